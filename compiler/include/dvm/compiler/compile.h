@@ -1,0 +1,60 @@
+#pragma once
+// D source to dif::Program. compiler/pipeline.cpp has the passes in order.
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dvm/compiler/diagnostic.h"
+#include "dvm/compiler/probe_catalog.h"
+#include "dvm/dif/program.h"
+
+namespace dvm::compiler {
+
+// One program: a script (-s) or a text of the command line (-n).
+struct Source {
+  std::string name;  // of the script; for -n its text
+  std::string text;
+  bool is_description = false;  // from -n
+};
+
+struct CompileOptions {
+  std::vector<std::string> arguments;            // $0, $1, ...: $0 is the script's name
+  std::map<std::string, std::string> macros;     // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
+  bool default_arguments = false;                // -x defaultargs
+  bool allow_zero_matches = false;               // -Z, -x zdefs
+  bool warn_unused_arguments = false;            // scripts with arguments nobody names: D_MACRO_UNUSED
+  ProbeCatalog* catalog = nullptr;               // null: probe descriptions are not matched
+};
+
+struct CompiledSource {
+  dif::Program program;
+  std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
+  size_t matched = 0;  // probes, counted for each clause
+};
+
+struct CompileResult {
+  std::vector<CompiledSource> programs;  // one a source; empty when there was an error
+  std::vector<Diagnostic> diagnostics;
+};
+
+// All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
+// together; ids of variables and aggregations are unique across them. Never throws; any text at all may be given.
+CompileResult compile(std::span<const Source> sources, const CompileOptions& options);
+
+// A diagnostic for people, dtrace's line first:
+//   dvm: failed to compile script x.d: [D_SYNTAX] line 3: syntax error near "y"      (-n: "invalid probe specifier TEXT: ...")
+//       y = 2;
+//       ^
+//     hint: did a ';' go missing before it?
+// The tag is shown with show_tag only, as dtrace does with -x errtags.
+std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
+
+// Golden forms for tests and `dvm compile`: the AST after parsing, and the DIF listing of every clause.
+std::string print_ast(const Source& source, std::vector<Diagnostic>& diagnostics);
+std::string print_dif(const dif::Program& program);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,27 @@
+#pragma once
+// What the compiler asks about probes. Whoever drives the compiler answers; the compiler knows no provider.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "dvm/dif/program.h"
+
+namespace dvm::compiler {
+
+struct ProbeMatches {
+  size_t count = 0;
+  std::string reason;                // why there is none, if more is known: "failed to lookup 'f' in module 'm'"
+  std::string tag;                   // tag for that reason, e.g. D_PROC_FUNC; empty: D_PDESC_ZERO
+  std::vector<std::string> similar;  // near names, best first
+};
+
+class ProbeCatalog {
+ public:
+  virtual ProbeMatches match(const dif::ProbeDesc& description) = 0;
+
+ protected:
+  ~ProbeCatalog() = default;
+};
+
+}  // namespace dvm::compiler

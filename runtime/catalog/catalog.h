@@ -1,0 +1,37 @@
+#pragma once
+// All probes that are known: found by id, and by description with globs. Providers add probes, some of them only when a
+// description asks for them (pid, profile).
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dvm/dif/program.h"
+#include "runtime/catalog/probe.h"
+
+namespace dvm::runtime {
+
+// DTrace's globs: * ? [a-z] [!a-z] \x; an empty pattern matches everything.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+class Catalog {
+ public:
+  // Adds a probe and gives it the next id; a probe with the same four names is kept and returned instead.
+  const Probe& add(Probe probe);
+  const Probe* find(uint32_t id) const;
+  std::vector<const Probe*> match(const dif::ProbeDesc& description) const;
+  size_t size() const { return probes_.size(); }
+  // Adds a probe under the id it had elsewhere: reading a recording. False: the id is taken.
+  bool add_with_id(Probe probe);
+
+ private:
+  std::deque<Probe> probes_;  // addresses stay
+  std::unordered_map<std::string, const Probe*> by_name_;
+  std::unordered_map<uint32_t, const Probe*> by_id_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,33 @@
+#pragma once
+// A probe: the four-part name, its id, and the site where a firing comes from.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace dvm::runtime {
+
+// Fires when some process reaches this file offset (of a function's entry), or returns from the function there.
+struct UprobeSite {
+  std::string path;     // of the file as dvm can open it, e.g. /proc/PID/root/usr/lib/libc.so.6
+  uint64_t offset = 0;  // in the file
+  bool is_return = false;
+  int32_t pid = 0;      // the process it belongs to, never 0
+};
+
+// tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.
+struct TimerSite {
+  uint64_t period_ns = 0;
+  bool every_cpu = false;
+};
+
+// BEGIN, END, ERROR: fired by the runtime itself.
+struct InternalSite {};
+
+struct Probe {
+  uint32_t id = 0;  // from 1; BEGIN is 1, END 2, ERROR 3, as dtrace has them
+  std::string provider, module, function, name;
+  std::variant<InternalSite, UprobeSite, TimerSite> site;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,96 @@
+#pragma once
+// The consumer's way in: open, enable, go, work until done, stop. One thread does it all: it polls the instruments, runs the ECBs of
+// every firing (probe context) and, at switchrate and aggrate, prints (consumer context); so nothing is locked.
+//
+//   Handle handle(config);
+//   handle.add_provider(...); handle.add_instrument(...);
+//   handle.discover(description)                    -> probes in the catalog (the compiler's ProbeCatalog asks this)
+//   handle.enable(program)                          -> ECBs on each matching probe
+//   handle.go()                                     -> instruments on, BEGIN fires
+//   while (handle.work()) ...                       -> firings, output at the rates
+//   handle.stop()                                   -> instruments off, rest drained, END fires, aggregations printed
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/dif/option.h"
+#include "dvm/dif/program.h"
+#include "dvm/runtime/provider.h"
+#include "dvm/vm/cost.h"
+#include "dvm/vm/host.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/instrument/instrument.h"
+
+namespace dvm::runtime {
+
+struct HandleConfig {
+  dif::Options options;
+  std::FILE* out = stdout;  // results
+  std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
+  vm::CostPolicy cost = vm::CostPolicy::none;
+  bool is_replay = false;   // no late reads from a process: it may not exist here
+};
+
+// What the ledger knows of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
+struct EcbAccount {
+  uint32_t epid = 0;
+  uint32_t probe_id = 0;
+  dif::SourcePosition clause;
+  uint64_t firings = 0;
+  uint64_t predicate_hits = 0;
+  uint64_t faults = 0;
+  vm::Counts counts;
+  std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
+};
+
+struct Account {
+  double ticks_per_second = 0;
+  uint64_t events = 0;
+  std::vector<EcbAccount> ecbs;
+  std::vector<std::pair<std::string, vm::Tally>> stages;  // deliver, prepare, predicate, actions, snapshot, print, ...
+};
+
+class Handle {
+ public:
+  explicit Handle(HandleConfig config);
+  ~Handle();
+
+  Catalog& catalog();
+  dif::Options& options();
+  void add_provider(std::unique_ptr<Provider> provider);
+  void add_instrument(std::unique_ptr<Instrument> instrument);
+
+  // Asks every provider about the description, then the catalog.
+  Discovery discover(const dif::ProbeDesc& description);
+
+  // Verifies the program and makes its ECBs. The error names the clause and the instruction.
+  Status enable(const dif::Program& program);
+  // The probes with an ECB and what each needs captured.
+  std::vector<EnabledProbe> enabled() const;
+
+  // Turns instruments on and fires BEGIN. The error says what is missing and what to do.
+  Status go(std::vector<Refused>& refused);
+  // Waits for firings at most until the next rate, handles them, prints what is due. False: exit() ran, every instrument is finished or
+  // an error (see status()) ended tracing.
+  bool work();
+  // Makes the next work() return false: Ctrl-C, the process ended. Async-signal-safe.
+  void interrupt() noexcept;
+  // Takes the probes off, drains, fires END, prints the rest and the drops. Harmless when called twice.
+  Status stop();
+
+  Status status() const;    // the error that ended tracing, if any
+  int exit_status() const;  // argument of exit(), otherwise 0
+  Account account();
+  uint64_t late_reads() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dvm::runtime

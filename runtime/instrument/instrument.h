@@ -1,0 +1,60 @@
+#pragma once
+// How firings arrive. An instrument enables probes of the sites it knows and hands each firing to the sink, in the thread that polls.
+//
+//   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
+//   timer    tick-N from dvm's own loop
+//   replay   a recording (replay/)
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/vm/host.h"
+#include "runtime/catalog/probe.h"
+#include "runtime/instrument/capture.h"
+
+namespace dvm::runtime {
+
+struct EnabledProbe {
+  const Probe* probe = nullptr;
+  CaptureNeeds needs;
+};
+
+// Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink
+// fills the names and the EPID. A firing is valid during the call only.
+class EventSink {
+ public:
+  virtual void fire(vm::Firing& firing) noexcept = 0;
+
+ protected:
+  ~EventSink() = default;
+};
+
+// A probe that could not be enabled, and why; the others are.
+struct Refused {
+  const Probe* probe = nullptr;
+  std::string reason;
+};
+
+class Instrument {
+ public:
+  virtual ~Instrument() = default;
+  // Whether the site is of this instrument's kind.
+  virtual bool takes(const Probe& probe) const = 0;
+  // Makes the probes fire, all or (with an error) none; single ones that the kernel cannot probe are left out and added to refused.
+  virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
+  // Hands over what has arrived. Returns how many firings; an error ends tracing. Never waits.
+  virtual Result<uint64_t> poll(EventSink& sink) = 0;
+  // When poll() should next be called at the latest, in ns of CLOCK_MONOTONIC; UINT64_MAX: no wish.
+  virtual uint64_t next_deadline() const { return UINT64_MAX; }
+  // Nothing more will ever arrive (a recording has been read).
+  virtual bool finished() const { return false; }
+  // Firings lost since enable(), because a buffer was full.
+  virtual uint64_t drops() const { return 0; }
+  // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
+  virtual void disable() = 0;
+};
+
+}  // namespace dvm::runtime

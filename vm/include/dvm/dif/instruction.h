@@ -1,0 +1,56 @@
+#pragma once
+// One DIF instruction: 32 bits, the opcode in the top byte.
+//
+//   log, copys            | op | r1 | r2 | rd |        load, r1rd  | op | r1 |  0 | rd |
+//   cmp                   | op | r1 | r2 |  0 |        store       | op | r1 |  0 | rd |   (value r1, address rd)
+//   tst                   | op | r1 |  0 |  0 |        ret         | op |  0 |  0 | rd |
+//   branch                | op |    label     |        setx, sets  | op |  index  | rd |
+//   ldv, stv              | op | variable| rd |        call        | op |  subr   | rd |
+//   lda                   | op |var | r2 | rd |        pushts      | op |type| r2 | r1 |   (value or address r1, size r2)
+//
+// A label is an instruction index. Registers are 0 to 7; %r0 reads as zero and may not be written.
+
+#include <cstdint>
+
+#include "dvm/dif/opcode.h"
+
+namespace dvm::dif {
+
+inline constexpr unsigned kRegisters = 8;
+inline constexpr unsigned kTupleDepth = 24;       // keys or arguments on the tuple stack
+inline constexpr unsigned kMaxInstructions = 65536;  // a DIFO of 256 KB
+
+// First operand of pushtr and pushtv: what is pushed.
+enum class PushType : uint8_t { value = 0, string = 1, bytes = 2 };
+
+class Instruction {
+ public:
+  constexpr Instruction() = default;
+  constexpr explicit Instruction(uint32_t word) : word_(word) {}
+
+  static constexpr Instruction registers(Opcode op, unsigned r1, unsigned r2, unsigned rd) {
+    return Instruction(static_cast<uint32_t>(op) << 24 | (r1 & 0xff) << 16 | (r2 & 0xff) << 8 | (rd & 0xff));
+  }
+  static constexpr Instruction indexed(Opcode op, unsigned index, unsigned rd) {
+    return Instruction(static_cast<uint32_t>(op) << 24 | (index & 0xffff) << 8 | (rd & 0xff));
+  }
+  static constexpr Instruction branch(Opcode op, unsigned label) {
+    return Instruction(static_cast<uint32_t>(op) << 24 | (label & 0xffffff));
+  }
+
+  constexpr uint32_t word() const { return word_; }
+  constexpr unsigned number() const { return word_ >> 24; }  // may be no opcode at all
+  constexpr Opcode opcode() const { return static_cast<Opcode>(word_ >> 24); }
+  constexpr unsigned r1() const { return word_ >> 16 & 0xff; }
+  constexpr unsigned r2() const { return word_ >> 8 & 0xff; }
+  constexpr unsigned rd() const { return word_ & 0xff; }
+  constexpr unsigned index() const { return word_ >> 8 & 0xffff; }
+  constexpr unsigned label() const { return word_ & 0xffffff; }
+
+  friend constexpr bool operator==(Instruction, Instruction) = default;
+
+ private:
+  uint32_t word_ = 0;
+};
+
+}  // namespace dvm::dif

@@ -1,0 +1,53 @@
+#pragma once
+// Run-time options, made from vm/dif/options.def.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "common/result.h"
+#include "dvm/dif/subroutine.h"
+
+namespace dvm::dif {
+
+enum class Option : uint8_t {
+#define DVM_OPTION(name, kind, standard, dynamic, support, text) name,
+#include "vm/dif/options.def"
+};
+
+enum class OptionKind : uint8_t { size, rate, number, flag, policy };
+
+struct OptionInfo {
+  Option id;
+  std::string_view name;
+  OptionKind kind;
+  int64_t standard;
+  bool dynamic;
+  std::string_view unsupported;
+  std::string_view text;
+};
+
+inline constexpr std::array kOptions = {
+#define DVM_DYNAMIC_yes true
+#define DVM_DYNAMIC_no false
+#define DVM_OPTION(name, kind, standard, dynamic, support, text) \
+  OptionInfo{Option::name, #name, OptionKind::kind, standard, DVM_DYNAMIC_##dynamic, support, text},
+#include "vm/dif/options.def"
+#undef DVM_DYNAMIC_yes
+#undef DVM_DYNAMIC_no
+};
+inline constexpr unsigned kOptionCount = kOptions.size();
+
+// The values of all options. set() takes the text after "name=" ("" when there was no "="); its errors read as dtrace's:
+// "Invalid option name", "Invalid value for specified option" and kin.
+class Options {
+ public:
+  Options();
+  int64_t operator[](Option option) const { return values_[static_cast<unsigned>(option)]; }
+  Status set(std::string_view name, std::string_view value);
+
+ private:
+  std::array<int64_t, kOptionCount> values_;
+};
+
+}  // namespace dvm::dif

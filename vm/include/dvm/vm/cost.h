@@ -1,0 +1,44 @@
+#pragma once
+// What a run counted. Engines count, the model prices: no engine knows a cycle. The policy is picked when the ECB is made and
+// is a template parameter of the engine, so that a run without accounting pays nothing.
+//   none    nothing
+//   blocks  one counter a basic block; since DIF never branches back, the count of every opcode, variable and subroutine follows
+//   time    the cycle counter around each instruction, the cost of reading it taken off; far slower, for profiles and samples
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dvm/dif/opcode.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::vm {
+
+enum class CostPolicy : uint8_t { none, blocks, time };
+
+// Executions and TSC ticks of one row of a table. Ticks are 0 unless a run was timed; `timed` says of how many of the
+// executions the ticks are the sum, so ticks / timed is the measured mean.
+struct Tally {
+  uint64_t count = 0;
+  uint64_t timed = 0;
+  uint64_t ticks = 0;
+  uint64_t bytes = 0;  // moved, for rows priced by size
+
+  Tally& operator+=(const Tally& o) {
+    count += o.count, timed += o.timed, ticks += o.ticks, bytes += o.bytes;
+    return *this;
+  }
+};
+
+// Tallies by row. A call counts for its subroutine and a load of a built-in for its variable too; their ticks are there and
+// not with the opcode, as the cost model has it.
+struct Counts {
+  std::array<Tally, dif::kOpcodeCount + 1> opcodes{};  // by opcode number
+  std::array<Tally, dif::kSubroutineCount> subroutines{};
+  std::array<Tally, dif::kBuiltIns.size()> variables{};  // by position in kBuiltIns
+
+  Counts& operator+=(const Counts& o);
+};
+
+}  // namespace dvm::vm

@@ -1,0 +1,77 @@
+#pragma once
+// What a DIFO sees and changes.
+//   VariableState  one consumer: globals, thread-local variables, associative arrays; lives as long as tracing
+//   MachineState   one firing: the fault, scratch, the tuple stack, clause-local variables, and the way to Host
+// By-reference values (strings, bytes) are addresses in this process: of the string table, of scratch, of variable storage, of
+// captured memory or of the firing's names. A load or store is checked against these regions; anything else is a fault badaddr.
+// Memory is allocated when these are made, never while DIF runs.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+#include "dvm/dif/fault.h"
+#include "dvm/vm/host.h"
+
+namespace dvm::vm {
+
+struct FaultState {
+  dif::Fault id = dif::Fault::none;
+  uint64_t value = 0;  // the address, for badaddr and badalign; otherwise 0
+  uint32_t pc = 0;     // instruction index in the DIFO
+};
+
+// Dynamic variables that could not be stored, by kind, as DTrace counts them.
+struct DynamicDrops {
+  uint64_t drops = 0;  // no space
+  uint64_t dirty = 0;  // space is held by variables being freed
+  uint64_t rinsing = 0;
+};
+
+struct StateLimits {
+  size_t strsize = 256;         // bytes of a string with its NUL
+  size_t scratch = 64 * 1024;   // bytes a firing
+  size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
+};
+
+class VariableState {
+ public:
+  // variables: all user variables of the session.
+  VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
+  ~VariableState();
+  DynamicDrops drops() const;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+class MachineState {
+ public:
+  MachineState(VariableState& variables, const StateLimits& limits);
+  ~MachineState();
+
+  // Starts a firing: forgets the fault, scratch and, with a new firing, clause-local variables.
+  void begin_firing(const Firing& firing, Host& host) noexcept;
+  // Starts the next clause of the same firing: forgets the fault and scratch; clause-local variables stay.
+  void begin_clause(uint32_t epid) noexcept;
+
+  const FaultState& fault() const noexcept;
+  // Copies what a by-reference value refers to, checked as a load: a string up to its NUL or to.size() (then padded with
+  // zeros), or exactly to.size() bytes. False: fault badaddr is set.
+  bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;
+  bool copy_bytes(uint64_t value, std::span<std::byte> to) noexcept;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dvm::vm

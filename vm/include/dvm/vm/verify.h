@@ -1,0 +1,47 @@
+#pragma once
+// The verifier: Difo to VerifiedDifo, the only type an engine takes. What it admits cannot crash, loop, or touch memory that is
+// not its own, whatever bytes it was made of:
+//   - every opcode is known and not xlate or xlarg; registers are below 8; %r0 is never written;
+//   - branch targets lie inside the object and ahead; the last instruction is a ret;
+//   - table indices are inside their tables, strings end with a NUL inside the table;
+//   - built-in variables exist and have a getter; user variables are in the variable table with the right scope and kind;
+//   - the tuple stack never overflows or underflows and has the same depth on every path; call finds the arguments of its subroutine;
+//   - a register is never read on any path that has not written it.
+// Addresses and scratch are checked when the DIF runs (vm/state): a violation there is a fault, never a crash.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+
+namespace dvm::vm {
+
+struct VerifyError {
+  unsigned pc = 0;
+  std::string message;
+};
+
+// A basic block: instructions [begin, end). Blocks are in the order of their first instruction, which is an order of execution.
+struct Block {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+class VerifiedDifo {
+ public:
+  const dif::Difo& difo() const { return difo_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+  friend std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo);
+  VerifiedDifo() = default;
+
+  dif::Difo difo_;
+  std::vector<Block> blocks_;
+};
+
+// All errors, not only the first, in the order of their pc.
+std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo difo);
+
+}  // namespace dvm::vm
