@@ -1,0 +1,57 @@
+"""What the end-to-end tests share: where dvm and the traced programs are, running them, and skipping with a reason."""
+
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+DVM = os.environ.get("DVM", str(ROOT / "build/release/cmd/dvm"))
+PROGRAMS = os.environ.get("DVM_PROGRAMS", str(ROOT / "build/release/tests/programs"))
+SANITIZED = os.environ.get("DVM_SANITIZED") == "1"
+
+# Leak checking needs ptrace, which a child stopped at its start does not share.
+ENV = dict(os.environ, TZ="UTC", LC_ALL="C", ASAN_OPTIONS="detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def dvm(*args, timeout=120, cwd=None, stdin=subprocess.DEVNULL, env=None):
+    """Runs dvm to its end; the result has returncode, stdout, stderr."""
+    return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,
+                          stdin=stdin, env=env or ENV)
+
+
+def missing_privilege():
+    """Why kernel uprobes cannot be used here; None if they can."""
+    if os.geteuid() != 0:
+        return "needs root for kernel uprobes"
+    probe = dvm("run", "-q", "-n", "pid$target:looper:main:entry { exit(0); }", "-c", program("looper") + " 1")
+    return None if probe.returncode == 0 else "kernel uprobes do not work here: " + probe.stderr.strip()
+
+
+def skip_or_fail(test, reason):
+    """Skips, or fails where every test must run."""
+    if os.environ.get("DVM_NO_SKIP"):
+        test.fail("skipped: " + reason)
+    test.skipTest(reason)
+
+
+class PrivilegedTest(unittest.TestCase):
+    """A test that needs root and uprobes."""
+
+    reason = False
+
+    def setUp(self):
+        if PrivilegedTest.reason is False:
+            PrivilegedTest.reason = missing_privilege()
+        if PrivilegedTest.reason:
+            skip_or_fail(self, PrivilegedTest.reason)
+
+
+def numbers(text):
+    return [int(n) for n in re.findall(r"-?\d+", text)]
