@@ -1,1 +1,20 @@
+# dvm_source: where probes are and how their firings arrive. Whoever adds files does so with a target_sources of a few lines.
+dvm_library(source)
+target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
 
+target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/timer.cpp)
+
+if(DVM_BPF)
+  pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
+  target_link_libraries(dvm_source PRIVATE PkgConfig::libbpf)
+  target_sources(dvm_source PRIVATE
+    instrument/uprobe/attach.cpp
+    instrument/uprobe/capture_program.cpp
+    instrument/uprobe/kernel.cpp
+    instrument/uprobe/record.cpp
+    instrument/uprobe/ring.cpp
+    instrument/uprobe/uprobe_instrument.cpp)
+else()
+  target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)
+endif()

@@ -1,0 +1,418 @@
+// Abstract interpretation of DIF: a register or clause-local variable is a constant, argN plus a constant, or unknown. Code runs
+// forward only, so one pass in order of the instructions sees every state. The DIF need not be verified: whatever it does not
+// understand it takes for unknown. Tested by tests/unit/instrument/capture_test.cpp.
+#include "runtime/instrument/capture.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::BuiltIn;
+using dif::Instruction;
+using dif::Opcode;
+using dif::Subroutine;
+
+constexpr size_t kMostNeeds = 8;         // slots a record; further ones are late reads
+constexpr uint32_t kMostBytes = 4096;    // of one copyin
+constexpr uint32_t kMostRecord = 16384;  // of all slots together
+constexpr uint16_t kAllArguments = 0x3ff;
+
+struct Value {
+  enum class Kind : uint8_t { unknown, constant, argument };
+  Kind kind = Kind::unknown;
+  uint8_t arg = 0;
+  uint64_t number = 0;  // the constant, or what is added to the argument
+
+  static Value constant(uint64_t number) { return {Kind::constant, 0, number}; }
+  static Value argument(unsigned n) { return {Kind::argument, static_cast<uint8_t>(n), 0}; }
+  bool is_constant() const { return kind == Kind::constant; }
+  bool is_argument() const { return kind == Kind::argument; }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+using Locals = std::map<unsigned, Value>;
+
+struct State {
+  std::array<Value, dif::kRegisters> registers{};
+  std::vector<Value> tuple;
+  Locals locals;
+
+  State() { registers[0] = Value::constant(0); }
+};
+
+Value join(const Value& a, const Value& b) { return a == b ? a : Value{}; }
+
+void join_locals(Locals& into, const Locals& from) {
+  std::erase_if(into, [&](const auto& entry) {
+    const auto other = from.find(entry.first);
+    return other == from.end() || other->second != entry.second;
+  });
+}
+
+void join(State& into, const State& from) {
+  for (size_t i = 0; i < into.registers.size(); i++) into.registers[i] = join(into.registers[i], from.registers[i]);
+  if (into.tuple.size() != from.tuple.size()) into.tuple.clear();  // the verifier rejects this
+  for (size_t i = 0; i < into.tuple.size(); i++) into.tuple[i] = join(into.tuple[i], from.tuple[i]);
+  join_locals(into.locals, from.locals);
+}
+
+// Adding and subtracting keep argN plus a constant; the rest is known of constants only.
+Value plus(const Value& a, const Value& b) {
+  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
+  if (a.is_argument() && b.is_constant()) return {a.kind, a.arg, a.number + b.number};
+  if (b.is_argument() && a.is_constant()) return {b.kind, b.arg, b.number + a.number};
+  return {};
+}
+
+Value minus(const Value& a, const Value& b) { return b.is_constant() ? plus(a, Value::constant(0 - b.number)) : Value{}; }
+
+Value of_constants(Opcode op, const Value& a, const Value& b) {
+  if (!a.is_constant() || !b.is_constant()) return {};
+  const unsigned count = b.number & 63;
+  switch (op) {
+    case Opcode::or_:
+      return Value::constant(a.number | b.number);
+    case Opcode::xor_:
+      return Value::constant(a.number ^ b.number);
+    case Opcode::and_:
+      return Value::constant(a.number & b.number);
+    case Opcode::mul:
+      return Value::constant(a.number * b.number);
+    case Opcode::sll:
+      return Value::constant(a.number << count);
+    case Opcode::srl:
+      return Value::constant(a.number >> count);
+    case Opcode::sra:
+      return Value::constant(static_cast<uint64_t>(static_cast<int64_t>(a.number) >> count));
+    default:
+      return {};
+  }
+}
+
+// Bytes that a load from the traced process takes; 0: not such a load.
+uint32_t user_load_bytes(Opcode op) {
+  switch (op) {
+    case Opcode::uldsb:
+    case Opcode::uldub:
+      return 1;
+    case Opcode::uldsh:
+    case Opcode::ulduh:
+      return 2;
+    case Opcode::uldsw:
+    case Opcode::ulduw:
+      return 4;
+    case Opcode::uldx:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+// Whether all that b would capture is captured by a. Strings end at a NUL, so only a string stands in for a string.
+bool covers(const MemoryNeed& a, const MemoryNeed& b) {
+  if (a.arg != b.arg || a.is_string != b.is_string) return false;
+  if (a.is_string) return a.offset == b.offset && a.size >= b.size;
+  return a.offset <= b.offset && b.offset - a.offset + int64_t{b.size} <= int64_t{a.size};
+}
+
+uint32_t total_size(const std::vector<MemoryNeed>& needs) {
+  uint32_t total = 0;
+  for (const MemoryNeed& need : needs) total += need.size;
+  return total;
+}
+
+void add_memory(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
+  if (need.size == 0 || need.size > kMostBytes) return;
+  if (std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return covers(have, need); })) return;
+  std::erase_if(needs, [&](const MemoryNeed& have) { return covers(need, have); });
+  if (needs.size() < kMostNeeds && total_size(needs) + need.size <= kMostRecord) needs.push_back(need);
+}
+
+class Reader {
+ public:
+  Reader(const dif::Difo& difo, uint32_t strsize) : difo_(difo), strsize_(strsize) {}
+
+  // locals: what is known of clause-local variables before, and after.
+  CaptureNeeds read(Locals& locals) {
+    current_.emplace();
+    current_->locals = locals;
+    for (pc_ = 0; pc_ < difo_.text.size(); pc_++) {
+      arrive();
+      if (current_) step(difo_.text[pc_]);
+    }
+    locals = ended_ ? *ended_ : Locals{};
+    return needs_;
+  }
+
+ private:
+  // Joins the states of the branches that lead here.
+  void arrive() {
+    const auto waiting = waiting_.find(pc_);
+    if (waiting == waiting_.end()) return;
+    if (current_)
+      join(*current_, waiting->second);
+    else
+      current_ = std::move(waiting->second);
+    waiting_.erase(waiting);
+  }
+
+  void step(Instruction in) {
+    if (!dif::is_opcode(in.number())) return;
+    switch (dif::info(in.opcode()).format) {
+      case dif::Format::log:
+        return logical(in);
+      case dif::Format::r1rd:
+        return set(in.rd(), in.opcode() == Opcode::mov ? get(in.r1()) : Value{});
+      case dif::Format::branch:
+        return branch(in);
+      case dif::Format::load:
+        return load(in);
+      case dif::Format::ret:
+        return end();
+      case dif::Format::setx:
+        return set(in.rd(), integer(in.index()));
+      case dif::Format::sets:
+        return set(in.rd(), {});
+      case dif::Format::lda:
+        return load_array(in);
+      case dif::Format::ldv:
+        return load_variable(in);
+      case dif::Format::stv:
+        return store_variable(in);
+      case dif::Format::call:
+        return call(in);
+      case dif::Format::pushts:
+        return push(get(in.rd()));
+      case dif::Format::none:
+        return tuple_stack(in.opcode());
+      default:
+        return;
+    }
+  }
+
+  void logical(Instruction in) {
+    const Value a = get(in.r1()), b = get(in.r2());
+    switch (in.opcode()) {
+      case Opcode::copys:
+        return;
+      case Opcode::add:
+        return set(in.rd(), plus(a, b));
+      case Opcode::sub:
+        return set(in.rd(), minus(a, b));
+      default:
+        return set(in.rd(), of_constants(in.opcode(), a, b));
+    }
+  }
+
+  void branch(Instruction in) {
+    if (in.label() > pc_) {
+      const auto [waiting, is_new] = waiting_.try_emplace(in.label(), *current_);
+      if (!is_new) join(waiting->second, *current_);
+    }
+    if (in.opcode() == Opcode::ba) current_.reset();
+  }
+
+  void end() {
+    if (ended_)
+      join_locals(*ended_, current_->locals);
+    else
+      ended_ = current_->locals;
+    current_.reset();
+  }
+
+  void load(Instruction in) {
+    if (const uint32_t bytes = user_load_bytes(in.opcode())) need(get(in.r1()), bytes, false);
+    set(in.rd(), {});
+  }
+
+  void load_array(Instruction in) {
+    Value value;
+    if (in.opcode() == Opcode::ldga && in.r1() == static_cast<unsigned>(BuiltIn::args)) {
+      const Value index = get(in.r2());
+      const bool known = index.is_constant() && index.number < 10;
+      needs_.args |= known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
+      if (known) value = Value::argument(static_cast<unsigned>(index.number));
+    }
+    needs_.thread |= in.opcode() == Opcode::ldta;
+    set(in.rd(), value);
+  }
+
+  void load_variable(Instruction in) {
+    Value value;
+    switch (in.opcode()) {
+      case Opcode::ldgs:
+        value = load_built_in(in.index());
+        break;
+      case Opcode::ldls:
+        value = local(in.index());
+        break;
+      case Opcode::ldts:
+        needs_.thread = true;
+        break;
+      case Opcode::ldtaa:
+        needs_.thread = true;
+        current_->tuple.clear();
+        break;
+      case Opcode::ldgaa:
+        current_->tuple.clear();
+        break;
+      default:
+        break;
+    }
+    set(in.rd(), value);
+  }
+
+  Value load_built_in(unsigned id) {
+    if (id >= static_cast<unsigned>(BuiltIn::arg0) && id <= static_cast<unsigned>(BuiltIn::arg9)) {
+      const unsigned n = id - static_cast<unsigned>(BuiltIn::arg0);
+      needs_.args |= static_cast<uint16_t>(1u << n);
+      return Value::argument(n);
+    }
+    switch (static_cast<BuiltIn>(id)) {
+      case BuiltIn::timestamp:
+      case BuiltIn::walltimestamp:
+        needs_.time = true;
+        break;
+      case BuiltIn::vtimestamp:
+        needs_.vtime = true;
+        break;
+      case BuiltIn::cpu:
+        needs_.cpu = true;
+        break;
+      case BuiltIn::execname:
+        needs_.comm = true;
+        break;
+      case BuiltIn::pid:
+      case BuiltIn::tid:
+      case BuiltIn::ppid:
+      case BuiltIn::uid:
+      case BuiltIn::gid:
+        needs_.thread = true;
+        break;
+      default:
+        break;
+    }
+    return {};
+  }
+
+  void store_variable(Instruction in) {
+    switch (in.opcode()) {
+      case Opcode::stls:
+        return set_local(in.index(), get(in.rd()));
+      case Opcode::stts:
+        needs_.thread = true;
+        return;
+      case Opcode::sttaa:
+        needs_.thread = true;
+        [[fallthrough]];
+      case Opcode::stgaa:
+        current_->tuple.clear();
+        return;
+      default:
+        return;
+    }
+  }
+
+  // The arguments of copyin(address, size), copyinstr(address[, size]) and copyinto(address, size, to).
+  void call(Instruction in) {
+    const std::vector<Value> arguments = std::move(current_->tuple);
+    current_->tuple.clear();
+    set(in.rd(), {});
+    const auto subroutine = static_cast<Subroutine>(in.index());
+    if (subroutine == Subroutine::progenyof) needs_.thread = true;
+    if (arguments.empty()) return;
+    if (subroutine == Subroutine::copyinstr && (arguments.size() == 1 || arguments[1].is_constant())) {
+      const uint64_t size = arguments.size() == 1 ? strsize_ : std::min<uint64_t>(arguments[1].number, strsize_);
+      need(arguments[0], size, true);
+    }
+    const bool is_copy = subroutine == Subroutine::copyin || subroutine == Subroutine::copyinto;
+    if (is_copy && arguments.size() >= 2 && arguments[1].is_constant()) need(arguments[0], arguments[1].number, false);
+  }
+
+  void tuple_stack(Opcode op) {
+    if (op == Opcode::flushts) current_->tuple.clear();
+    if (op == Opcode::popts && !current_->tuple.empty()) current_->tuple.pop_back();
+  }
+
+  void push(Value value) {
+    if (current_->tuple.size() < dif::kTupleDepth) current_->tuple.push_back(value);
+  }
+
+  void need(const Value& address, uint64_t size, bool is_string) {
+    if (!address.is_argument() || size > kMostBytes) return;
+    add_memory(needs_.memory, {address.arg, is_string, static_cast<int64_t>(address.number), static_cast<uint32_t>(size)});
+  }
+
+  Value get(unsigned r) const { return r < dif::kRegisters ? current_->registers[r] : Value{}; }
+  void set(unsigned r, Value value) {
+    if (r != 0 && r < dif::kRegisters) current_->registers[r] = value;
+  }
+  Value integer(unsigned index) const { return index < difo_.integers.size() ? Value::constant(difo_.integers[index]) : Value{}; }
+
+  Value local(unsigned id) const {
+    const auto found = current_->locals.find(id);
+    return found == current_->locals.end() ? Value{} : found->second;
+  }
+  // Only a variable of 8 bytes keeps a value as it is.
+  void set_local(unsigned id, Value value) {
+    const bool keeps = std::any_of(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& variable) {
+      return variable.scope == dif::Scope::clause && variable.id == id && !variable.type.by_ref() && variable.type.size == 8;
+    });
+    if (keeps)
+      current_->locals[id] = value;
+    else
+      current_->locals.erase(id);
+  }
+
+  const dif::Difo& difo_;
+  uint32_t strsize_;
+  CaptureNeeds needs_;
+  size_t pc_ = 0;
+  std::optional<State> current_;     // none: no way leads here
+  std::map<size_t, State> waiting_;  // by the label that was branched to
+  std::optional<Locals> ended_;
+};
+
+bool leaves_a_record(const dif::ActDesc& action) {
+  const dif::ActionInfo* row = dif::find_action(action.kind);
+  return row && row->when != dif::ActionTime::probe;
+}
+
+}  // namespace
+
+CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
+  args |= other.args;
+  time |= other.time;
+  vtime |= other.vtime;
+  thread |= other.thread;
+  cpu |= other.cpu;
+  comm |= other.comm;
+  for (const MemoryNeed& need : other.memory) add_memory(memory, need);
+  return *this;
+}
+
+CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize) {
+  Locals locals;
+  return Reader(difo, strsize).read(locals);
+}
+
+CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
+  Locals locals;
+  CaptureNeeds needs;
+  if (clause.predicate) needs |= Reader(clause.predicate->difo, strsize).read(locals);
+  for (const dif::ActDesc& action : clause.actions) {
+    for (const dif::RecDesc& argument : action.args) needs |= Reader(argument.difo, strsize).read(locals);
+    needs.cpu |= leaves_a_record(action);
+  }
+  needs.cpu |= clause.actions.empty();
+  return needs;
+}
+
+}  // namespace dvm::runtime

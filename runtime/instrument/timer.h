@@ -1,0 +1,19 @@
+#pragma once
+// tick-N: fires in the thread that polls, without any privilege. Deadlines stand on a grid that begins at enable(), so a late
+// poll delays one firing and shifts none. When a poll comes so late that several deadlines of a probe have passed, the probe
+// fires once for all of them, as a tick on a CPU that was held up does; missed() counts the others.
+
+#include <memory>
+
+#include "runtime/instrument/instrument.h"
+
+namespace dvm::runtime {
+
+class TimerInstrument : public Instrument {
+ public:
+  virtual uint64_t missed() const = 0;
+};
+
+std::unique_ptr<TimerInstrument> make_timer_instrument();
+
+}  // namespace dvm::runtime

@@ -1,0 +1,250 @@
+// Emits capture programs. Tested by tests/unit/instrument/uprobe_test.cpp, which loads and runs them.
+#include "runtime/instrument/uprobe/capture_program.h"
+
+#include <asm/ptrace.h>
+
+#include <cstddef>
+
+#include "runtime/instrument/uprobe/emitter.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int kAttempts = 3;  // slow rounds before memory counts as unreadable
+constexpr int32_t kPage = 4096;
+constexpr unsigned kStackArgument = 6;  // the first argument that is passed on the stack
+
+constexpr std::array<int16_t, kStackArgument> kArgumentRegisters = {offsetof(pt_regs, rdi), offsetof(pt_regs, rsi),
+                                                                    offsetof(pt_regs, rdx), offsetof(pt_regs, rcx),
+                                                                    offsetof(pt_regs, r8),  offsetof(pt_regs, r9)};
+
+// Registers throughout: r6 the context, r7 the record, r9 the attempts made. The stack: a byte to fault pages into or a pid pair
+// at fp-8, from fp-16 downward the addresses of what the slow part faults in.
+class CaptureProgram : Emitter {
+ public:
+  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids)
+      : layout_(layout), maps_(maps), pids_(pids) {}
+
+  std::vector<bpf_insn> make() {
+    mov(r6, r1);
+    mov(r9, 0);
+    const Place again = here();
+    const Place full = reserve();
+    head();
+    thread_and_time();
+    arguments();
+    for (const MemorySlot& slot : layout_.slots) read_slot(slot);
+    submit();
+    land(full);
+    count_drop();
+    if (!to_slow_.empty()) slow(again);
+    return code();
+  }
+
+ private:
+  static int16_t at16(uint32_t offset) { return static_cast<int16_t>(offset); }
+
+  Place reserve() {
+    load_map(r1, maps_.ring);
+    mov(r2, static_cast<int32_t>(layout_.size));
+    mov(r3, 0);
+    call(BPF_FUNC_ringbuf_reserve);
+    const Place full = jump_if(BPF_JEQ, r0, 0);
+    mov(r7, r0);
+    return full;
+  }
+
+  void head() {
+    mov(r1, r6);
+    call(BPF_FUNC_get_attach_cookie);
+    if (layout_.cpu) {
+      mov(r8, r0);
+      call(BPF_FUNC_get_smp_processor_id);
+      shift_left(r0, 48);
+      bits_or(r0, r8);
+    }
+    store(r7, 0, r0);
+  }
+
+  void thread_and_time() {
+    if (layout_.time) {
+      call(BPF_FUNC_ktime_get_ns);
+      store(r7, at16(layout_.time), r0);
+    }
+    if (layout_.thread) {
+      if (pids_.inode)
+        thread_in_namespace();
+      else
+        call(BPF_FUNC_get_current_pid_tgid);
+      store(r7, at16(layout_.thread), r0);
+    }
+    if (layout_.comm) {
+      record_address(r1, layout_.comm);
+      mov(r2, kCommBytes);
+      call(BPF_FUNC_get_current_comm);
+    }
+  }
+
+  // The helper stores pid then tgid, 32 bits each, and zeros on failure: as one word that is what the other helper returns.
+  void thread_in_namespace() {
+    load_constant(r1, static_cast<int64_t>(pids_.device));
+    load_constant(r2, static_cast<int64_t>(pids_.inode));
+    mov(r3, fp);
+    plus(r3, -8);
+    mov(r4, 8);
+    call(BPF_FUNC_get_ns_current_pid_tgid);
+    load(r0, fp, -8);
+  }
+
+  void arguments() {
+    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)  // the slow part may use them before they are read
+      if (layout_.args[n]) store(r7, at16(layout_.args[n]), 0);
+    for (unsigned n = 0; n < layout_.args.size(); n++)
+      if (layout_.args[n]) argument(n);
+  }
+
+  void argument(unsigned n) {
+    const int16_t at = at16(layout_.args[n]);
+    if (layout_.kind == SiteKind::timer) return program_counter(n, at);
+    if (layout_.kind == SiteKind::return_) {
+      load(r1, r6, offsetof(pt_regs, rax));
+      return store(r7, at, r1);
+    }
+    if (n >= kStackArgument) return stack_argument(n);
+    load(r1, r6, kArgumentRegisters[n]);
+    store(r7, at, r1);
+  }
+
+  // arg0 of a timer is where the kernel was, arg1 where the process was; the other one is 0.
+  void program_counter(unsigned n, int16_t at) {
+    load(r2, r6, offsetof(pt_regs, rip));
+    load(r1, r6, offsetof(pt_regs, cs));
+    const Place in_process = jump_if(BPF_JSET, r1, 3);
+    if (n == 1) mov(r2, 0);
+    const Place done = jump();
+    land(in_process);
+    if (n == 0) mov(r2, 0);
+    land(done);
+    store(r7, at, r2);
+  }
+
+  // On entry %rsp points at the return address, above it lie the arguments that found no register.
+  void stack_argument(unsigned n) {
+    record_address(r1, layout_.args[n]);
+    mov(r2, 8);
+    stack_argument_address(r3, n);
+    call(BPF_FUNC_probe_read_user);
+    const Place ok = jump_if(BPF_JSGE, r0, 0);
+    to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
+    land(ok);
+  }
+
+  void stack_argument_address(Register to, unsigned n) {
+    load(to, r6, offsetof(pt_regs, rsp));
+    plus(to, static_cast<int32_t>(8 * (n - kStackArgument + 1)));
+  }
+
+  void record_address(Register to, uint32_t offset) {
+    mov(to, r7);
+    plus(to, static_cast<int32_t>(offset));
+  }
+
+  void slot_address(Register to, const MemorySlot& slot, Register scratch) {
+    load(to, r7, at16(layout_.args[slot.need.arg]));
+    if (slot.need.offset == 0) return;
+    load_constant(scratch, slot.need.offset);
+    plus(to, scratch);
+  }
+
+  void read_slot(const MemorySlot& slot) {
+    slot_address(r3, slot, r1);
+    mov(r1, static_cast<int32_t>(kAbsent));
+    store(r7, at16(slot.at), r1);
+    const Place null = jump_if(BPF_JLT, r3, kPage);  // nothing is mapped there: not worth the slow part
+    record_address(r1, slot.at + 8);
+    mov(r2, static_cast<int32_t>(slot.need.size));
+    call(slot.need.is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user);
+    const Place ok = jump_if(BPF_JSGE, r0, 0);
+    to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
+    const Place absent = jump();
+    land(ok);
+    if (!slot.need.is_string) mov(r0, static_cast<int32_t>(slot.need.size));
+    store(r7, at16(slot.at), r0);
+    land(absent);
+    land(null);
+  }
+
+  void submit() {
+    mov(r1, r7);
+    mov(r2, BPF_RB_NO_WAKEUP);
+    call(BPF_FUNC_ringbuf_submit);
+    mov(r0, 0);
+    exit();
+  }
+
+  void count_drop() {
+    load_map_value(r1, maps_.drops, 0);
+    mov(r2, 1);
+    atomic_add(r1, 0, r2);
+    mov(r0, 0);
+    exit();
+  }
+
+  static int16_t saved(size_t index) { return static_cast<int16_t>(-16 - 8 * static_cast<int>(index)); }
+
+  void slow(Place again) {
+    for (const Place jump : to_slow_) land(jump);
+    plus(r9, 1);
+    for (size_t i = 0; i < layout_.slots.size(); i++) {
+      slot_address(r3, layout_.slots[i], r1);
+      store(fp, saved(i), r3);
+    }
+    mov(r1, r7);
+    mov(r2, BPF_RB_NO_WAKEUP);
+    call(BPF_FUNC_ringbuf_discard);
+    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)
+      if (layout_.args[n]) {
+        stack_argument_address(r3, n);
+        fault_in();
+      }
+    for (size_t i = 0; i < layout_.slots.size(); i++) fault_pages_in(saved(i), layout_.slots[i].need.size);
+    jump_back(again);
+  }
+
+  // The first byte, then one byte of each further page that the slot can reach into.
+  void fault_pages_in(int16_t address, uint32_t size) {
+    load(r3, fp, address);
+    fault_in();
+    for (int32_t ahead = kPage; ahead < static_cast<int32_t>(size) + kPage; ahead += kPage) {
+      load(r3, fp, address);
+      mov(r8, r3);
+      plus(r8, static_cast<int32_t>(size));
+      plus(r3, ahead);
+      bits_and(r3, -kPage);
+      const Place beyond = jump_if(BPF_JGE, r3, r8);
+      fault_in();
+      land(beyond);
+    }
+  }
+
+  // Reads the byte at r3; whether that worked shows when the slot is read again.
+  void fault_in() {
+    mov(r1, fp);
+    plus(r1, -8);
+    mov(r2, 1);
+    call(BPF_FUNC_copy_from_user);
+  }
+
+  const RecordLayout& layout_;
+  ProgramMaps maps_;
+  PidNamespace pids_;
+  std::vector<Place> to_slow_;
+};
+
+}  // namespace
+
+std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids) {
+  return CaptureProgram(layout, maps, pids).make();
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,43 @@
+#pragma once
+// The BPF program that writes a record of one layout. It runs in the traced thread, at the firing:
+//
+//   again:  reserve a record; none free: drops += 1, end
+//           head, time, pid and tid, comm, arguments
+//           each slot: read the memory without faulting; that failed and attempts are left: slow
+//           submit, end
+//   slow:   give the record back, fault the pages of all slots in (this may sleep), go to again
+//
+// A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/instrument/uprobe/record.h"
+
+namespace dvm::runtime {
+
+// What programs refer to.
+struct ProgramMaps {
+  int ring = -1;   // BPF_MAP_TYPE_RINGBUF
+  int drops = -1;  // array with one 64-bit counter
+};
+
+// The pid namespace whose numbers are wanted; all zero: the initial one, where no translation is needed.
+struct PidNamespace {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids);
+
+// Whether the program faults pages in and so has to be loaded as sleepable.
+inline bool must_sleep(const RecordLayout& layout) {
+  if (!layout.slots.empty()) return true;
+  for (unsigned n = 6; n < layout.args.size(); n++)
+    if (layout.args[n]) return true;
+  return false;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,158 @@
+// bpf(2) and perf_event_open(2). Tested by tests/unit/instrument/uprobe_test.cpp.
+#include "runtime/instrument/uprobe/kernel.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace dvm::runtime {
+namespace {
+
+// Newer than the headers that this may be built with.
+constexpr auto kTraceUprobeMulti = static_cast<bpf_attach_type>(48);
+constexpr uint32_t kUprobeMultiReturn = 1;
+constexpr int kErrorNotSupported = 524;  // ENOTSUPP, which the kernel lets out and no header has
+
+struct LinkCreate {
+  uint32_t program;
+  uint32_t target;
+  uint32_t attach_type;
+  uint32_t flags;
+  uint64_t path;
+  uint64_t offsets;
+  uint64_t reference_counters;
+  uint64_t cookies;
+  uint32_t count;
+  uint32_t multi_flags;
+  uint32_t pid;
+  uint32_t padding;
+};
+static_assert(sizeof(LinkCreate) == 64);
+
+uint64_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+bool kernel_is_locked_down() {
+  std::ifstream file("/sys/kernel/security/lockdown");
+  std::string modes;
+  return std::getline(file, modes) && modes.find("[confidentiality]") != std::string::npos;
+}
+
+std::string kernel_release() {
+  utsname names;
+  return uname(&names) == 0 ? names.release : "unknown";
+}
+
+bool kernel_lacks_uprobe_multi() {
+  unsigned major = 0, minor = 0;
+  const std::string release = kernel_release();
+  return std::sscanf(release.c_str(), "%u.%u", &major, &minor) == 2 && (major < 6 || (major == 6 && minor < 6));
+}
+
+std::string reason_of(int error_number) {
+  switch (error_number) {
+    case EPERM:
+    case EACCES:
+      if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality) and lets nobody use BPF to trace";
+      return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
+    case ENOSYS:
+      return "this kernel was built without BPF";
+    case kErrorNotSupported:
+      return "the kernel cannot put a probe on this instruction";
+    case EINVAL:
+      if (kernel_lacks_uprobe_multi())
+        return fmt::format("Linux {} is too old: 6.6 or later is needed (multi-uprobe links)", kernel_release());
+      return "the kernel rejects it (EINVAL)";
+    case ESRCH:
+      return "the process does not exist any more";
+    default:
+      return std::strerror(error_number);
+  }
+}
+
+}  // namespace
+
+FileDescriptor::~FileDescriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Error kernel_error(std::string_view what, int error_number) {
+  return Error{fmt::format("{}: {}", what, reason_of(error_number))};
+}
+
+Result<FileDescriptor> create_ring_map(size_t bytes) {
+  const int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "dvm_ring", 0, 0, static_cast<uint32_t>(bytes), nullptr);
+  if (fd < 0) return kernel_error("cannot make a BPF ring buffer", errno);
+  return FileDescriptor(fd);
+}
+
+Result<FileDescriptor> create_counter_map() {
+  bpf_map_create_opts options{};
+  options.sz = sizeof options;
+  options.map_flags = BPF_F_MMAPABLE;
+  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_drops", sizeof(uint32_t), sizeof(uint64_t), 1, &options);
+  if (fd < 0) return kernel_error("cannot make a BPF counter", errno);
+  return FileDescriptor(fd);
+}
+
+Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout) {
+  bpf_prog_load_opts options{};
+  options.sz = sizeof options;
+  const bool timer = layout.kind == SiteKind::timer;
+  if (!timer) options.expected_attach_type = kTraceUprobeMulti;
+  if (must_sleep(layout)) options.prog_flags = BPF_F_SLEEPABLE;
+  const int fd = bpf_prog_load(timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE, "dvm_capture", "GPL", code.data(),
+                               code.size(), &options);
+  if (fd < 0) return kernel_error("cannot load a BPF program", errno);
+  return FileDescriptor(fd);
+}
+
+PidNamespace own_pid_namespace() {
+  constexpr ino_t kInitial = 0xeffffffc;
+  struct stat status;
+  if (stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kInitial) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+LinkResult link_uprobes(const UprobeBatch& batch) {
+  LinkCreate request{};
+  request.program = static_cast<uint32_t>(batch.program);
+  request.attach_type = kTraceUprobeMulti;
+  request.path = address_of(batch.path);
+  request.offsets = address_of(batch.offsets.data());
+  request.cookies = address_of(batch.cookies.data());
+  request.count = static_cast<uint32_t>(batch.offsets.size());
+  request.multi_flags = batch.is_return ? kUprobeMultiReturn : 0;
+  request.pid = static_cast<uint32_t>(batch.pid);
+  const long fd = syscall(SYS_bpf, BPF_LINK_CREATE, &request, sizeof request);
+  if (fd < 0) return {FileDescriptor(), errno};
+  return {FileDescriptor(static_cast<int>(fd)), 0};
+}
+
+Result<ClockEvent> link_cpu_clock(int cpu, uint64_t period_ns, int program, uint64_t cookie) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+  attributes.sample_period = period_ns;
+  ClockEvent clock;
+  clock.event = FileDescriptor(
+      static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
+  if (!clock.event) return kernel_error(fmt::format("cannot open the clock event of CPU {}", cpu), errno);
+  bpf_link_create_opts options{};
+  options.sz = sizeof options;
+  options.perf_event.bpf_cookie = cookie;
+  clock.link = FileDescriptor(bpf_link_create(program, clock.event.get(), BPF_PERF_EVENT, &options));
+  if (!clock.link) return kernel_error(fmt::format("cannot attach to the clock event of CPU {}", cpu), errno);
+  return clock;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,67 @@
+#pragma once
+// The system calls that the uprobe instrument makes, and their errors in plain words.
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/result.h"
+#include "runtime/instrument/uprobe/capture_program.h"
+
+namespace dvm::runtime {
+
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor();
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// An errno with the way out of it where there is one: "cannot load ...: needs root or CAP_BPF and CAP_PERFMON; run with sudo".
+Error kernel_error(std::string_view what, int error_number);
+
+Result<FileDescriptor> create_ring_map(size_t bytes);
+Result<FileDescriptor> create_counter_map();
+Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout);
+PidNamespace own_pid_namespace();
+
+// Uprobes of one file in one process, all with the same program. Parallel arrays.
+struct UprobeBatch {
+  const char* path = nullptr;
+  int32_t pid = 0;
+  bool is_return = false;
+  int program = -1;
+  std::span<const uint64_t> offsets;
+  std::span<const uint64_t> cookies;
+};
+
+// A link, or the errno: the kernel takes all of a batch or nothing.
+struct LinkResult {
+  FileDescriptor link;
+  int error_number = 0;
+};
+LinkResult link_uprobes(const UprobeBatch& batch);
+
+// A perf event of one CPU's clock with the program attached; the link and the event must both be kept.
+struct ClockEvent {
+  FileDescriptor event;
+  FileDescriptor link;
+};
+Result<ClockEvent> link_cpu_clock(int cpu, uint64_t period_ns, int program, uint64_t cookie);
+
+}  // namespace dvm::runtime

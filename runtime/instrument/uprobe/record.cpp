@@ -1,0 +1,92 @@
+// Layout and decoding of ring records. Tested by tests/unit/instrument/record_test.cpp.
+#include "runtime/instrument/uprobe/record.h"
+
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+uint32_t take(RecordLayout& layout, uint32_t bytes) {
+  const uint32_t at = layout.size;
+  layout.size += (bytes + 7) & ~7u;
+  return at;
+}
+
+uint64_t word_at(std::span<const std::byte> record, uint32_t at) {
+  uint64_t word;
+  std::memcpy(&word, record.data() + at, sizeof word);
+  return word;
+}
+
+// A string that filled its slot may have been cut: its last byte, a NUL in either case, is left off, so that only a string that
+// ended by itself ends with a NUL.
+std::span<const std::byte> slot_bytes(const MemorySlot& slot, std::span<const std::byte> record) {
+  const auto length = static_cast<int64_t>(word_at(record, slot.at));
+  if (length <= 0 || length > slot.need.size) return {};
+  const bool filled = slot.need.is_string && length == slot.need.size;
+  return record.subspan(slot.at + 8, static_cast<size_t>(length) - (filled ? 1 : 0));
+}
+
+std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, std::span<const std::byte> record,
+                                                  std::span<vm::CapturedMemory> memory) {
+  size_t count = 0;
+  for (const MemorySlot& slot : layout.slots) {
+    const std::span<const std::byte> bytes = slot_bytes(slot, record);
+    if (bytes.empty()) continue;
+    const uint64_t address = word_at(record, layout.args[slot.need.arg]) + static_cast<uint64_t>(slot.need.offset);
+    memory[count++] = {address, bytes, slot.need.is_string};
+  }
+  return memory.first(count);
+}
+
+}  // namespace
+
+CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind) {
+  if (kind == SiteKind::return_) {
+    needs.args &= 1u << 1;
+    std::erase_if(needs.memory, [](const MemoryNeed& need) { return need.arg != 1; });
+  }
+  if (kind == SiteKind::timer) {
+    needs.args &= 0b11;
+    needs.thread = true;  // nothing else says which process it was
+    needs.memory.clear();
+  }
+  std::erase_if(needs.memory, [](const MemoryNeed& need) { return need.arg >= 10 || need.size == 0; });
+  for (const MemoryNeed& need : needs.memory) needs.args |= static_cast<uint16_t>(1u << need.arg);
+  return needs;
+}
+
+RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
+  RecordLayout layout;
+  layout.kind = kind;
+  layout.cpu = possible.cpu;
+  if (possible.time) layout.time = take(layout, 8);
+  if (possible.thread) layout.thread = take(layout, 8);
+  if (possible.comm) layout.comm = take(layout, kCommBytes);
+  for (unsigned n = 0; n < layout.args.size(); n++)
+    if (possible.args >> n & 1) layout.args[n] = take(layout, 8);
+  for (const MemoryNeed& need : possible.memory) layout.slots.push_back({need, take(layout, 8 + need.size)});
+  return layout;
+}
+
+void decode(const RecordLayout& layout, std::span<const std::byte> record, std::span<vm::CapturedMemory> memory,
+            vm::Firing& firing) noexcept {
+  const uint64_t head = word_at(record, 0);
+  firing.probe_id = probe_of(head);
+  firing.cpu = cpu_of(head);
+  if (layout.time) firing.timestamp = word_at(record, layout.time);
+  if (layout.thread) {
+    const uint64_t ids = word_at(record, layout.thread);
+    firing.pid = static_cast<int32_t>(ids >> 32);
+    firing.tid = static_cast<int32_t>(ids);
+  }
+  if (layout.comm) {
+    const char* comm = reinterpret_cast<const char*>(record.data() + layout.comm);
+    firing.execname = {comm, strnlen(comm, kCommBytes - 1)};
+  }
+  for (unsigned n = 0; n < layout.args.size(); n++)
+    if (layout.args[n]) firing.args[n] = word_at(record, layout.args[n]);
+  firing.memory = decode_memory(layout, record, memory);
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,55 @@
+#pragma once
+// The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
+// only where the layout has it:
+//
+//   | head | time | pid, tid | comm (16 bytes) | argN ... | slot ... |
+//
+//   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
+//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dvm/vm/host.h"
+#include "runtime/instrument/capture.h"
+
+namespace dvm::runtime {
+
+enum class SiteKind : uint8_t { entry, return_, timer };
+
+inline constexpr int64_t kAbsent = -1;
+inline constexpr uint32_t kHeadBytes = 8;
+inline constexpr uint32_t kCommBytes = 16;
+
+struct MemorySlot {
+  MemoryNeed need;
+  uint32_t at = 0;  // of the length; the bytes follow it
+};
+
+// Offsets in the record; 0: not captured, for the head lies there.
+struct RecordLayout {
+  SiteKind kind = SiteKind::entry;
+  bool cpu = false;
+  uint32_t time = 0, thread = 0, comm = 0;
+  std::array<uint32_t, 10> args{};
+  std::vector<MemorySlot> slots;
+  uint32_t size = kHeadBytes;
+};
+
+// What can be captured at a site of this kind: a return has no arguments but arg1, its value; a timer no memory.
+CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind);
+RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind);
+
+constexpr uint64_t make_cookie(uint32_t probe_id, uint16_t group) { return probe_id | static_cast<uint64_t>(group) << 32; }
+constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head); }
+constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }
+constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
+
+// Fills the firing from a record of layout.size bytes; memory must have room for one entry a slot. Views point into the record.
+void decode(const RecordLayout& layout, std::span<const std::byte> record, std::span<vm::CapturedMemory> memory,
+            vm::Firing& firing) noexcept;
+
+}  // namespace dvm::runtime

@@ -1,0 +1,36 @@
+#pragma once
+// Kernel uprobes through BPF: firings of live processes, as records in one ring buffer.
+//
+//   CaptureNeeds ─ record.h ─> RecordLayout ─ capture_program ─> BPF instructions ─ kernel ─> program
+//   sites ──────── grouped by file, process and program ──────── attach ────────────────────> links (uprobe_multi)
+//   ring ───────── Ring::consume ─ decode ─> vm::Firing ─> EventSink
+//
+// There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
+// more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
+// profile-N uses perf events of the CPU clock, one a CPU, whose program writes into the same ring, so all firings keep their
+// order.
+//
+// Invariants
+//   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
+//   - A program sleeps (to fault a page in) only while it holds no record, so a slow page never holds up the ring.
+//   - A firing that finds no room is counted in drops(): firings == records + drops.
+//   - The ring is never signalled: whoever polls does so by the clock.
+//
+// A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, and nothing is
+// counted.
+
+#include <cstddef>
+#include <memory>
+
+#include "runtime/instrument/instrument.h"
+
+namespace dvm::runtime {
+
+struct UprobeOptions {
+  size_t ring_bytes = 8u << 20;  // rounded up to a power of two, at least one page
+};
+
+// Takes uprobe sites and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
+std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});
+
+}  // namespace dvm::runtime

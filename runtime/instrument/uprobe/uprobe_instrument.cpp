@@ -1,0 +1,197 @@
+// The instrument: groups of sites, their programs and links, and the poll. Tested by tests/unit/instrument/uprobe_test.cpp.
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "runtime/instrument/uprobe/attach.h"
+#include "runtime/instrument/uprobe/capture_program.h"
+#include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/instrument/uprobe/record.h"
+#include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/uprobe.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
+
+uint64_t now(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+SiteKind kind_of(const Probe& probe) {
+  const auto* site = std::get_if<UprobeSite>(&probe.site);
+  if (!site) return SiteKind::timer;
+  return site->is_return ? SiteKind::return_ : SiteKind::entry;
+}
+
+// Online CPUs, from the kernel's list "0-3,5".
+std::vector<int> online_cpus() {
+  std::vector<int> cpus;
+  std::ifstream file("/sys/devices/system/cpu/online");
+  for (int first; file >> first;) {
+    int last = first;
+    if (file.peek() == '-') file.ignore(1) >> last;
+    for (int cpu = first; cpu <= last; cpu++) cpus.push_back(cpu);
+    file.ignore(1);
+  }
+  return cpus;
+}
+
+// Probes with one program in one file of one process. Its index is the group number in their cookies.
+struct Group {
+  RecordLayout layout;
+  int32_t pid = 0;
+  int program = -1;
+};
+
+// What goes into one link.
+struct LinkPlan {
+  std::string path;
+  std::vector<uint64_t> offsets, cookies;
+  std::vector<const Probe*> probes;
+};
+
+class UprobeInstrument final : public Instrument {
+ public:
+  explicit UprobeInstrument(UprobeOptions options) : options_(options) {}
+  ~UprobeInstrument() override { UprobeInstrument::disable(); }
+
+  bool takes(const Probe& probe) const override {
+    if (std::holds_alternative<UprobeSite>(probe.site)) return true;
+    const auto* timer = std::get_if<TimerSite>(&probe.site);
+    return timer && timer->every_cpu;
+  }
+
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    if (probes.empty()) return {};
+    Status status = try_enable(probes, refused);
+    if (!status) disable();
+    return status;
+  }
+
+  Result<uint64_t> poll(EventSink& sink) override {
+    if (!ring_) return uint64_t{0};
+    wall_offset_ = now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
+    return ring_->consume([&](std::span<const std::byte> record) { deliver(record, sink); });
+  }
+
+  uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
+
+  void disable() override {
+    links_.clear();
+    clocks_.clear();
+    programs_.clear();
+    for (Group& group : groups_) group.program = -1;  // no later program is mistaken for it
+  }
+
+ private:
+  struct ProgramEntry {
+    CaptureNeeds needs;
+    SiteKind kind;
+    FileDescriptor program;
+  };
+
+  Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+    if (!ring_) {
+      auto ring = Ring::make(options_.ring_bytes);
+      if (!ring) return ring.error();
+      ring_.emplace(std::move(*ring));
+    }
+    std::map<std::pair<std::string, uint16_t>, LinkPlan> plans;
+    for (const EnabledProbe& enabled : probes)
+      if (Status status = plan(enabled, plans); !status) return status;
+    for (const auto& [key, link] : plans)
+      if (Status status = attach(groups_[key.second], link, refused); !status) return status;
+    return {};
+  }
+
+  Status plan(const EnabledProbe& enabled, std::map<std::pair<std::string, uint16_t>, LinkPlan>& plans) {
+    const Probe& probe = *enabled.probe;
+    const auto* site = std::get_if<UprobeSite>(&probe.site);
+    const SiteKind kind = kind_of(probe);
+    const auto group = find_group(possible_needs(enabled.needs, kind), kind, site ? site->pid : 0);
+    if (!group) return group.error();
+    const uint64_t cookie = make_cookie(probe.id, *group);
+    if (!site) return start_clocks(std::get<TimerSite>(probe.site), groups_[*group], cookie);
+    LinkPlan& link = plans[{site->path, *group}];
+    link.path = site->path;
+    link.offsets.push_back(site->offset);
+    link.cookies.push_back(cookie);
+    link.probes.push_back(&probe);
+    return {};
+  }
+
+  Result<uint16_t> find_group(const CaptureNeeds& needs, SiteKind kind, int32_t pid) {
+    auto program = find_program(needs, kind);
+    if (!program) return program.error();
+    for (size_t i = 0; i < groups_.size(); i++)
+      if (groups_[i].program == *program && groups_[i].pid == pid) return static_cast<uint16_t>(i);
+    if (groups_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
+    groups_.push_back({make_layout(needs, kind), pid, *program});
+    most_slots_.resize(std::max(most_slots_.size(), needs.memory.size()));
+    return static_cast<uint16_t>(groups_.size() - 1);
+  }
+
+  Result<int> find_program(const CaptureNeeds& needs, SiteKind kind) {
+    for (const ProgramEntry& entry : programs_)
+      if (entry.kind == kind && entry.needs == needs) return entry.program.get();
+    const RecordLayout layout = make_layout(needs, kind);
+    const auto code = make_capture_program(layout, {ring_->ring_fd(), ring_->drops_fd()}, own_pid_namespace());
+    auto program = load_program(code, layout);
+    if (!program) return program.error();
+    programs_.push_back({needs, kind, std::move(*program)});
+    return programs_.back().program.get();
+  }
+
+  Status attach(const Group& group, const LinkPlan& link, std::vector<Refused>& refused) {
+    const UprobeBatch batch{link.path.c_str(), group.pid,    group.layout.kind == SiteKind::return_,
+                            group.program,     link.offsets, link.cookies};
+    return attach_uprobes(batch, link.probes, links_, refused);
+  }
+
+  Status start_clocks(const TimerSite& timer, const Group& group, uint64_t cookie) {
+    for (const int cpu : online_cpus()) {
+      auto clock = link_cpu_clock(cpu, timer.period_ns, group.program, cookie);
+      if (!clock) return clock.error();
+      clocks_.push_back(std::move(*clock));
+    }
+    return {};
+  }
+
+  void deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
+    uint64_t head;
+    if (record.size() < sizeof head) return;
+    std::memcpy(&head, record.data(), sizeof head);
+    if (group_of(head) >= groups_.size()) return;
+    const Group& group = groups_[group_of(head)];
+    if (record.size() < group.layout.size) return;
+    vm::Firing firing;
+    firing.pid = group.pid;
+    decode(group.layout, record, most_slots_, firing);
+    if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
+    sink.fire(firing);
+  }
+
+  UprobeOptions options_;
+  std::optional<Ring> ring_;
+  std::vector<Group> groups_;  // kept after disable(): what is in the ring needs them
+  std::vector<ProgramEntry> programs_;
+  std::vector<FileDescriptor> links_;
+  std::vector<ClockEvent> clocks_;
+  std::vector<vm::CapturedMemory> most_slots_;  // room for the memory of one firing
+  uint64_t wall_offset_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options) { return std::make_unique<UprobeInstrument>(options); }
+
+}  // namespace dvm::runtime

@@ -1,0 +1,26 @@
+// Stands in for the uprobe instrument in a build without BPF: it takes the same sites, and says why they cannot be enabled.
+#include "runtime/instrument/uprobe/uprobe.h"
+
+namespace dvm::runtime {
+namespace {
+
+class WithoutBpf final : public Instrument {
+ public:
+  bool takes(const Probe& probe) const override {
+    if (std::holds_alternative<UprobeSite>(probe.site)) return true;
+    const auto* timer = std::get_if<TimerSite>(&probe.site);
+    return timer && timer->every_cpu;
+  }
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
+    if (probes.empty()) return {};
+    return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it cannot trace live processes; it can replay recordings"};
+  }
+  Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
+  void disable() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>(); }
+
+}  // namespace dvm::runtime

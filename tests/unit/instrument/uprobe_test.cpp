@@ -1,0 +1,471 @@
+// The uprobe instrument on a live process: a forked child that calls the functions below on demand. Needs root (or CAP_BPF and
+// CAP_PERFMON) and a kernel with uprobe_multi; elsewhere these tests are skipped.
+#include "runtime/instrument/uprobe/uprobe.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "tests/unit/instrument/traced_child.h"
+
+// The functions that are traced. Volatile reads and writes keep each call and each argument.
+extern "C" {
+volatile long traced_sink;
+__attribute__((noinline)) long traced_plain(long a) {
+  traced_sink = a;
+  return a * 2;
+}
+__attribute__((noinline)) long traced_second(long a) {
+  traced_sink = a;
+  return a * 3;
+}
+__attribute__((noinline)) long traced_ten(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {
+  traced_sink = a + b + c + d + e + f + g + h + i + j;
+  return traced_sink;
+}
+__attribute__((noinline)) long traced_text(const char* text) {
+  traced_sink = reinterpret_cast<long>(text);
+  return traced_sink;
+}
+// Its first instruction is one that the kernel does not probe (a lock prefix).
+void traced_locked();
+asm(".pushsection .text\n.globl traced_locked\n.type traced_locked, @function\ntraced_locked:\n"
+    "lock addq $1, (%rsp)\nlock subq $1, (%rsp)\nret\n.size traced_locked, . - traced_locked\n.popsection");
+}
+
+namespace dvm::runtime {
+namespace {
+
+using test::file_offset;
+using test::memory_of;
+using test::TracedChild;
+
+struct Seen {
+  vm::Firing firing;
+  std::string execname;
+  std::vector<std::string> memory;
+  std::vector<uint64_t> addresses;
+};
+
+class Collector final : public EventSink {
+ public:
+  void fire(vm::Firing& firing) noexcept override {
+    Seen seen{firing, std::string(firing.execname), {}, {}};
+    for (const vm::CapturedMemory& captured : firing.memory) {
+      seen.memory.emplace_back(reinterpret_cast<const char*>(captured.bytes.data()), captured.bytes.size());
+      seen.addresses.push_back(captured.address);
+    }
+    all.push_back(std::move(seen));
+  }
+  std::vector<Seen> all;
+};
+
+class Counter final : public EventSink {
+ public:
+  void fire(vm::Firing& firing) noexcept override { count[firing.probe_id]++; }
+  std::map<uint32_t, uint64_t> count;
+};
+
+const void* address_of(auto* function) { return reinterpret_cast<const void*>(function); }
+
+Probe probe_on(pid_t pid, auto* function, uint32_t id, bool is_return = false) {
+  Probe probe;
+  probe.id = id;
+  probe.module = "uprobe_test";
+  probe.function = "traced";
+  probe.site = UprobeSite{"/proc/" + std::to_string(pid) + "/exe", file_offset(address_of(function)), is_return, pid};
+  return probe;
+}
+
+std::string with_nul(const std::string& text) { return text + '\0'; }
+
+class Uprobe : public testing::Test {
+ protected:
+  void SetUp() override {
+    TracedChild child({[] { traced_plain(1); }});
+    const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+    auto instrument = make_uprobe_instrument();
+    if (Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_); !status)
+      GTEST_SKIP() << "no uprobes here: " << status.error().message;
+  }
+
+  // Enables the probes, runs job 0 of the child once and takes everything off again.
+  std::vector<Seen> trace(TracedChild& child, std::vector<EnabledProbe> probes) {
+    auto instrument = make_uprobe_instrument();
+    const Status status = instrument->enable(probes, refused_);
+    EXPECT_TRUE(status) << status.error().message;
+    EXPECT_TRUE(child.call(0));
+    instrument->disable();
+    Collector collector;
+    EXPECT_TRUE(instrument->poll(collector));
+    EXPECT_EQ(instrument->drops(), 0u);
+    return collector.all;
+  }
+
+  std::vector<Refused> refused_;
+};
+
+TEST_F(Uprobe, EveryCallFiresOnce) {
+  constexpr long kCalls = 100'000;
+  TracedChild child({[] {
+    for (long i = 0; i < kCalls; i++) traced_plain(i);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 7);
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(instrument->takes(probe));
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_));
+  ASSERT_TRUE(child.call(0));
+  Counter counter;
+  const auto polled = instrument->poll(counter);
+  ASSERT_TRUE(polled);
+  EXPECT_EQ(*polled, kCalls);
+  EXPECT_EQ(counter.count[7], kCalls);
+  EXPECT_EQ(instrument->drops(), 0u);
+  EXPECT_TRUE(refused_.empty());
+
+  instrument->disable();
+  ASSERT_TRUE(child.call(0));
+  EXPECT_EQ(*instrument->poll(counter), 0u);
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_));  // and on again
+  ASSERT_TRUE(child.call(0));
+  EXPECT_EQ(*instrument->poll(counter), kCalls);
+}
+
+TEST_F(Uprobe, TenArgumentsAndTheReturnValue) {
+  TracedChild child({[] { traced_ten(1, -2, 3, 4, 5, 6, 70, 80, 90, 1'000'000'007); }});
+  const Probe entry = probe_on(child.pid(), &traced_ten, 1), leave = probe_on(child.pid(), &traced_ten, 2, true);
+  CaptureNeeds all;
+  all.args = 0x3ff;
+  const auto seen = trace(child, {{&entry, all}, {&leave, all}});
+  ASSERT_EQ(seen.size(), 2u);
+  const std::array<uint64_t, 10> expected = {1, static_cast<uint64_t>(-2), 3, 4, 5, 6, 70, 80, 90, 1'000'000'007};
+  EXPECT_EQ(seen[0].firing.probe_id, 1u);
+  EXPECT_EQ(seen[0].firing.args, expected);
+  EXPECT_EQ(seen[1].firing.probe_id, 2u);
+  EXPECT_EQ(seen[1].firing.args[0], 0u);
+  EXPECT_EQ(seen[1].firing.args[1], 1'000'000'007u + 257);
+  EXPECT_EQ(seen[1].firing.args[2], 0u);
+}
+
+TEST_F(Uprobe, ContextOfTheThread) {
+  TracedChild child({[] { traced_plain(1); }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 3);
+  CaptureNeeds needs;
+  needs.time = needs.thread = needs.cpu = needs.comm = true;
+  timespec before, wall;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  clock_gettime(CLOCK_REALTIME, &wall);
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 1u);
+  const vm::Firing& firing = seen[0].firing;
+  EXPECT_EQ(firing.pid, child.pid());
+  EXPECT_EQ(firing.tid, child.pid());
+  EXPECT_GE(firing.cpu, 0);
+  EXPECT_LT(firing.cpu, sysconf(_SC_NPROCESSORS_CONF));
+  EXPECT_EQ(seen[0].execname, std::string(program_invocation_short_name).substr(0, 15));
+  const uint64_t start = static_cast<uint64_t>(before.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(before.tv_nsec);
+  EXPECT_GE(firing.timestamp, start);
+  EXPECT_LT(firing.timestamp, start + 10'000'000'000);
+  EXPECT_NEAR(static_cast<double>(firing.walltimestamp) / 1e9, static_cast<double>(wall.tv_sec), 10);
+}
+
+TEST_F(Uprobe, TheProcessIsKnownEvenIfItWasNotCaptured) {
+  TracedChild child({[] { traced_plain(1); }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 3);
+  const auto seen = trace(child, {{&probe, {}}});
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].firing.pid, child.pid());
+}
+
+// A file of two pages, mapped and never touched by the child before the call.
+class Untouched {
+ public:
+  explicit Untouched(const std::string& text, size_t at) {
+    char name[] = "/tmp/dvm-untouched-XXXXXX";
+    const int file = mkstemp(name);
+    unlink(name);
+    EXPECT_EQ(ftruncate(file, 8192), 0);
+    EXPECT_EQ(pwrite(file, text.c_str(), text.size() + 1, static_cast<off_t>(at)), static_cast<ssize_t>(text.size() + 1));
+    map_ = mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, file, 0);
+    at_ = at;
+    close(file);
+  }
+  ~Untouched() { munmap(map_, 8192); }
+  const char* text() const { return static_cast<const char*>(map_) + at_; }
+  bool is_present() const {
+    unsigned char pages[2] = {};
+    return mincore(map_, 8192, pages) == 0 && (pages[0] & 1);
+  }
+
+ private:
+  void* map_;
+  size_t at_;
+};
+
+CaptureNeeds string_needs(uint32_t size) {
+  CaptureNeeds needs;
+  needs.args = 1;
+  needs.memory = {{0, true, 0, size}};
+  return needs;
+}
+
+TEST_F(Uprobe, StringsOfPagesThatAreNotPresentAreReadAtTheFirstCall) {
+  const Untouched first("in the first page", 100), second("from one page into the other", 4096 - 10);
+  TracedChild child({[&] {
+    traced_text(first.text());
+    traced_text(second.text());
+    traced_text("present");
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  const auto seen = trace(child, {{&probe, string_needs(256)}});
+  ASSERT_EQ(seen.size(), 3u);
+  for (const Seen& one : seen) ASSERT_EQ(one.memory.size(), 1u);
+  EXPECT_EQ(seen[0].memory[0], with_nul("in the first page"));
+  EXPECT_EQ(seen[0].addresses[0], reinterpret_cast<uintptr_t>(first.text()));
+  EXPECT_EQ(seen[1].memory[0], with_nul("from one page into the other"));
+  EXPECT_EQ(seen[2].memory[0], with_nul("present"));
+}
+
+TEST_F(Uprobe, BytesOfPagesThatAreNotPresent) {
+  const Untouched untouched("0123456789abcdef", 4096 - 8);
+  TracedChild child({[&] { traced_text(untouched.text()); }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  CaptureNeeds needs;
+  needs.memory = {{0, false, 4, 10}, {0, false, 0, 1}};
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].memory, (std::vector<std::string>{"456789abcd", "0"}));
+  EXPECT_EQ(seen[0].addresses[0], reinterpret_cast<uintptr_t>(untouched.text()) + 4);
+}
+
+TEST_F(Uprobe, MemoryThatCannotBeReadIsAbsentAndTheFiringIsNot) {
+  TracedChild child({[] {
+    traced_text(nullptr);
+    traced_text(reinterpret_cast<const char*>(0x10));
+    traced_text(reinterpret_cast<const char*>(0x7000'0000'0000));
+    traced_text(reinterpret_cast<const char*>(0xffff'ffff'8000'0000));
+    traced_text("");
+    traced_text("good");
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  const auto seen = trace(child, {{&probe, string_needs(256)}});
+  ASSERT_EQ(seen.size(), 6u);
+  for (size_t i = 0; i < 4; i++) EXPECT_TRUE(seen[i].memory.empty()) << i;
+  EXPECT_EQ(seen[3].firing.args[0], 0xffff'ffff'8000'0000);
+  EXPECT_EQ(seen[4].memory, std::vector{with_nul("")});
+  EXPECT_EQ(seen[5].memory, std::vector{with_nul("good")});
+}
+
+TEST_F(Uprobe, AStringThatIsCutHasNoNul) {
+  TracedChild child({[] {
+    traced_text("0123456789");
+    traced_text("012345");
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  const auto seen = trace(child, {{&probe, string_needs(8)}});
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].memory, std::vector<std::string>{"0123456"});
+  EXPECT_EQ(seen[1].memory, std::vector{with_nul("012345")});
+}
+
+TEST_F(Uprobe, MemoryOfTheReturnValueAndOfAStackArgument) {
+  static const char text[] = "by a pointer";
+  const auto pointer = reinterpret_cast<long>(text);
+  TracedChild child({[=] {
+    traced_text(text);
+    traced_ten(0, 0, 0, 0, 0, 0, 0, pointer, 0, 0);
+  }});
+  const Probe leave = probe_on(child.pid(), &traced_text, 1, true), ten = probe_on(child.pid(), &traced_ten, 2);
+  CaptureNeeds of_return, of_stack;
+  of_return.memory = {{1, true, 3, 64}};
+  of_stack.memory = {{7, true, 0, 64}};
+  const auto seen = trace(child, {{&leave, of_return}, {&ten, of_stack}});
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].memory, std::vector{with_nul("a pointer")});
+  EXPECT_EQ(seen[1].memory, std::vector{with_nul("by a pointer")});
+}
+
+TEST_F(Uprobe, ThreadsThatRanBeforeAreTracedToo) {
+  constexpr int kThreads = 4, kCalls = 5'000;
+  static volatile bool go, stop;
+  TracedChild child({[] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; i++)
+      threads.emplace_back([] {
+        while (!go) usleep(100);
+        for (int call = 0; call < kCalls; call++) traced_plain(call);
+        while (!stop) usleep(100);
+      });
+    usleep(200'000);
+    go = true;
+    usleep(1000);
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  CaptureNeeds needs;
+  needs.thread = true;
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(child.start(0));
+  usleep(50'000);  // the threads exist by now and wait
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, needs}}, refused_));
+  ASSERT_TRUE(child.finish());
+  Collector collector;
+  ASSERT_TRUE(instrument->poll(collector));
+  std::map<int32_t, int> by_thread;
+  for (const Seen& seen : collector.all) by_thread[seen.firing.tid]++;
+  EXPECT_EQ(by_thread.size(), static_cast<size_t>(kThreads));
+  for (const auto& [tid, count] : by_thread) EXPECT_EQ(count, kCalls) << tid;
+}
+
+TEST_F(Uprobe, SeveralProcessesAndProbesAtOnce) {
+  const auto job = [] {
+    for (int i = 0; i < 10; i++) traced_plain(i);
+    traced_second(1);
+  };
+  TracedChild one({job}), two({job}), untraced({job});
+  const Probe a = probe_on(one.pid(), &traced_plain, 1), b = probe_on(two.pid(), &traced_plain, 2),
+              c = probe_on(two.pid(), &traced_second, 3), d = probe_on(two.pid(), &traced_second, 4, true);
+  CaptureNeeds first;
+  first.args = 1;
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(instrument->enable(std::vector<EnabledProbe>{{&a, first}, {&b, {}}, {&c, first}, {&d, {}}}, refused_));
+  for (TracedChild* child : {&one, &two, &untraced}) ASSERT_TRUE(child->call(0));
+  Counter counter;
+  ASSERT_TRUE(instrument->poll(counter));
+  EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 10}, {2, 10}, {3, 1}, {4, 1}}));
+}
+
+TEST_F(Uprobe, WhatFindsNoRoomIsCounted) {
+  constexpr int kCalls = 10'000;
+  TracedChild child({[] {
+    for (int i = 0; i < kCalls; i++) traced_plain(i);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  UprobeOptions small;
+  small.ring_bytes = 4096;
+  auto instrument = make_uprobe_instrument(small);
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_));
+  Counter counter;
+  for (uint64_t round = 1; round <= 3; round++) {
+    ASSERT_TRUE(child.call(0));
+    ASSERT_TRUE(instrument->poll(counter));
+    EXPECT_GT(instrument->drops(), 0u);
+    EXPECT_EQ(counter.count[1] + instrument->drops(), round * kCalls);
+  }
+}
+
+TEST_F(Uprobe, FunctionsThatCannotBeProbedAreLeftOutAlone) {
+  TracedChild child({[] {
+    traced_plain(1);
+    traced_locked();
+    traced_second(1);
+  }});
+  const Probe good = probe_on(child.pid(), &traced_plain, 1), bad = probe_on(child.pid(), &traced_locked, 2),
+              also_good = probe_on(child.pid(), &traced_second, 3);
+  auto instrument = make_uprobe_instrument();
+  const Status status = instrument->enable(std::vector<EnabledProbe>{{&good, {}}, {&bad, {}}, {&also_good, {}}}, refused_);
+  ASSERT_TRUE(status) << status.error().message;
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_EQ(refused_[0].probe, &bad);
+  EXPECT_NE(refused_[0].reason.find("instruction"), std::string::npos) << refused_[0].reason;
+  ASSERT_TRUE(child.call(0));
+  Counter counter;
+  ASSERT_TRUE(instrument->poll(counter));
+  EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 1}, {3, 1}}));
+}
+
+TEST_F(Uprobe, AProcessThatIsGoneIsAnError) {
+  Probe probe;
+  {
+    TracedChild child({});
+    probe = probe_on(child.pid(), &traced_plain, 1);
+    std::get<UprobeSite>(probe.site).path = "/proc/self/exe";
+  }
+  auto instrument = make_uprobe_instrument();
+  const Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("does not exist any more"), std::string::npos) << status.error().message;
+}
+
+TEST_F(Uprobe, WithoutPrivilegesTheErrorSaysWhatToDo) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give its privileges up";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (setuid(65534) != 0) _exit(2);
+    const Probe probe = probe_on(getpid(), &traced_plain, 1);
+    auto instrument = make_uprobe_instrument();
+    const Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_);
+    _exit(!status && status.error().message.find("CAP_BPF and CAP_PERFMON; run with sudo") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+}
+
+// What SIGKILL leaves behind: nothing.
+TEST_F(Uprobe, TheTargetSurvivesTheDeathOfItsTracer) {
+  TracedChild child({[] { traced_plain(1); }});
+  const std::string before = memory_of(child.pid(), address_of(&traced_plain), 16);
+  ASSERT_EQ(before.size(), 16u);
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t tracer = fork();
+  if (tracer == 0) {
+    auto instrument = make_uprobe_instrument();
+    const char ok = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_) ? 1 : 0;
+    if (write(ready[1], &ok, 1) == 1) pause();
+    _exit(0);
+  }
+  char ok = 0;
+  ASSERT_EQ(read(ready[0], &ok, 1), 1);
+  ASSERT_EQ(ok, 1);
+  EXPECT_TRUE(child.call(0));
+  EXPECT_NE(memory_of(child.pid(), address_of(&traced_plain), 16), before);
+  kill(tracer, SIGKILL);
+  ASSERT_EQ(waitpid(tracer, nullptr, 0), tracer);
+  EXPECT_EQ(memory_of(child.pid(), address_of(&traced_plain), 16), before);
+  EXPECT_TRUE(child.call(0));
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_F(Uprobe, ProfileFiresOnEveryCpu) {
+  TracedChild child({[] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    while (std::chrono::steady_clock::now() < end)
+      for (long i = 0; i < 100'000; i++) traced_sink = i;
+  }});
+  Probe probe;
+  probe.id = 9;
+  probe.site = TimerSite{1'000'000, true};
+  CaptureNeeds needs;
+  needs.args = 3;
+  needs.cpu = true;
+  const auto seen = trace(child, {{&probe, needs}});
+  std::set<int32_t> cpus;
+  size_t in_child = 0, user = 0;
+  for (const Seen& one : seen) {
+    EXPECT_EQ(one.firing.probe_id, 9u);
+    EXPECT_NE(one.firing.args[0] == 0, one.firing.args[1] == 0);
+    cpus.insert(one.firing.cpu);
+    in_child += one.firing.pid == child.pid();
+    user += one.firing.pid == child.pid() && one.firing.args[1] != 0;
+  }
+  EXPECT_EQ(cpus.size(), static_cast<size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
+  EXPECT_GT(in_child, 20u);
+  EXPECT_GT(user, in_child / 2);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
