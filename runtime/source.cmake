@@ -18,3 +18,21 @@ if(DVM_BPF)
 else()
   target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)
 endif()
+
+find_package(ZLIB REQUIRED)
+pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
+target_link_libraries(dvm_source PRIVATE PkgConfig::libelf ZLIB::ZLIB)
+target_sources(dvm_source PRIVATE
+  catalog/catalog.cpp
+  process/process.cpp
+  process/split_command.cpp
+  process/start.cpp
+  process/target_memory.cpp
+  provider/dtrace.cpp
+  provider/pid.cpp
+  provider/profile.cpp
+  provider/providers.cpp
+  symbol/demangle.cpp
+  symbol/elf.cpp
+  symbol/maps.cpp
+  symbol/similar.cpp)

@@ -17,21 +17,30 @@ namespace dvm::runtime {
 
 // DTrace's globs: * ? [a-z] [!a-z] \x; an empty pattern matches everything.
 bool glob_match(std::string_view pattern, std::string_view text);
+// Whether the pattern means more than the one name it spells.
+bool is_glob(std::string_view pattern);
+// Whether a description's module field means this object of a process: by base name, by the base name up to a dot ("libc"), by
+// full path, or as a.out if it is the program itself.
+bool module_match(std::string_view pattern, std::string_view module, std::string_view object, bool in_program);
 
 class Catalog {
  public:
   // Adds a probe and gives it the next id; a probe with the same four names is kept and returned instead.
   const Probe& add(Probe probe);
   const Probe* find(uint32_t id) const;
+  // In the order of their ids, if they were added in it.
   std::vector<const Probe*> match(const dif::ProbeDesc& description) const;
   size_t size() const { return probes_.size(); }
-  // Adds a probe under the id it had elsewhere: reading a recording. False: the id is taken.
+  // Adds a probe under the id it had elsewhere: reading a recording. False: the id or the name is taken.
   bool add_with_id(Probe probe);
 
  private:
+  const Probe& insert(Probe probe, std::string key);
+
   std::deque<Probe> probes_;  // addresses stay
   std::unordered_map<std::string, const Probe*> by_name_;
   std::unordered_map<uint32_t, const Probe*> by_id_;
+  uint32_t last_id_ = 0;
 };
 
 }  // namespace dvm::runtime

@@ -12,7 +12,7 @@ struct UprobeSite {
   std::string path;     // of the file as dvm can open it, e.g. /proc/PID/root/usr/lib/libc.so.6
   uint64_t offset = 0;  // in the file
   bool is_return = false;
-  int32_t pid = 0;      // the process it belongs to, never 0
+  int32_t pid = 0;  // the process it belongs to, never 0
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.
@@ -26,8 +26,13 @@ struct InternalSite {};
 
 struct Probe {
   uint32_t id = 0;  // from 1; BEGIN is 1, END 2, ERROR 3, as dtrace has them
-  std::string provider, module, function, name;
-  std::variant<InternalSite, UprobeSite, TimerSite> site;
+  std::string provider{}, module{}, function{}, name{};
+  std::variant<InternalSite, UprobeSite, TimerSite> site{};
+  // Other names under which a description may ask for it. A module that is a file of a process also answers to its full path,
+  // to its base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
+  std::string object{};  // the full path in its process; empty: the module is no file
+  bool in_program = false;
+  std::string demangled{};  // of the function, without its arguments; empty: not demangled
 };
 
 }  // namespace dvm::runtime

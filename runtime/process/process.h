@@ -1,0 +1,63 @@
+#pragma once
+// A traced process: one that runs already (grab) or one that dvm starts (spawn). Consumer context.
+//
+//   grab    nothing of the process is touched: a pidfd tells of its exit
+//   spawn   fork, exec under ptrace, run to the entry point of the program: the dynamic linker has mapped all libraries, main has
+//           not run. There it waits, stopped, so that probes can be put on; resume() lets it go and detaches, so that from then
+//           on it runs at full speed and no longer depends on dvm. If dvm dies before, the kernel kills the child.
+//
+// ptrace ties a child to the thread that started it: spawn, resume and the destructor belong in one thread.
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+class Process {
+ public:
+  // Fails if there is no such process or it may not be traced.
+  static Result<Process> grab(pid_t pid);
+  // The first word is looked up in PATH. The child has dvm's standard input, output and error.
+  static Result<Process> spawn(const std::vector<std::string>& words);
+  // Splits the command at blanks first, as split_command does.
+  static Result<Process> spawn(std::string_view command);
+
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+  // A child that was never resumed is killed; one that was goes on.
+  ~Process();
+
+  pid_t pid() const { return pid_; }
+  const std::string& name() const { return name_; }
+  bool is_child() const { return is_child_; }
+  // Becomes readable when the process exits.
+  int wait_fd() const { return pidfd_; }
+  // Lets a spawned process run. Harmless when called twice, and for a grabbed one.
+  Status resume();
+  bool has_exited();
+  // Of a child that has exited: its status, or 128 + the signal that ended it, as shells have it.
+  std::optional<int> exit_status() const { return exit_status_; }
+  // Ends a child that still runs, and waits for it. A grabbed process is left alone.
+  void kill();
+
+ private:
+  Process() = default;
+  pid_t pid_ = 0;
+  int pidfd_ = -1;
+  bool is_child_ = false;
+  bool is_stopped_ = false;  // spawned and not yet resumed
+  bool has_exited_ = false;
+  std::optional<int> exit_status_;
+  std::string name_;
+};
+
+// Words of a command line: blanks separate them; '...' and "..." and \ quote as sh has it; nothing is expanded.
+Result<std::vector<std::string>> split_command(std::string_view command);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,128 @@
+// Late reads by process_vm_readv, or by /proc/PID/mem where that is refused. Covered by
+// tests/unit/instrument/target_memory_test.cpp.
+
+#include "runtime/process/target_memory.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kIdsLast = 100'000'000;  // ns
+
+class File {
+ public:
+  File(int32_t pid, const char* name) noexcept {
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    fd_ = open(path, O_RDONLY | O_CLOEXEC);
+  }
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+bool read_mem_file(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
+  if (address > INT64_MAX) return false;
+  File mem(pid, "mem");
+  return mem.fd() >= 0 && pread(mem.fd(), to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
+}
+
+bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
+  if (size == 0) return true;
+  if (pid <= 0 || address + size < address) return false;
+  iovec local{to, size};
+  iovec remote{reinterpret_cast<void*>(address), size};
+  if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
+  return (errno == EPERM || errno == ENOSYS) && read_mem_file(pid, address, to, size);
+}
+
+uint64_t coarse_now() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// The first number of the line "FIELD:\tN..." in the text of a status file; -1: no such line.
+int64_t status_number(const char* text, const char* field) noexcept {
+  const char* line = std::strstr(text, field);
+  return line == nullptr ? -1 : std::strtoll(line + std::strlen(field), nullptr, 10);
+}
+
+}  // namespace
+
+bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
+  File status(pid, "status");
+  if (status.fd() < 0) return false;
+  char text[2048];
+  ssize_t size = ::read(status.fd(), text, sizeof text - 1);
+  if (size <= 0) return false;
+  text[size] = '\0';
+  ids.ppid = static_cast<int32_t>(status_number(text, "\nPPid:\t"));
+  ids.uid = status_number(text, "\nUid:\t");
+  ids.gid = status_number(text, "\nGid:\t");
+  return true;
+}
+
+bool TargetMemory::read(int32_t pid, uint64_t address, std::span<std::byte> to) noexcept {
+  return !is_recorded_ && copy_in(pid, address, to.data(), to.size());
+}
+
+std::ptrdiff_t TargetMemory::read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept {
+  if (is_recorded_) return -1;
+  size_t done = 0;
+  while (done < to.size()) {
+    uint64_t at = address + done;
+    size_t piece = std::min<size_t>(to.size() - done, kPage - at % kPage);
+    if (!copy_in(pid, at, to.data() + done, piece)) return -1;
+    if (const void* nul = std::memchr(to.data() + done, 0, piece)) return static_cast<const char*>(nul) - to.data();
+    done += piece;
+  }
+  return static_cast<std::ptrdiff_t>(done);
+}
+
+ProcessIds TargetMemory::live_ids(int32_t pid) noexcept {
+  Entry& entry = entries_[static_cast<uint32_t>(pid) % entries_.size()];
+  if (entry.pid != pid) entry = Entry{.pid = pid, .read_at = 0, .ids = {}};
+  uint64_t now = coarse_now();
+  if (entry.read_at == 0 || now - entry.read_at > kIdsLast) {
+    read_process_ids(pid, entry.ids);
+    entry.read_at = now;
+  }
+  return entry.ids;
+}
+
+ProcessIds TargetMemory::recorded_ids(int32_t pid) const noexcept {
+  auto found = std::lower_bound(recorded_.begin(), recorded_.end(), pid,
+                                [](const RecordedProcess& process, int32_t wanted) { return process.pid < wanted; });
+  return found != recorded_.end() && found->pid == pid ? found->ids : ProcessIds{};
+}
+
+ProcessIds TargetMemory::ids(int32_t pid) noexcept {
+  if (is_recorded_) return recorded_ids(pid);
+  return pid > 0 ? live_ids(pid) : ProcessIds{};
+}
+
+void TargetMemory::use_recorded(std::vector<RecordedProcess> processes) {
+  recorded_ = std::move(processes);
+  std::sort(recorded_.begin(), recorded_.end(), [](const RecordedProcess& a, const RecordedProcess& b) { return a.pid < b.pid; });
+  is_recorded_ = true;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,58 @@
+#pragma once
+// Late reads: what a DIFO asks of the traced process that was not captured at the moment of firing. Probe context: nothing here
+// allocates after construction, locks or throws; a failed read is an answer, since the process may be gone.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+// Of a process; -1 where unknown.
+struct ProcessIds {
+  int32_t ppid = -1;
+  int64_t uid = -1;
+  int64_t gid = -1;
+};
+
+// What a recording knows of a process that fired.
+struct RecordedProcess {
+  int32_t pid = 0;
+  ProcessIds ids;
+  std::string name;
+};
+
+class TargetMemory {
+ public:
+  // Copies memory of the process; false: not all of it is readable.
+  bool read(int32_t pid, uint64_t address, std::span<std::byte> to) noexcept;
+  // Copies a string with its NUL, or to.size() bytes of it. Returns the bytes copied without the NUL; -1: not readable. Reads no
+  // page beyond the one in which the string ends.
+  std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;
+  // Real ids, from /proc; remembered for a tenth of a second, and for ever once the process is gone.
+  ProcessIds ids(int32_t pid) noexcept;
+  // From now on the answers come from a recording: these processes are known, and nothing is read of any live one, whose pid
+  // would be a coincidence. Not in probe context.
+  void use_recorded(std::vector<RecordedProcess> processes);
+
+ private:
+  struct Entry {
+    int32_t pid = 0;
+    uint64_t read_at = 0;  // ns, CLOCK_MONOTONIC_COARSE
+    ProcessIds ids;
+  };
+  ProcessIds live_ids(int32_t pid) noexcept;
+  ProcessIds recorded_ids(int32_t pid) const noexcept;
+
+  std::array<Entry, 256> entries_{};       // by pid modulo their number; the latest pid takes the place
+  std::vector<RecordedProcess> recorded_;  // by pid
+  bool is_recorded_ = false;
+};
+
+// Reads /proc/PID/status. Unknown ids stay -1; false: the file cannot be read.
+bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept;
+
+}  // namespace dvm::runtime

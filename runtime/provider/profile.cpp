@@ -1,0 +1,85 @@
+// The profile provider: tick-N fires on one CPU, profile-N on every CPU, N a rate or an interval. The probes are made when a
+// description names them. Covered by tests/unit/instrument/providers_test.cpp.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/provider/providers.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kShortest = 200'000;  // ns; dtrace refuses rates above 5000 hz
+
+struct Unit {
+  std::string_view suffix;
+  uint64_t ns;  // 0: a rate
+};
+
+constexpr Unit kUnits[] = {
+    {"", 0},
+    {"hz", 0},
+    {"ns", 1},
+    {"nsec", 1},
+    {"us", 1'000},
+    {"usec", 1'000},
+    {"ms", 1'000'000},
+    {"msec", 1'000'000},
+    {"s", 1'000'000'000},
+    {"sec", 1'000'000'000},
+    {"m", 60'000'000'000},
+    {"min", 60'000'000'000},
+    {"h", 3'600'000'000'000},
+    {"hour", 3'600'000'000'000},
+    {"d", 86'400'000'000'000},
+    {"day", 86'400'000'000'000},
+};
+
+// The period of "997", "997hz", "10ms", ...; 0: not of that form, or out of range.
+uint64_t parse_period(std::string_view text) {
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number == 0) return 0;
+  std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
+  const Unit* unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) { return u.suffix == suffix; });
+  if (unit == std::end(kUnits)) return 0;
+  if (unit->ns == 0) return 1'000'000'000 / number;
+  uint64_t ns = 0;
+  return __builtin_mul_overflow(number, unit->ns, &ns) || ns > INT64_MAX ? 0 : ns;
+}
+
+class ProfileProvider : public Provider {
+ public:
+  std::string_view name() const override { return "profile"; }
+
+  Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
+    bool tick = description.name.starts_with("tick-");
+    bool every_cpu = description.name.starts_with("profile-");
+    if (!(tick || every_cpu) || !glob_match(description.provider, name()) || !description.module.empty() ||
+        !description.function.empty() || is_glob(description.name)) {
+      return {};
+    }
+    uint64_t period = parse_period(std::string_view(description.name).substr(description.name.find('-') + 1));
+    if (period < kShortest) return refuse(description.name);
+    catalog.add(Probe{.provider = "profile", .name = description.name, .site = TimerSite{period, every_cpu}});
+    return {};
+  }
+
+ private:
+  static Discovery refuse(const std::string& name) {
+    Discovery result;
+    result.tag = "D_PDESC_ZERO";
+    result.reason = fmt::format(
+        "probe '{}' is no rate or interval of at least 200 us (write tick-5000hz, profile-997, tick-10ms, tick-1s, tick-2min)",
+        name);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_profile_provider() { return std::make_unique<ProfileProvider>(); }
+
+}  // namespace dvm::runtime

@@ -1,0 +1,19 @@
+#pragma once
+// The providers, made from providers.def. Each turns probe descriptions into probes of the catalog: dtrace at the first question,
+// profile and pid only what a description asks for, since all probes of all processes would be millions. Consumer context.
+
+#include <memory>
+#include <vector>
+
+#include "dvm/runtime/provider.h"
+
+namespace dvm::runtime {
+
+#define DVM_PROVIDER(name, factory) std::unique_ptr<Provider> factory();
+#include "runtime/provider/providers.def"
+#undef DVM_PROVIDER
+
+// All of them, in the order of the table.
+std::vector<std::unique_ptr<Provider>> make_providers();
+
+}  // namespace dvm::runtime

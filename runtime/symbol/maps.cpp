@@ -1,0 +1,138 @@
+// Reads /proc/PID/maps. Covered by tests/unit/instrument/maps_test.cpp.
+
+#include "runtime/symbol/maps.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstring>
+#include <fstream>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+// Takes the next blank-separated word off the line.
+std::string_view take_word(std::string_view& line) {
+  size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  size_t end = std::min(line.find(' ', begin), line.size());
+  std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return word;
+}
+
+bool parse_number(std::string_view text, int base, uint64_t& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse_device(std::string_view text, uint64_t& device) {
+  uint64_t high = 0, low = 0;
+  size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  if (!parse_number(text.substr(0, colon), 16, high) || !parse_number(text.substr(colon + 1), 16, low)) return false;
+  device = makedev(static_cast<unsigned>(high), static_cast<unsigned>(low));
+  return true;
+}
+
+// The kernel writes a newline in a path as \012.
+std::string unescape(std::string_view text) {
+  std::string out(text);
+  for (size_t at = 0; (at = out.find("\\012", at)) != std::string::npos; at++) out.replace(at, 4, "\n");
+  return out;
+}
+
+bool is_same_file(const std::string& path, const MapsLine& line) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0 && st.st_ino == line.inode && st.st_dev == line.device;
+}
+
+bool exists(const std::string& path) {
+  struct stat st {};
+  return stat(path.c_str(), &st) == 0;
+}
+
+// A name that opens exactly the mapped file: through the process's root if the path still leads to it, else through the mapping.
+std::string open_path_of(int32_t pid, const MapsLine& line, const std::string& path) {
+  std::string through_root = fmt::format("/proc/{}/root{}", pid, path);
+  if (is_same_file(through_root, line)) return through_root;
+  std::string through_mapping = fmt::format("/proc/{}/map_files/{}", pid, line.range);
+  return exists(through_mapping) ? through_mapping : through_root;
+}
+
+struct FileId {
+  uint64_t device = 0, inode = 0;
+  std::string path;
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
+
+class ObjectList {
+ public:
+  explicit ObjectList(int32_t pid) : pid_(pid), program_(read_link(program_path())) {}
+
+  void add(const MapsLine& line) {
+    if (!line.executable || line.path.empty() || line.path[0] != '/' || line.inode == 0) return;
+    FileId id{line.device, line.inode, line.path};
+    if (std::find(seen_.begin(), seen_.end(), id) != seen_.end()) return;
+    seen_.push_back(id);
+    MappedObject object;
+    object.is_program = line.path == program_;
+    object.path = line.path.ends_with(kDeleted) ? line.path.substr(0, line.path.size() - kDeleted.size()) : line.path;
+    object.name = object.path.substr(object.path.rfind('/') + 1);
+    object.open_path = object.is_program ? program_path() : open_path_of(pid_, line, object.path);
+    objects_.push_back(std::move(object));
+  }
+
+  std::vector<MappedObject> take() { return std::move(objects_); }
+
+ private:
+  std::string program_path() const { return fmt::format("/proc/{}/exe", pid_); }
+
+  static std::string read_link(const std::string& path) {
+    std::string target(PATH_MAX, '\0');
+    ssize_t size = readlink(path.c_str(), target.data(), target.size());
+    target.resize(size > 0 ? static_cast<size_t>(size) : 0);
+    return target;
+  }
+
+  int32_t pid_;
+  std::string program_;  // as maps shows it, with " (deleted)"
+  std::vector<FileId> seen_;
+  std::vector<MappedObject> objects_;
+};
+
+}  // namespace
+
+bool parse_maps_line(std::string_view line, MapsLine& out) {
+  out = MapsLine{};
+  out.range = take_word(line);
+  std::string_view access = take_word(line);
+  take_word(line);  // offset
+  std::string_view device = take_word(line), inode = take_word(line);
+  if (out.range.find('-') == std::string::npos || access.size() != 4) return false;
+  if (!parse_device(device, out.device) || !parse_number(inode, 10, out.inode)) return false;
+  out.executable = access[2] == 'x';
+  size_t path = line.find_first_not_of(' ');
+  if (path != std::string_view::npos) out.path = unescape(line.substr(path));
+  return true;
+}
+
+Result<std::vector<MappedObject>> mapped_objects(int32_t pid) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
+  ObjectList objects(pid);
+  MapsLine parsed;
+  for (std::string line; std::getline(maps, line);) {
+    if (parse_maps_line(line, parsed)) objects.add(parsed);
+  }
+  return objects.take();
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,34 @@
+#pragma once
+// The files that a process has mapped for execution, from /proc/PID/maps.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+struct MappedObject {
+  std::string name;       // base name, DTrace's module: "libc.so.6"
+  std::string path;       // in the process, without " (deleted)"
+  std::string open_path;  // under /proc: opens this very file, also in another mount namespace or when it is deleted
+  bool is_program = false;
+};
+
+// In the order of their addresses, each once. Fails if the process does not exist or may not be looked at.
+Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
+
+// One line of a maps file.
+struct MapsLine {
+  std::string range;  // "55d0-55e0", the name under map_files
+  bool executable = false;
+  uint64_t device = 0;  // as makedev() has it
+  uint64_t inode = 0;
+  std::string path;  // unescaped; empty: no file
+};
+// False: the line is not of the form that the kernel writes.
+bool parse_maps_line(std::string_view line, MapsLine& out);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,14 @@
+#pragma once
+// Near names, for "did you mean".
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvm::runtime {
+
+// Of the candidates at most three, the nearest first: those that become `name` by few insertions, deletions or changes of a
+// letter.
+std::vector<std::string> similar_names(std::string_view name, const std::vector<std::string_view>& candidates);
+
+}  // namespace dvm::runtime
