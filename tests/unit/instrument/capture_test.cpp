@@ -1,0 +1,211 @@
+// What DIF makes an instrument capture.
+#include "runtime/instrument/capture.h"
+
+#include <gtest/gtest.h>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::BuiltIn;
+using dif::Difo;
+using dif::Instruction;
+using dif::Opcode;
+using dif::Subroutine;
+
+constexpr uint32_t kStrsize = 256;
+constexpr unsigned kLocal = dif::kFirstUserVariable;
+
+Instruction get(BuiltIn variable, unsigned rd) { return Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(variable), rd); }
+Instruction set(unsigned integer, unsigned rd) { return Instruction::indexed(Opcode::setx, integer, rd); }
+Instruction push(unsigned r) { return Instruction::registers(Opcode::pushtv, 0, 0, r); }
+Instruction call(Subroutine subroutine, unsigned rd) {
+  return Instruction::indexed(Opcode::call, static_cast<unsigned>(subroutine), rd);
+}
+Instruction op(Opcode opcode, unsigned r1, unsigned r2, unsigned rd) { return Instruction::registers(opcode, r1, r2, rd); }
+Instruction ret(unsigned rd) { return op(Opcode::ret, 0, 0, rd); }
+
+CaptureNeeds needs(std::vector<Instruction> text, std::vector<uint64_t> integers = {}) {
+  Difo difo;
+  difo.text = std::move(text);
+  difo.integers = std::move(integers);
+  return needs_of(difo, kStrsize);
+}
+
+std::vector<MemoryNeed> memory(std::vector<Instruction> text, std::vector<uint64_t> integers = {}) {
+  return needs(std::move(text), std::move(integers)).memory;
+}
+
+dif::ActDesc action_of(std::vector<Instruction> text, dif::Action kind = dif::Action::expression) {
+  dif::ActDesc action;
+  action.kind = kind;
+  dif::RecDesc value;
+  value.difo.text = std::move(text);
+  action.args.push_back(std::move(value));
+  return action;
+}
+
+TEST(Capture, NothingIsNeededByWhatReadsNothing) { EXPECT_EQ(needs({set(0, 1), ret(1)}, {1}), CaptureNeeds{}); }
+
+TEST(Capture, EachVariableNeedsItsOwn) {
+  const auto of = [](BuiltIn variable) { return needs({get(variable, 1), ret(1)}); };
+  EXPECT_EQ(of(BuiltIn::arg0).args, 1);
+  EXPECT_EQ(of(BuiltIn::arg9).args, 1 << 9);
+  EXPECT_TRUE(of(BuiltIn::timestamp).time);
+  EXPECT_TRUE(of(BuiltIn::walltimestamp).time);
+  EXPECT_TRUE(of(BuiltIn::vtimestamp).vtime);
+  EXPECT_TRUE(of(BuiltIn::cpu).cpu);
+  EXPECT_TRUE(of(BuiltIn::execname).comm);
+  for (const BuiltIn process : {BuiltIn::pid, BuiltIn::tid, BuiltIn::ppid, BuiltIn::uid, BuiltIn::gid})
+    EXPECT_TRUE(of(process).thread);
+  EXPECT_EQ(of(BuiltIn::probefunc), CaptureNeeds{});
+}
+
+TEST(Capture, ThreadLocalVariablesNeedTheThread) {
+  EXPECT_TRUE(needs({Instruction::indexed(Opcode::ldts, kLocal, 1), ret(1)}).thread);
+  EXPECT_TRUE(needs({Instruction::indexed(Opcode::stts, kLocal, 0), ret(0)}).thread);
+  EXPECT_TRUE(needs({push(0), Instruction::indexed(Opcode::ldtaa, kLocal, 1), ret(1)}).thread);
+  EXPECT_TRUE(needs({push(0), Instruction::indexed(Opcode::sttaa, kLocal, 0), ret(0)}).thread);
+  EXPECT_FALSE(needs({Instruction::indexed(Opcode::stgs, kLocal, 0), ret(0)}).thread);
+}
+
+TEST(Capture, ElementsOfArgs) {
+  const auto element = [](std::vector<uint64_t> integers) {
+    return needs({set(0, 1), op(Opcode::ldga, static_cast<unsigned>(BuiltIn::args), 1, 2), ret(2)}, std::move(integers)).args;
+  };
+  EXPECT_EQ(element({3}), 1 << 3);
+  EXPECT_EQ(element({10}), 0x3ff);  // out of range: whatever the machine makes of it
+  EXPECT_EQ(element({}), 0x3ff);    // unknown
+}
+
+TEST(Capture, StringsOfAnArgument) {
+  EXPECT_EQ(memory({get(BuiltIn::arg2, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}),
+            (std::vector<MemoryNeed>{{2, true, 0, kStrsize}}));
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {10}),
+            (std::vector<MemoryNeed>{{0, true, 0, 10}}));
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {100'000}),
+            (std::vector<MemoryNeed>{{0, true, 0, kStrsize}}));
+}
+
+TEST(Capture, BytesAtAnOffsetFromAnArgument) {
+  const auto copy = [](Opcode opcode, uint64_t offset) {
+    return memory(
+        {get(BuiltIn::arg1, 1), set(0, 2), op(opcode, 1, 2, 3), push(3), set(1, 4), push(4), call(Subroutine::copyin, 1), ret(1)},
+        {offset, 16});
+  };
+  EXPECT_EQ(copy(Opcode::add, 24), (std::vector<MemoryNeed>{{1, false, 24, 16}}));
+  EXPECT_EQ(copy(Opcode::sub, 8), (std::vector<MemoryNeed>{{1, false, -8, 16}}));
+  EXPECT_TRUE(copy(Opcode::mul, 2).empty());
+}
+
+TEST(Capture, LoadsFromTheProcess) {
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ulduw, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 4}}));
+  EXPECT_TRUE(memory({get(BuiltIn::arg0, 1), op(Opcode::lduw, 1, 0, 2), ret(2)}).empty());
+  // What was loaded is no argument: the second load is a late read.
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::uldx, 1, 0, 2), op(Opcode::uldx, 2, 0, 2), ret(2)}).size(), 1u);
+}
+
+TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
+  EXPECT_TRUE(
+      memory({get(BuiltIn::arg0, 1), push(1), get(BuiltIn::arg1, 2), push(2), call(Subroutine::copyin, 1), ret(1)}).empty());
+  EXPECT_TRUE(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {0x1000}).empty());
+  EXPECT_TRUE(
+      memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {1u << 20}).empty());
+}
+
+TEST(Capture, AValueThatDependsOnTheWayIsUnknown) {
+  const auto merge = [](BuiltIn other) {
+    return memory({get(BuiltIn::arg0, 1), Instruction::registers(Opcode::tst, 1, 0, 0), Instruction::branch(Opcode::be, 4),
+                   get(other, 1), push(1), call(Subroutine::copyinstr, 2), ret(2)});
+  };
+  EXPECT_TRUE(merge(BuiltIn::arg1).empty());
+  EXPECT_EQ(merge(BuiltIn::arg0).size(), 1u);
+}
+
+TEST(Capture, BothWaysOfABranchAreSeenAndDeadCodeIsNot) {
+  const auto found = memory({Instruction::registers(Opcode::tst, 0, 0, 0), Instruction::branch(Opcode::be, 6),
+                             get(BuiltIn::arg0, 1), push(1), call(Subroutine::copyinstr, 2), Instruction::branch(Opcode::ba, 9),
+                             get(BuiltIn::arg1, 1), push(1), call(Subroutine::copyinstr, 2), ret(2)});
+  EXPECT_EQ(found, (std::vector<MemoryNeed>{{0, true, 0, kStrsize}, {1, true, 0, kStrsize}}));
+  EXPECT_EQ(needs({Instruction::branch(Opcode::ba, 2), get(BuiltIn::arg3, 1), ret(0)}).args, 0);
+}
+
+TEST(Capture, OneNeedStandsForThoseItCovers) {
+  CaptureNeeds a, b;
+  a.memory = {{0, false, 0, 4}, {1, true, 0, 16}};
+  b.memory = {{0, false, 0, 16}, {0, false, 8, 8}, {1, true, 0, 256}, {1, true, 4, 16}};
+  a |= b;
+  EXPECT_EQ(a.memory, (std::vector<MemoryNeed>{{0, false, 0, 16}, {1, true, 0, 256}, {1, true, 4, 16}}));
+}
+
+TEST(Capture, TheNumberAndTheSizeOfNeedsAreBounded) {
+  CaptureNeeds many, large;
+  for (int i = 0; i < 100; i++) {
+    CaptureNeeds one;
+    one.memory = {{0, false, i * 100, 8}};
+    many |= one;
+    one.memory = {{0, false, i * 10'000, 4096}};
+    large |= one;
+  }
+  EXPECT_EQ(many.memory.size(), 8u);
+  EXPECT_EQ(large.memory.size(), 4u);
+}
+
+TEST(Capture, ClausesNeedTheCpuForTheirRecords) {
+  dif::EcbDesc clause;
+  EXPECT_TRUE(needs_of(clause, kStrsize).cpu);  // the default action
+  clause.actions = {action_of({ret(0)}, dif::Action::agg_sum)};
+  EXPECT_FALSE(needs_of(clause, kStrsize).cpu);
+  clause.actions = {action_of({ret(0)}, dif::Action::trace)};
+  EXPECT_TRUE(needs_of(clause, kStrsize).cpu);
+}
+
+TEST(Capture, PredicateAndActionsTogether) {
+  dif::EcbDesc clause;
+  clause.predicate.emplace();
+  clause.predicate->difo.text = {get(BuiltIn::arg0, 1), ret(1)};
+  clause.actions = {action_of({get(BuiltIn::arg5, 1), ret(1)}), action_of({get(BuiltIn::timestamp, 1), ret(1)})};
+  const CaptureNeeds all = needs_of(clause, kStrsize);
+  EXPECT_EQ(all.args, 0b100001);
+  EXPECT_TRUE(all.time);
+  EXPECT_FALSE(all.cpu);
+}
+
+// this->p = arg0; copyinstr(this->p)
+TEST(Capture, ClauseLocalVariablesOfEightBytesCarryAnAddress) {
+  const auto through_local = [](uint32_t size) {
+    dif::Variable variable;
+    variable.id = kLocal;
+    variable.scope = dif::Scope::clause;
+    variable.type.kind = dif::TypeKind::integer;
+    variable.type.size = size;
+    dif::EcbDesc clause;
+    clause.actions = {
+        action_of({get(BuiltIn::arg0, 1), Instruction::indexed(Opcode::stls, kLocal, 1), ret(1)}),
+        action_of({Instruction::indexed(Opcode::ldls, kLocal, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)})};
+    for (dif::ActDesc& action : clause.actions) action.args[0].difo.variables = {variable};
+    return needs_of(clause, kStrsize).memory;
+  };
+  EXPECT_EQ(through_local(8), (std::vector<MemoryNeed>{{0, true, 0, kStrsize}}));
+  EXPECT_TRUE(through_local(4).empty());
+}
+
+// DIF from anywhere: every word of text, with empty tables, in every place.
+TEST(Capture, AnyBytesAreRead) {
+  uint32_t random = 12345;
+  for (int round = 0; round < 2000; round++) {
+    std::vector<Instruction> text;
+    for (int i = 0; i < 40; i++) {
+      random = random * 1664525 + 1013904223;
+      const uint32_t opcode = (random >> 8) % 82;
+      text.emplace_back(opcode << 24 | (random & (round % 2 ? 0x070707 : 0xffffff)));
+    }
+    const CaptureNeeds found = needs(std::move(text), {1, 2, 1u << 31});
+    EXPECT_LE(found.memory.size(), 8u);
+    EXPECT_EQ(found.args & ~0x3ff, 0);
+  }
+}
+
+}  // namespace
+}  // namespace dvm::runtime
