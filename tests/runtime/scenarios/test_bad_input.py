@@ -1,0 +1,141 @@
+"""Bad input of every kind: a clear error, a non-zero exit, nothing half-done left behind."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+
+class Refused(unittest.TestCase):
+    def refused(self, *args, says, status=1, **kwargs):
+        result = dvm(*args, **kwargs)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertNotIn("terminate called", result.stderr)
+        self.assertNotIn("Sanitizer", result.stderr)
+        return result
+
+    def script(self, data):
+        file = tempfile.NamedTemporaryFile(suffix=".d", delete=False)
+        self.addCleanup(os.unlink, file.name)
+        file.write(data)
+        file.close()
+        return file.name
+
+    def test_no_such_script(self):
+        self.refused("run", "/nonexistent.d", says="failed to open /nonexistent.d: No such file or directory")
+
+    def test_a_folder_as_script(self):
+        self.refused("run", "/tmp", says="failed to open /tmp")
+
+    def test_no_script_at_all(self):
+        self.refused("run", says="no script")
+
+    def test_empty_script(self):
+        self.refused("run", self.script(b""), says="empty")
+
+    def test_comment_only_script(self):
+        self.refused("run", self.script(b"/* nothing */\n"), says="empty")
+
+    def test_binary_junk(self):
+        for seed in range(4):
+            junk = bytes((i * 2654435761 >> (seed + 3)) & 0xFF for i in range(4096))
+            self.refused("run", self.script(junk), says="failed to compile")
+
+    def test_a_program_as_script(self):
+        self.refused("run", "/bin/true", says="failed to compile")
+
+    def test_one_megabyte_of_clauses(self):
+        start = time.monotonic()
+        result = dvm("run", self.script(b"BEGIN { x = 1; }\n" * 60000 + b"BEGIN { exit(7); }\n"), "-q")
+        self.assertIn(result.returncode, (1, 7), result.stderr[-500:])
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_one_megabyte_of_parentheses(self):
+        self.refused("run", self.script(b"BEGIN { x = " + b"(" * 1000000 + b"; }"), says="failed to compile")
+
+    def test_error_shows_the_line_and_a_caret(self):
+        path = self.script(b"BEGIN\n{\n\ttrace(nosuch);\n}\n")
+        result = self.refused("run", "-xerrtags", path, says="[D_IDENT_UNDEF] line 3: failed to resolve nosuch: Unknown variable name")
+        self.assertIn("trace(nosuch);", result.stderr)
+        self.assertIn("^", result.stderr)
+
+    def test_several_errors_are_reported(self):
+        result = self.refused("run", self.script(b"BEGIN { trace(one); }\nBEGIN { trace(two); }\n"), says="failed to resolve one")
+        self.assertIn("failed to resolve two", result.stderr)
+
+    def test_unknown_option(self):
+        self.refused("run", "-xnosuch", "-n", "BEGIN { exit(0); }", says="nosuch")
+
+    def test_unknown_flag(self):
+        self.refused("run", "--nosuch", says="--nosuch", status=2)
+
+    def test_no_such_provider(self):
+        self.refused("run", "-n", "nosuch:::x { }", says="does not match any probes")
+
+    def test_no_such_pid(self):
+        self.refused("run", "-n", "pid$target:::entry { }", "-p", "4194300", says="4194300")
+
+    def test_no_such_command(self):
+        self.refused("run", "-n", "BEGIN { }", "-c", "/nonexistent/program", says="/nonexistent/program")
+
+    def test_output_not_writable(self):
+        self.refused("run", "-o", "/nonexistent/out", "-n", "BEGIN { exit(0); }", says="/nonexistent/out")
+
+    def test_recording_that_is_none(self):
+        self.refused("replay", "/bin/true", "-n", "BEGIN { exit(0); }", says="/bin/true")
+        self.refused("replay", "/nonexistent", "-n", "BEGIN { exit(0); }", says="/nonexistent")
+
+    def test_recording_to_an_unwritable_place(self):
+        self.refused("record", "-o", "/nonexistent/trace", "-n", "BEGIN { exit(0); }", says="/nonexistent/trace")
+
+
+class RefusedOnProcesses(dvmtest.PrivilegedTest):
+    refused = Refused.refused
+
+    def test_no_such_function_suggests_near_names(self):
+        result = self.refused("run", "-n", "pid$target:looper:fnuc:entry { }", "-c", program("looper") + " 1", says="failed to lookup 'fnuc' in module 'looper'")
+        self.assertIn("func", result.stderr)
+
+    def test_no_such_module(self):
+        self.refused("run", "-n", "pid$target:libnosuch:f:entry { }", "-c", program("looper") + " 1", says="libnosuch")
+
+    def test_process_exits_while_attaching(self):
+        for delay in (0.0, 0.01, 0.02, 0.05):
+            target = subprocess.Popen(["sleep", str(delay)])
+            result = dvm("run", "-n", "pid$target:libc::entry { @ = count(); }", "-p", str(target.pid))
+            target.wait()
+            self.assertIn(result.returncode, (0, 1), result.stderr)
+            self.assertIn("dvm: ", result.stderr)
+
+    def test_unreadable_elf(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = pathlib.Path(folder, "broken")
+            data = bytearray(pathlib.Path(program("looper")).read_bytes())
+            data[0x28:0x30] = b"\xff" * 8  # the offset of the section headers
+            broken.write_bytes(data)
+            broken.chmod(0o755)
+            self.refused("run", "-n", "pid$target:broken:func:entry { }", "-c", f"{broken} 1", says="broken")
+
+    def test_not_permitted(self):
+        target = subprocess.Popen(["sleep", "30"])
+        try:
+            result = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", dvmtest.DVM, "run", "-n",
+                                     "pid$target:libc:read:entry { }", "-p", str(target.pid)], capture_output=True, text=True, env=dvmtest.ENV)
+            if "setpriv" in result.stderr and "ermission denied" in result.stderr:
+                self.skipTest("another user cannot reach the build folder")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("dvm: ", result.stderr)
+            self.assertRegex(result.stderr, "(?i)permi|root|CAP_")
+        finally:
+            target.kill()
+            target.wait()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,76 @@
+"""The examples on real programs: exact where the figure is known, plausible where it is not."""
+
+import re
+import subprocess
+import time
+import unittest
+
+import dvmtest
+from dvmtest import ROOT, SANITIZED, dvm, program
+
+CALLS = 100_000 if SANITIZED else 10_000_000
+STRING_CALLS = 20_000 if SANITIZED else 1_000_000
+
+
+def example(name):
+    return str(ROOT / "examples" / name)
+
+
+class Examples(dvmtest.PrivilegedTest):
+    def test_looper_counts_every_call(self):
+        result = dvm("run", "-q", example("looper.d"), "-c", f"{program('looper')} {CALLS}", timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, rf"\n +{CALLS}\n")
+        self.assertNotIn("drop", result.stderr)
+
+    def test_looper_strings_has_one_exact_row(self):
+        result = dvm("run", "-q", example("looper-strings.d"), "-c", f"{program('looper')} {STRING_CALLS}", timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = re.findall(r"^  (\S.*?) +(\d+)$", result.stdout, re.M)
+        self.assertEqual(rows, [("hello DTrace", str(STRING_CALLS))], result.stdout + result.stderr)
+        self.assertNotIn("drop", result.stderr)
+
+    def test_malloc_sizes_of_python(self):
+        result = dvm("run", example("malloc-sizes.d"), "-c", "/usr/bin/python3 -c pass")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("value  ------------- Distribution ------------- count", result.stdout)
+        counts = [int(n) for n in re.findall(r"\| *@* +(\d+) *$", result.stdout, re.M)]
+        self.assertGreater(sum(counts), 1000, result.stdout)
+
+    def test_function_counts_of_bash(self):
+        result = dvm("run", example("function-counts.d"), "-c", "bash -c 'for i in 1 2 3; do :; done'")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = dict(re.findall(r"^  (\S+) +(\d+)$", result.stdout, re.M))
+        self.assertEqual(len(rows), 20, result.stdout)
+
+    def test_bash_attaches_and_detaches_within_two_seconds(self):
+        shell = subprocess.Popen(["bash", "-c", "while :; do sleep 0.05; done"])
+        try:
+            start = time.monotonic()
+            result = dvm("run", "-n", "pid$target:bash::entry { @[probefunc] = count(); } tick-1 { exit(0); }", "-p", str(shell.pid))
+            taken = time.monotonic() - start
+            matched = int(re.search(r"matched (\d+) probes", result.stderr).group(1))
+            self.assertGreater(matched, 1500, result.stderr)
+            self.assertLess(taken, 3 if not SANITIZED else 20)
+        finally:
+            shell.kill()
+            shell.wait()
+
+    def test_latency_pairs_entry_and_return(self):
+        result = dvm("run", example("latency.d"), "-c", "/usr/bin/python3 -c pass")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("ns in malloc", result.stdout)
+        self.assertNotIn("-1 |@", result.stdout)
+
+    def test_threads_add_up(self):
+        result = dvm("run", example("threads.d"), "-c", f"{program('threads')} 4 10000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        ours = dict(re.findall(r"^thread (\d+): (\d+) calls$", result.stdout, re.M))
+        theirs = dict(re.findall(r"^(\d+) (\d+)$", result.stdout, re.M))
+        self.assertEqual(len(theirs), 4, result.stdout)
+        self.assertEqual(ours, theirs)
+        self.assertIn("all: 40000 calls", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+"""Processes: attaching to a running one, starting one, the ends of both, and the promise that the traced process always survives."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, dvm, program
+
+
+def function_bytes(pid, path, name, size=16):
+    """The first bytes of a function as they stand in the process's memory."""
+    symbols = subprocess.run(["readelf", "-sW", path], capture_output=True, text=True, check=True).stdout
+    value = int(re.search(rf"^ *\d+: ([0-9a-f]+) +\d+ FUNC .* {name}$", symbols, re.M).group(1), 16)
+    with open(f"/proc/{pid}/maps") as maps:
+        base = next(int(line.split("-")[0], 16) for line in maps if path in line)
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(base + value)
+        return memory.read(size)
+
+
+class Running(dvmtest.PrivilegedTest):
+    """A looper that waits for a line before it calls func()."""
+
+    def setUp(self):
+        super().setUp()
+        self.target = subprocess.Popen([program("looper"), "20000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(self.target.stdout.readline(), "ready\n")
+
+    def tearDown(self):
+        if hasattr(self, "target"):
+            self.target.kill()
+            self.target.wait()
+            self.target.stdin.close()
+            self.target.stdout.close()
+
+    def attach(self, text, *args):
+        """Starts dvm on the target and returns once its probes are live: BEGIN has printed."""
+        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, "-p", str(self.target.pid), *args],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.assertEqual(tracer.stdout.readline(), "live\n", None)
+        return tracer
+
+    def go(self):
+        self.target.stdin.write("\n")
+        self.target.stdin.flush()
+
+    def test_attach_to_a_running_process_and_see_it_end(self):
+        tracer = self.attach("pid$target:looper:func:entry { @ = count(); }", "-xquiet=off")
+        self.go()
+        out, err = tracer.communicate(timeout=30)
+        self.assertEqual(tracer.returncode, 0, err)
+        self.assertRegex(out, r"\n +20000\n")
+        self.assertIn(f"dvm: pid {self.target.pid} has exited", err)
+
+    def test_interrupt_prints_aggregations_and_detaches(self):
+        before = function_bytes(self.target.pid, program("looper"), "func")
+        tracer = self.attach("pid$target:looper:main:return { @left = count(); } BEGIN { @ = count(); }")
+        tracer.send_signal(signal.SIGINT)
+        out, err = tracer.communicate(timeout=10)
+        self.assertEqual(tracer.returncode, 0, err)
+        self.assertRegex(out, r" 1\n")
+        self.assertEqual(function_bytes(self.target.pid, program("looper"), "func"), before)
+        self.go()
+        self.assertEqual(self.target.wait(timeout=10), 0)
+
+    def test_sigkill_leaves_the_target_whole(self):
+        before = function_bytes(self.target.pid, program("looper"), "func")
+        tracer = self.attach("pid$target:looper:func:entry { @ = count(); }")
+        self.assertNotEqual(function_bytes(self.target.pid, program("looper"), "func"), before, "nothing was patched")
+        tracer.kill()
+        tracer.communicate()
+        for _ in range(100):
+            if function_bytes(self.target.pid, program("looper"), "func") == before:
+                break
+            time.sleep(0.05)
+        self.assertEqual(function_bytes(self.target.pid, program("looper"), "func"), before)
+        self.go()
+        self.assertEqual(self.target.wait(timeout=10), 0)
+
+    def test_target_killed_while_traced(self):
+        tracer = self.attach("pid$target:looper:func:entry { @ = count(); } END { trace(\"end\"); }")
+        self.target.kill()
+        out, err = tracer.communicate(timeout=10)
+        self.assertEqual(tracer.returncode, 0, err)
+        self.assertIn("end", out)
+
+
+class Started(dvmtest.PrivilegedTest):
+    def test_traces_from_the_first_instruction_of_main(self):
+        result = dvm("run", "-n", 'pid$target:looper:main:entry { printf("argc %d", arg0); }', "-c", program("looper") + " 3")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"main:entry argc 2")
+        self.assertRegex(result.stderr, r"dvm: pid \d+ has exited")
+
+    def test_child_runs_on_when_exit_ends_tracing(self):
+        result = dvm("run", "-q", "-n", "pid$target:looper:func:entry { exit(3); }", "-c", program("looper") + " 100000")
+        self.assertEqual(result.returncode, 3, result.stderr)
+
+    def test_several_modules_by_glob(self):
+        result = dvm("run", "-q", "-n", "pid$target:libc*:getpid:entry, pid$target:a.out:main:entry { @[probemod, probefunc] = count(); }",
+                     "-c", "/usr/bin/python3 -c 'import os; os.getpid()'")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"libc\.so\.6 +getpid +\d+")
+
+    def test_output_file_is_appended_to(self):
+        path = f"/tmp/dvm-output-{os.getpid()}"
+        try:
+            for _ in range(2):
+                result = dvm("run", "-q", "-o", path, "-n", 'BEGIN { printf("line\\n"); exit(0); }')
+                self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            with open(path) as file:
+                self.assertEqual(file.read().count("line\n"), 2)
+        finally:
+            os.unlink(path)
+
+
+if __name__ == "__main__":
+    unittest.main()

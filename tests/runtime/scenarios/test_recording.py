@@ -1,0 +1,65 @@
+"""Recordings: the same events through any script, without privileges; damaged files are refused."""
+
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+
+class Recordings(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "trace.dvm")
+        result = dvm("record", "-o", self.path, "-n", "pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); } pid$target:looper:func:return { trace(arg1); }",
+                     "-c", program("looper") + " 1000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_the_same_script_gives_the_same_result(self):
+        result = dvm("replay", "-q", self.path, "-n", "pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"hello DTrace +1000\n")
+
+    def test_another_script_sees_the_same_events(self):
+        result = dvm("replay", "-q", self.path, "-n", "pid$target:looper:func:return { @ = sum(arg1); @n = count(); @t[tid != 0, pid != 0, execname] = count(); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r" 12000\n")
+        self.assertRegex(result.stdout, r" 1000\n")
+        self.assertIn("looper", result.stdout)
+
+    def test_replaying_twice_prints_the_same(self):
+        text = "pid$target:looper:func:entry { @ = quantize(timestamp % 1000); }"
+        first, second = (dvm("replay", "-q", self.path, "-n", text) for _ in range(2))
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertIn("@", first.stdout)
+
+    def test_truncated_and_corrupted_files_are_refused(self):
+        data = pathlib.Path(self.path).read_bytes()
+        damaged = os.path.join(self.folder.name, "damaged")
+        text = "pid$target:looper:func:entry { @ = count(); }"
+        cases = [data[:n] for n in (0, 1, 7, 20, len(data) // 2, len(data) - 1)]
+        cases += [data[:n] + bytes([data[n] ^ 0x40]) + data[n + 1:] for n in range(0, len(data), max(1, len(data) // 25))]
+        for content in cases:
+            pathlib.Path(damaged).write_bytes(content)
+            result = dvm("replay", "-q", damaged, "-n", text)
+            self.assertEqual(result.returncode, 1, f"{len(content)} bytes: {result.stdout}{result.stderr}")
+            self.assertIn(damaged, result.stderr)
+
+    def test_memory_that_was_not_recorded_is_a_fault(self):
+        result = dvm("replay", "-q", self.path, "-n", "pid$target:looper:func:entry { @[copyinstr(arg0 + 1000000)] = count(); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"invalid address \(0x[0-9a-f]+\)")
+
+    def test_an_unfinished_recording_leaves_no_file(self):
+        path = os.path.join(self.folder.name, "none.dvm")
+        dvm("record", "-o", path, "-n", "nosuch:::probe", "-c", program("looper") + " 1")
+        self.assertEqual(os.listdir(self.folder.name), ["trace.dvm"])
+
+
+if __name__ == "__main__":
+    unittest.main()
