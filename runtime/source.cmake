@@ -24,6 +24,10 @@ pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
 target_link_libraries(dvm_source PRIVATE PkgConfig::libelf ZLIB::ZLIB)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
+  instrument/replay/recording_reader.cpp
+  instrument/replay/recording_writer.cpp
+  instrument/replay/replay.cpp
+  instrument/replay/synthetic.cpp
   process/process.cpp
   process/split_command.cpp
   process/start.cpp

@@ -1,0 +1,152 @@
+#pragma once
+// A recording: the firings of a run in a file, so that any script can be run on them again, anywhere and without privileges.
+//
+//   Instrument -> RecordedInstrument (writes, hands on) -> sink          dvm record
+//   file -> RecordingReader -> replay instrument -> sink                 dvm replay
+//
+// The file, all numbers little-endian, nothing aligned:
+//
+//   header   "dvm recording\n" 0 0 | u32 version | u32 machine | i64 wall | i32 target | u32 crc of the 36 bytes before
+//              machine  ELF's number (62: x86-64)
+//              wall     ns to add to CLOCK_MONOTONIC for the time since 1970, when recording began
+//              target   pid that $target was, 0: none
+//   block    u32 kind | u32 length | u32 crc of the payload | u32 count | payload of `length` bytes        as many as there are
+//   probes   count times: u32 id | u8 site | u8 flags | u16 0 | i32 pid | u64 number | 6 texts: provider module function name
+//              object demangled; a text is u16 length and as many bytes
+//              site   1 entry, 2 return (number: file offset), 3 tick, 4 profile (number: period in ns)
+//              flags  1: the object is the program itself (a.out)
+//   events   count times: u32 length of the event | u32 probe id | u64 timestamp | u64 walltimestamp | u64 vtimestamp |
+//              i32 pid | i32 tid | i32 cpu | i32 errno | u16 which args are not 0 | u8 length of execname with its NUL, 0: none |
+//              u8 pieces of memory | u32 0 | u64 each arg that is not 0 | execname |
+//              each piece: u64 address | u32 size | u32 1 if it is a string | bytes
+//   processes count times: i32 pid | i32 ppid | i64 uid | i64 gid | text name
+//   trailer  u64 events | u64 drops; nothing follows
+//
+// The probes of an event stand in a block before it. A file without its trailer was cut short. Whatever a file holds, reading it
+// is safe: every length is checked against what is there, and an error names the byte.
+//
+// fire() is probe context: no allocation, no locks, no exceptions. The rest is consumer context.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/process/target_memory.h"
+
+namespace dvm::runtime {
+
+class RecordingWriter {
+ public:
+  // Creates the file under a temporary name beside `path`; finish() gives it its own. Where `path` is a device or a pipe, it is
+  // written directly.
+  static Result<std::unique_ptr<RecordingWriter>> open(const std::string& path, int32_t target_pid);
+  // Without finish() nothing is left of the file.
+  ~RecordingWriter();
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+  // Before the first firing of the probe. Internal probes (BEGIN) are not recorded: a replay has its own.
+  void add_probe(const Probe& probe);
+  // Firings of other probes are ignored.
+  void write(const vm::Firing& firing) noexcept;
+  uint64_t events() const { return events_; }
+  // The first failure to write, if any: disk full.
+  Status status() const;
+  // Writes the rest with the drops that the instruments counted, and names the file. Once.
+  Status finish(uint64_t drops);
+
+ private:
+  RecordingWriter() = default;
+  bool encode(const vm::Firing& firing) noexcept;
+  void note_process(const vm::Firing& firing) noexcept;
+  void flush() noexcept;
+  void write_block(uint32_t kind, uint32_t count, std::span<const std::byte> payload) noexcept;
+  void write_all(const void* bytes, size_t size) noexcept;
+  void write_processes();
+
+  static constexpr size_t kBuffer = 256 * 1024;
+  static constexpr size_t kProcesses = 4096;
+  struct SeenProcess {
+    int32_t pid = 0;  // 0: the place is free
+    ProcessIds ids;
+    std::array<char, 16> name{};
+  };
+
+  int fd_ = -1;
+  int error_ = 0;             // errno of the first failure
+  std::string path_;          // as the user gave it
+  std::string temporary_;     // empty: written directly, or done
+  std::vector<bool> probes_;  // by id
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(kBuffer);
+  size_t used_ = 0;
+  uint32_t buffered_ = 0;  // events in the buffer
+  uint64_t events_ = 0;
+  uint64_t lost_ = 0;                                                          // firings too large for the buffer
+  std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);  // open addressing by pid
+  size_t process_count_ = 0;
+};
+
+// An instrument whose firings are also written. Its probes are added to the recording when they are enabled.
+std::unique_ptr<Instrument> make_recorded_instrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer);
+
+class RecordingReader {
+ public:
+  // Reads the whole file once and checks everything, so that a run on it does not end half-way. The error names the file, the
+  // byte offset and the reason.
+  static Result<std::unique_ptr<RecordingReader>> open(const std::string& path);
+  ~RecordingReader();
+  RecordingReader(const RecordingReader&) = delete;
+  RecordingReader& operator=(const RecordingReader&) = delete;
+
+  int32_t target_pid() const { return target_pid_; }
+  const std::vector<Probe>& probes() const { return probes_; }
+  const std::vector<RecordedProcess>& processes() const { return processes_; }
+  uint64_t events() const { return events_; }
+  uint64_t drops() const { return drops_; }
+  // Adds the probes under their ids. An error if the catalog has other probes there.
+  Status add_probes(Catalog& catalog) const;
+
+  // The next firing, in the order of recording; false: there is none. Its memory and execname are valid until the next call.
+  Result<bool> next(vm::Firing& firing);
+
+ private:
+  RecordingReader() = default;
+  Status read_header();
+  Status check_blocks();
+  Result<uint32_t> read_block(size_t& offset);
+  Status check_block(uint32_t kind, size_t offset);
+  bool parse_probes();
+  bool parse_events();
+  bool parse_processes();
+  bool parse_trailer();
+  bool decode(vm::Firing& firing);
+  Error corrupt(size_t offset, const std::string& reason) const;
+  bool read_at(size_t offset, void* to, size_t size) const;
+
+  int fd_ = -1;
+  std::string path_;
+  size_t size_ = 0;  // of the file
+  int32_t target_pid_ = 0;
+  uint64_t events_ = 0, drops_ = 0;
+  std::vector<Probe> probes_;
+  std::unordered_set<uint32_t> ids_;
+  std::vector<RecordedProcess> processes_;
+
+  // The block being read.
+  std::vector<std::byte> block_;
+  uint32_t block_count_ = 0;  // entries in it
+  uint32_t left_ = 0;         // events in it that next() has not handed out
+  size_t at_ = 0;             // position in it
+  size_t next_block_ = 0;     // offset in the file
+  std::array<vm::CapturedMemory, 256> memory_;
+};
+
+}  // namespace dvm::runtime

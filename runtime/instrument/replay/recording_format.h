@@ -1,0 +1,103 @@
+#pragma once
+// The parts of a recording as they lie in the file (recording.h draws it), shared by its writer and its reader.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace dvm::runtime::recording {
+
+constexpr char kMagic[16] = "dvm recording\n\0";
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kMachine = 62;            // EM_X86_64
+constexpr uint32_t kLargestBlock = 1 << 20;  // bytes of payload
+constexpr uint32_t kLargestId = 1 << 24;     // of a probe
+
+enum BlockKind : uint32_t { probes = 1, events = 2, processes = 3, trailer = 4 };
+enum SiteKind : uint8_t { entry_site = 1, return_site = 2, tick_site = 3, profile_site = 4 };
+constexpr uint8_t kInProgram = 1;
+
+struct Header {
+  char magic[16];
+  uint32_t version;
+  uint32_t machine;
+  int64_t wall;
+  int32_t target;
+  uint32_t crc;
+};
+static_assert(sizeof(Header) == 40);
+
+struct BlockHead {
+  uint32_t kind;
+  uint32_t length;
+  uint32_t crc;
+  uint32_t count;
+};
+static_assert(sizeof(BlockHead) == 16);
+
+struct ProbeHead {
+  uint32_t id;
+  uint8_t site;
+  uint8_t flags;
+  uint16_t zero;
+  int32_t pid;
+  uint32_t number_low, number_high;  // a u64, in halves since it is not aligned
+};
+static_assert(sizeof(ProbeHead) == 20);
+
+struct EventHead {
+  uint32_t length;
+  uint32_t probe_id;
+  uint64_t timestamp, walltimestamp, vtimestamp;
+  int32_t pid, tid, cpu, error_number;
+  uint16_t args;
+  uint8_t execname;
+  uint8_t memory;
+  uint32_t zero;
+};
+static_assert(sizeof(EventHead) == 56);
+
+struct MemoryHead {
+  uint64_t address;
+  uint32_t size;
+  uint32_t is_string;
+};
+static_assert(sizeof(MemoryHead) == 16);
+
+struct ProcessHead {
+  int32_t pid, ppid;
+  int64_t uid, gid;
+};
+static_assert(sizeof(ProcessHead) == 24);
+
+struct Trailer {
+  uint64_t events, drops;
+};
+static_assert(sizeof(Trailer) == 16);
+
+// Takes values off the front of bytes; after the first that is not there in full, everything fails.
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <class T>
+  bool take(T& value) {
+    std::span<const std::byte> bytes;
+    if (!take_bytes(sizeof(T), bytes)) return false;
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return true;
+  }
+  bool take_bytes(size_t size, std::span<const std::byte>& bytes) {
+    if (rest_.size() < size) return false;
+    bytes = rest_.first(size);
+    rest_ = rest_.subspan(size);
+    return true;
+  }
+  size_t left() const { return rest_.size(); }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+}  // namespace dvm::runtime::recording

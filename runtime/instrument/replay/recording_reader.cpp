@@ -1,0 +1,276 @@
+// Reads recordings, which may hold anything. Covered by tests/unit/instrument/recording_test.cpp and
+// tests/fuzz/recording_fuzz.cpp.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+
+#include "runtime/instrument/replay/recording.h"
+#include "runtime/instrument/replay/recording_format.h"
+
+namespace dvm::runtime {
+namespace {
+
+using namespace recording;
+
+uint32_t crc_of(const void* bytes, size_t size) {
+  return static_cast<uint32_t>(crc32(0, static_cast<const Bytef*>(bytes), static_cast<uInt>(size)));
+}
+
+bool take_text(Decoder& from, std::string& text) {
+  uint16_t size = 0;
+  std::span<const std::byte> bytes;
+  if (!from.take(size) || !from.take_bytes(size, bytes)) return false;
+  text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.find('\0') == std::string::npos;  // names are C strings for D
+}
+
+bool set_site(const ProbeHead& head, Probe& probe) {
+  uint64_t number = head.number_low | uint64_t{head.number_high} << 32;
+  switch (head.site) {
+    case entry_site:
+    case return_site:
+      probe.site = UprobeSite{"", number, head.site == return_site, head.pid};
+      return true;
+    case tick_site:
+    case profile_site:
+      probe.site = TimerSite{number, head.site == profile_site};
+      return number > 0 && number <= INT64_MAX;
+    default:
+      return false;
+  }
+}
+
+bool take_probe(Decoder& from, Probe& probe) {
+  ProbeHead head{};
+  if (!from.take(head) || head.id == 0 || head.id > kLargestId || !set_site(head, probe)) return false;
+  probe.id = head.id;
+  probe.in_program = (head.flags & kInProgram) != 0;
+  return take_text(from, probe.provider) && take_text(from, probe.module) && take_text(from, probe.function) &&
+         take_text(from, probe.name) && take_text(from, probe.object) && take_text(from, probe.demangled);
+}
+
+bool take_memory(Decoder& from, vm::CapturedMemory& memory) {
+  MemoryHead head{};
+  if (!from.take(head) || head.is_string > 1 || !from.take_bytes(head.size, memory.bytes)) return false;
+  memory.address = head.address;
+  memory.is_string = head.is_string == 1;
+  return true;
+}
+
+bool take_execname(Decoder& from, size_t size, std::string_view& execname) {
+  execname = "";
+  if (size == 0) return true;
+  std::span<const std::byte> bytes;
+  if (!from.take_bytes(size, bytes) || bytes.back() != std::byte{0}) return false;
+  execname = reinterpret_cast<const char*>(bytes.data());  // up to its first NUL
+  return true;
+}
+
+}  // namespace
+
+Error RecordingReader::corrupt(size_t offset, const std::string& reason) const {
+  return Error{fmt::format("recording '{}', byte {}: {}", path_, offset, reason)};
+}
+
+Result<std::unique_ptr<RecordingReader>> RecordingReader::open(const std::string& path) {
+  std::unique_ptr<RecordingReader> reader(new RecordingReader);
+  reader->path_ = path;
+  reader->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat st {};
+  if (reader->fd_ < 0 || fstat(reader->fd_, &st) != 0) {
+    return Error{fmt::format("failed to open recording '{}': {}", path, std::strerror(errno))};
+  }
+  if (!S_ISREG(st.st_mode)) return Error{fmt::format("failed to open recording '{}': it is no regular file", path)};
+  reader->size_ = static_cast<size_t>(st.st_size);
+  if (Status header = reader->read_header(); !header) return header.error();
+  if (Status blocks = reader->check_blocks(); !blocks) return blocks.error();
+  reader->next_block_ = sizeof(Header);
+  return reader;
+}
+
+RecordingReader::~RecordingReader() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool RecordingReader::read_at(size_t offset, void* to, size_t size) const {
+  auto* into = static_cast<char*>(to);
+  while (size > 0) {
+    ssize_t got = pread(fd_, into, size, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    into += got;
+    offset += static_cast<size_t>(got);
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+Status RecordingReader::read_header() {
+  Header header{};
+  if (!read_at(0, &header, std::min(size_, sizeof header))) return corrupt(0, std::strerror(errno));
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) return corrupt(0, "this is no recording of dvm");
+  if (size_ < sizeof header) return corrupt(size_, "the file is cut short in its header");
+  if (header.crc != crc_of(&header, offsetof(Header, crc))) return corrupt(0, "the header is damaged (its checksum is wrong)");
+  if (header.version != kVersion) {
+    return corrupt(16, fmt::format("the format has version {}, this dvm reads {}", header.version, kVersion));
+  }
+  if (header.machine != kMachine) return corrupt(20, fmt::format("it is of another machine ({})", header.machine));
+  target_pid_ = header.target;
+  return {};
+}
+
+// Reads the block at the offset into block_ and moves the offset behind it. Returns its kind.
+Result<uint32_t> RecordingReader::read_block(size_t& offset) {
+  BlockHead head{};
+  if (size_ - offset < sizeof head) return corrupt(size_, "the file is cut short: its trailer is missing");
+  if (!read_at(offset, &head, sizeof head)) return corrupt(offset, "the file cannot be read");
+  if (head.kind < recording::probes || head.kind > recording::trailer) {
+    return corrupt(offset, fmt::format("unknown kind of block ({})", head.kind));
+  }
+  if (head.length > kLargestBlock) return corrupt(offset, fmt::format("a block of {} bytes is too large", head.length));
+  size_t begin = offset + sizeof head;
+  if (size_ - begin < head.length) return corrupt(size_, fmt::format("the file is cut short in the block at byte {}", offset));
+  block_.resize(head.length);
+  if (!read_at(begin, block_.data(), head.length)) return corrupt(begin, "the file cannot be read");
+  block_count_ = head.count;
+  at_ = 0;
+  offset = begin + head.length;
+  return head.kind;
+}
+
+Status RecordingReader::check_blocks() {
+  for (size_t offset = sizeof(Header);;) {
+    size_t begin = offset;
+    auto kind = read_block(offset);
+    if (!kind) return kind.error();
+    BlockHead head{};
+    if (!read_at(begin, &head, sizeof head) || head.crc != crc_of(block_.data(), block_.size())) {
+      return corrupt(begin, "the block is damaged (its checksum is wrong)");
+    }
+    if (Status checked = check_block(*kind, begin + sizeof head); !checked) return checked;
+    if (*kind != recording::trailer) continue;
+    return offset == size_ ? Status() : corrupt(offset, "something follows the trailer");
+  }
+}
+
+Status RecordingReader::check_block(uint32_t kind, size_t offset) {
+  struct Part {
+    uint32_t kind;
+    bool (RecordingReader::*parse)();
+    const char* what;
+  };
+  static constexpr Part kParts[] = {
+      {recording::probes, &RecordingReader::parse_probes, "a probe is malformed"},
+      {recording::events, &RecordingReader::parse_events, "an event is malformed"},
+      {recording::processes, &RecordingReader::parse_processes, "a process is malformed"},
+      {recording::trailer, &RecordingReader::parse_trailer, "the number of events is wrong"},
+  };
+  for (const Part& part : kParts) {
+    if (part.kind == kind && !(this->*part.parse)()) return corrupt(offset + at_, part.what);
+  }
+  return {};
+}
+
+bool RecordingReader::parse_probes() {
+  Decoder from(block_);
+  for (uint32_t i = 0; i < block_count_; i++) {
+    at_ = block_.size() - from.left();
+    Probe probe;
+    if (!take_probe(from, probe) || !ids_.insert(probe.id).second) return false;
+    probes_.push_back(std::move(probe));
+  }
+  return from.left() == 0;
+}
+
+bool RecordingReader::parse_events() {
+  vm::Firing firing;
+  for (uint32_t i = 0; i < block_count_; i++) {
+    if (!decode(firing)) return false;
+  }
+  events_ += block_count_;
+  return at_ == block_.size();
+}
+
+bool RecordingReader::parse_processes() {
+  Decoder from(block_);
+  for (uint32_t i = 0; i < block_count_; i++) {
+    at_ = block_.size() - from.left();
+    ProcessHead head{};
+    RecordedProcess process;
+    if (!from.take(head) || !take_text(from, process.name)) return false;
+    process.pid = head.pid;
+    process.ids = {head.ppid, head.uid, head.gid};
+    processes_.push_back(std::move(process));
+  }
+  return from.left() == 0;
+}
+
+bool RecordingReader::parse_trailer() {
+  Decoder from(block_);
+  Trailer trailer{};
+  if (!from.take(trailer) || from.left() != 0) return false;
+  drops_ = trailer.drops;
+  return trailer.events == events_;
+}
+
+// Takes the event at at_; false, and nothing moved, if it is malformed.
+bool RecordingReader::decode(vm::Firing& firing) {
+  std::span<const std::byte> bytes = std::span<const std::byte>(block_).subspan(at_);
+  EventHead head{};
+  if (!Decoder(bytes).take(head) || head.length < sizeof head || head.length > bytes.size()) return false;
+  if (!ids_.contains(head.probe_id) || head.args >> firing.args.size() != 0) return false;
+  Decoder from(bytes.subspan(sizeof head, head.length - sizeof head));
+  firing = vm::Firing{};
+  firing.probe_id = head.probe_id;
+  firing.timestamp = head.timestamp;
+  firing.walltimestamp = head.walltimestamp;
+  firing.vtimestamp = head.vtimestamp;
+  firing.pid = head.pid;
+  firing.tid = head.tid;
+  firing.cpu = head.cpu;
+  firing.error_number = head.error_number;
+  for (size_t i = 0; i < firing.args.size(); i++) {
+    if ((head.args >> i & 1) != 0 && !from.take(firing.args[i])) return false;
+  }
+  if (!take_execname(from, head.execname, firing.execname)) return false;
+  for (size_t i = 0; i < head.memory; i++) {
+    if (!take_memory(from, memory_[i])) return false;
+  }
+  firing.memory = std::span(memory_).first(head.memory);
+  if (from.left() != 0) return false;
+  at_ += head.length;
+  return true;
+}
+
+Status RecordingReader::add_probes(Catalog& catalog) const {
+  for (const Probe& probe : probes_) {
+    if (!catalog.add_with_id(probe)) {
+      return Error{fmt::format("recording '{}': probe {} ({}:{}:{}:{}) is there twice", path_, probe.id, probe.provider,
+                               probe.module, probe.function, probe.name)};
+    }
+  }
+  return {};
+}
+
+Result<bool> RecordingReader::next(vm::Firing& firing) {
+  while (left_ == 0) {
+    auto kind = read_block(next_block_);
+    if (!kind) return kind.error();
+    if (*kind == recording::trailer) {
+      next_block_ -= sizeof(BlockHead) + block_.size();  // to find it again
+      return false;
+    }
+    if (*kind == recording::events) left_ = block_count_;
+  }
+  left_--;
+  // open() has seen it in order, but someone may have written to the file since.
+  if (!decode(firing)) return corrupt(next_block_ - block_.size() + at_, "an event is malformed");
+  return true;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,320 @@
+// Writes recordings. Covered by tests/unit/instrument/recording_test.cpp.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+
+#include "runtime/instrument/replay/recording.h"
+#include "runtime/instrument/replay/recording_format.h"
+
+namespace dvm::runtime {
+namespace {
+
+using namespace recording;
+
+uint32_t crc_of(const void* bytes, size_t size) {
+  return static_cast<uint32_t>(crc32(0, static_cast<const Bytef*>(bytes), static_cast<uInt>(size)));
+}
+
+int64_t clock_ns(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+Error cannot_write(const std::string& path, int error) {
+  return Error{fmt::format("failed to write '{}': {}", path, std::strerror(error))};
+}
+
+// Where the file is to be in the end: a symbolic link is followed, as opening it would.
+std::string final_path(const std::string& path) {
+  char real[PATH_MAX];
+  return realpath(path.c_str(), real) != nullptr ? real : path;
+}
+
+mode_t umask_now() {
+  mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
+struct Output {
+  int fd = -1;
+  std::string temporary;
+};
+
+Result<Output> open_output(const std::string& path) {
+  struct stat st {};
+  bool exists = stat(path.c_str(), &st) == 0;
+  if (exists && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR);
+  if (exists && !S_ISREG(st.st_mode)) {
+    int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? Result<Output>(cannot_write(path, errno)) : Output{fd, ""};
+  }
+  // Replacing a file needs no right to write it; but who protected it meant that.
+  if (exists && access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
+  std::string temporary = final_path(path) + ".XXXXXX";
+  int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return cannot_write(path, errno);
+  fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~umask_now());
+  return Output{fd, temporary};
+}
+
+// Writes into a fixed space; once something did not fit, ok() is false.
+class Encoder {
+ public:
+  explicit Encoder(std::span<std::byte> space) : space_(space) {}
+  void put_bytes(const void* bytes, size_t size) noexcept {
+    ok_ = ok_ && size <= space_.size() - used_;
+    if (!ok_ || size == 0) return;
+    std::memcpy(space_.data() + used_, bytes, size);
+    used_ += size;
+  }
+  template <class T>
+  void put(const T& value) noexcept {
+    put_bytes(&value, sizeof(T));
+  }
+  size_t used() const noexcept { return used_; }
+  bool ok() const noexcept { return ok_; }
+
+ private:
+  std::span<std::byte> space_;
+  size_t used_ = 0;
+  bool ok_ = true;
+};
+
+void append(std::vector<std::byte>& out, const void* bytes, size_t size) {
+  const auto* from = static_cast<const std::byte*>(bytes);
+  out.insert(out.end(), from, from + size);
+}
+
+void append_text(std::vector<std::byte>& out, std::string_view text) {
+  auto size = static_cast<uint16_t>(std::min<size_t>(text.size(), UINT16_MAX));
+  append(out, &size, sizeof size);
+  append(out, text.data(), size);
+}
+
+bool describe_site(const Probe& probe, ProbeHead& head) {
+  uint64_t number = 0;
+  if (const auto* uprobe = std::get_if<UprobeSite>(&probe.site)) {
+    head.site = uprobe->is_return ? return_site : entry_site;
+    head.pid = uprobe->pid;
+    number = uprobe->offset;
+  } else if (const auto* timer = std::get_if<TimerSite>(&probe.site)) {
+    head.site = timer->every_cpu ? profile_site : tick_site;
+    number = timer->period_ns;
+  } else {
+    return false;
+  }
+  head.number_low = static_cast<uint32_t>(number);
+  head.number_high = static_cast<uint32_t>(number >> 32);
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::open(const std::string& path, int32_t target_pid) {
+  auto output = open_output(path);
+  if (!output) return output.error();
+  std::unique_ptr<RecordingWriter> writer(new RecordingWriter);
+  writer->fd_ = output->fd;
+  writer->path_ = path;
+  writer->temporary_ = output->temporary;
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.version = kVersion;
+  header.machine = kMachine;
+  header.wall = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  header.target = target_pid;
+  header.crc = crc_of(&header, offsetof(Header, crc));
+  writer->write_all(&header, sizeof header);
+  if (Status status = writer->status(); !status) return status.error();
+  return writer;
+}
+
+RecordingWriter::~RecordingWriter() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void RecordingWriter::write_all(const void* bytes, size_t size) noexcept {
+  const auto* from = static_cast<const std::byte*>(bytes);
+  while (size > 0 && error_ == 0) {
+    ssize_t written = ::write(fd_, from, size);
+    if (written < 0) {
+      error_ = errno == EINTR ? 0 : errno;
+      continue;
+    }
+    from += written;
+    size -= static_cast<size_t>(written);
+  }
+}
+
+void RecordingWriter::write_block(uint32_t kind, uint32_t count, std::span<const std::byte> payload) noexcept {
+  BlockHead head{kind, static_cast<uint32_t>(payload.size()), crc_of(payload.data(), payload.size()), count};
+  write_all(&head, sizeof head);
+  write_all(payload.data(), payload.size());
+}
+
+void RecordingWriter::flush() noexcept {
+  if (buffered_ > 0) write_block(recording::events, buffered_, std::span(buffer_).first(used_));
+  used_ = 0;
+  buffered_ = 0;
+}
+
+void RecordingWriter::add_probe(const Probe& probe) {
+  ProbeHead head{};
+  head.id = probe.id;
+  head.flags = probe.in_program ? kInProgram : 0;
+  if (probe.id > kLargestId || !describe_site(probe, head)) return;
+  if (probe.id >= probes_.size()) probes_.resize(probe.id + 1);
+  if (probes_[probe.id]) return;
+  probes_[probe.id] = true;
+  std::vector<std::byte> payload;
+  append(payload, &head, sizeof head);
+  for (const std::string* text :
+       {&probe.provider, &probe.module, &probe.function, &probe.name, &probe.object, &probe.demangled}) {
+    append_text(payload, *text);
+  }
+  write_block(recording::probes, 1, payload);
+}
+
+bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
+  EventHead head{};
+  head.probe_id = firing.probe_id;
+  head.timestamp = firing.timestamp;
+  head.walltimestamp = firing.walltimestamp;
+  head.vtimestamp = firing.vtimestamp;
+  head.pid = firing.pid;
+  head.tid = firing.tid;
+  head.cpu = firing.cpu;
+  head.error_number = firing.error_number;
+  head.memory = static_cast<uint8_t>(std::min<size_t>(firing.memory.size(), UINT8_MAX));
+  std::string_view execname = firing.execname.substr(0, UINT8_MAX - 1);
+  head.execname = static_cast<uint8_t>(execname.empty() ? 0 : execname.size() + 1);
+  for (size_t i = 0; i < firing.args.size(); i++) head.args |= static_cast<uint16_t>((firing.args[i] != 0) << i);
+
+  Encoder out{std::span<std::byte>(buffer_).subspan(used_)};
+  out.put(head);
+  for (uint64_t arg : firing.args) {
+    if (arg != 0) out.put(arg);
+  }
+  out.put_bytes(execname.data(), execname.size());
+  if (head.execname > 0) out.put('\0');
+  for (const vm::CapturedMemory& memory : firing.memory.first(head.memory)) {
+    out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), memory.is_string});
+    out.put_bytes(memory.bytes.data(), memory.bytes.size());
+  }
+  if (!out.ok()) return false;
+  auto length = static_cast<uint32_t>(out.used());
+  std::memcpy(buffer_.data() + used_, &length, sizeof length);
+  used_ += out.used();
+  return true;
+}
+
+void RecordingWriter::write(const vm::Firing& firing) noexcept {
+  if (firing.probe_id >= probes_.size() || !probes_[firing.probe_id]) return;
+  if (!encode(firing)) {
+    flush();
+    if (!encode(firing)) {
+      lost_++;
+      return;
+    }
+  }
+  buffered_++;
+  events_++;
+  note_process(firing);
+}
+
+void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
+  // A quarter stays free, so that a search ends soon. Processes beyond that have no ppid, uid and gid in a replay.
+  if (firing.pid <= 0 || process_count_ > kProcesses / 4 * 3) return;
+  size_t place = static_cast<uint32_t>(firing.pid) % kProcesses;
+  while (processes_[place].pid != 0 && processes_[place].pid != firing.pid) place = (place + 1) % kProcesses;
+  SeenProcess& process = processes_[place];
+  if (process.pid != 0) return;
+  process.pid = firing.pid;
+  process_count_++;
+  read_process_ids(firing.pid, process.ids);
+  std::memcpy(process.name.data(), firing.execname.data(), std::min(firing.execname.size(), process.name.size() - 1));
+}
+
+void RecordingWriter::write_processes() {
+  std::vector<std::byte> payload;
+  uint32_t count = 0;
+  for (const SeenProcess& process : processes_) {
+    if (process.pid == 0) continue;
+    ProcessHead head{process.pid, process.ids.ppid, process.ids.uid, process.ids.gid};
+    append(payload, &head, sizeof head);
+    append_text(payload, process.name.data());
+    count++;
+  }
+  write_block(recording::processes, count, payload);
+}
+
+Status RecordingWriter::status() const { return error_ == 0 ? Status() : cannot_write(path_, error_); }
+
+Status RecordingWriter::finish(uint64_t drops) {
+  if (fd_ < 0) return status();
+  flush();
+  write_processes();
+  Trailer trailer{events_, drops + lost_};
+  write_block(recording::trailer, 1, std::as_bytes(std::span(&trailer, 1)));
+  if (close(fd_) != 0 && error_ == 0) error_ = errno;
+  fd_ = -1;
+  if (error_ != 0 || temporary_.empty()) return status();
+  if (rename(temporary_.c_str(), final_path(path_).c_str()) != 0) return cannot_write(path_, errno);
+  temporary_.clear();
+  return {};
+}
+
+namespace {
+
+class RecordedInstrument : public Instrument, private EventSink {
+ public:
+  RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
+      : inner_(std::move(inner)), writer_(std::move(writer)) {}
+
+  bool takes(const Probe& probe) const override { return inner_->takes(probe); }
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
+    return inner_->enable(probes, refused);
+  }
+  Result<uint64_t> poll(EventSink& sink) override {
+    sink_ = &sink;
+    auto count = inner_->poll(*this);
+    if (!count) return count;
+    if (Status written = writer_->status(); !written) return written.error();
+    return count;
+  }
+  uint64_t next_deadline() const override { return inner_->next_deadline(); }
+  bool finished() const override { return inner_->finished(); }
+  uint64_t drops() const override { return inner_->drops(); }
+  void disable() override { inner_->disable(); }
+
+ private:
+  void fire(vm::Firing& firing) noexcept override {
+    writer_->write(firing);
+    sink_->fire(firing);
+  }
+
+  std::unique_ptr<Instrument> inner_;
+  std::shared_ptr<RecordingWriter> writer_;
+  EventSink* sink_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_recorded_instrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer) {
+  return std::make_unique<RecordedInstrument>(std::move(inner), std::move(writer));
+}
+
+}  // namespace dvm::runtime

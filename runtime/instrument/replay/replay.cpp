@@ -1,0 +1,104 @@
+// Replays a recording. Covered by tests/unit/instrument/replay_test.cpp.
+
+#include "runtime/instrument/replay/replay.h"
+
+#include <algorithm>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kBatch = 4096;  // firings a poll
+
+// A timer that was not recorded: it fires when the recorded time passes its deadline.
+struct ReplayTimer {
+  uint32_t probe_id = 0;
+  uint64_t period = 0;
+  uint64_t deadline = 0;  // 0: no event has been seen yet
+};
+
+class ReplayInstrument : public Instrument {
+ public:
+  explicit ReplayInstrument(std::unique_ptr<RecordingReader> reader) : reader_(std::move(reader)) {
+    for (const Probe& probe : reader_->probes()) {
+      if (probe.id >= recorded_.size()) recorded_.resize(probe.id + 1);
+      recorded_[probe.id] = true;
+    }
+    enabled_.resize(recorded_.size());
+  }
+
+  bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
+
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
+    for (const EnabledProbe& enabled : probes) {
+      uint32_t id = enabled.probe->id;
+      if (id < recorded_.size() && recorded_[id]) {
+        enabled_[id] = true;
+      } else if (const auto* timer = std::get_if<TimerSite>(&enabled.probe->site)) {
+        if (timer->period_ns > 0) timers_.push_back({id, timer->period_ns, 0});
+      }
+    }
+    return {};
+  }
+
+  Result<uint64_t> poll(EventSink& sink) override {
+    uint64_t fired = 0;
+    vm::Firing firing;
+    for (uint64_t i = 0; i < kBatch && !finished_; i++) {
+      auto found = reader_->next(firing);
+      if (!found) return found.error();
+      finished_ = !*found;
+      if (finished_) break;
+      if (!timers_.empty() && firing.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, firing);
+      if (!enabled_[firing.probe_id]) continue;
+      sink.fire(firing);
+      fired++;
+    }
+    return fired;
+  }
+
+  uint64_t next_deadline() const override { return finished_ ? UINT64_MAX : 0; }
+  bool finished() const override { return finished_; }
+  uint64_t drops() const override { return reader_->drops(); }
+  void disable() override {
+    std::fill(enabled_.begin(), enabled_.end(), false);
+    timers_.clear();
+  }
+
+ private:
+  // All deadlines up to the event, the earliest first. A gap of more periods than a batch has is jumped: the times of a recording
+  // may be anything.
+  uint64_t fire_timers(EventSink& sink, const vm::Firing& event) {
+    uint64_t fired = 0;
+    for (ReplayTimer& timer : timers_) {
+      bool jump =
+          timer.deadline == 0 || (event.timestamp > timer.deadline && (event.timestamp - timer.deadline) / timer.period > kBatch);
+      if (jump) timer.deadline = event.timestamp + timer.period;
+    }
+    for (;; fired++) {
+      auto next = std::min_element(timers_.begin(), timers_.end(),
+                                   [](const ReplayTimer& a, const ReplayTimer& b) { return a.deadline < b.deadline; });
+      if (next->deadline > event.timestamp) return fired;
+      vm::Firing firing;
+      firing.probe_id = next->probe_id;
+      firing.timestamp = next->deadline;
+      firing.walltimestamp = event.walltimestamp - (event.timestamp - next->deadline);
+      firing.cpu = event.cpu;
+      firing.execname = "";
+      next->deadline += next->period;
+      sink.fire(firing);
+    }
+  }
+
+  std::unique_ptr<RecordingReader> reader_;
+  std::vector<bool> recorded_, enabled_;  // by probe id
+  std::vector<ReplayTimer> timers_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader) {
+  return std::make_unique<ReplayInstrument>(std::move(reader));
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,32 @@
+#pragma once
+// Firings that come from no live process: those of a recording, and made-up ones for tests and benchmarks.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/replay/recording.h"
+
+namespace dvm::runtime {
+
+// Takes every probe but BEGIN, END and ERROR. Fires those of the recording that are enabled, with all that was recorded of them.
+// A tick-N or profile-N that was not recorded fires as the recorded time passes; any other probe never does.
+std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader);
+
+// `count` firings of each enabled probe that has a site (not BEGIN), one probe after the other in turn.
+struct SyntheticFirings {
+  uint64_t count = 0;
+  std::array<uint64_t, 10> args{};
+  std::vector<std::pair<uint8_t, std::string>> strings;  // what an argument points at; its address is args[]
+  int32_t pid = 1000;
+  int32_t threads = 1;  // tids are pid, pid + 1, ..., in turn
+  uint64_t start_ns = 1'000'000'000, period_ns = 1000;
+  std::string execname = "synthetic";
+};
+std::unique_ptr<Instrument> make_synthetic_instrument(SyntheticFirings firings);
+
+}  // namespace dvm::runtime
