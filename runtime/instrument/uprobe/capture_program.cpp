@@ -18,8 +18,8 @@ constexpr std::array<int16_t, kStackArgument> kArgumentRegisters = {offsetof(pt_
                                                                     offsetof(pt_regs, rdx), offsetof(pt_regs, rcx),
                                                                     offsetof(pt_regs, r8),  offsetof(pt_regs, r9)};
 
-// Registers throughout: r6 the context, r7 the record, r9 the attempts made. The stack: a byte to fault pages into or a pid pair
-// at fp-8, from fp-16 downward the addresses of what the slow part faults in.
+// Registers throughout: r6 the context, r7 the record, r8 bytes of the last string, r9 the attempts made. The stack: a byte to
+// fault pages into, or a pid pair, at fp-8; below it the record, or else the addresses of what the slow part faults in.
 class CaptureProgram : Emitter {
  public:
   CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids)
@@ -29,13 +29,13 @@ class CaptureProgram : Emitter {
     mov(r6, r1);
     mov(r9, 0);
     const Place again = here();
-    const Place full = reserve();
+    begin_record();
     head();
     thread_and_time();
     arguments();
+    if (layout_.is_cut) mov(r8, 0);
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
-    submit();
-    land(full);
+    end_record();
     count_drop();
     if (!to_slow_.empty()) slow(again);
     return code();
@@ -44,14 +44,18 @@ class CaptureProgram : Emitter {
  private:
   static int16_t at16(uint32_t offset) { return static_cast<int16_t>(offset); }
 
-  Place reserve() {
+  void begin_record() {
+    if (layout_.is_on_stack) {
+      mov(r7, fp);
+      plus(r7, -static_cast<int32_t>(8 + layout_.size));
+      return;
+    }
     load_map(r1, maps_.ring);
     mov(r2, static_cast<int32_t>(layout_.size));
     mov(r3, 0);
     call(BPF_FUNC_ringbuf_reserve);
-    const Place full = jump_if(BPF_JEQ, r0, 0);
+    full_ = jump_if(BPF_JEQ, r0, 0);
     mov(r7, r0);
-    return full;
   }
 
   void head() {
@@ -170,16 +174,36 @@ class CaptureProgram : Emitter {
     land(ok);
     if (!slot.need.is_string) mov(r0, static_cast<int32_t>(slot.need.size));
     store(r7, at16(slot.at), r0);
+    if (layout_.is_cut && &slot == &layout_.slots.back()) mov(r8, r0);
     land(absent);
     land(null);
   }
 
-  void submit() {
-    mov(r1, r7);
-    mov(r2, BPF_RB_NO_WAKEUP);
-    call(BPF_FUNC_ringbuf_submit);
+  void end_record() {
+    if (layout_.is_on_stack) {
+      output();
+    } else {
+      mov(r1, r7);
+      mov(r2, BPF_RB_NO_WAKEUP);
+      call(BPF_FUNC_ringbuf_submit);
+    }
     mov(r0, 0);
     exit();
+    land(full_);
+  }
+
+  void output() {
+    load_map(r1, maps_.ring);
+    mov(r2, r7);
+    if (layout_.is_cut) {
+      mov(r3, r8);
+      plus(r3, static_cast<int32_t>(layout_.least));
+    } else {
+      mov(r3, static_cast<int32_t>(layout_.size));
+    }
+    mov(r4, BPF_RB_NO_WAKEUP);
+    call(BPF_FUNC_ringbuf_output);
+    full_ = jump_if(BPF_JSLT, r0, 0);
   }
 
   void count_drop() {
@@ -195,6 +219,18 @@ class CaptureProgram : Emitter {
   void slow(Place again) {
     for (const Place jump : to_slow_) land(jump);
     plus(r9, 1);
+    if (!layout_.is_on_stack) give_back();
+    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)
+      if (layout_.args[n]) {
+        stack_argument_address(r3, n);
+        fault_in();
+      }
+    for (size_t i = 0; i < layout_.slots.size(); i++) fault_pages_in(i);
+    jump_back(again);
+  }
+
+  // With the record go the arguments in it: the addresses that they make are saved first.
+  void give_back() {
     for (size_t i = 0; i < layout_.slots.size(); i++) {
       slot_address(r3, layout_.slots[i], r1);
       store(fp, saved(i), r3);
@@ -202,23 +238,24 @@ class CaptureProgram : Emitter {
     mov(r1, r7);
     mov(r2, BPF_RB_NO_WAKEUP);
     call(BPF_FUNC_ringbuf_discard);
-    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)
-      if (layout_.args[n]) {
-        stack_argument_address(r3, n);
-        fault_in();
-      }
-    for (size_t i = 0; i < layout_.slots.size(); i++) fault_pages_in(saved(i), layout_.slots[i].need.size);
-    jump_back(again);
+  }
+
+  void address_of_slot(Register to, size_t index) {
+    if (layout_.is_on_stack)
+      slot_address(to, layout_.slots[index], r1);
+    else
+      load(to, fp, saved(index));
   }
 
   // The first byte, then one byte of each further page that the slot can reach into.
-  void fault_pages_in(int16_t address, uint32_t size) {
-    load(r3, fp, address);
+  void fault_pages_in(size_t index) {
+    const auto size = static_cast<int32_t>(layout_.slots[index].need.size);
+    address_of_slot(r3, index);
     fault_in();
-    for (int32_t ahead = kPage; ahead < static_cast<int32_t>(size) + kPage; ahead += kPage) {
-      load(r3, fp, address);
+    for (int32_t ahead = kPage; ahead < size + kPage; ahead += kPage) {
+      address_of_slot(r3, index);
       mov(r8, r3);
-      plus(r8, static_cast<int32_t>(size));
+      plus(r8, size);
       plus(r3, ahead);
       bits_and(r3, -kPage);
       const Place beyond = jump_if(BPF_JGE, r3, r8);
@@ -239,6 +276,7 @@ class CaptureProgram : Emitter {
   ProgramMaps maps_;
   PidNamespace pids_;
   std::vector<Place> to_slow_;
+  Place full_ = 0;  // the jump that is taken when there is no room
 };
 
 }  // namespace

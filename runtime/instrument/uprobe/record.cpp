@@ -1,10 +1,13 @@
 // Layout and decoding of ring records. Tested by tests/unit/instrument/record_test.cpp.
 #include "runtime/instrument/uprobe/record.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace dvm::runtime {
 namespace {
+
+constexpr uint32_t kStackBytes = 512 - 8;  // of a BPF program's stack, 8 bytes serve other ends
 
 uint32_t take(RecordLayout& layout, uint32_t bytes) {
   const uint32_t at = layout.size;
@@ -22,7 +25,7 @@ uint64_t word_at(std::span<const std::byte> record, uint32_t at) {
 // ended by itself ends with a NUL.
 std::span<const std::byte> slot_bytes(const MemorySlot& slot, std::span<const std::byte> record) {
   const auto length = static_cast<int64_t>(word_at(record, slot.at));
-  if (length <= 0 || length > slot.need.size) return {};
+  if (length <= 0 || length > slot.need.size || slot.at + 8 + static_cast<uint64_t>(length) > record.size()) return {};
   const bool filled = slot.need.is_string && length == slot.need.size;
   return record.subspan(slot.at + 8, static_cast<size_t>(length) - (filled ? 1 : 0));
 }
@@ -65,7 +68,12 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8);
-  for (const MemoryNeed& need : possible.memory) layout.slots.push_back({need, take(layout, 8 + need.size)});
+  std::vector<MemoryNeed> needs = possible.memory;
+  std::stable_partition(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.is_string; });
+  for (const MemoryNeed& need : needs) layout.slots.push_back({need, take(layout, 8 + need.size)});
+  layout.is_on_stack = layout.size <= kStackBytes;
+  layout.is_cut = layout.is_on_stack && !needs.empty() && needs.back().is_string;
+  layout.least = layout.is_cut ? layout.slots.back().at + 8 : layout.size;
   return layout;
 }
 

@@ -5,7 +5,8 @@
 //   | head | time | pid, tid | comm (16 bytes) | argN ... | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
-//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8
+//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Strings come last; the
+//          record may end with the bytes of the last one, without its room
 
 #include <array>
 #include <cstddef>
@@ -37,6 +38,9 @@ struct RecordLayout {
   std::array<uint32_t, 10> args{};
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
+  uint32_t least = kHeadBytes;  // bytes that every record has
+  bool is_on_stack = true;      // small enough for the BPF stack: made there, then copied into the ring
+  bool is_cut = false;          // such a record ends with a string, whose room is not sent
 };
 
 // What can be captured at a site of this kind: a return has no arguments but arg1, its value; a timer no memory.
@@ -48,7 +52,8 @@ constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head);
 constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }
 constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
 
-// Fills the firing from a record of layout.size bytes; memory must have room for one entry a slot. Views point into the record.
+// Fills the firing from a record of at least layout.least bytes; memory must have room for one entry a slot. Views point into the
+// record.
 void decode(const RecordLayout& layout, std::span<const std::byte> record, std::span<vm::CapturedMemory> memory,
             vm::Firing& firing) noexcept;
 

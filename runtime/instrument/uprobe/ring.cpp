@@ -23,26 +23,26 @@ Result<Mapping> Mapping::of(int fd, size_t bytes, bool writable, size_t at) {
   return mapping;
 }
 
-Result<Ring> Ring::make(size_t bytes) {
+Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   constexpr size_t kMost = 1u << 30;
-  Ring ring;
-  ring.page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  ring.bytes_ = std::bit_ceil(std::clamp(bytes, ring.page_, kMost));
-  auto map = create_ring_map(ring.bytes_);
+  auto ring = std::make_unique<Ring>();
+  ring->page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  ring->bytes_ = std::bit_ceil(std::clamp(bytes, ring->page_, kMost));
+  auto map = create_ring_map(ring->bytes_);
   if (!map) return map.error();
   auto drops = create_counter_map();
   if (!drops) return drops.error();
-  ring.ring_ = std::move(*map);
-  ring.drops_ = std::move(*drops);
-  auto consumer = Mapping::of(ring.ring_fd(), ring.page_, true, 0);
+  ring->ring_ = std::move(*map);
+  ring->drops_ = std::move(*drops);
+  auto consumer = Mapping::of(ring->ring_fd(), ring->page_, true, 0);
   if (!consumer) return consumer.error();
-  auto producer = Mapping::of(ring.ring_fd(), ring.page_ + 2 * ring.bytes_, false, ring.page_);
+  auto producer = Mapping::of(ring->ring_fd(), ring->page_ + 2 * ring->bytes_, false, ring->page_);
   if (!producer) return producer.error();
-  auto counter = Mapping::of(ring.drops_fd(), ring.page_, true, 0);
+  auto counter = Mapping::of(ring->drops_fd(), ring->page_, true, 0);
   if (!counter) return counter.error();
-  ring.consumer_ = std::move(*consumer);
-  ring.producer_ = std::move(*producer);
-  ring.counter_ = std::move(*counter);
+  ring->consumer_ = std::move(*consumer);
+  ring->producer_ = std::move(*producer);
+  ring->counter_ = std::move(*counter);
   return ring;
 }
 

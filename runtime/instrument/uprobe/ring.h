@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "common/result.h"
@@ -36,7 +37,7 @@ class Mapping {
 class Ring {
  public:
   // bytes: rounded up to what the kernel takes.
-  static Result<Ring> make(size_t bytes);
+  static Result<std::unique_ptr<Ring>> make(size_t bytes);
 
   int ring_fd() const { return ring_.get(); }
   int drops_fd() const { return drops_.get(); }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "runtime/instrument/uprobe/attach.h"
@@ -103,7 +103,7 @@ class UprobeInstrument final : public Instrument {
     if (!ring_) {
       auto ring = Ring::make(options_.ring_bytes);
       if (!ring) return ring.error();
-      ring_.emplace(std::move(*ring));
+      ring_ = std::move(*ring);
     }
     std::map<std::pair<std::string, uint16_t>, LinkPlan> plans;
     for (const EnabledProbe& enabled : probes)
@@ -172,7 +172,7 @@ class UprobeInstrument final : public Instrument {
     std::memcpy(&head, record.data(), sizeof head);
     if (group_of(head) >= groups_.size()) return;
     const Group& group = groups_[group_of(head)];
-    if (record.size() < group.layout.size) return;
+    if (record.size() < group.layout.least) return;
     vm::Firing firing;
     firing.pid = group.pid;
     decode(group.layout, record, most_slots_, firing);
@@ -181,7 +181,7 @@ class UprobeInstrument final : public Instrument {
   }
 
   UprobeOptions options_;
-  std::optional<Ring> ring_;
+  std::unique_ptr<Ring> ring_;
   std::vector<Group> groups_;  // kept after disable(): what is in the ring needs them
   std::vector<ProgramEntry> programs_;
   std::vector<FileDescriptor> links_;
