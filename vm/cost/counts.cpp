@@ -1,0 +1,40 @@
+// Sums of tallies and the price of the clock. Covered by tests/unit/vm/cost_test.cpp.
+
+#include <algorithm>
+#include <array>
+
+#include "dvm/vm/cost.h"
+#include "vm/cost/policy.h"
+
+namespace dvm::vm {
+
+namespace {
+
+template <class Tallies>
+void add(Tallies& into, const Tallies& from) {
+  for (size_t i = 0; i < into.size(); i++) into[i] += from[i];
+}
+
+}  // namespace
+
+Counts& Counts::operator+=(const Counts& o) {
+  add(opcodes, o.opcodes);
+  add(subroutines, o.subroutines);
+  add(variables, o.variables);
+  return *this;
+}
+
+int64_t calibrate_ticks() noexcept {
+  constexpr int kReadings = 256;
+  std::array<int64_t, 7> rounds;
+  for (int64_t& round : rounds) {
+    const uint64_t begin = read_ticks();
+    uint64_t last = begin;
+    for (int i = 0; i < kReadings; i++) last = read_ticks();
+    round = static_cast<int64_t>(last - begin) / kReadings;
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds[rounds.size() / 2];
+}
+
+}  // namespace dvm::vm

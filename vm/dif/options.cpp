@@ -1,0 +1,146 @@
+// Values of options as dtrace reads them. Covered by tests/unit/vm/options_test.cpp.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "dvm/dif/option.h"
+
+namespace dvm::dif {
+
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  uint64_t factor;
+};
+
+constexpr Suffix kSizes[] = {{"", 1}, {"k", 1ull << 10}, {"m", 1ull << 20}, {"g", 1ull << 30}, {"t", 1ull << 40}};
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr Suffix kTimes[] = {{"ns", 1},
+                             {"nsec", 1},
+                             {"us", 1000},
+                             {"usec", 1000},
+                             {"ms", 1'000'000},
+                             {"msec", 1'000'000},
+                             {"s", kSecond},
+                             {"sec", kSecond},
+                             {"m", 60 * kSecond},
+                             {"min", 60 * kSecond},
+                             {"h", 3600 * kSecond},
+                             {"hour", 3600 * kSecond},
+                             {"d", 86400 * kSecond},
+                             {"day", 86400 * kSecond}};
+
+bool same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); i++)
+    if ((a[i] >= 'A' && a[i] <= 'Z' ? a[i] - 'A' + 'a' : a[i]) != b[i]) return false;
+  return true;
+}
+
+struct Quantity {
+  uint64_t number = 0;
+  std::string_view suffix;
+};
+
+// "10ms" as 10 and "ms"; 0x and a leading 0 as in C.
+std::optional<Quantity> split(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X"))
+    base = 16, text.remove_prefix(2);
+  else if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+    base = 8;
+  Quantity quantity;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.number, base);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  quantity.suffix = text.substr(static_cast<size_t>(end - text.data()));
+  return quantity;
+}
+
+// The product, when an option can hold it.
+std::optional<int64_t> scaled(uint64_t number, uint64_t factor) {
+  uint64_t product;
+  if (__builtin_mul_overflow(number, factor, &product) || product > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(product);
+}
+
+std::optional<int64_t> size_value(std::string_view text) {
+  const auto quantity = split(text);
+  if (!quantity) return std::nullopt;
+  for (const Suffix& suffix : kSizes)
+    if (same(quantity->suffix, suffix.text)) return scaled(quantity->number, suffix.factor);
+  return std::nullopt;
+}
+
+// In nanoseconds; without a suffix, and with hz, so often a second.
+std::optional<int64_t> rate_value(std::string_view text) {
+  const auto quantity = split(text);
+  if (!quantity) return std::nullopt;
+  if (quantity->suffix.empty() || same(quantity->suffix, "hz")) {
+    if (quantity->number == 0 || quantity->number > kSecond) return std::nullopt;
+    return static_cast<int64_t>(kSecond / quantity->number);
+  }
+  for (const Suffix& suffix : kTimes)
+    if (same(quantity->suffix, suffix.text)) return scaled(quantity->number, suffix.factor);
+  return std::nullopt;
+}
+
+std::optional<int64_t> number_value(std::string_view text) {
+  const auto quantity = split(text);
+  if (!quantity || !quantity->suffix.empty()) return std::nullopt;
+  return scaled(quantity->number, 1);
+}
+
+std::optional<int64_t> flag_value(std::string_view text) {
+  for (const std::string_view word : {"", "on", "yes", "true", "enable", "enabled", "set", "1"})
+    if (same(text, word)) return 1;
+  for (const std::string_view word : {"off", "no", "false", "disable", "disabled", "unset", "0"})
+    if (same(text, word)) return 0;
+  return std::nullopt;
+}
+
+std::optional<int64_t> policy_value(std::string_view text) {
+  constexpr std::string_view kPolicies[] = {"switch", "fill", "ring"};
+  for (int64_t i = 0; i < 3; i++)
+    if (same(text, kPolicies[i])) return i;
+  return std::nullopt;
+}
+
+std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
+  switch (kind) {
+    case OptionKind::size:
+      return size_value(text);
+    case OptionKind::rate:
+      return rate_value(text);
+    case OptionKind::number:
+      return number_value(text);
+    case OptionKind::flag:
+      return flag_value(text);
+    case OptionKind::policy:
+      return policy_value(text);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Options::Options() {
+  for (unsigned i = 0; i < kOptionCount; i++) values_[i] = kOptions[i].standard;
+}
+
+// What is unsupported may still be set to what it is anyway.
+Status Options::set(std::string_view name, std::string_view value) {
+  for (const OptionInfo& row : kOptions) {
+    if (row.name != name) continue;
+    const auto read = value_of(row.kind, value);
+    if (!read) return Error{"Invalid value for specified option"};
+    if (!row.unsupported.empty() && *read != row.standard) return Error{std::string(row.unsupported)};
+    values_[static_cast<unsigned>(row.id)] = *read;
+    return {};
+  }
+  return Error{"Invalid option name"};
+}
+
+}  // namespace dvm::dif

@@ -1,0 +1,160 @@
+// Decoding and dispatch. execute() is instantiated once a cost policy; each opcode's body (ops.h) ends in a jump of its own to
+// the next instruction's, so that the processor predicts each by its own history. Covered by tests/conformance, timed by
+// bench/vm.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "dvm/vm/engine.h"
+#include "vm/engine/interp/ops.h"
+#include "vm/engine/interp/tally.h"
+
+namespace dvm::vm {
+
+namespace interp {
+
+namespace {
+
+using Labels = const void* const*;
+
+class InterpDifo final : public PreparedDifo {
+ public:
+  InterpDifo(VerifiedDifo difo, Run entry, Labels labels, bool counts)
+      : PreparedDifo(entry), difo_(std::move(difo)), ops_(difo_.difo().text.size()), costs_(counts ? ops_.size() : 0) {
+    for (size_t pc = 0; pc < ops_.size(); pc++) decode(pc, labels);
+  }
+  void take_counts(Counts& into) override {
+    if (costs_.empty()) return;
+    timed_ ? tally_timed(difo_.difo(), costs_, into) : tally_blocks(difo_.difo(), costs_, runs_, into);
+    std::fill(costs_.begin(), costs_.end(), OpCost{});
+    runs_ = 0;
+  }
+
+  const dif::Difo& difo() const { return difo_.difo(); }
+  const Op* begin() const { return ops_.data(); }
+  void count_run() { runs_++; }
+  int64_t tick_cost() const { return tick_cost_; }
+  void use_ticks() {
+    timed_ = true;
+    tick_cost_ = calibrate_ticks();
+  }
+
+ private:
+  void decode(size_t pc, Labels labels);
+
+  VerifiedDifo difo_;
+  std::vector<Op> ops_;
+  std::vector<OpCost> costs_;
+  uint64_t runs_ = 0;
+  bool timed_ = false;
+  int64_t tick_cost_ = 0;
+};
+
+void InterpDifo::decode(size_t pc, Labels labels) {
+  const dif::Instruction in = difo().text[pc];
+  Op& op = ops_[pc];
+  op.handler = labels[in.number()];
+  op.r1 = static_cast<uint8_t>(in.r1());
+  op.r2 = static_cast<uint8_t>(in.r2());
+  op.rd = static_cast<uint8_t>(in.rd());
+  op.id = in.index();
+  if (!costs_.empty()) op.cost = &costs_[pc];
+  const dif::Format format = info(in.opcode()).format;
+  if (format == dif::Format::branch) op.target = &ops_[in.label()];
+  if (format == dif::Format::setx) op.value = difo().integers[in.index()];
+  if (format == dif::Format::sets) op.value = reinterpret_cast<uint64_t>(difo().strings.data() + in.index());
+  if (format == dif::Format::call) op.subr = subr_of(in.index());
+  if (in.opcode() == dif::Opcode::ldgs) op.getter = getter_of(in.index());
+  if (in.opcode() == dif::Opcode::ldga) op.getter = getter_of(in.r1());
+}
+
+// Counts of one instruction, after its body.
+template <class Cost, dif::CostClass kClass, bool kConditional>
+[[gnu::always_inline]] inline void account(const Op& op, Step step, State& state, uint64_t& last_ticks, int64_t tick_cost) {
+  if constexpr (Cost::kTimes) {
+    const uint64_t now = read_ticks();
+    op.cost->executed++;
+    op.cost->ticks += static_cast<int64_t>(now - last_ticks) - tick_cost;
+    last_ticks = now;
+  } else if constexpr (Cost::kCounts && kConditional) {
+    if (step == Step::jump) op.cost->executed++;
+  }
+  if constexpr (Cost::kCounts && kClass != dif::CostClass::flat) op.cost->bytes += std::exchange(state.moved, 0);
+  (void)step, (void)state, (void)op, (void)last_ticks, (void)tick_cost;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"  // addresses of labels
+
+// The loop. With `labels` it only tells where the handlers are, by opcode number.
+template <class Cost>
+[[gnu::noinline]] uint64_t execute(InterpDifo* difo, State* machine, Labels* labels) noexcept {
+  static const void* const kLabels[] = {
+      nullptr,
+#define DVM_OPCODE(number, name, mnemonic, format, cost, text) &&run_##name,
+#include "vm/dif/opcodes.def"
+  };
+  if (labels) {
+    *labels = kLabels;
+    return 0;
+  }
+  State& state = *machine;
+  uint64_t r[dif::kRegisters] = {};
+  Flags flags;
+  state.difo = &difo->difo();
+  state.tuple.depth = 0;
+  if constexpr (Cost::kCounts && !Cost::kTimes) difo->count_run();
+  if constexpr (Cost::kCounts) state.moved = 0;
+  const int64_t tick_cost = Cost::kTimes ? difo->tick_cost() : 0;
+  uint64_t last_ticks = Cost::kTimes ? read_ticks() : 0;
+  const Op* op = difo->begin();
+  goto * op->handler;
+
+#define DVM_OPCODE(number, name, mnemonic, format, cost, text)                                                                \
+  run_##name : {                                                                                                              \
+    const Step step = op_##name(*op, r, flags, state);                                                                        \
+    account<Cost, dif::CostClass::cost, dif::Format::format == dif::Format::branch>(*op, step, state, last_ticks, tick_cost); \
+    if (step == Step::stop) goto stop;                                                                                        \
+    op = step == Step::jump ? op->target : op + 1;                                                                            \
+    goto * op->handler;                                                                                                       \
+  }
+#include "vm/dif/opcodes.def"
+
+stop:
+  if (!state.faulted()) return r[op->rd];
+  state.fault.pc = static_cast<uint32_t>(op - difo->begin());
+  if constexpr (Cost::kCounts) op->cost->faults++;
+  return 0;
+}
+#pragma GCC diagnostic pop
+
+template <class Cost>
+std::unique_ptr<PreparedDifo> prepare(VerifiedDifo verified) {
+  Labels labels = nullptr;
+  execute<Cost>(nullptr, nullptr, &labels);
+  const PreparedDifo::Run entry = [](PreparedDifo& difo, MachineState& state) noexcept {
+    return execute<Cost>(static_cast<InterpDifo*>(&difo), &state.impl(), nullptr);
+  };
+  auto difo = std::make_unique<InterpDifo>(std::move(verified), entry, labels, Cost::kCounts);
+  if constexpr (Cost::kTimes) difo->use_ticks();
+  return difo;
+}
+
+}  // namespace
+
+}  // namespace interp
+
+std::unique_ptr<PreparedDifo> prepare_interp(VerifiedDifo difo, CostPolicy policy) {
+  switch (policy) {
+    case CostPolicy::none:
+      return interp::prepare<NoCost>(std::move(difo));
+    case CostPolicy::blocks:
+      return interp::prepare<CountBlocks>(std::move(difo));
+    case CostPolicy::time:
+      return interp::prepare<TimeOps>(std::move(difo));
+  }
+  return nullptr;
+}
+
+}  // namespace dvm::vm

@@ -1,0 +1,250 @@
+#pragma once
+// The body of each opcode, named as its row in opcodes.def: a row without one does not compile. What a body may rely on, because
+// the verifier has proved it: registers are in range, the written one is not %r0, tables and variables exist, the tuple stack has
+// room and holds a subroutine's arguments. Addresses are checked in vm/state. Probe context.
+
+#include "vm/engine/interp/op.h"
+#include "vm/state/memory_access.h"
+#include "vm/state/variable_access.h"
+
+namespace dvm::vm::interp {
+
+// What the dispatch does after a body.
+enum class Step : uint8_t { next, jump, stop };
+
+// The condition codes are what was compared: n, z, v and c of left - right are questions about left and right.
+struct Flags {
+  uint64_t left = 1, right = 0;
+  bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
+};
+
+#define DVM_BODY(name)                                                                                      \
+  [[gnu::always_inline]] inline Step op_##name([[maybe_unused]] const Op& op, [[maybe_unused]] uint64_t* r, \
+                                               [[maybe_unused]] Flags& flags, [[maybe_unused]] State& state) noexcept
+
+[[gnu::always_inline]] inline Step unless_faulted(const State& state) { return state.faulted() ? Step::stop : Step::next; }
+[[gnu::always_inline]] inline Step jump_if(bool taken) { return taken ? Step::jump : Step::next; }
+
+// Arithmetic.
+#define DVM_ALU(name, expression)                 \
+  DVM_BODY(name) {                                \
+    const uint64_t a = r[op.r1], b = r[op.r2];    \
+    r[op.rd] = static_cast<uint64_t>(expression); \
+    return Step::next;                            \
+  }
+DVM_ALU(or_, a | b)
+DVM_ALU(xor_, a ^ b)
+DVM_ALU(and_, a& b)
+DVM_ALU(sll, a << (b & 63))
+DVM_ALU(srl, a >> (b & 63))
+DVM_ALU(sra, static_cast<int64_t>(a) >> (b & 63))
+DVM_ALU(sub, a - b)
+DVM_ALU(add, a + b)
+DVM_ALU(mul, a* b)
+#undef DVM_ALU
+
+[[gnu::always_inline]] inline uint64_t signed_quotient(uint64_t a, uint64_t b) {
+  if (b == ~uint64_t{0}) return 0 - a;  // also the most negative by -1, which traps in hardware
+  return static_cast<uint64_t>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
+}
+[[gnu::always_inline]] inline uint64_t signed_remainder(uint64_t a, uint64_t b) {
+  return b == ~uint64_t{0} ? 0 : static_cast<uint64_t>(static_cast<int64_t>(a) % static_cast<int64_t>(b));
+}
+
+#define DVM_DIVISION(name, expression)         \
+  DVM_BODY(name) {                             \
+    const uint64_t a = r[op.r1], b = r[op.r2]; \
+    if (b == 0) {                              \
+      state.set_fault(dif::Fault::divzero);    \
+      return Step::stop;                       \
+    }                                          \
+    r[op.rd] = (expression);                   \
+    return Step::next;                         \
+  }
+DVM_DIVISION(sdiv, signed_quotient(a, b))
+DVM_DIVISION(udiv, a / b)
+DVM_DIVISION(srem, signed_remainder(a, b))
+DVM_DIVISION(urem, a % b)
+#undef DVM_DIVISION
+
+DVM_BODY(not_) {
+  r[op.rd] = ~r[op.r1];
+  return Step::next;
+}
+DVM_BODY(mov) {
+  r[op.rd] = r[op.r1];
+  return Step::next;
+}
+DVM_BODY(nop) { return Step::next; }
+
+// Comparisons and branches.
+DVM_BODY(cmp) {
+  flags = {r[op.r1], r[op.r2]};
+  return Step::next;
+}
+DVM_BODY(tst) {
+  flags = {r[op.r1] != 0, 0};
+  return Step::next;
+}
+// The sign of the comparison stands for r1 - r2; it neither overflows nor borrows.
+DVM_BODY(scmp) {
+  const auto left = string_at(state, r[op.r1]);
+  const auto right = left ? string_at(state, r[op.r2]) : std::nullopt;
+  if (!right) return Step::stop;
+  state.moved += left->size() + right->size();
+  flags = {static_cast<uint64_t>(int64_t{left->compare(*right)}), 0};
+  return Step::next;
+}
+DVM_BODY(ba) { return Step::jump; }
+DVM_BODY(be) { return jump_if(flags.left == flags.right); }
+DVM_BODY(bne) { return jump_if(flags.left != flags.right); }
+DVM_BODY(bg) { return jump_if(!flags.less() && flags.left != flags.right); }
+DVM_BODY(bgu) { return jump_if(flags.left > flags.right); }
+DVM_BODY(bge) { return jump_if(!flags.less()); }
+DVM_BODY(bgeu) { return jump_if(flags.left >= flags.right); }
+DVM_BODY(bl) { return jump_if(flags.less()); }
+DVM_BODY(blu) { return jump_if(flags.left < flags.right); }
+DVM_BODY(ble) { return jump_if(flags.less() || flags.left == flags.right); }
+DVM_BODY(bleu) { return jump_if(flags.left <= flags.right); }
+DVM_BODY(ret) { return Step::stop; }
+
+// Memory.
+#define DVM_LOAD(name, load)          \
+  DVM_BODY(name) {                    \
+    r[op.rd] = load(state, r[op.r1]); \
+    return unless_faulted(state);     \
+  }
+DVM_LOAD(ldsb, load_value<int8_t>)
+DVM_LOAD(ldsh, load_value<int16_t>)
+DVM_LOAD(ldsw, load_value<int32_t>)
+DVM_LOAD(ldub, load_value<uint8_t>)
+DVM_LOAD(lduh, load_value<uint16_t>)
+DVM_LOAD(lduw, load_value<uint32_t>)
+DVM_LOAD(ldx, load_value<uint64_t>)
+DVM_LOAD(rldsb, load_value<int8_t>)
+DVM_LOAD(rldsh, load_value<int16_t>)
+DVM_LOAD(rldsw, load_value<int32_t>)
+DVM_LOAD(rldub, load_value<uint8_t>)
+DVM_LOAD(rlduh, load_value<uint16_t>)
+DVM_LOAD(rlduw, load_value<uint32_t>)
+DVM_LOAD(rldx, load_value<uint64_t>)
+DVM_LOAD(uldsb, load_target<int8_t>)
+DVM_LOAD(uldsh, load_target<int16_t>)
+DVM_LOAD(uldsw, load_target<int32_t>)
+DVM_LOAD(uldub, load_target<uint8_t>)
+DVM_LOAD(ulduh, load_target<uint16_t>)
+DVM_LOAD(ulduw, load_target<uint32_t>)
+DVM_LOAD(uldx, load_target<uint64_t>)
+#undef DVM_LOAD
+
+#define DVM_STORE(name, type)                     \
+  DVM_BODY(name) {                                \
+    store_value<type>(state, r[op.rd], r[op.r1]); \
+    return unless_faulted(state);                 \
+  }
+DVM_STORE(stb, uint8_t)
+DVM_STORE(sth, uint16_t)
+DVM_STORE(stw, uint32_t)
+DVM_STORE(stx, uint64_t)
+#undef DVM_STORE
+
+DVM_BODY(allocs) {
+  r[op.rd] = reinterpret_cast<uint64_t>(allocate_scratch(state, r[op.r1]));
+  return unless_faulted(state);
+}
+DVM_BODY(copys) {
+  const uint64_t size = r[op.r2];
+  if (size == 0) return Step::next;
+  const std::byte* from = load_bytes(state, r[op.r1], size);
+  std::byte* to = from ? store_bytes(state, r[op.rd], size) : nullptr;
+  if (!to) return Step::stop;
+  std::memmove(to, from, size);
+  state.moved += size;
+  return Step::next;
+}
+
+// Tables.
+DVM_BODY(setx) {
+  r[op.rd] = op.value;
+  return Step::next;
+}
+DVM_BODY(sets) {
+  r[op.rd] = op.value;
+  return Step::next;
+}
+
+// Variables.
+DVM_BODY(ldgs) {
+  r[op.rd] = op.getter ? op.getter(state, 0) : load_scalar(state, state.variables.globals, op.id);
+  return unless_faulted(state);
+}
+DVM_BODY(ldga) {
+  r[op.rd] = op.getter(state, r[op.r2]);
+  return unless_faulted(state);
+}
+DVM_BODY(ldta) {
+  state.set_fault(dif::Fault::illop);
+  return Step::stop;
+}
+DVM_BODY(ldls) {
+  r[op.rd] = load_scalar(state, state.locals, op.id);
+  return unless_faulted(state);
+}
+DVM_BODY(stgs) {
+  store_scalar(state, state.variables.globals, op.id, r[op.rd]);
+  return unless_faulted(state);
+}
+DVM_BODY(stls) {
+  store_scalar(state, state.locals, op.id, r[op.rd]);
+  return unless_faulted(state);
+}
+#define DVM_DYNAMIC(load, store, thread, keyed)           \
+  DVM_BODY(load) {                                        \
+    r[op.rd] = load_dynamic(state, op.id, thread, keyed); \
+    return unless_faulted(state);                         \
+  }                                                       \
+  DVM_BODY(store) {                                       \
+    store_dynamic(state, op.id, thread, keyed, r[op.rd]); \
+    return unless_faulted(state);                         \
+  }
+DVM_DYNAMIC(ldts, stts, true, false)
+DVM_DYNAMIC(ldgaa, stgaa, false, true)
+DVM_DYNAMIC(ldtaa, sttaa, true, true)
+#undef DVM_DYNAMIC
+
+// The tuple stack and calls.
+DVM_BODY(pushtv) {
+  state.tuple.push({r[op.rd], 0, dif::PushType::value});
+  return Step::next;
+}
+DVM_BODY(pushtr) {
+  push_reference(state, static_cast<dif::PushType>(op.r1), r[op.rd], r[op.r2]);
+  return unless_faulted(state);
+}
+DVM_BODY(popts) {
+  state.tuple.depth--;
+  return Step::next;
+}
+DVM_BODY(flushts) {
+  state.tuple.depth = 0;
+  return Step::next;
+}
+DVM_BODY(call) {
+  r[op.rd] = op.subr(state);
+  state.tuple.depth = 0;
+  return unless_faulted(state);
+}
+
+// The verifier rejects these two.
+DVM_BODY(xlate) {
+  state.set_fault(dif::Fault::illop);
+  return Step::stop;
+}
+DVM_BODY(xlarg) {
+  state.set_fault(dif::Fault::illop);
+  return Step::stop;
+}
+
+#undef DVM_BODY
+
+}  // namespace dvm::vm::interp

@@ -1,0 +1,15 @@
+#pragma once
+// From what was written beside the instructions to tallies by row. Consumer context.
+
+#include <span>
+
+#include "dvm/dif/difo.h"
+#include "dvm/vm/cost.h"
+#include "vm/cost/policy.h"
+
+namespace dvm::vm::interp {
+
+void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into);
+void tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into);
+
+}  // namespace dvm::vm::interp

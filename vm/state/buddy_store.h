@@ -1,0 +1,47 @@
+#pragma once
+// Blocks of a fixed memory, in powers of two granules, split when a smaller one is asked for and joined with their neighbour
+// ("buddy") when both are free. All bookkeeping lies beside the memory, so that DIF may write anywhere in it.
+// Probe context: only the constructor allocates.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dvm::vm {
+
+class BuddyStore {
+ public:
+  static constexpr size_t kGranule = 32;
+  static constexpr size_t kOverhead = 9;  // bytes of bookkeeping a granule
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Block {
+    uint32_t granule = kNone;
+    uint8_t order = 0;  // 2^order granules
+    explicit operator bool() const { return granule != kNone; }
+    size_t bytes() const { return kGranule << order; }
+  };
+
+  explicit BuddyStore(size_t granules);
+  // No block when nothing large enough is free.
+  Block allocate(size_t bytes) noexcept;
+  void release(Block block) noexcept;
+  std::byte* at(Block block) noexcept { return memory_.data() + block.granule * kGranule; }
+  std::span<std::byte> memory() noexcept { return memory_; }
+
+ private:
+  static constexpr unsigned kOrders = 26;
+  static constexpr uint8_t kTaken = 0xff;
+
+  void put(uint32_t granule, unsigned order) noexcept;
+  void take(uint32_t granule, unsigned order) noexcept;
+
+  std::vector<std::byte> memory_;
+  std::vector<uint32_t> next_, previous_;  // links of the free lists
+  std::vector<uint8_t> free_order_;        // of the free block that begins here
+  std::array<uint32_t, kOrders> heads_;
+};
+
+}  // namespace dvm::vm

@@ -1,0 +1,165 @@
+// Hash chains over nodes of a fixed array. Covered by tests/unit/vm/dynamic_variables_test.cpp.
+
+#include "vm/state/dynamic_variables.h"
+
+#include <bit>
+#include <cstring>
+
+namespace dvm::vm {
+
+namespace {
+
+constexpr size_t align8(size_t n) { return (n + 7) & ~size_t{7}; }
+
+uint64_t mix(uint64_t hash, uint64_t word) { return std::rotl((hash ^ word) * 0x9e3779b97f4a7c15u, 29); }
+
+uint64_t mix_bytes(uint64_t hash, const std::byte* at, size_t size) {
+  for (; size >= 8; at += 8, size -= 8) {
+    uint64_t word;
+    std::memcpy(&word, at, 8);
+    hash = mix(hash, word);
+  }
+  uint64_t tail = 0;
+  if (size != 0) std::memcpy(&tail, at, size);
+  return mix(hash, tail);
+}
+
+bool by_reference(const TupleEntry& entry) { return entry.type != dif::PushType::value; }
+const std::byte* bytes_of(const TupleEntry& entry) {
+  return reinterpret_cast<const std::byte*>(by_reference(entry) ? entry.value : reinterpret_cast<uint64_t>(&entry.value));
+}
+size_t size_of(const TupleEntry& entry) { return by_reference(entry) ? entry.size : sizeof(entry.value); }
+
+uint32_t hash_of(const DynamicKey& key) {
+  uint64_t hash = mix(key.id | uint64_t{key.thread} << 16, static_cast<uint32_t>(key.tid));
+  for (const TupleEntry& entry : key.tuple) {
+    if (by_reference(entry))
+      hash = mix_bytes(mix(hash, entry.size), bytes_of(entry), entry.size);
+    else
+      hash = mix(hash, entry.value);
+  }
+  return static_cast<uint32_t>(hash >> 32 ^ hash);
+}
+
+size_t stored_size(std::span<const TupleEntry> tuple) {
+  size_t size = 0;
+  for (const TupleEntry& entry : tuple) size += 8 + align8(size_of(entry));
+  return size;
+}
+
+}  // namespace
+
+// Half of the memory is for nodes with their buckets, half for data with its bookkeeping.
+DynamicVariables::DynamicVariables(size_t bytes)
+    : nodes_(bytes / 2 / (sizeof(Node) + sizeof(uint32_t))),
+      buckets_(std::bit_floor(nodes_.size() | 1), kNone),
+      data_(bytes / 2 / (BuddyStore::kGranule + BuddyStore::kOverhead)) {
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    nodes_[i].next = free_;
+    free_ = static_cast<uint32_t>(i);
+  }
+}
+
+bool DynamicVariables::matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept {
+  if (node.hash != hash || node.id != key.id || node.tid != key.tid || node.thread != key.thread) return false;
+  if (node.tuple_entries != key.tuple.size()) return false;
+  if (key.tuple.empty()) return true;
+  const std::byte* stored = data_.at(node.tuple);
+  const std::byte* const end = stored + node.tuple.bytes();
+  for (const TupleEntry& entry : key.tuple) {
+    const uint64_t size = size_of(entry);
+    if (static_cast<size_t>(end - stored) < 8 + align8(size)) return false;
+    if (std::memcmp(stored, &size, 8) != 0 || (size != 0 && std::memcmp(stored + 8, bytes_of(entry), size) != 0)) return false;
+    stored += 8 + align8(size);
+  }
+  return true;
+}
+
+// The link that names the node of the key, or the one that ends its chain.
+uint32_t* DynamicVariables::link_to(const DynamicKey& key, uint32_t hash) noexcept {
+  uint32_t* link = &buckets_[hash & (buckets_.size() - 1)];
+  while (*link != kNone && !matches(nodes_[*link], key, hash)) link = &nodes_[*link].next;
+  return link;
+}
+
+uint64_t DynamicVariables::load(const DynamicKey& key) noexcept {
+  const uint32_t at = *link_to(key, hash_of(key));
+  return at == kNone ? 0 : nodes_[at].value;
+}
+
+bool DynamicVariables::store_tuple(Node& node, const DynamicKey& key) noexcept {
+  if (key.tuple.empty()) return true;
+  node.tuple = data_.allocate(stored_size(key.tuple));
+  if (!node.tuple) return false;
+  std::byte* at = data_.at(node.tuple);
+  for (const TupleEntry& entry : key.tuple) {
+    const uint64_t size = size_of(entry);
+    std::memcpy(at, &size, 8);
+    if (size != 0) std::memcpy(at + 8, bytes_of(entry), size);
+    at += 8 + align8(size);
+  }
+  return true;
+}
+
+DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) noexcept {
+  const uint32_t hash = hash_of(key);
+  uint32_t* link = link_to(key, hash);
+  if (*link != kNone) return &nodes_[*link];
+  if (free_ == kNone) return nullptr;
+  Node& node = nodes_[free_];
+  const uint32_t next_free = node.next;
+  node = {kNone, hash, key.tid, key.id, key.thread, static_cast<uint32_t>(key.tuple.size()), {}, {}, 0};
+  if (!store_tuple(node, key)) {
+    node.next = next_free;
+    return nullptr;
+  }
+  *link = free_;
+  free_ = next_free;
+  return &node;
+}
+
+void DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
+  if (value == 0) return erase(key);
+  Node* node = find_or_insert(key);
+  if (!node) {
+    drops_.drops++;
+    return;
+  }
+  node->value = value;
+}
+
+void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept {
+  const size_t size = bytes.size() + with_nul;
+  Node* node = find_or_insert(key);
+  const BuddyStore::Block old = node ? node->bytes : BuddyStore::Block{};
+  const bool fits = old && old.bytes() >= size;
+  const BuddyStore::Block block = !node || fits ? old : data_.allocate(size);
+  if (!block) {
+    drops_.drops++;
+    if (node && node->value == 0) erase(key);
+    return;
+  }
+  std::byte* to = data_.at(block);
+  if (!bytes.empty()) std::memmove(to, bytes.data(), bytes.size());
+  if (with_nul) to[bytes.size()] = std::byte{0};
+  if (old && !fits) data_.release(old);
+  node->bytes = block;
+  node->value = reinterpret_cast<uint64_t>(to);
+}
+
+void DynamicVariables::erase(const DynamicKey& key) noexcept {
+  uint32_t* link = link_to(key, hash_of(key));
+  if (*link != kNone) erase_at(link);
+}
+
+void DynamicVariables::erase_at(uint32_t* link) noexcept {
+  const uint32_t at = *link;
+  Node& node = nodes_[at];
+  if (node.tuple) data_.release(node.tuple);
+  if (node.bytes) data_.release(node.bytes);
+  *link = node.next;
+  node.next = free_;
+  free_ = at;
+}
+
+}  // namespace dvm::vm

@@ -1,0 +1,75 @@
+#pragma once
+// Dynamic variables: thread-local variables and the elements of associative arrays, in a store of fixed size.
+//
+//   key    (variable id, global or thread-local, tid when thread-local, the tuple of keys)
+//   nodes  one a variable: links of its hash chain, its key's fixed part, its value or the place of it
+//   data   a BuddyStore: tuples, and values of by-reference type
+//
+//   a stored tuple, entry after entry:  | size: 8 | bytes of the entry, or its 8-byte value | zeros up to 8 |
+//
+// Assigning zero frees the variable, as in DTrace; a variable that does not exist reads as zero. What finds no room is not
+// stored and counted as a drop. DIF may write into data but never sees a node, so the worst it can do is spoil its own keys.
+// Probe context: only the constructor allocates.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dvm/vm/state.h"
+#include "vm/state/buddy_store.h"
+#include "vm/state/tuple.h"
+
+namespace dvm::vm {
+
+struct DynamicKey {
+  uint16_t id = 0;
+  bool thread = false;
+  int32_t tid = 0;  // 0 for globals
+  std::span<const TupleEntry> tuple;
+};
+
+class DynamicVariables {
+ public:
+  explicit DynamicVariables(size_t bytes);
+
+  // The integer or the address of the value; 0: no such variable.
+  uint64_t load(const DynamicKey& key) noexcept;
+  // Stores an integer; 0 frees.
+  void store(const DynamicKey& key, uint64_t value) noexcept;
+  // Stores bytes (with_nul adds one zero byte).
+  void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
+
+  const DynamicDrops& drops() const { return drops_; }
+  std::span<std::byte> memory() noexcept { return data_.memory(); }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Node {
+    uint32_t next = kNone;
+    uint32_t hash = 0;
+    int32_t tid = 0;
+    uint16_t id = 0;
+    bool thread = false;
+    uint32_t tuple_entries = 0;
+    BuddyStore::Block tuple;
+    BuddyStore::Block bytes;  // of a by-reference value
+    uint64_t value = 0;
+  };
+
+  uint32_t* link_to(const DynamicKey& key, uint32_t hash) noexcept;
+  bool matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept;
+  Node* find_or_insert(const DynamicKey& key) noexcept;
+  bool store_tuple(Node& node, const DynamicKey& key) noexcept;
+  void erase(const DynamicKey& key) noexcept;
+  void erase_at(uint32_t* link) noexcept;
+
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> buckets_;
+  uint32_t free_ = kNone;
+  BuddyStore data_;
+  DynamicDrops drops_;
+};
+
+}  // namespace dvm::vm

@@ -1,0 +1,53 @@
+// Making, starting and ending the state of a firing. Covered by tests/unit/vm/state_test.cpp.
+
+#include "vm/state/machine_state.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vm/state/memory_access.h"
+
+namespace dvm::vm {
+
+MachineState::Impl::Impl(VariableState::Impl& variable_state, const StateLimits& limits, std::span<const dif::Variable> declared)
+    : variables(variable_state), locals(declared, dif::Scope::clause, variable_state.strsize, true), scratch(limits.scratch) {
+  strtok.text.resize(variable_state.strsize);
+}
+
+MachineState::MachineState(VariableState& variables, const StateLimits& limits)
+    : impl_(std::make_unique<Impl>(variables.impl(), limits, variables.impl().declared)) {}
+MachineState::~MachineState() = default;
+
+void MachineState::begin_firing(const Firing& firing, Host& host) noexcept {
+  impl_->firing = &firing;
+  impl_->host = &host;
+  impl_->locals.reset();
+  begin_clause(firing.epid);
+}
+
+void MachineState::begin_clause(uint32_t epid) noexcept {
+  impl_->epid = epid;
+  impl_->fault = {};
+  impl_->scratch.reset();
+  impl_->strtok.active = false;
+}
+
+const FaultState& MachineState::fault() const noexcept { return impl_->fault; }
+
+bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept {
+  const auto text = string_at(*impl_, value);
+  if (!text) return false;
+  const size_t size = std::min(text->size(), to.size());
+  if (size != 0) std::memcpy(to.data(), text->data(), size);
+  std::fill(to.begin() + static_cast<std::ptrdiff_t>(size), to.end(), std::byte{0});
+  return true;
+}
+
+bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept {
+  const std::byte* from = load_bytes(*impl_, value, to.size());
+  if (!from) return false;
+  std::memcpy(to.data(), from, to.size());
+  return true;
+}
+
+}  // namespace dvm::vm

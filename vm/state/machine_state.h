@@ -1,0 +1,63 @@
+#pragma once
+// The insides of MachineState and VariableState, for engines, subroutines and getters.
+//
+// Memory that DIF may touch, as regions:
+//
+//   load and store   scratch in use; storage of globals and of clause-locals; data of dynamic variables
+//   load only        the string table of the DIFO that runs; the zeros that stand for unset variables; captured memory; the
+//                    firing's names
+//
+// Everything is reached through memory_access.h, which is the only place that turns a value into a pointer. Probe context.
+
+#include "dvm/vm/state.h"
+#include "vm/state/dynamic_variables.h"
+#include "vm/state/scratch.h"
+#include "vm/state/slots.h"
+#include "vm/state/tuple.h"
+
+namespace dvm::vm {
+
+struct VariableState::Impl {
+  Impl(std::span<const dif::Variable> variables, const StateLimits& limits);
+
+  size_t strsize;
+  std::vector<dif::Variable> declared;
+  Slots globals;
+  Slots threads;  // types only: values are in `dynamic`
+  DynamicVariables dynamic;
+  std::vector<std::byte> zeros;  // what an unset by-reference dynamic variable reads as
+};
+
+// strtok()'s string and how far it has been read, until the clause ends.
+struct StrtokState {
+  std::vector<char> text;
+  size_t length = 0;
+  size_t at = 0;
+  bool active = false;
+};
+
+struct MachineState::Impl {
+  Impl(VariableState::Impl& variable_state, const StateLimits& limits, std::span<const dif::Variable> variables);
+
+  void set_fault(dif::Fault id, uint64_t value = 0) noexcept {
+    if (fault.id == dif::Fault::none) fault = {id, value, 0};
+  }
+  bool faulted() const noexcept { return fault.id != dif::Fault::none; }
+
+  FaultState fault;
+  const dif::Difo* difo = nullptr;  // the one that runs or ran last
+  const Firing* firing = nullptr;
+  Host* host = nullptr;
+  uint32_t epid = 0;
+  uint64_t moved = 0;  // bytes, by the operation that runs; for the cost policy
+  uint64_t random = 0;
+  Tuple tuple;
+  VariableState::Impl& variables;
+  Slots locals;
+  Scratch scratch;
+  StrtokState strtok;
+};
+
+using State = MachineState::Impl;
+
+}  // namespace dvm::vm

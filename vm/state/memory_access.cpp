@@ -1,0 +1,112 @@
+// The regions, in the order of how often they are meant. Covered by tests/unit/vm/memory_access_test.cpp.
+
+#include "vm/state/memory_access.h"
+
+#include <algorithm>
+
+namespace dvm::vm {
+
+namespace {
+
+// The part of a region from an address on; an empty span when the address is not inside.
+template <class Byte>
+std::span<Byte> from(std::span<Byte> region, uint64_t address) noexcept {
+  const uint64_t at = address - reinterpret_cast<uint64_t>(region.data());
+  return at < region.size() ? region.subspan(at) : std::span<Byte>{};
+}
+
+std::span<const std::byte> read_only(State& state, uint64_t address) noexcept {
+  if (state.difo) {
+    const auto strings = std::as_bytes(std::span(state.difo->strings));
+    if (const auto found = from(strings, address); !found.empty()) return found;
+  }
+  return from(std::span<const std::byte>(state.variables.zeros), address);
+}
+
+std::span<const std::byte> names(const Firing& firing, uint64_t address) noexcept {
+  for (const std::string_view name : {firing.function, firing.execname, firing.name, firing.module, firing.provider}) {
+    if (name.data() == nullptr) continue;
+    const std::span<const char> with_nul(name.data(), name.size() + 1);
+    if (const auto found = from(std::as_bytes(with_nul), address); !found.empty()) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<std::byte> storable(State& state, uint64_t address) noexcept {
+  for (const std::span<std::byte> region :
+       {state.scratch.used(), state.variables.globals.storage(), state.locals.storage(), state.variables.dynamic.memory()})
+    if (const auto found = from(region, address); !found.empty()) return found;
+  return {};
+}
+
+Loadable loadable(State& state, uint64_t address) noexcept {
+  if (const auto found = storable(state, address); !found.empty()) return {found, false};
+  if (const auto found = read_only(state, address); !found.empty()) return {found, false};
+  if (!state.firing) return {};
+  for (const CapturedMemory& memory : state.firing->memory)
+    if (const auto found = from(memory.bytes, address); !found.empty()) return {found, memory.is_string};
+  return {names(*state.firing, address), false};
+}
+
+Loadable captured_at(const State& state, uint64_t address) noexcept {
+  if (!state.firing) return {};
+  for (const CapturedMemory& memory : state.firing->memory)
+    if (const uint64_t at = address - memory.address; at < memory.bytes.size())
+      return {memory.bytes.subspan(at), memory.is_string};
+  return {};
+}
+
+const std::byte* load_bytes(State& state, uint64_t address, uint64_t size) noexcept {
+  const auto found = loadable(state, address).bytes;
+  if (size != 0 && found.size() >= size) return found.data();
+  if (size == 0) return reinterpret_cast<const std::byte*>(state.variables.zeros.data());
+  state.set_fault(dif::Fault::badaddr, address);
+  return nullptr;
+}
+
+std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
+  const auto found = storable(state, address);
+  if (!found.empty() && found.size() >= size) return found.data();
+  state.set_fault(dif::Fault::badaddr, address);
+  return nullptr;
+}
+
+std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
+  const Loadable found = loadable(state, address);
+  const size_t length = std::min(limit, found.bytes.size());
+  if (length != 0 || (limit == 0 && !found.bytes.empty())) {
+    const char* text = reinterpret_cast<const char*>(found.bytes.data());
+    const void* nul = std::memchr(text, 0, length);
+    if (nul) return std::string_view(text, static_cast<size_t>(static_cast<const char*>(nul) - text));
+    if (length == limit || found.ends_string) return std::string_view(text, length);
+  }
+  state.set_fault(dif::Fault::badaddr, address);
+  return std::nullopt;
+}
+
+bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept {
+  if (const auto found = captured_at(state, address).bytes; found.size() >= to.size()) {
+    if (!to.empty()) std::memcpy(to.data(), found.data(), to.size());
+    return true;
+  }
+  return state.host != nullptr && state.host->read(address, to);
+}
+
+std::byte* allocate_scratch(State& state, uint64_t size) noexcept {
+  std::byte* at = state.scratch.allocate(size);
+  if (!at) state.set_fault(dif::Fault::noscratch);
+  return at;
+}
+
+uint64_t scratch_string(State& state, std::string_view text) noexcept {
+  text = text.substr(0, state.variables.strsize);
+  std::byte* at = allocate_scratch(state, text.size() + 1);
+  if (!at) return 0;
+  if (!text.empty()) std::memcpy(at, text.data(), text.size());
+  at[text.size()] = std::byte{0};
+  return reinterpret_cast<uint64_t>(at);
+}
+
+}  // namespace dvm::vm

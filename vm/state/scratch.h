@@ -1,0 +1,37 @@
+#pragma once
+// Scratch: memory that one firing's DIF allocates from the front of a fixed block and that is forgotten as a whole.
+// Probe context: only the constructor allocates.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dvm::vm {
+
+class Scratch {
+ public:
+  explicit Scratch(size_t size) : block_((size + 7) / 8) {}
+
+  // 8-aligned; null when there is not so much left.
+  std::byte* allocate(uint64_t size) noexcept {
+    if (size > bytes() - used_) return nullptr;
+    std::byte* at = base() + used_;
+    used_ += (size + 7) & ~uint64_t{7};
+    return at;
+  }
+  // Gives back what an allocation did not use; `end` lies inside the latest allocation.
+  void trim(const std::byte* end) noexcept { used_ = (static_cast<size_t>(end - base()) + 7) & ~size_t{7}; }
+  void reset() noexcept { used_ = 0; }
+  size_t left() const noexcept { return bytes() - used_; }
+  std::span<std::byte> used() noexcept { return {base(), used_}; }
+
+ private:
+  std::byte* base() noexcept { return reinterpret_cast<std::byte*>(block_.data()); }
+  size_t bytes() const noexcept { return block_.size() * 8; }
+
+  std::vector<uint64_t> block_;
+  size_t used_ = 0;
+};
+
+}  // namespace dvm::vm

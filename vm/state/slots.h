@@ -1,0 +1,52 @@
+#pragma once
+// Storage of the scalar variables of one scope, found by id: globals (VariableState) and clause-locals (MachineState), and the
+// types of thread-local variables and associative arrays, whose values are dynamic variables.
+//
+//   slots     one a variable id from kFirstUserVariable up; a load is one bounds check and `value`
+//   storage   behind slots of by-reference type: strsize + 1 bytes for a string, its size for bytes, 8-aligned
+//
+// value is the integer itself, or the address of storage; 0 in a by-reference slot is D's NULL. An unset string is "" and an
+// unset structure all zeros. Used in probe context: only the constructor allocates.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::vm {
+
+struct Slot {
+  uint64_t value = 0;
+  std::byte* storage = nullptr;  // null: the value itself is kept
+  uint32_t capacity = 0;         // bytes of storage
+  dif::TypeKind kind = dif::TypeKind::none;
+  bool known = false;
+};
+
+class Slots {
+ public:
+  // with_storage is false where only the types matter.
+  Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t strsize, bool with_storage);
+
+  // Null when the session has no such variable.
+  Slot* find(unsigned id) noexcept {
+    const size_t at = id - dif::kFirstUserVariable;
+    return at < slots_.size() && slots_[at].known ? &slots_[at] : nullptr;
+  }
+  void reset() noexcept;
+  std::span<std::byte> storage() noexcept { return storage_; }
+  // Bytes of the largest by-reference value of these variables.
+  size_t largest() const { return largest_; }
+
+ private:
+  void place_storage();
+
+  std::vector<Slot> slots_;
+  std::vector<std::byte> storage_;
+  size_t largest_ = 0;
+};
+
+}  // namespace dvm::vm

@@ -1,0 +1,88 @@
+// Covered by tests/unit/vm/state_test.cpp and the conformance tests of loads and stores.
+
+#include "vm/state/variable_access.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vm/state/memory_access.h"
+
+namespace dvm::vm {
+
+namespace {
+
+DynamicKey key_of(const State& state, unsigned id, bool thread, bool keyed) noexcept {
+  return {static_cast<uint16_t>(id), thread, thread && state.firing ? state.firing->tid : 0,
+          keyed ? state.tuple.view() : std::span<const TupleEntry>{}};
+}
+
+Slot* type_of(State& state, unsigned id, bool thread) noexcept {
+  Slot* slot = (thread ? state.variables.threads : state.variables.globals).find(id);
+  if (!slot) state.set_fault(dif::Fault::illop);
+  return slot;
+}
+
+}  // namespace
+
+void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
+  if (value == 0) {
+    slot.value = 0;
+    return;
+  }
+  if (slot.kind == dif::TypeKind::string) {
+    const auto text = string_at(state, value);
+    if (!text) return;
+    std::memmove(slot.storage, text->data(), text->size());
+    slot.storage[text->size()] = std::byte{0};
+    state.moved += text->size() + 1;
+  } else {
+    const std::byte* from = load_bytes(state, value, slot.capacity);
+    if (!from) return;
+    std::memmove(slot.storage, from, slot.capacity);
+    state.moved += slot.capacity;
+  }
+  slot.value = reinterpret_cast<uint64_t>(slot.storage);
+}
+
+uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
+  const Slot* type = type_of(state, id, thread);
+  if (!type) return 0;
+  const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
+  if (value != 0 || type->capacity == 0) return value;
+  return reinterpret_cast<uint64_t>(state.variables.zeros.data());
+}
+
+void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
+  const Slot* type = type_of(state, id, thread);
+  if (!type) return;
+  DynamicVariables& dynamic = state.variables.dynamic;
+  const DynamicKey key = key_of(state, id, thread, keyed);
+  if (type->capacity == 0 || value == 0) return dynamic.store(key, value);
+  if (type->kind == dif::TypeKind::string) {
+    const auto text = string_at(state, value);
+    if (!text) return;
+    dynamic.store_bytes(key, std::as_bytes(std::span(*text)), true);
+    state.moved += text->size() + 1;
+  } else if (const std::byte* from = load_bytes(state, value, type->capacity)) {
+    dynamic.store_bytes(key, {from, type->capacity}, false);
+    state.moved += type->capacity;
+  }
+}
+
+void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept {
+  if (type == dif::PushType::string) {
+    const size_t limit = size == 0 ? state.variables.strsize : std::min<uint64_t>(size, state.variables.strsize);
+    size = 0;
+    if (address != 0) {
+      const auto text = string_at(state, address, limit);
+      if (!text) return;
+      size = text->size();
+    }
+  } else if (!load_bytes(state, address, size)) {
+    return;
+  }
+  state.moved += size;
+  state.tuple.push({address, size, type});
+}
+
+}  // namespace dvm::vm

@@ -1,0 +1,89 @@
+// Memory: scratch, and the traced process as it was captured or, failing that, as it is now. Covered by tests/conformance/subr.
+
+#include <algorithm>
+#include <cstring>
+
+#include "vm/subr/subr.h"
+
+namespace dvm::vm {
+
+namespace {
+
+// A captured string that can be handed out where it lies: it ends where a string of at most strsize characters would.
+std::optional<std::string_view> captured_string(const State& state, uint64_t address, size_t limit) {
+  const Loadable found = captured_at(state, address);
+  if (found.bytes.empty()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(found.bytes.data()), std::min(found.bytes.size(), limit));
+  const size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) return text.substr(0, nul);
+  return text.size() == limit ? std::optional(text) : std::nullopt;
+}
+
+uint64_t late_string(State& state, uint64_t address, size_t limit) noexcept {
+  std::byte* to = allocate_scratch(state, limit + 1);
+  if (!to) return 0;
+  const std::ptrdiff_t size = state.host->read_string(address, {reinterpret_cast<char*>(to), limit});
+  if (size < 0) {
+    state.set_fault(dif::Fault::badaddr, address);
+    return 0;
+  }
+  std::byte* end = to + std::min(static_cast<size_t>(size), limit);
+  *end = std::byte{0};
+  state.scratch.trim(end + 1);
+  state.moved += static_cast<size_t>(end - to) + 1;
+  return reinterpret_cast<uint64_t>(to);
+}
+
+// Copies memory of the traced process to a place that may be written.
+bool copy_target(State& state, uint64_t address, std::byte* to, uint64_t size) noexcept {
+  if (read_target(state, address, {to, size})) {
+    state.moved += size;
+    return true;
+  }
+  state.set_fault(dif::Fault::badaddr, address);
+  return false;
+}
+
+}  // namespace
+
+uint64_t subr_alloca(State& state) noexcept { return reinterpret_cast<uint64_t>(allocate_scratch(state, argument(state, 0))); }
+
+uint64_t subr_copyin(State& state) noexcept {
+  const uint64_t size = argument(state, 1);
+  std::byte* to = allocate_scratch(state, size);
+  if (!to || !copy_target(state, argument(state, 0), to, size)) return 0;
+  return reinterpret_cast<uint64_t>(to);
+}
+
+uint64_t subr_copyinstr(State& state) noexcept {
+  const uint64_t address = argument(state, 0);
+  const size_t strsize = state.variables.strsize;
+  const size_t limit = argument_count(state) > 1 ? std::min<uint64_t>(argument(state, 1), strsize) : strsize;
+  const auto text = captured_string(state, address, limit);
+  if (!text) return late_string(state, address, limit);
+  state.moved += text->size() + 1;
+  // What is cut by a length of its own must end there for every reader.
+  if (text->size() == limit && limit < strsize) return scratch_string(state, *text);
+  return address_of(text->data());
+}
+
+uint64_t subr_copyinto(State& state) noexcept {
+  const uint64_t size = argument(state, 1);
+  if (size == 0) return 0;
+  std::byte* to = store_bytes(state, argument(state, 2), size);
+  if (to) copy_target(state, argument(state, 0), to, size);
+  return 0;
+}
+
+uint64_t subr_bcopy(State& state) noexcept {
+  const uint64_t size = argument(state, 2);
+  if (size == 0) return 0;
+  const std::byte* from = load_bytes(state, argument(state, 0), size);
+  std::byte* to = from ? store_bytes(state, argument(state, 1), size) : nullptr;
+  if (!to) return 0;
+  std::memmove(to, from, size);
+  state.moved += size;
+  return 0;
+}
+
+}  // namespace dvm::vm

@@ -1,0 +1,42 @@
+#pragma once
+// Subroutines: one function subr_<name> for each supported row of subroutines.def, in the file of its family:
+//   string  strchr strjoin strlen strrchr strstr strtok substr index rindex toupper tolower     path  basename cleanpath dirname
+//   copy    alloca bcopy copyin copyinstr copyinto      number  lltostr strtoll rand getmajor getminor
+//   net     htons .. ntohll inet_*                      json    json
+// All engines call the same function, so they cannot differ in meaning. Arguments lie on the tuple stack; the verifier has proved
+// that there are as many as the row asks for. A fault is set in the state; the value then means nothing. Probe context.
+
+#include <optional>
+#include <string_view>
+
+#include "dvm/dif/subroutine.h"
+#include "vm/state/memory_access.h"
+
+namespace dvm::vm {
+
+using Subr = uint64_t (*)(State& state) noexcept;
+
+#define DVM_SUBR(number, name, result, arguments, cost, support, text) uint64_t subr_##name(State& state) noexcept;
+#include "vm/dif/subroutines.def"
+
+// Null when dvm does not have it.
+Subr subr_of(unsigned number);
+
+// The arguments.
+inline size_t argument_count(const State& state) noexcept { return state.tuple.depth; }
+inline uint64_t argument(const State& state, size_t n) noexcept { return state.tuple.entries[n].value; }
+inline int64_t signed_argument(const State& state, size_t n) noexcept { return static_cast<int64_t>(argument(state, n)); }
+// A string argument; nothing and a fault where there is none. Its bytes count as moved.
+inline std::optional<std::string_view> string_argument(State& state, size_t n) noexcept {
+  const TupleEntry& entry = state.tuple.entries[n];
+  std::optional<std::string_view> text;
+  if (entry.type == dif::PushType::string && entry.value != 0)
+    text.emplace(reinterpret_cast<const char*>(entry.value), entry.size);
+  else
+    text = string_at(state, entry.value);
+  if (text) state.moved += text->size();
+  return text;
+}
+inline uint64_t address_of(const char* at) noexcept { return reinterpret_cast<uint64_t>(at); }
+
+}  // namespace dvm::vm

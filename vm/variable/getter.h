@@ -1,0 +1,22 @@
+#pragma once
+// Getters of the built-in variables: one function var_<name> for each row of variables.def whose family is not none, in the file
+// of its family. All engines call the same getter, so they cannot differ in meaning. Probe context.
+
+#include <cstdint>
+
+#include "vm/state/machine_state.h"
+
+namespace dvm::vm {
+
+// index is 0 for a scalar. Strings are addresses of NUL-terminated names that live as long as the firing.
+using Getter = uint64_t (*)(State& state, uint64_t index) noexcept;
+
+#define DVM_VARIABLE(id, name, dname, kind, type, family, text) uint64_t var_##name(State& state, uint64_t index) noexcept;
+#include "vm/dif/variables.def"
+
+// Null for ids without a getter.
+Getter getter_of(unsigned id);
+// Position in kBuiltIns; kBuiltIns.size() for ids that are no built-in's.
+unsigned built_in_position(unsigned id);
+
+}  // namespace dvm::vm

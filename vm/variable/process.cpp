@@ -1,0 +1,26 @@
+// The thread that fired and its process. Covered by tests/conformance/variable.
+
+#include "vm/variable/getter.h"
+
+namespace dvm::vm {
+
+namespace {
+
+uint64_t extend(int64_t value) { return static_cast<uint64_t>(value); }
+
+}  // namespace
+
+uint64_t var_pid(State& state, uint64_t) noexcept { return extend(state.firing->pid); }
+uint64_t var_tid(State& state, uint64_t) noexcept { return extend(state.firing->tid); }
+uint64_t var_cpu(State& state, uint64_t) noexcept { return extend(state.firing->cpu); }
+uint64_t var_errno_(State& state, uint64_t) noexcept { return extend(state.firing->error_number); }
+uint64_t var_ppid(State& state, uint64_t) noexcept { return extend(state.host->ppid()); }
+uint64_t var_uid(State& state, uint64_t) noexcept { return extend(state.host->uid()); }
+uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gid()); }
+
+uint64_t var_execname(State& state, uint64_t) noexcept {
+  const char* name = state.firing->execname.data();
+  return reinterpret_cast<uint64_t>(name ? static_cast<const void*>(name) : state.variables.zeros.data());
+}
+
+}  // namespace dvm::vm

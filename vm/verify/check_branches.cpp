@@ -1,0 +1,26 @@
+// Branches go ahead and stay inside; the text ends with a ret. Covered by tests/unit/vm/verify_test.cpp.
+
+#include <fmt/format.h>
+
+#include "vm/verify/report.h"
+
+namespace dvm::vm {
+
+bool is_branch(dif::Instruction in) { return dif::is_opcode(in.number()) && info(in.opcode()).format == dif::Format::branch; }
+
+bool is_conditional(dif::Instruction in) { return is_branch(in) && in.opcode() != dif::Opcode::ba; }
+
+void check_branches(const dif::Difo& difo, Report& report) {
+  for (unsigned pc = 0; pc < difo.text.size(); pc++) {
+    const dif::Instruction in = difo.text[pc];
+    if (!is_branch(in)) continue;
+    if (in.label() >= difo.text.size())
+      report.add(pc, fmt::format("branch to {}, outside the object", in.label()));
+    else if (in.label() <= pc)
+      report.add(pc, fmt::format("branch back to {}", in.label()));
+  }
+  if (difo.text.back().opcode() != dif::Opcode::ret)
+    report.add(static_cast<unsigned>(difo.text.size() - 1), "the last instruction is not a ret");
+}
+
+}  // namespace dvm::vm

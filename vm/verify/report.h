@@ -1,0 +1,48 @@
+#pragma once
+// The parts of the verifier. Each looks at one property and appends what it finds; later parts run only on a DIFO that the
+// earlier ones passed, so they need not check again:
+//
+//   check_operands   opcodes, registers, unused operands     one instruction at a time
+//   check_tables     indices of integers and strings         one instruction at a time
+//   check_branches   targets, the final ret
+//   check_types      variables and subroutines exist and have the right kind
+//   check_flow       registers are written before they are read, the depth of the tuple stack: over all paths, in one pass,
+//                    since branches only go ahead
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dvm/vm/verify.h"
+
+namespace dvm::vm {
+
+class Report {
+ public:
+  void add(unsigned pc, std::string message) { errors_.push_back({pc, std::move(message)}); }
+  bool empty() const { return errors_.empty(); }
+  std::vector<VerifyError> take_sorted();
+
+ private:
+  std::vector<VerifyError> errors_;
+};
+
+void check_operands(const dif::Difo& difo, Report& report);
+void check_tables(const dif::Difo& difo, Report& report);
+void check_branches(const dif::Difo& difo, Report& report);
+void check_types(const dif::Difo& difo, Report& report);
+void check_flow(const dif::Difo& difo, Report& report);
+
+// Which registers an instruction reads and which one it writes (bits; 0: none). %r0 is never written.
+struct RegisterUse {
+  uint8_t reads = 0;
+  uint8_t writes = 0;
+};
+RegisterUse registers_of(dif::Instruction instruction);
+
+bool is_branch(dif::Instruction instruction);
+bool is_conditional(dif::Instruction instruction);
+
+std::vector<Block> find_blocks(const dif::Difo& difo);
+
+}  // namespace dvm::vm
