@@ -1,0 +1,100 @@
+// How long it takes to put all functions of a program under trace and to take them off again: uprobe/attach, uprobe/detach.
+// usage: bench_attach [PROGRAM [ROUNDS]], by default every function of /bin/bash
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/symbol/elf.h"
+
+namespace {
+
+using namespace dvm::runtime;
+
+double now_ms() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  fmt::print(stderr, "bench_attach: {}\n", what);
+  std::exit(1);
+}
+
+pid_t start(const std::string& program) {
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  execl(program.c_str(), program.c_str(), "-c", "while :; do :; done", nullptr);
+  _exit(127);
+}
+
+std::vector<Probe> probes_of(const std::string& program, pid_t pid) {
+  const auto object = ElfObject::read(program);
+  if (!object) fail(object.error().message);
+  std::vector<Probe> probes;
+  for (const ElfFunction& function : (*object)->functions()) {
+    Probe& probe = probes.emplace_back();
+    probe.id = static_cast<uint32_t>(3 + probes.size());
+    probe.module = program;
+    probe.function = function.name;
+    probe.site = UprobeSite{program, function.offset, false, pid};
+  }
+  return probes;
+}
+
+class Count final : public EventSink {
+ public:
+  void fire(dvm::vm::Firing&) noexcept override { events++; }
+  uint64_t events = 0;
+};
+
+void print(const char* name, std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const size_t n = times.size();
+  fmt::print("{:16} {:7.1f} ms [{:.1f}, {:.1f}]\n", name, times[n / 2], times[n / 4], times[3 * n / 4]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string program = argc > 1 ? argv[1] : "/bin/bash";
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 9;
+  if (rounds < 1) fail("usage: bench_attach [PROGRAM [ROUNDS]]");
+  const pid_t pid = start(program);
+  usleep(100'000);
+  const std::vector<Probe> probes = probes_of(program, pid);
+  std::vector<EnabledProbe> enabled;
+  for (const Probe& probe : probes) enabled.push_back({&probe, {}});
+
+  std::vector<double> attach, detach;
+  std::vector<Refused> refused;
+  Count count;
+  for (int round = 0; round < rounds; round++) {
+    auto instrument = make_uprobe_instrument();
+    refused.clear();
+    const double start_ms = now_ms();
+    if (dvm::Status status = instrument->enable(enabled, refused); !status) fail(status.error().message);
+    const double attached_ms = now_ms();
+    usleep(50'000);
+    const double off_ms = now_ms();
+    instrument->disable();
+    detach.push_back(now_ms() - off_ms);
+    attach.push_back(attached_ms - start_ms);
+    if (!instrument->poll(count)) fail("poll failed");
+  }
+  fmt::print("{} functions of {}, {} refused, {} events\n", probes.size(), program, refused.size(), count.events);
+  for (const Refused& one : refused) fmt::print("  {}\n", one.reason);
+  print("uprobe/attach", attach);
+  print("uprobe/detach", detach);
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
