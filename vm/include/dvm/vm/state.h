@@ -32,7 +32,7 @@ struct DynamicDrops {
 };
 
 struct StateLimits {
-  size_t strsize = 256;         // bytes of a string with its NUL
+  size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
   size_t scratch = 64 * 1024;   // bytes a firing
   size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
 };
