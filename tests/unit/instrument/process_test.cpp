@@ -1,0 +1,264 @@
+// Starting, stopping and watching processes.
+
+#include "runtime/process/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/skip.h"
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
+
+std::string state_of(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) return line.substr(7, 1);
+  }
+  return "gone";
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool wait_exit(Process& process) {
+  pollfd fd{process.wait_fd(), POLLIN, 0};
+  return poll(&fd, 1, 20'000) == 1 && process.has_exited();
+}
+
+bool has_children() { return waitpid(-1, nullptr, WNOHANG) == 0; }
+
+// The bytes in memory of the child at an address; its entry point comes from its own file, for a program at a fixed address.
+std::string memory_at(pid_t pid, uint64_t address, size_t size) {
+  std::ifstream mem(fmt::format("/proc/{}/mem", pid), std::ios::binary);
+  mem.seekg(static_cast<std::streamoff>(address));
+  std::string bytes(size, '\0');
+  mem.read(bytes.data(), static_cast<std::streamsize>(size));
+  return bytes;
+}
+
+TEST(SplitCommand, KnowsBlanksAndQuotes) {
+  EXPECT_THAT(*split_command("a b\tc"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(*split_command("  a  "), ElementsAre("a"));
+  EXPECT_THAT(*split_command("a 'b c' \"d e\""), ElementsAre("a", "b c", "d e"));
+  EXPECT_THAT(*split_command("a'b'\"c\"d"), ElementsAre("abcd"));
+  EXPECT_THAT(*split_command("a ''"), ElementsAre("a", ""));
+  EXPECT_THAT(*split_command("a\\ b \"c\\\"d\" 'e\\f' \"g\\h\""), ElementsAre("a b", "c\"d", "e\\f", "g\\h"));
+  EXPECT_THAT(*split_command("echo $HOME *"), ElementsAre("echo", "$HOME", "*"));
+}
+
+TEST(SplitCommand, RefusesWhatIsUnfinished) {
+  EXPECT_FALSE(split_command("a 'b"));
+  EXPECT_FALSE(split_command("a \"b"));
+  EXPECT_FALSE(split_command("a \\"));
+  EXPECT_FALSE(split_command("   "));
+}
+
+class Spawn : public testing::TestWithParam<const char*> {};
+
+TEST_P(Spawn, StopsBeforeMainThenRuns) {
+  std::string out = fmt::format("{}/spawn-{}-{}.out", testing::TempDir(), GetParam(), getpid());
+  auto process = Process::spawn({"/bin/sh", "-c", "exec " + kPrograms + GetParam() + " exit 3"});
+  ASSERT_TRUE(process) << process.error().message;
+  auto direct = Process::spawn({kPrograms + GetParam(), "exit", "3"});
+  ASSERT_TRUE(direct) << direct.error().message;
+  EXPECT_EQ(direct->name(), std::string(GetParam()).substr(0, 15));
+  EXPECT_EQ(state_of(direct->pid()), "t");
+  EXPECT_FALSE(direct->has_exited());
+  EXPECT_FALSE(direct->exit_status().has_value());
+  for (Process* each : {&*process, &*direct}) {
+    ASSERT_TRUE(each->resume());
+    ASSERT_TRUE(each->resume());
+    ASSERT_TRUE(wait_exit(*each));
+    EXPECT_EQ(each->exit_status(), 3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Spawn, testing::Values("source_pie", "source_fixed", "source_static"));
+
+TEST(Process, HasItsLibrariesMappedAndItsCodeUnchanged) {
+  auto process = Process::spawn({kPrograms + "source_fixed", "wait"});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_THAT(text_of(fmt::format("/proc/{}/maps", process->pid())), HasSubstr("/libc.so"));
+  std::string header = memory_at(process->pid(), 0x400000, 64);
+  uint64_t entry = 0;
+  memcpy(&entry, header.data() + 24, sizeof entry);
+  std::ifstream file(kPrograms + "source_fixed", std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(entry - 0x400000));
+  std::string expected(16, '\0');
+  file.read(expected.data(), 16);
+  EXPECT_EQ(memory_at(process->pid(), entry, 16), expected);
+}
+
+TEST(Process, TakesACommandAsText) {
+  auto process = Process::spawn(std::string_view("sh -c 'exit 5'"));
+  ASSERT_TRUE(process) << process.error().message;
+  ASSERT_TRUE(process->resume());
+  ASSERT_TRUE(wait_exit(*process));
+  EXPECT_EQ(process->exit_status(), 5);
+}
+
+TEST(Process, RunsAScript) {
+  std::string script = testing::TempDir() + fmt::format("/script-{}.sh", getpid());
+  std::ofstream(script) << "#!/bin/sh\nexit 6\n";
+  chmod(script.c_str(), 0755);
+  auto process = Process::spawn(std::vector{script});
+  ASSERT_TRUE(process) << process.error().message;
+  ASSERT_TRUE(process->resume());
+  ASSERT_TRUE(wait_exit(*process));
+  EXPECT_EQ(process->exit_status(), 6);
+  unlink(script.c_str());
+}
+
+TEST(Process, WhatCannotBeStartedIsAnErrorAndLeavesNoChild) {
+  auto reason = [](std::vector<std::string> words) {
+    auto process = Process::spawn(words);
+    return process ? std::string("started") : process.error().message;
+  };
+  EXPECT_EQ(reason({"/nonexistent/program"}), "failed to exec /nonexistent/program: No such file or directory");
+  EXPECT_EQ(reason({"no-such-command-in-path"}), "failed to exec no-such-command-in-path: No such file or directory");
+  EXPECT_EQ(reason({"/etc/passwd"}), "failed to exec /etc/passwd: Permission denied");
+  EXPECT_THAT(reason({"/tmp"}), HasSubstr("Permission denied"));
+  EXPECT_THAT(reason({""}), HasSubstr("failed to exec"));
+  EXPECT_THAT(reason({}), HasSubstr("empty"));
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Process, ACorruptProgramIsAnErrorAndLeavesNoChild) {
+  std::string path = testing::TempDir() + fmt::format("/corrupt-{}", getpid());
+  std::string bytes = text_of(kPrograms + "source_pie");
+  size_t interpreter = bytes.find("/lib64/ld-linux");
+  ASSERT_NE(interpreter, std::string::npos);
+  bytes.replace(interpreter, 6, "/lib65");
+  std::ofstream(path, std::ios::binary) << bytes;
+  chmod(path.c_str(), 0755);
+  auto process = Process::spawn(std::vector{path});
+  ASSERT_FALSE(process);
+  EXPECT_THAT(process.error().message, HasSubstr("No such file"));
+  EXPECT_FALSE(has_children());
+  unlink(path.c_str());
+}
+
+TEST(Process, NeverResumedIsKilled) {
+  pid_t pid = 0;
+  {
+    auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+    ASSERT_TRUE(process);
+    pid = process->pid();
+  }
+  EXPECT_EQ(kill(pid, 0), -1);
+  EXPECT_FALSE(has_children());
+}
+
+TEST(Process, KillEndsAChild) {
+  auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(process->resume());
+  process->kill();
+  EXPECT_TRUE(process->has_exited());
+  EXPECT_EQ(process->exit_status(), 128 + SIGKILL);
+}
+
+TEST(Process, ASignalThatEndsTheChildIsItsStatus) {
+  auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(process->resume());
+  kill(process->pid(), SIGTERM);
+  ASSERT_TRUE(wait_exit(*process));
+  EXPECT_EQ(process->exit_status(), 128 + SIGTERM);
+}
+
+// dvm is killed with the child still at its start: the kernel kills the child too. After resume() the child lives on.
+TEST(Process, OutlivesItsTracerOnlyOnceResumed) {
+  for (bool resumed : {false, true}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+      auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+      pid_t pid = process ? process->pid() : -1;
+      if (process && resumed && !process->resume()) pid = -1;
+      if (write(ends[1], &pid, sizeof pid) != sizeof pid) _exit(1);
+      pause();
+    }
+    pid_t child = 0;
+    ASSERT_EQ(read(ends[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+    ASSERT_GT(child, 0);
+    kill(tracer, SIGKILL);
+    waitpid(tracer, nullptr, 0);
+    for (int i = 0; i < 200 && !resumed && kill(child, 0) == 0 && state_of(child) != "Z"; i++) usleep(10'000);
+    std::string state = state_of(child);
+    EXPECT_EQ(state == "gone" || state == "Z", !resumed) << state;
+    if (resumed) kill(child, SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+  }
+}
+
+TEST(Grab, WatchesAProcessToItsEnd) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    pause();
+    _exit(0);
+  }
+  auto process = Process::grab(pid);
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_EQ(process->pid(), pid);
+  EXPECT_EQ(process->name(), "process_test");
+  EXPECT_FALSE(process->is_child());
+  EXPECT_FALSE(process->has_exited());
+  EXPECT_TRUE(process->resume());
+  kill(pid, SIGKILL);
+  EXPECT_TRUE(wait_exit(*process));
+  EXPECT_FALSE(process->exit_status().has_value());
+  waitpid(pid, nullptr, 0);
+}
+
+TEST(Grab, SaysWhyNot) {
+  auto reason = [](pid_t pid) {
+    auto process = Process::grab(pid);
+    return process ? std::string("grabbed") : process.error().message;
+  };
+  pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  usleep(50'000);
+  EXPECT_THAT(reason(gone), HasSubstr("it has exited"));  // a zombie
+  waitpid(gone, nullptr, 0);
+  EXPECT_EQ(reason(gone), fmt::format("failed to grab process {}: no such process", gone));
+  EXPECT_THAT(reason(0), HasSubstr("no such process"));
+  EXPECT_THAT(reason(-1), HasSubstr("no such process"));
+  EXPECT_THAT(reason(getpid()), HasSubstr("itself"));
+}
+
+TEST(Grab, AnotherUsersProcessIsRefused) {
+  if (geteuid() != 0) DVM_SKIP("needs root, to become another user");
+  pid_t pid = fork();
+  if (pid == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    auto process = Process::grab(getppid());
+    _exit(!process && process.error().message.find("permission denied") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace dvm::runtime

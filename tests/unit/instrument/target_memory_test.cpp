@@ -1,0 +1,98 @@
+// Late reads of another process and of one that is gone.
+
+#include "runtime/process/target_memory.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+class Reads : public testing::Test {
+ protected:
+  // Three pages of which the last is not readable; a string ends right before it.
+  void SetUp() override {
+    pages_ = static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages_, MAP_FAILED);
+    std::memset(pages_, 'x', 2 * 4096);
+    pages_[2 * 4096 - 1] = '\0';
+    std::strcpy(pages_ + 4090, "across the pages");
+    mprotect(pages_ + 2 * 4096, 4096, PROT_NONE);
+    child_ = fork();
+    if (child_ == 0) {
+      pause();
+      _exit(0);
+    }
+  }
+  void TearDown() override {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    munmap(pages_, 3 * 4096);
+  }
+  uint64_t at(size_t offset) const { return reinterpret_cast<uint64_t>(pages_) + offset; }
+
+  char* pages_ = nullptr;
+  pid_t child_ = 0;
+  TargetMemory memory_;
+};
+
+TEST_F(Reads, Bytes) {
+  std::byte bytes[6];
+  ASSERT_TRUE(memory_.read(child_, at(4090), bytes));
+  EXPECT_EQ(std::memcmp(bytes, "across", 6), 0);
+  EXPECT_FALSE(memory_.read(child_, at(2 * 4096 - 3), bytes));
+  EXPECT_FALSE(memory_.read(child_, 0, bytes));
+  EXPECT_FALSE(memory_.read(child_, UINT64_MAX - 2, bytes));
+  EXPECT_TRUE(memory_.read(child_, 0, {}));
+  EXPECT_FALSE(memory_.read(0, at(0), bytes));
+}
+
+TEST_F(Reads, StringsUpToTheirEnd) {
+  char text[64];
+  ASSERT_EQ(memory_.read_string(child_, at(4090), text), 16);
+  EXPECT_STREQ(text, "across the pages");
+  EXPECT_EQ(memory_.read_string(child_, at(2 * 4096 - 1), text), 0);
+  EXPECT_EQ(memory_.read_string(child_, at(2 * 4096 - 5), text), 4);
+  EXPECT_EQ(memory_.read_string(child_, at(0), std::span(text, 8)), 8);
+  EXPECT_EQ(memory_.read_string(child_, at(2 * 4096), text), -1);
+  EXPECT_EQ(memory_.read_string(child_, UINT64_MAX, text), -1);
+}
+
+TEST_F(Reads, IdsOfTheProcess) {
+  ProcessIds ids = memory_.ids(child_);
+  EXPECT_EQ(ids.ppid, getpid());
+  EXPECT_EQ(ids.uid, getuid());
+  EXPECT_EQ(ids.gid, getgid());
+}
+
+TEST_F(Reads, AProcessThatIsGoneIsUnknownButItsIdsAreRemembered) {
+  ProcessIds before = memory_.ids(child_);
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+  usleep(150'000);
+  EXPECT_EQ(memory_.ids(child_).ppid, before.ppid);
+  std::byte bytes[4];
+  EXPECT_FALSE(memory_.read(child_, at(0), bytes));
+  TargetMemory other;
+  EXPECT_EQ(other.ids(child_).ppid, -1);
+  EXPECT_EQ(other.ids(-5).uid, -1);
+}
+
+TEST_F(Reads, ARecordingAnswersForItsProcessesAndNothingIsReadOfLiveOnes) {
+  memory_.use_recorded({{child_, {7, 8, 9}, "b"}, {3, {1, 2, 3}, "a"}});
+  EXPECT_EQ(memory_.ids(child_).ppid, 7);
+  EXPECT_EQ(memory_.ids(3).gid, 3);
+  EXPECT_EQ(memory_.ids(getpid()).uid, -1);
+  std::byte bytes[4];
+  EXPECT_FALSE(memory_.read(child_, at(0), bytes));
+  char text[4];
+  EXPECT_EQ(memory_.read_string(child_, at(0), text), -1);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
