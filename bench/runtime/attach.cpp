@@ -1,5 +1,5 @@
 // How long it takes to put all functions of a program under trace and to take them off again: uprobe/attach, uprobe/detach.
-// usage: bench_attach [PROGRAM [ROUNDS]], by default every function of /bin/bash
+// usage: bench_attach [FILE [ROUNDS]], a file that a running bash has mapped; by default /bin/bash itself
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -30,23 +30,23 @@ double now_ms() {
   std::exit(1);
 }
 
-pid_t start(const std::string& program) {
+pid_t start_bash() {
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  execl(program.c_str(), program.c_str(), "-c", "while :; do :; done", nullptr);
+  execl("/bin/bash", "bash", "-c", "while :; do :; done", nullptr);
   _exit(127);
 }
 
-std::vector<Probe> probes_of(const std::string& program, pid_t pid) {
-  const auto object = ElfObject::read(program);
+std::vector<Probe> probes_of(const std::string& file, pid_t pid) {
+  const auto object = ElfObject::read(file);
   if (!object) fail(object.error().message);
   std::vector<Probe> probes;
   for (const ElfFunction& function : (*object)->functions()) {
     Probe& probe = probes.emplace_back();
     probe.id = static_cast<uint32_t>(3 + probes.size());
-    probe.module = program;
+    probe.module = file;
     probe.function = function.name;
-    probe.site = UprobeSite{program, function.offset, false, pid};
+    probe.site = UprobeSite{file, function.offset, false, pid};
   }
   return probes;
 }
@@ -66,12 +66,12 @@ void print(const char* name, std::vector<double> times) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string program = argc > 1 ? argv[1] : "/bin/bash";
+  const std::string file = argc > 1 ? argv[1] : "/bin/bash";
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 9;
-  if (rounds < 1) fail("usage: bench_attach [PROGRAM [ROUNDS]]");
-  const pid_t pid = start(program);
+  if (rounds < 1) fail("usage: bench_attach [FILE [ROUNDS]]");
+  const pid_t pid = start_bash();
   usleep(100'000);
-  const std::vector<Probe> probes = probes_of(program, pid);
+  const std::vector<Probe> probes = probes_of(file, pid);
   std::vector<EnabledProbe> enabled;
   for (const Probe& probe : probes) enabled.push_back({&probe, {}});
 
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     attach.push_back(attached_ms - start_ms);
     if (!instrument->poll(count)) fail("poll failed");
   }
-  fmt::print("{} functions of {}, {} refused, {} events\n", probes.size(), program, refused.size(), count.events);
+  fmt::print("{} functions of {}, {} refused, {} events\n", probes.size(), file, refused.size(), count.events);
   for (const Refused& one : refused) fmt::print("  {}\n", one.reason);
   print("uprobe/attach", attach);
   print("uprobe/detach", detach);

@@ -1,11 +1,16 @@
 // Attaching with bisection. Tested by tests/unit/instrument/uprobe_test.cpp.
 #include "runtime/instrument/uprobe/attach.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <system_error>
+#include <thread>
 
 namespace dvm::runtime {
 namespace {
@@ -16,38 +21,89 @@ bool may_be_one_probe(int error_number) {
   return std::find(kOfAProbe.begin(), kOfAProbe.end(), error_number) != kOfAProbe.end();
 }
 
-UprobeBatch part(const UprobeBatch& batch, size_t from, size_t count) {
-  UprobeBatch result = batch;
-  result.offsets = batch.offsets.subspan(from, count);
-  result.cookies = batch.cookies.subspan(from, count);
-  return result;
+LinkResult link_part(const UprobeSet& set, size_t from, size_t count) {
+  return link_uprobes({set.path.c_str(), set.pid, set.is_return, set.program, std::span(set.offsets).subspan(from, count),
+                       std::span(set.cookies).subspan(from, count)});
 }
 
-Error attach_error(const UprobeBatch& batch, const Probe& probe, int error_number) {
-  return kernel_error(
-      fmt::format("cannot probe {}:{} ({} at offset {:#x})", probe.module, probe.function, batch.path, batch.offsets.front()),
-      error_number);
+Error attach_error(const Probe& probe, int error_number) {
+  return kernel_error(fmt::format("cannot probe {}:{}", probe.module, probe.function), error_number);
 }
 
-}  // namespace
-
-Status attach_uprobes(const UprobeBatch& batch, std::span<const Probe* const> probes, std::vector<FileDescriptor>& links,
-                      std::vector<Refused>& refused) {
-  LinkResult result = link_uprobes(batch);
+// Keeps the link, or refuses the one probe that it was for.
+Status settle(LinkResult result, const Probe& probe, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   if (result.link) {
     links.push_back(std::move(result.link));
     return {};
   }
-  const size_t count = batch.offsets.size();
-  const Error error = attach_error(batch, *probes.front(), result.error_number);
+  Error error = attach_error(probe, result.error_number);
   if (!may_be_one_probe(result.error_number)) return error;
-  if (count == 1) {
-    refused.push_back({probes.front(), error.message});
-    return {};
-  }
+  refused.push_back({&probe, std::move(error.message)});
+  return {};
+}
+
+Status attach_halves(const UprobeSet& set, size_t from, size_t count, std::vector<FileDescriptor>& links,
+                     std::vector<Refused>& refused) {
+  if (count == 0) return {};
+  LinkResult result = link_part(set, from, count);
+  if (count == 1 || !may_be_one_probe(result.error_number)) return settle(std::move(result), *set.probes[from], links, refused);
   const size_t half = count / 2;
-  if (Status status = attach_uprobes(part(batch, 0, half), probes.first(half), links, refused); !status) return status;
-  return attach_uprobes(part(batch, half, count - half), probes.subspan(half), links, refused);
+  if (Status status = attach_halves(set, from, half, links, refused); !status) return status;
+  return attach_halves(set, from + half, count - half, links, refused);
+}
+
+// The kernel waits for a grace period in each failed attempt (40 to 80 ms); waits at the same time are shared.
+std::vector<LinkResult> link_one_by_one(const UprobeSet& set) {
+  constexpr size_t kThreads = 16;
+  std::vector<LinkResult> results(set.offsets.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t mine; (mine = next++) < results.size();) results[mine] = link_part(set, mine, 1);
+  };
+  std::vector<std::thread> threads;
+  try {
+    for (size_t i = 1; i < std::min(kThreads, results.size()); i++) threads.emplace_back(work);
+  } catch (const std::system_error&) {  // no more threads to be had: fewer do it too
+  }
+  work();
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+Status attach_doubtful(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+  if (set.offsets.empty()) return {};
+  LinkResult all = link_part(set, 0, set.offsets.size());
+  if (!may_be_one_probe(all.error_number)) return settle(std::move(all), *set.probes[0], links, refused);
+  std::vector<LinkResult> results = link_one_by_one(set);
+  for (size_t i = 0; i < results.size(); i++)
+    if (Status status = settle(std::move(results[i]), *set.probes[i], links, refused); !status) return status;
+  return {};
+}
+
+}  // namespace
+
+// AVX and later encodings, segment overrides and lock prefixes, breakpoints, port input and output, halt, and system calls.
+bool is_doubtful(const unsigned char (&code)[2]) {
+  constexpr std::array<unsigned char, 20> kFirst = {0x26, 0x2e, 0x36, 0x3e, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0xc4,
+                                                    0xc5, 0xcc, 0xcd, 0xe4, 0xe5, 0xe6, 0xe7, 0xf0, 0xf1, 0xf4};
+  if (code[0] == 0x0f) return code[1] == 0x05 || code[1] == 0x34;
+  return std::find(kFirst.begin(), kFirst.end(), code[0]) != kFirst.end();
+}
+
+Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
+  const FileDescriptor file(open(set.path.c_str(), O_RDONLY | O_CLOEXEC));
+  UprobeSet likely, doubtful;
+  likely.path = doubtful.path = set.path;
+  likely.pid = doubtful.pid = set.pid;
+  likely.is_return = doubtful.is_return = set.is_return;
+  likely.program = doubtful.program = set.program;
+  for (size_t i = 0; i < set.offsets.size(); i++) {
+    unsigned char code[2] = {};
+    const bool read = pread(file.get(), code, sizeof code, static_cast<off_t>(set.offsets[i])) == sizeof code;
+    (read && is_doubtful(code) ? doubtful : likely).add(set.offsets[i], set.cookies[i], set.probes[i]);
+  }
+  if (Status status = attach_halves(likely, 0, likely.offsets.size(), links, refused); !status) return status;
+  return attach_doubtful(doubtful, links, refused);
 }
 
 }  // namespace dvm::runtime

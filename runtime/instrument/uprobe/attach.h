@@ -1,8 +1,10 @@
 #pragma once
-// Puts uprobes in. The kernel takes all probes of a link or, because of a single one, none: then the batch is halved until the
-// ones at fault stand alone. They are refused, the others stay.
+// Puts uprobes in. The kernel takes all probes of a link or, because of a single one, none: then the set is halved until the
+// ones at fault stand alone. They are refused, the others stay. A failed attempt puts thousands of breakpoints in and takes them
+// out again, so probes on instructions that the kernel probably refuses are kept apart and tried alone.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/result.h"
@@ -11,9 +13,26 @@
 
 namespace dvm::runtime {
 
-// Adds links for the batch. probes: of the same length as the batch, for the refusals. An error is one that no other batch could
-// avoid: missing rights, a missing file, an old kernel.
-Status attach_uprobes(const UprobeBatch& batch, std::span<const Probe* const> probes, std::vector<FileDescriptor>& links,
-                      std::vector<Refused>& refused);
+// Uprobes of one file in one process, all with the same program. Offsets, cookies and probes are parallel.
+struct UprobeSet {
+  std::string path;
+  int32_t pid = 0;
+  bool is_return = false;
+  int program = -1;
+  std::vector<uint64_t> offsets, cookies;
+  std::vector<const Probe*> probes;
+
+  void add(uint64_t offset, uint64_t cookie, const Probe* probe) {
+    offsets.push_back(offset);
+    cookies.push_back(cookie);
+    probes.push_back(probe);
+  }
+};
+
+// Adds links for the set. An error is one that every set would meet: missing rights, a missing file, an old kernel.
+Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
+
+// Whether the kernel is likely to refuse a probe on an instruction that begins so. Only a hint: the kernel decides.
+bool is_doubtful(const unsigned char (&code)[2]);
 
 }  // namespace dvm::runtime

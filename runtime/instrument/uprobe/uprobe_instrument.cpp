@@ -52,12 +52,8 @@ struct Group {
   int program = -1;
 };
 
-// What goes into one link.
-struct LinkPlan {
-  std::string path;
-  std::vector<uint64_t> offsets, cookies;
-  std::vector<const Probe*> probes;
-};
+// Uprobes that can share links, by file and group.
+using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
 
 class UprobeInstrument final : public Instrument {
  public:
@@ -105,15 +101,15 @@ class UprobeInstrument final : public Instrument {
       if (!ring) return ring.error();
       ring_ = std::move(*ring);
     }
-    std::map<std::pair<std::string, uint16_t>, LinkPlan> plans;
+    UprobeSets sets;
     for (const EnabledProbe& enabled : probes)
-      if (Status status = plan(enabled, plans); !status) return status;
-    for (const auto& [key, link] : plans)
-      if (Status status = attach(groups_[key.second], link, refused); !status) return status;
+      if (Status status = plan(enabled, sets); !status) return status;
+    for (const auto& [key, set] : sets)
+      if (Status status = attach_uprobes(set, links_, refused); !status) return status;
     return {};
   }
 
-  Status plan(const EnabledProbe& enabled, std::map<std::pair<std::string, uint16_t>, LinkPlan>& plans) {
+  Status plan(const EnabledProbe& enabled, UprobeSets& sets) {
     const Probe& probe = *enabled.probe;
     const auto* site = std::get_if<UprobeSite>(&probe.site);
     const SiteKind kind = kind_of(probe);
@@ -121,11 +117,12 @@ class UprobeInstrument final : public Instrument {
     if (!group) return group.error();
     const uint64_t cookie = make_cookie(probe.id, *group);
     if (!site) return start_clocks(std::get<TimerSite>(probe.site), groups_[*group], cookie);
-    LinkPlan& link = plans[{site->path, *group}];
-    link.path = site->path;
-    link.offsets.push_back(site->offset);
-    link.cookies.push_back(cookie);
-    link.probes.push_back(&probe);
+    UprobeSet& set = sets[{site->path, *group}];
+    set.path = site->path;
+    set.pid = site->pid;
+    set.is_return = site->is_return;
+    set.program = groups_[*group].program;
+    set.add(site->offset, cookie, &probe);
     return {};
   }
 
@@ -149,12 +146,6 @@ class UprobeInstrument final : public Instrument {
     if (!program) return program.error();
     programs_.push_back({needs, kind, std::move(*program)});
     return programs_.back().program.get();
-  }
-
-  Status attach(const Group& group, const LinkPlan& link, std::vector<Refused>& refused) {
-    const UprobeBatch batch{link.path.c_str(), group.pid,    group.layout.kind == SiteKind::return_,
-                            group.program,     link.offsets, link.cookies};
-    return attach_uprobes(batch, link.probes, links_, refused);
   }
 
   Status start_clocks(const TimerSite& timer, const Group& group, uint64_t cookie) {
