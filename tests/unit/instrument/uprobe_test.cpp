@@ -36,10 +36,13 @@ __attribute__((noinline)) long traced_text(const char* text) {
   traced_sink = reinterpret_cast<long>(text);
   return traced_sink;
 }
-// Its first instruction is one that the kernel does not probe (a lock prefix).
+// Their first instructions are not probed by the kernel: one has a lock prefix, the other does not exist in 64-bit mode.
 void traced_locked();
+void traced_invalid();
 asm(".pushsection .text\n.globl traced_locked\n.type traced_locked, @function\ntraced_locked:\n"
-    "lock addq $1, (%rsp)\nlock subq $1, (%rsp)\nret\n.size traced_locked, . - traced_locked\n.popsection");
+    "lock addq $1, (%rsp)\nlock subq $1, (%rsp)\nret\n.size traced_locked, . - traced_locked\n"
+    ".globl traced_invalid\n.type traced_invalid, @function\ntraced_invalid:\n"
+    ".byte 0x06\nret\n.size traced_invalid, . - traced_invalid\n.popsection");
 }
 
 namespace dvm::runtime {
@@ -247,6 +250,36 @@ TEST_F(Uprobe, BytesOfPagesThatAreNotPresent) {
   EXPECT_EQ(seen[0].addresses[0], reinterpret_cast<uintptr_t>(untouched.text()) + 4);
 }
 
+// Too large for the BPF stack, so made in the ring and given back while a page is faulted in.
+TEST_F(Uprobe, LargeRecordsOfPagesThatAreNotPresent) {
+  const Untouched first("first", 4096 - 3), second("second", 4096 - 3);
+  TracedChild child({[&] {
+    traced_ten(reinterpret_cast<long>(first.text()), reinterpret_cast<long>(second.text()), 0x10, 0, 0, 0, 7, 0, 0, 0);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_ten, 1);
+  CaptureNeeds needs;
+  needs.args = 1 << 6;
+  needs.memory = {{0, true, 0, 1000}, {1, true, 0, 4096}, {2, true, 0, 16}, {0, false, 0, 4}};
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].memory, (std::vector<std::string>{"firs", with_nul("first"), with_nul("second")}));
+  EXPECT_EQ(seen[0].firing.args[6], 7u);
+}
+
+// The most that needs_of() asks for passes the kernel's verifier.
+TEST_F(Uprobe, TheLargestNeeds) {
+  static const char text[8192] = "text";
+  TracedChild child({[] { traced_ten(reinterpret_cast<long>(text), 0, 0, 0, 0, 0, 0, 0, 0, 0); }});
+  const Probe probe = probe_on(child.pid(), &traced_ten, 1);
+  CaptureNeeds few_large, many_small;
+  few_large.args = many_small.args = 0x3ff;
+  few_large.time = few_large.thread = few_large.cpu = few_large.comm = true;
+  for (int i = 0; i < 4; i++) few_large.memory.push_back({0, i % 2 == 0, 8 * i, 4096});
+  for (int i = 0; i < 8; i++) many_small.memory.push_back({0, i % 2 == 0, i, 32});
+  EXPECT_EQ(trace(child, {{&probe, few_large}}).at(0).memory.size(), 4u);
+  EXPECT_EQ(trace(child, {{&probe, many_small}}).at(0).memory.size(), 8u);
+}
+
 TEST_F(Uprobe, MemoryThatCannotBeReadIsAbsentAndTheFiringIsNot) {
   TracedChild child({[] {
     traced_text(nullptr);
@@ -369,19 +402,25 @@ TEST_F(Uprobe, FunctionsThatCannotBeProbedAreLeftOutAlone) {
     traced_plain(1);
     traced_locked();
     traced_second(1);
+    traced_text("");
   }});
-  const Probe good = probe_on(child.pid(), &traced_plain, 1), bad = probe_on(child.pid(), &traced_locked, 2),
-              also_good = probe_on(child.pid(), &traced_second, 3);
+  const Probe good = probe_on(child.pid(), &traced_plain, 1), locked = probe_on(child.pid(), &traced_locked, 2),
+              invalid = probe_on(child.pid(), &traced_invalid, 3), second = probe_on(child.pid(), &traced_second, 4),
+              text = probe_on(child.pid(), &traced_text, 5);
   auto instrument = make_uprobe_instrument();
-  const Status status = instrument->enable(std::vector<EnabledProbe>{{&good, {}}, {&bad, {}}, {&also_good, {}}}, refused_);
+  const Status status = instrument->enable(
+      std::vector<EnabledProbe>{{&good, {}}, {&locked, {}}, {&invalid, {}}, {&second, {}}, {&text, {}}}, refused_);
   ASSERT_TRUE(status) << status.error().message;
-  ASSERT_EQ(refused_.size(), 1u);
-  EXPECT_EQ(refused_[0].probe, &bad);
-  EXPECT_NE(refused_[0].reason.find("instruction"), std::string::npos) << refused_[0].reason;
+  std::set<const Probe*> refused;
+  for (const Refused& one : refused_) {
+    refused.insert(one.probe);
+    EXPECT_NE(one.reason.find("cannot put a probe on this instruction"), std::string::npos) << one.reason;
+  }
+  EXPECT_EQ(refused, (std::set<const Probe*>{&locked, &invalid}));
   ASSERT_TRUE(child.call(0));
   Counter counter;
   ASSERT_TRUE(instrument->poll(counter));
-  EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 1}, {3, 1}}));
+  EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 1}, {4, 1}, {5, 1}}));
 }
 
 TEST_F(Uprobe, AProcessThatIsGoneIsAnError) {
