@@ -1,0 +1,89 @@
+// Hash, probe, append. Tested by tests/unit/runtime/buffer_test.cpp.
+
+#include "runtime/buffer/aggregation_buffer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostMemory = size_t{16} << 30;  // entry offsets are 32 bits of 8 bytes
+
+// Multiply and fold, a word at a time. Keys come from the traced program: this is no defence against keys made to collide, which
+// would slow dvm down and not the program.
+uint64_t hash_key(uint32_t aggregation, std::span<const std::byte> key) {
+  uint64_t hash = (aggregation + 1) * 0x9e3779b97f4a7c15;
+  for (size_t at = 0; at < key.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, key.data() + at, 8);
+    hash = (hash ^ word) * 0xff51afd7ed558ccd;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+bool AggregationBuffer::allocate(size_t bytes) {
+  bytes = std::clamp<size_t>(bytes, 64, kMostMemory) & ~size_t{7};
+  memory_ = allocate_buffer(bytes);
+  if (!memory_) return false;
+  size_t slots = std::bit_floor(bytes / 4 / sizeof(Slot));
+  index_ = reinterpret_cast<Slot*>(memory_.get());
+  mask_ = static_cast<uint32_t>(slots - 1);
+  arena_ = memory_.get() + slots * sizeof(Slot);
+  size_ = bytes - slots * sizeof(Slot);
+  used_ = 0;
+  entries_ = 0;
+  return true;
+}
+
+uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                                  uint64_t initial) noexcept {
+  uint64_t hash = hash_key(aggregation, key);
+  auto tag = static_cast<uint32_t>(hash >> 32);
+  for (uint32_t at = static_cast<uint32_t>(hash) & mask_;; at = (at + 1) & mask_) {
+    Slot& slot = index_[at];
+    if (slot.offset == 0) return add(slot, tag, aggregation, key, words, initial);
+    if (slot.tag != tag) continue;
+    std::byte* entry = arena_ + (slot.offset - 1) * size_t{8};
+    const auto& header = *reinterpret_cast<const EntryHeader*>(entry);
+    std::byte* its_key = entry + sizeof(EntryHeader);
+    if (header.aggregation == aggregation && header.key_bytes == key.size() && std::memcmp(its_key, key.data(), key.size()) == 0)
+      return reinterpret_cast<uint64_t*>(its_key + key.size());
+  }
+}
+
+uint64_t* AggregationBuffer::add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                                 uint64_t initial) noexcept {
+  size_t need = sizeof(EntryHeader) + key.size() + words * sizeof(uint64_t);
+  if (need > size_ - used_ || entries_ >= mask_) {  // one slot stays free, so that a search ends
+    drops_++;
+    return nullptr;
+  }
+  std::byte* entry = arena_ + used_;
+  *reinterpret_cast<EntryHeader*>(entry) = {aggregation, static_cast<uint32_t>(&slot - index_), static_cast<uint32_t>(key.size()),
+                                            words};
+  std::copy(key.begin(), key.end(), entry + sizeof(EntryHeader));
+  auto* state = reinterpret_cast<uint64_t*>(entry + sizeof(EntryHeader) + key.size());
+  std::fill(state, state + words, initial);
+  slot = {tag, static_cast<uint32_t>(used_ / 8 + 1)};
+  used_ += need;
+  entries_++;
+  return state;
+}
+
+void AggregationBuffer::clear() noexcept {
+  for (size_t at = 0; at < used_;) {
+    const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);
+    index_[header.slot] = {};
+    at += sizeof(EntryHeader) + header.key_bytes + header.words * sizeof(uint64_t);
+  }
+  used_ = 0;
+  entries_ = 0;
+  if (++generation_ == 0) generation_ = 1;
+}
+
+}  // namespace dvm::runtime

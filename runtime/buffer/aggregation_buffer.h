@@ -1,0 +1,75 @@
+#pragma once
+// The aggregation buffer: fixed memory of aggsize bytes that holds the state of every (aggregation, key) since the last snapshot.
+// The consumer merges it into its own table and empties it, so only what changed within one aggrate must fit.
+//
+//   index    | tag, offset | tag, offset | ...      a quarter of the memory; open addressing, linear probing; offset 0: free
+//   arena    | EntryHeader | key, 8 bytes' multiple | state words | EntryHeader | ...
+//
+// An entry that finds no room is an aggregation drop. find() is probe context: no allocation, no lock.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/buffer/principal_buffer.h"
+
+namespace dvm::runtime {
+
+class AggregationBuffer {
+ public:
+  // False: no memory of this size.
+  bool allocate(size_t bytes);
+
+  // The state of a key, made with every word `initial` if it is new; null and a drop when there is no room. key.size() is a
+  // multiple of 8. The address is good while generation() stays.
+  uint64_t* find(uint32_t aggregation, std::span<const std::byte> key, unsigned words, uint64_t initial) noexcept;
+
+  // Changes whenever the buffer was emptied; never 0.
+  uint32_t generation() const noexcept { return generation_; }
+
+  // Calls visit(aggregation, key, words) for every entry, in the order of their first use.
+  template <class Visit>
+  void for_each(Visit&& visit) const;
+  void clear() noexcept;
+
+  bool empty() const noexcept { return used_ == 0; }
+  bool half_full() const noexcept { return used_ > size_ / 2; }
+  uint64_t drops() const noexcept { return drops_; }
+
+ private:
+  struct Slot {
+    uint32_t tag;
+    uint32_t offset;  // of the entry in the arena, in units of 8 bytes, plus 1
+  };
+  struct EntryHeader {
+    uint32_t aggregation;
+    uint32_t slot;
+    uint32_t key_bytes;
+    uint32_t words;
+  };
+  uint64_t* add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
+                uint64_t initial) noexcept;
+
+  BufferMemory memory_;
+  Slot* index_ = nullptr;
+  uint32_t mask_ = 0;  // slots - 1
+  uint32_t entries_ = 0;
+  std::byte* arena_ = nullptr;
+  size_t size_ = 0;  // of the arena
+  size_t used_ = 0;
+  uint32_t generation_ = 1;
+  uint64_t drops_ = 0;
+};
+
+template <class Visit>
+void AggregationBuffer::for_each(Visit&& visit) const {
+  for (size_t at = 0; at < used_;) {
+    const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);
+    const std::byte* key = arena_ + at + sizeof(EntryHeader);
+    const auto* words = reinterpret_cast<const uint64_t*>(key + header.key_bytes);
+    visit(header.aggregation, std::span(key, header.key_bytes), std::span(words, header.words));
+    at += sizeof(EntryHeader) + header.key_bytes + header.words * sizeof(uint64_t);
+  }
+}
+
+}  // namespace dvm::runtime
