@@ -1,0 +1,62 @@
+#pragma once
+// Enabling: a Program and the probes that its descriptions match become live ECBs. Consumer context.
+//
+//   EcbDesc x matching probes ── verify every DIFO ── prepare it on the interpreter ── lay out the record ──> Ecb
+//
+// EPIDs count from 1 in program order; so do the clauses' numbers, from 0, across all programs of the session. Descriptions are
+// kept by copy: ECBs and the consumer point into them.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/dif/option.h"
+#include "dvm/dif/program.h"
+#include "dvm/vm/cost.h"
+#include "runtime/enabling/ecb.h"
+
+namespace dvm::runtime {
+
+class Enabling {
+ public:
+  using Matches = std::function<std::vector<const Probe*>(const dif::ProbeDesc&)>;
+
+  // Makes the ECBs of all clauses, or none of them and an error that names clause and instruction.
+  Status add(const dif::Program& program, const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
+
+  const ProbeEcbs* find(uint32_t probe_id) const;
+  ProbeEcbs* find(uint32_t probe_id);
+  // Probes in the order in which they were enabled.
+  std::deque<ProbeEcbs>& probes() { return probes_; }
+  const std::deque<ProbeEcbs>& probes() const { return probes_; }
+  std::deque<Ecb>& ecbs() { return ecbs_; }
+  const std::deque<Ecb>& ecbs() const { return ecbs_; }
+  // By EPID; null for an EPID that nobody has.
+  const Ecb* ecb(Epid epid) const { return epid >= 1 && epid <= ecbs_.size() ? &ecbs_[epid - 1] : nullptr; }
+  Aggregation* aggregation(uint32_t id);
+  const std::deque<Aggregation>& aggregations() const { return aggregations_; }
+  const std::vector<dif::Variable>& variables() const { return variables_; }
+
+  // Name of the first destructive action, empty if there is none.
+  std::string_view destructive_action() const;
+  uint32_t largest_record() const;
+  size_t largest_key() const;  // bytes
+
+ private:
+  struct Draft;
+  void commit(Draft&& draft);
+
+  std::deque<dif::Program> programs_;  // addresses stay
+  std::deque<Ecb> ecbs_;
+  std::deque<ProbeEcbs> probes_;
+  std::unordered_map<uint32_t, ProbeEcbs*> by_probe_;
+  std::deque<Aggregation> aggregations_;
+  std::unordered_map<uint32_t, Aggregation*> by_aggregation_;
+  std::vector<dif::Variable> variables_;
+  unsigned clauses_ = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,164 @@
+#pragma once
+// Actions in probe context: one function record_<name> a row of actions.def, templates on the policy (policy.h). A row that is
+// supported and has none does not compile.
+//
+// Each evaluates its DIFOs in order and stops at the first fault. The record's room was reserved; nothing here can fail
+// otherwise.
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/probe/aggregate.h"
+#include "runtime/probe/context.h"
+#include "runtime/probe/policy.h"
+
+namespace dvm::runtime {
+
+template <class Policy>
+bool evaluate(FireContext& context, Value& value, uint64_t& result) noexcept {
+  result = Policy::difo(value).run(context.state);
+  return context.fault.id == dif::Fault::none;
+}
+
+// Writes a value where the consumer will look for it. Integers are little-endian, so the low bytes are the value.
+inline bool store_value(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+  if (value.type.kind == dif::TypeKind::string) {
+    to[value.size - 1] = std::byte{0};
+    return context.state.copy_string(result, {to, value.size - 1});
+  }
+  if (value.type.kind == dif::TypeKind::bytes) return context.state.copy_bytes(result, {to, value.size});
+  std::memcpy(to, &result, value.size);
+  return true;
+}
+
+template <class Policy>
+bool record_values(FireContext& context, Action& action, std::byte* record) noexcept {
+  for (Value& value : action.values) {
+    uint64_t result = 0;
+    if (!evaluate<Policy>(context, value, result)) return false;
+    if (value.size != 0 && !store_value(context, value, result, record + value.offset)) return false;
+  }
+  return true;
+}
+
+template <class Policy>
+bool record_expression(FireContext& context, Action& action, std::byte*) noexcept {
+  uint64_t result = 0;
+  for (Value& value : action.values)
+    if (!evaluate<Policy>(context, value, result)) return false;
+  return true;
+}
+
+template <class Policy>
+bool record_exit(FireContext& context, Action& action, std::byte*) noexcept {
+  uint64_t status = 0;
+  for (Value& value : action.values)
+    if (!evaluate<Policy>(context, value, status)) return false;
+  context.session.exit_status = static_cast<int>(status);
+  context.session.activity = Activity::draining;
+  return true;
+}
+
+// Widens an integer to 64 bits by its type, as keys hold it.
+inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
+  unsigned shift = type.size >= 8 || type.size == 0 ? 0 : 64 - 8 * type.size;
+  return type.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
+}
+
+// Appends a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
+inline size_t append_key(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+  if (!value.type.by_ref()) {
+    uint64_t word = widen(value.type, result);
+    std::memcpy(to, &word, sizeof(word));
+    return sizeof(word);
+  }
+  size_t room = (value.size + 7) & ~size_t{7};
+  std::memset(to + value.size - 1, 0, room - value.size + 1);
+  if (!store_value(context, value, result, to)) return 0;
+  if (value.type.kind == dif::TypeKind::bytes) return room;
+  return (::strnlen(reinterpret_cast<const char*>(to), value.size - 1) + 8) & ~size_t{7};
+}
+
+// The state of the action's key, null when there is no room for it; `ok` false: a fault.
+template <class Policy>
+uint64_t* find_state(FireContext& context, Action& action, bool& ok) noexcept {
+  size_t used = 0;
+  for (unsigned i = 0; i < action.key_count; i++) {
+    uint64_t result = 0;
+    ok = evaluate<Policy>(context, action.values[i], result);
+    size_t added = ok ? append_key(context, action.values[i], result, context.key.data() + used) : 0;
+    if (added == 0) return ok = false, nullptr;
+    used += added;
+  }
+  const Aggregation& aggregation = *action.aggregation;
+  return context.session.aggregations.find(aggregation.desc.id, {context.key.data(), used}, aggregation.words,
+                                           aggregation.function->initial);
+}
+
+inline uint64_t* find_keyless_state(FireContext& context, Aggregation& aggregation) noexcept {
+  AggregationBuffer& buffer = context.session.aggregations;
+  if (aggregation.generation == buffer.generation()) return aggregation.cached;
+  aggregation.cached = buffer.find(aggregation.desc.id, {}, aggregation.words, aggregation.function->initial);
+  aggregation.generation = aggregation.cached ? buffer.generation() : 0;
+  return aggregation.cached;
+}
+
+// Every aggregating function: keys, then the value, then the increment, then the state changes.
+template <class Policy>
+bool record_aggregation(FireContext& context, Action& action, std::byte*) noexcept {
+  bool ok = true;
+  uint64_t* state =
+      action.key_count == 0 ? find_keyless_state(context, *action.aggregation) : find_state<Policy>(context, action, ok);
+  uint64_t arguments[2] = {0, 1};
+  for (size_t i = action.key_count; ok && i < action.values.size(); i++) {
+    ok = evaluate<Policy>(context, action.values[i], arguments[i - action.key_count]);
+    arguments[i - action.key_count] = widen(action.values[i].type, arguments[i - action.key_count]);
+  }
+  if (!ok) return false;
+  if (state == nullptr) return true;  // a drop, counted
+  action.aggregation->function->update(*action.aggregation, state, static_cast<int64_t>(arguments[0]),
+                                       static_cast<int64_t>(arguments[1]));
+  return true;
+}
+
+// The shortest way for what is fired most: @ = count().
+template <class Policy>
+bool record_keyless_count(FireContext& context, Action& action, std::byte*) noexcept {
+  if (uint64_t* state = find_keyless_state(context, *action.aggregation)) ++*state;
+  return true;
+}
+
+template <class Policy, dif::Action kind>
+inline constexpr RecordAction kRecord = nullptr;
+#define DVM_RECORDS(name, function) \
+  template <class Policy>           \
+  inline constexpr RecordAction kRecord<Policy, dif::Action::name> = function<Policy>;
+DVM_RECORDS(expression, record_expression)
+DVM_RECORDS(exit, record_exit)
+DVM_RECORDS(trace, record_values)
+DVM_RECORDS(printf, record_values)
+DVM_RECORDS(printa, record_values)
+DVM_RECORDS(clear, record_values)
+DVM_RECORDS(trunc, record_values)
+DVM_RECORDS(normalize, record_values)
+DVM_RECORDS(denormalize, record_values)
+#undef DVM_RECORDS
+
+// The function of an action or aggregating function; null: nothing runs it here.
+template <class Policy>
+RecordAction record_function(dif::Action kind) {
+  if (dif::find_aggregation(kind)) return record_aggregation<Policy>;
+  switch (kind) {
+#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                                            \
+  case dif::Action::name: {                                                                                              \
+    using dif::yes;                                                                                                      \
+    static_assert(!std::string_view(support).empty() || kRecord<Policy, dif::Action::name> != nullptr, "record_" #name); \
+    return kRecord<Policy, dif::Action::name>;                                                                           \
+  }
+#include "vm/dif/actions.def"
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,151 @@
+// The bodies of the aggregating functions. Tested by tests/unit/runtime/aggregate_test.cpp.
+
+#include "runtime/probe/aggregate.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/enabling/ecb.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kInitial_min = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kInitial_max = static_cast<uint64_t>(std::numeric_limits<int64_t>::min());
+constexpr unsigned kMaxLevels = 65535;  // DTrace keeps them in 16 bits
+
+uint64_t magnitude(int64_t value) { return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
+void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amount); }
+
+void agg_count(const Aggregation&, uint64_t* state, int64_t, int64_t) noexcept { state[0]++; }
+void agg_sum(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept { add_to(state[0], value); }
+void agg_min(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
+  if (value < static_cast<int64_t>(state[0])) state[0] = static_cast<uint64_t>(value);
+}
+void agg_max(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
+  if (value > static_cast<int64_t>(state[0])) state[0] = static_cast<uint64_t>(value);
+}
+void agg_avg(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
+  state[0]++;
+  add_to(state[1], value);
+}
+
+__extension__ using Wide = unsigned __int128;
+
+void agg_stddev(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
+  state[0]++;
+  add_to(state[1], value);
+  Wide total = static_cast<Wide>(state[3]) << 64 | state[2];
+  total += static_cast<Wide>(magnitude(value)) * magnitude(value);
+  state[2] = static_cast<uint64_t>(total);
+  state[3] = static_cast<uint64_t>(total >> 64);
+}
+
+unsigned quantize_bucket(int64_t value) {
+  if (value == 0) return kQuantizeZero;
+  unsigned log = std::min(63u - std::countl_zero(magnitude(value)), 62u);
+  return value > 0 ? kQuantizeZero + 1 + log : kQuantizeZero - 1 - log;
+}
+
+void agg_quantize(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {
+  add_to(state[quantize_bucket(value)], increment);
+}
+
+void agg_lquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
+  const std::vector<int64_t>& p = aggregation.desc.parameters;
+  uint64_t levels = aggregation.words - 2;
+  uint64_t bucket = 0;
+  if (value >= p[0]) {
+    uint64_t step = p.size() > 2 ? static_cast<uint64_t>(p[2]) : 1;
+    bucket = 1 + std::min((static_cast<uint64_t>(value) - static_cast<uint64_t>(p[0])) / step, levels);
+  }
+  add_to(state[bucket], increment);
+}
+
+void agg_llquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {
+  add_to(state[LogLinear(aggregation.desc.parameters).bucket_of(value)], increment);
+}
+
+// Arguments whose values are taken at the firing: those before the constants and the "?".
+constexpr unsigned count_values(std::string_view arguments) { return arguments.starts_with("int") ? 1 : 0; }
+
+constexpr uint64_t initial_of(dif::Action id) {
+  return id == dif::Action::agg_min ? kInitial_min : id == dif::Action::agg_max ? kInitial_max : 0;
+}
+
+constexpr AggregateFunction kFunctions[] = {
+#define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
+  {dif::Action::agg_##name, agg_##name, initial_of(dif::Action::agg_##name), count_values(arguments)},
+#include "vm/dif/aggregations.def"
+};
+
+unsigned lquantize_words(std::span<const int64_t> p) {
+  if (p.size() < 2 || p[0] >= p[1]) return 0;
+  if (p[0] < std::numeric_limits<int32_t>::min() || p[1] > std::numeric_limits<int32_t>::max()) return 0;
+  int64_t step = p.size() > 2 ? p[2] : 1;
+  if (step < 1) return 0;
+  int64_t levels = (p[1] - p[0]) / step;
+  return levels < 1 || levels > kMaxLevels ? 0 : static_cast<unsigned>(levels + 2);
+}
+
+// factor^(high + 1) must fit in 63 bits, and each magnitude must split evenly.
+bool log_linear_is_sound(std::span<const int64_t> p) {
+  if (p.size() < 4 || p[0] < 2 || p[0] > kMaxLevels || p[1] < 0 || p[1] > p[2] || p[2] > 62) return false;
+  if (p[3] < p[0] || p[3] > kMaxLevels || p[3] % p[0] != 0) return false;
+  int64_t power = 1;
+  for (int64_t m = 0; m <= p[2]; m++)
+    if (__builtin_mul_overflow(power, p[0], &power)) return false;
+  return true;
+}
+
+unsigned llquantize_words(std::span<const int64_t> p) {
+  if (!log_linear_is_sound(p)) return 0;
+  LogLinear shape(p);
+  return (shape.high - shape.low + 1) * shape.per_magnitude() > kMaxLevels ? 0 : shape.buckets();
+}
+
+}  // namespace
+
+const AggregateFunction* find_aggregate(dif::Action id) {
+  for (const AggregateFunction& row : kFunctions)
+    if (row.id == id) return &row;
+  return nullptr;
+}
+
+unsigned aggregation_words(dif::Action function, std::span<const int64_t> parameters) {
+  if (function == dif::Action::agg_lquantize) return lquantize_words(parameters);
+  if (function == dif::Action::agg_llquantize) return llquantize_words(parameters);
+  const dif::AggregationInfo* info = dif::find_aggregation(function);
+  return info ? info->words : 0;
+}
+
+int64_t quantize_value(unsigned bucket) {
+  if (bucket == kQuantizeZero) return 0;
+  return bucket > kQuantizeZero ? int64_t{1} << (bucket - kQuantizeZero - 1) : -(int64_t{1} << (kQuantizeZero - 1 - bucket));
+}
+
+uint64_t LogLinear::power(int64_t exponent) const noexcept {
+  uint64_t result = 1;
+  while (exponent-- > 0) result *= static_cast<uint64_t>(factor);
+  return result;
+}
+
+unsigned LogLinear::bucket_of(int64_t value) const noexcept {
+  uint64_t size = magnitude(value);
+  uint64_t bottom = power(low);
+  uint64_t distance = 0;  // buckets away from the one around zero
+  if (size >= bottom) {
+    int64_t m = low;
+    while (m <= high && size >= bottom * static_cast<uint64_t>(factor)) bottom *= static_cast<uint64_t>(factor), m++;
+    if (m > high) {
+      distance = zero_bucket();
+    } else {
+      uint64_t skipped = static_cast<uint64_t>(m - low) * static_cast<uint64_t>(per_magnitude());
+      Wide step = static_cast<Wide>(size) * static_cast<uint64_t>(steps) / (bottom * static_cast<uint64_t>(factor));
+      distance = skipped + static_cast<uint64_t>(step) - static_cast<uint64_t>(steps / factor) + 1;
+    }
+  }
+  return static_cast<unsigned>(value < 0 ? zero_bucket() - distance : zero_bucket() + distance);
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,57 @@
+#pragma once
+// Aggregating functions in probe context: how a value changes the state of its key. One function agg_<name> a row of
+// aggregations.def; what the words mean:
+//   count, sum   the total                         min, max   the extreme, starting at the other end of the range
+//   avg          count, total                      stddev     count, total, 128 bits of total of squares (low, high)
+//   quantize     127 buckets: -2^62 ... -1, 0, 1 ... 2^62
+//   lquantize    below base, each step, at or above limit
+//   llquantize   <= -factor^(high+1), negative steps mirrored, |v| < factor^low, positive steps, >= factor^(high+1)
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "dvm/dif/program.h"
+
+namespace dvm::runtime {
+
+struct Aggregation;
+
+// increment is 1 unless the clause gave one.
+using UpdateState = void (*)(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept;
+
+struct AggregateFunction {
+  dif::Action id;
+  UpdateState update;
+  uint64_t initial;  // of each word
+  unsigned values;   // arguments that are evaluated at the firing, the optional increment left out
+};
+
+// Null when there is no such function.
+const AggregateFunction* find_aggregate(dif::Action id);
+
+// 64-bit words of state for one key, or 0 when the parameters make no sense.
+unsigned aggregation_words(dif::Action function, std::span<const int64_t> parameters);
+
+// Buckets of quantize().
+inline constexpr unsigned kQuantizeBuckets = 127;
+inline constexpr unsigned kQuantizeZero = 63;
+// Lower end of a bucket (upper end, for negative ones).
+int64_t quantize_value(unsigned bucket);
+
+// Buckets of llquantize(). Each magnitude m from low to high splits [factor^m, factor^(m+1)) into steps - steps/factor buckets of
+// factor^(m+1)/steps each. Where that is below 1 (only at magnitude 0, and only if steps > factor) one bucket holds each integer.
+struct LogLinear {
+  int64_t factor, low, high, steps;
+
+  explicit LogLinear(std::span<const int64_t> parameters)
+      : factor(parameters[0]), low(parameters[1]), high(parameters[2]), steps(parameters[3]) {}
+  int64_t per_magnitude() const { return steps - steps / factor; }
+  unsigned zero_bucket() const { return static_cast<unsigned>(1 + (high - low + 1) * per_magnitude()); }
+  unsigned buckets() const { return 2 * zero_bucket() + 1; }
+  unsigned bucket_of(int64_t value) const noexcept;
+  uint64_t power(int64_t exponent) const noexcept;
+};
+
+}  // namespace dvm::runtime

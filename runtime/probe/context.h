@@ -1,0 +1,41 @@
+#pragma once
+// What the ECB loop works with. One thread owns all of it.
+
+#include <cstdint>
+#include <vector>
+
+#include "dvm/vm/state.h"
+#include "runtime/buffer/aggregation_buffer.h"
+#include "runtime/buffer/principal_buffer.h"
+#include "runtime/cost/stages.h"
+#include "runtime/enabling/ecb.h"
+
+namespace dvm::runtime {
+
+// DTrace's activities as far as they show: after exit() only END and ERROR run.
+enum class Activity : uint8_t { active, draining };
+
+// What all firings of a consumer share.
+struct FireSession {
+  PrincipalBuffer principal;
+  AggregationBuffer aggregations;
+  Activity activity = Activity::active;
+  int exit_status = 0;
+  uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
+  const ProbeEcbs* error_probe = nullptr;
+  Stages stages;  // filled in a run with accounting, on the sampled firings
+};
+
+struct FireContext {
+  FireSession& session;
+  vm::MachineState& state;
+  vm::Host& host;
+  const vm::FaultState& fault;   // of state
+  std::vector<std::byte> key;    // room for the largest key
+  FireContext* error = nullptr;  // runs the ERROR probe, with a machine state of its own; null in that context itself
+
+  FireContext(FireSession& s, vm::MachineState& m, vm::Host& h, size_t key_size)
+      : session(s), state(m), host(h), fault(m.fault()), key(key_size) {}
+};
+
+}  // namespace dvm::runtime

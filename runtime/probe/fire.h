@@ -1,0 +1,145 @@
+#pragma once
+// The ECB loop: a firing meets the ECBs of its probe. Probe context: no allocation, no lock, no exception, no call into the
+// consumer.
+//
+//   for each ECB of the probe, in program order
+//     predicate ── false: next ECB
+//     reserve the record ── no room: a drop, next ECB
+//     actions in order ── fault: what the clause has written is forgotten, the ERROR probe fires, next ECB
+//     commit the record
+//
+// After exit() the rest of its clause still runs; ECBs behind it do not, except those of END and ERROR. State changed before a
+// fault (variables, aggregations) stays changed; only records are taken back.
+
+#include "runtime/probe/actions.h"
+
+namespace dvm::runtime {
+
+template <class Accounting>
+void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+
+struct Off;  // accounting
+
+// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. action: its index in the clause; the
+// predicate counts as 0.
+template <class Accounting>
+void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
+  FireSession& session = context.session;
+  const vm::FaultState fault = context.fault;
+  ErrorRecord error{{0, firing.cpu}, ecb.epid, action, fault.pc * 4, fault.id, fault.value};
+  if (std::byte* to = session.principal.reserve(sizeof(error))) {
+    std::memcpy(to, &error, sizeof(error));
+    session.principal.commit(sizeof(error));
+  }
+  if (context.error == nullptr) {
+    session.errors_in_error++;
+    return;
+  }
+  if (session.error_probe == nullptr) return;
+  vm::Firing again = firing;  // the ERROR probe fires where the fault was, with arguments of its own
+  again.args = {0, ecb.epid, action, error.offset, static_cast<uint64_t>(fault.id), fault.value};
+  again.memory = {};
+  fire_probe<Accounting>(*context.error, *session.error_probe, again);
+}
+
+// The index of the action that faulted, or the number of actions.
+template <class Policy>
+uint32_t run_actions(FireContext& context, Ecb& ecb, std::byte* record) noexcept {
+  uint32_t index = 0;
+  for (Action& action : ecb.actions) {
+    [[maybe_unused]] typename Policy::Stamp stamp;
+    bool ok = Policy::entry(action)(context, action, record);
+    if constexpr (Policy::counts) action.tally.count++, stamp.close(action.tally);
+    if (!ok) return index;
+    index++;
+  }
+  return index;
+}
+
+template <class Policy>
+bool predicate_holds(FireContext& context, Ecb& ecb) noexcept {
+  if (!ecb.predicate) return true;
+  [[maybe_unused]] typename Policy::Stamp stamp;
+  uint64_t result = 0;
+  bool holds = evaluate<Policy>(context, *ecb.predicate, result) && result != 0;
+  if constexpr (Policy::counts) {
+    context.session.stages[Stage::predicate].count++;
+    stamp.close(context.session.stages[Stage::predicate]);
+  }
+  return holds;
+}
+
+template <class Policy>
+void note_fault(Ecb& ecb) noexcept {
+  if constexpr (Policy::counts) ecb.tallies.faults++;
+}
+
+// Accounting is passed on to the ERROR probe.
+template <class Policy, class Accounting>
+void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
+  FireSession& session = context.session;
+  if (!predicate_holds<Policy>(context, ecb)) {
+    if (context.fault.id == dif::Fault::none) return;
+    note_fault<Policy>(ecb);
+    return raise_error<Accounting>(context, ecb, 0, firing);
+  }
+  if constexpr (Policy::counts) ecb.tallies.predicate_hits++;
+  std::byte* record = nullptr;
+  if (ecb.record_size != 0) {
+    record = session.principal.reserve(ecb.record_size);
+    if (record == nullptr) return;
+    RecordHeader header{ecb.epid, firing.cpu};
+    std::memcpy(record, &header, sizeof(header));
+  }
+  [[maybe_unused]] typename Policy::Stamp stamp;
+  uint32_t done = run_actions<Policy>(context, ecb, record);
+  if constexpr (Policy::counts) session.stages[Stage::actions].count++, stamp.close(session.stages[Stage::actions]);
+  if (done != ecb.actions.size()) {
+    note_fault<Policy>(ecb);
+    return raise_error<Accounting>(context, ecb, done, firing);
+  }
+  session.principal.commit(ecb.record_size);
+}
+
+struct Off {
+  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
+    run_ecb<Unaccounted, Off>(context, ecb, firing);
+  }
+};
+
+// Counts each firing and times a sample of them.
+struct OnSample {
+  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
+    uint64_t n = ecb.tallies.firings++;
+    bool sample = n < kSampleFirst || n % kSampleEvery == 0;
+    if (sample)
+      run_ecb<Sampled, OnSample>(context, ecb, firing);
+    else
+      run_ecb<Counted, OnSample>(context, ecb, firing);
+  }
+};
+
+// Times every firing.
+struct OnAlways {
+  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
+    ecb.tallies.firings++;
+    run_ecb<Sampled, OnAlways>(context, ecb, firing);
+  }
+};
+
+template <class Accounting>
+void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  firing.probe_id = probe.probe->id;
+  firing.provider = probe.probe->provider;
+  firing.module = probe.probe->module;
+  firing.function = probe.probe->function;
+  firing.name = probe.probe->name;
+  if (probe.needs_machine) context.state.begin_firing(firing, context.host);
+  for (Ecb* ecb : probe.ecbs) {
+    if (context.session.activity != Activity::active && !probe.outlives_exit) return;
+    if (probe.needs_machine) context.state.begin_clause(ecb->epid);
+    Accounting::run(context, *ecb, firing);
+  }
+}
+
+}  // namespace dvm::runtime
