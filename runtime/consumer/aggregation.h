@@ -1,0 +1,85 @@
+#pragma once
+// Aggregations as the consumer has them: what snapshots of the aggregation buffer brought, merged by key, until clear() or
+// trunc(). The table per function (merge, compare, print) is made from aggregations.def.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dvm/dif/option.h"
+#include "dvm/dif/program.h"
+#include "runtime/buffer/aggregation_buffer.h"
+#include "runtime/consumer/datum.h"
+#include "runtime/consumer/printf.h"
+
+namespace dvm::runtime {
+
+struct MergedAggregation;
+
+struct MergedRow {
+  const MergedAggregation* aggregation = nullptr;
+  std::string key;  // as in the aggregation buffer
+  std::vector<uint64_t> state;
+};
+
+struct MergedAggregation {
+  dif::AggregationDesc desc;
+  unsigned words = 0;
+  uint64_t initial = 0;
+  std::unordered_map<std::string, MergedRow> rows;  // by key
+  int64_t normal = 1;
+  bool is_printed = false;  // by a printa(): the end leaves it out
+};
+
+// One line of a printa(): the row of each aggregation that has the key, null for one that has not.
+struct JoinedRow {
+  std::vector<const MergedRow*> rows;
+  const MergedRow& any() const;
+};
+
+// How rows are put in order: dtrace's options aggsortkey, aggsortkeypos, aggsortpos, aggsortrev.
+struct SortOrder {
+  explicit SortOrder(const dif::Options& options);
+  SortOrder() = default;
+  bool by_key = false;
+  bool reversed = false;
+  size_t key_position = 0;
+  size_t value_position = 0;
+};
+
+class Aggregations {
+ public:
+  void declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial);
+  MergedAggregation* find(uint32_t id);
+
+  // Merges what the buffer holds and empties it.
+  void take(AggregationBuffer& buffer);
+
+  void clear(uint32_t id);
+  // count 0: all rows go; positive: so many of the largest stay; negative: of the smallest.
+  void trunc(uint32_t id, int64_t count);
+  void normalize(uint32_t id, int64_t normal);
+
+  std::vector<const MergedRow*> sorted(uint32_t id, const SortOrder& order);
+  // Rows of all aggregations that no printa() has printed, each aggregation's together.
+  std::vector<const MergedRow*> sorted_unprinted(const SortOrder& order);
+  std::vector<JoinedRow> joined(std::span<const uint32_t> ids, const SortOrder& order);
+
+ private:
+  std::deque<MergedAggregation> all_;
+  std::unordered_map<uint32_t, MergedAggregation*> by_id_;
+};
+
+// The keys of a row, as values.
+std::vector<Datum> keys_of(const MergedRow& row);
+
+// Value of a row (or of none: what an empty state prints as) without a format, in the column of unformatted printa().
+void append_value(std::string& out, const MergedAggregation& aggregation, const MergedRow* row);
+// The same under an @ conversion.
+void append_value(std::string& out, const Conversion& conversion, const MergedAggregation& aggregation, const MergedRow* row);
+
+}  // namespace dvm::runtime

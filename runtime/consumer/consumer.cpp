@@ -1,0 +1,190 @@
+// Records to text, action by action. Tested by tests/unit/runtime/consumer_test.cpp.
+
+#include "runtime/consumer/consumer.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/consumer/errors.h"
+#include "runtime/probe/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+struct ActionRecord {
+  const Action& action;
+  const std::byte* record;
+
+  Datum datum(size_t i) const {
+    const Value& value = action.values[i];
+    return {&value.type, {record + value.offset, value.size}};
+  }
+  size_t count() const { return action.values.size(); }
+  std::span<const uint32_t> aggregations() const { return action.desc->aggregations; }
+};
+
+// format_<name>: what the consumer does for an action, one function a row of actions.def that leaves a record.
+
+void format_trace(Consumer& consumer, const ActionRecord& action) {
+  for (size_t i = 0; i < action.count(); i++) append_traced(consumer.text(), action.datum(i), consumer.is_quiet());
+}
+
+void format_printf(Consumer& consumer, const ActionRecord& action) {
+  std::vector<Datum> arguments;
+  for (size_t i = 0; i < action.count(); i++) arguments.push_back(action.datum(i));
+  append_formatted(consumer.text(), consumer.format_of(action.action), arguments);
+}
+
+void format_printa(Consumer& consumer, const ActionRecord& action) {
+  const Format* format = action.action.desc->has_format ? &consumer.format_of(action.action) : nullptr;
+  print_aggregations(consumer, action.aggregations(), format);
+}
+
+void format_clear(Consumer& consumer, const ActionRecord& action) {
+  for (uint32_t id : action.aggregations()) consumer.aggregations().clear(id);
+}
+
+void format_trunc(Consumer& consumer, const ActionRecord& action) {
+  int64_t count = action.count() > 0 ? action.datum(0).signed_value() : 0;
+  for (uint32_t id : action.aggregations()) consumer.aggregations().trunc(id, count);
+}
+
+void format_normalize(Consumer& consumer, const ActionRecord& action) {
+  int64_t normal = action.count() > 0 ? action.datum(0).signed_value() : 1;
+  if (normal == 0) return consumer.notice("dvm: normalize() by zero was ignored\n");
+  for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, normal);
+}
+
+void format_denormalize(Consumer& consumer, const ActionRecord& action) {
+  for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, 1);
+}
+
+void format_exit(Consumer&, const ActionRecord&) {}  // the session knows the status already
+
+using FormatAction = void (*)(Consumer&, const ActionRecord&);
+template <dif::Action kind>
+constexpr FormatAction kFormat = nullptr;
+#define DVM_FORMATS(name) \
+  template <>             \
+  constexpr FormatAction kFormat<dif::Action::name> = format_##name;
+DVM_FORMATS(trace)
+DVM_FORMATS(printf)
+DVM_FORMATS(printa)
+DVM_FORMATS(clear)
+DVM_FORMATS(trunc)
+DVM_FORMATS(normalize)
+DVM_FORMATS(denormalize)
+DVM_FORMATS(exit)
+#undef DVM_FORMATS
+
+FormatAction format_function(dif::Action kind) {
+  switch (kind) {
+#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                              \
+  case dif::Action::name: {                                                                                \
+    using dif::yes;                                                                                        \
+    static_assert(!std::string_view(support).empty() || dif::ActionTime::when == dif::ActionTime::probe || \
+                      kFormat<dif::Action::name> != nullptr,                                               \
+                  "format_" #name);                                                                        \
+    return kFormat<dif::Action::name>;                                                                     \
+  }
+#include "vm/dif/actions.def"
+    default:
+      return nullptr;
+  }
+}
+
+Status write(std::FILE* file, std::string& text) {
+  std::string pending;
+  pending.swap(text);
+  if (pending.empty() || file == nullptr) return {};
+  errno = 0;
+  if (std::fwrite(pending.data(), 1, pending.size(), file) == pending.size() && std::fflush(file) == 0) return {};
+  return Error{fmt::format("could not write the output: {}", std::strerror(errno))};
+}
+
+}  // namespace
+
+Status Consumer::prepare() {
+  for (const Aggregation& aggregation : enabling_.aggregations())
+    aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
+  for (const Ecb& ecb : enabling_.ecbs())
+    for (const dif::ActDesc& action : ecb.desc->actions) {
+      if ((!action.has_format && action.kind != dif::Action::printf) || formats_.contains(&action)) continue;
+      Result<Format> format = Format::parse(action.format);
+      if (!format) return format.error();
+      formats_.emplace(&action, std::move(*format));
+    }
+  return {};
+}
+
+const Ecb* Consumer::next_ecb(std::span<const std::byte> records) const {
+  while (records.size() >= sizeof(RecordHeader)) {
+    RecordHeader header;
+    std::memcpy(&header, records.data(), sizeof(header));
+    if (header.epid != 0) return enabling_.ecb(header.epid);
+    records = records.subspan(std::min(records.size(), sizeof(ErrorRecord)));
+  }
+  return nullptr;
+}
+
+void Consumer::consume(std::span<const std::byte> records) {
+  while (records.size() >= sizeof(RecordHeader)) {
+    RecordHeader header;
+    std::memcpy(&header, records.data(), sizeof(header));
+    const Ecb* ecb = enabling_.ecb(header.epid);
+    size_t size = ecb ? ecb->record_size : sizeof(ErrorRecord);
+    if (size == 0 || size > records.size()) return;
+    const std::byte* record = records.data();
+    records = records.subspan(size);
+    if (ecb) {
+      consume_record(*ecb, record, next_ecb(records));
+    } else {
+      ErrorRecord error;
+      std::memcpy(&error, record, sizeof(error));
+      notice("dvm: " + error_text(error, enabling_) + "\n");
+    }
+  }
+}
+
+void Consumer::consume_record(const Ecb& ecb, const std::byte* record, const Ecb* next) {
+  RecordHeader header;
+  std::memcpy(&header, record, sizeof(header));
+  if (!has_heading_) print_heading();
+  print_columns(ecb, header.cpu, next);
+  for (const Action& action : ecb.actions)
+    if (FormatAction format = format_function(action.kind)) format(*this, {action, record});
+  if (!is_quiet()) text_ += '\n';
+}
+
+void Consumer::print_heading() {
+  has_heading_ = true;
+  if (options_[dif::Option::flowindent] > 0)
+    append(text_, "%3s %-41s\n", "CPU", "FUNCTION");
+  else if (!is_quiet())
+    append(text_, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+}
+
+void Consumer::print_columns(const Ecb& ecb, int cpu, const Ecb* next) {
+  if (options_[dif::Option::flowindent] > 0) return append(text_, "%3d %-41s ", cpu, flow_.column(ecb, next).c_str());
+  if (is_quiet()) return;
+  std::string name = ecb.probe->function + ":" + ecb.probe->name;
+  append(text_, "%3d %6u %32s ", cpu, ecb.probe->id, name.c_str());
+}
+
+void Consumer::print_rest() {
+  text_ += '\n';
+  for (const MergedRow* row : aggregations_.sorted_unprinted(sort_order())) {
+    uint32_t id = row->aggregation->desc.id;
+    append_table_row(text_, std::span(&id, 1), aggregations_, JoinedRow{{row}});
+  }
+}
+
+Status Consumer::flush() {
+  Status notices = write(err_, notices_);
+  if (Status output = write(out_, text_); !output) return output;
+  return notices;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,131 @@
+// Values as dtrace prints them without a format. Tested by tests/unit/runtime/datum_test.cpp.
+
+#include "runtime/consumer/datum.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int kTraceWidth = 33;
+constexpr int kKeyWidth = 50;
+
+bool is_text_byte(std::byte b) {
+  int c = std::to_integer<int>(b);
+  return std::isprint(c) || std::isspace(c) || c == '\b' || c == '\a';
+}
+
+// Text up to a NUL behind which only NULs follow, or all text. False: it is no text.
+bool looks_like_text(std::span<const std::byte> bytes, size_t& length) {
+  auto end = std::find_if_not(bytes.begin(), bytes.end(), is_text_byte);
+  length = static_cast<size_t>(end - bytes.begin());
+  return end == bytes.end() || (length > 0 && std::all_of(end, bytes.end(), [](std::byte b) { return b == std::byte{0}; }));
+}
+
+void append_dump_line(std::string& out, std::span<const std::byte> bytes, size_t at) {
+  append(out, "%*s%5zx:", 5, "", at);
+  size_t end = std::min(at + 16, bytes.size());
+  for (size_t i = at; i < end; i++) append(out, " %02x", std::to_integer<unsigned>(bytes[i]));
+  for (size_t i = end; i < at + 16; i++) out += "   ";
+  out += "  ";
+  for (size_t i = at; i < end; i++) {
+    char c = static_cast<char>(bytes[i]);
+    out += c < ' ' || c > '~' ? '.' : c;
+  }
+  out += '\n';
+}
+
+void append_dump(std::string& out, std::span<const std::byte> bytes) {
+  append(out, "\n%*s      ", 5, "");
+  for (char c : std::string_view("0123456789abcdef")) append(out, "  %c", c);
+  out += "  0123456789abcdef\n";
+  for (size_t at = 0; at < bytes.size(); at += 16) append_dump_line(out, bytes, at);
+}
+
+void append_text(std::string& out, std::string_view text, int width, bool quiet) {
+  if (quiet) {
+    out += text;
+    return;
+  }
+  out += "  ";
+  out += text;
+  if (text.size() < static_cast<size_t>(width)) out.append(static_cast<size_t>(width) - text.size(), ' ');
+}
+
+// Columns of trace() by size of the integer.
+int traced_width(size_t size, bool is_signed) {
+  if (size == 8) return is_signed ? 19 : 20;
+  return size == 4 ? 10 : size == 2 ? 5 : 3;
+}
+int key_width(size_t size) { return size == 8 ? 16 : size == 4 ? 8 : size == 2 ? 5 : 3; }
+
+}  // namespace
+
+void append(std::string& out, const char* format, ...) {
+  char small[512];
+  std::va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int length = std::vsnprintf(small, sizeof(small), format, arguments);
+  va_end(arguments);
+  if (length >= static_cast<int>(sizeof(small))) {
+    size_t at = out.size();
+    out.resize(at + static_cast<size_t>(length) + 1);
+    std::vsnprintf(out.data() + at, static_cast<size_t>(length) + 1, format, again);
+    out.pop_back();
+  } else if (length > 0) {
+    out.append(small, static_cast<size_t>(length));
+  }
+  va_end(again);
+}
+
+std::string_view Datum::text() const {
+  const char* begin = reinterpret_cast<const char*>(bytes.data());
+  return {begin, ::strnlen(begin, bytes.size())};
+}
+
+uint64_t Datum::unsigned_value() const {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min<size_t>(bytes.size(), sizeof(value)));
+  return value;
+}
+
+int64_t Datum::signed_value() const {
+  size_t size = std::min<size_t>(bytes.size(), 8);
+  if (size == 0) return 0;
+  unsigned shift = static_cast<unsigned>(64 - 8 * size);
+  return static_cast<int64_t>(unsigned_value() << shift) >> shift;
+}
+
+void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, bool quiet) {
+  if (bytes.empty()) return;
+  size_t length = 0;
+  if (!looks_like_text(bytes, length)) return append_dump(out, bytes);
+  append_text(out, {reinterpret_cast<const char*>(bytes.data()), length}, width, quiet);
+}
+
+void append_traced(std::string& out, const Datum& datum, bool quiet) {
+  if (datum.is_string()) return append_text(out, datum.text(), kTraceWidth, quiet);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, quiet);
+  int width = quiet ? 0 : traced_width(datum.bytes.size(), datum.type->is_signed);
+  if (!quiet) out += ' ';
+  if (datum.type->is_signed)
+    append(out, "%*lld", width, static_cast<long long>(datum.signed_value()));
+  else
+    append(out, "%*llu", width, static_cast<unsigned long long>(datum.unsigned_value()));
+}
+
+// dtrace prints keys of 4 and 8 bytes signed and smaller ones unsigned, whatever their type.
+void append_key(std::string& out, const Datum& datum) {
+  if (datum.is_string()) return append_text(out, datum.text(), kKeyWidth, false);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kKeyWidth, false);
+  bool is_wide = datum.bytes.size() >= 4;
+  long long value = is_wide ? datum.signed_value() : static_cast<long long>(datum.unsigned_value());
+  append(out, " %*lld", key_width(datum.bytes.size()), value);
+}
+
+}  // namespace dvm::runtime

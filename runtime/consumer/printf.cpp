@@ -1,0 +1,212 @@
+// Reading formats and printing by them. Tested by tests/unit/runtime/printf_test.cpp.
+
+#include "runtime/consumer/printf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int kMostWidth = 65535;
+
+constexpr std::string_view kConversions = "diuoxXpcCsSaAYTk";
+constexpr std::string_view kFlags = "#+- 0'";
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+  bool at_end() const { return at_ >= text_.size(); }
+  char peek() const { return at_end() ? '\0' : text_[at_]; }
+  char next() { return at_end() ? '\0' : text_[at_++]; }
+  bool accept(char c) { return !at_end() && text_[at_] == c ? (at_++, true) : false; }
+  int number() {
+    int value = 0;
+    while (peek() >= '0' && peek() <= '9') value = std::min(value * 10 + (next() - '0'), kMostWidth);
+    return value;
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+void read_flags(Reader& reader, Conversion& conversion) {
+  while (!reader.at_end()) {
+    if (reader.accept('@'))
+      conversion.is_aggregation = true;
+    else if (kFlags.find(reader.peek()) != std::string_view::npos)
+      conversion.flags += reader.next();
+    else
+      return;
+  }
+}
+
+void read_width(Reader& reader, Conversion& conversion) {
+  if (reader.accept('*'))
+    conversion.width_given = true;
+  else if (reader.peek() >= '0' && reader.peek() <= '9')
+    conversion.width = reader.number();
+  if (!reader.accept('.')) return;
+  if (reader.accept('*'))
+    conversion.precision_given = true;
+  else
+    conversion.precision = reader.number();
+}
+
+// Lengths say nothing here: the argument's type does.
+void skip_length(Reader& reader) {
+  while (reader.peek() == 'h' || reader.peek() == 'l' || reader.peek() == 'w') reader.next();
+}
+
+// "%", flags, width and precision, then `tail`, for C's printf.
+std::string c_format(const Conversion& conversion, const char* tail) {
+  std::string format = "%" + conversion.flags;
+  if (conversion.width >= 0) format += fmt::format("{}", conversion.width);
+  if (conversion.precision >= 0) format += fmt::format(".{}", conversion.precision);
+  return format + tail;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+void append_signed(std::string& out, const Conversion& c, int64_t value) {
+  append(out, c_format(c, "lld").c_str(), static_cast<long long>(value));
+}
+void append_unsigned(std::string& out, const Conversion& c, const char* tail, uint64_t value) {
+  append(out, c_format(c, tail).c_str(), static_cast<unsigned long long>(value));
+}
+void append_string(std::string& out, const Conversion& c, const std::string& text) {
+  append(out, c_format(c, "s").c_str(), text.c_str());
+}
+void append_char(std::string& out, const Conversion& c, char value) { append(out, c_format(c, "c").c_str(), value); }
+#pragma GCC diagnostic pop
+
+std::string escape(char c) {
+  using namespace std::literals;
+  static constexpr std::string_view kFrom = "\0\a\b\f\n\r\t\v\"\\"sv;
+  static constexpr std::string_view kTo = "0abfnrtv\"\\";
+  size_t at = kFrom.find(c);
+  if (at != std::string_view::npos) return std::string("\\") + kTo[at];
+  if (c >= ' ' && c <= '~') return std::string(1, c);
+  return fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+}
+
+// With the NUL that ends it, as dtrace shows it.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) result += escape(c);
+  return result + "\\0";
+}
+
+std::string time_text(int64_t nanoseconds, const char* format) {
+  std::time_t seconds = static_cast<std::time_t>(nanoseconds / 1'000'000'000);
+  std::tm parts{};
+  char text[128] = "";
+  if (localtime_r(&seconds, &parts) == nullptr) return fmt::format("{}", nanoseconds);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  size_t length = std::strftime(text, sizeof(text), format, &parts);
+#pragma GCC diagnostic pop
+  return {text, length};
+}
+
+// A string where a string is asked for; of anything else, its digits or its bytes as text.
+std::string text_of(const Datum& datum) {
+  return datum.is_integer() ? fmt::format("{}", datum.signed_value()) : std::string(datum.text());
+}
+
+void append_decimal(std::string& out, const Conversion& c, const Datum& datum) {
+  if (datum.type->is_signed)
+    append_signed(out, c, datum.signed_value());
+  else
+    append_unsigned(out, c, "llu", datum.unsigned_value());
+}
+
+}  // namespace
+
+Result<Format> Format::parse(std::string_view text) {
+  Format format;
+  Reader reader(text);
+  Conversion current;
+  while (!reader.at_end()) {
+    char c = reader.next();
+    if (c != '%') {
+      current.literal += c;
+      continue;
+    }
+    read_flags(reader, current);
+    read_width(reader, current);
+    skip_length(reader);
+    current.kind = reader.next();
+    if (current.kind == '%') {
+      current.literal += '%';
+      current = {current.literal, 0, false, "", -1, -1, false, false};
+      continue;
+    }
+    if (current.kind == 0 || kConversions.find(current.kind) == std::string_view::npos)
+      return Error{fmt::format("a format has no conversion '%{}'", current.kind ? std::string(1, current.kind) : "")};
+    format.pieces_.push_back(std::move(current));
+    current = {};
+  }
+  if (!current.literal.empty()) format.pieces_.push_back(std::move(current));
+  return format;
+}
+
+void append_converted(std::string& out, const Conversion& c, const Datum& datum) {
+  uint64_t value = datum.unsigned_value();
+  switch (c.kind) {
+    case 'd':
+    case 'i':
+      return append_decimal(out, c, datum);
+    case 'u':
+      return append_unsigned(out, c, "llu", value);
+    case 'o':
+      return append_unsigned(out, c, "llo", value);
+    case 'x':
+    case 'p':
+      return append_unsigned(out, c, "llx", value);
+    case 'X':
+      return append_unsigned(out, c, "llX", value);
+    case 'c':
+      return append_char(out, c, static_cast<char>(value));
+    case 'C':
+      return append_string(out, c, escape(static_cast<char>(value)));
+    case 's':
+      return append_string(out, c, text_of(datum));
+    case 'S':
+      return append_string(out, c, escaped(text_of(datum)));
+    case 'Y':
+      return append_string(out, c, time_text(datum.signed_value(), "%Y %b %e %T"));
+    case 'T':
+      return append_string(out, c, time_text(datum.signed_value(), "%a, %d %b %Y %T %Z"));
+    default:  // a, A, k: no symbols are known here
+      return append_string(out, c, fmt::format("0x{:x}", value));
+  }
+}
+
+void append_converted(std::string& out, const Conversion& c, int64_t value) {
+  static const dif::DataType kType{dif::TypeKind::integer, true, false, 8, "int64_t"};
+  append_converted(out, c, Datum{&kType, std::as_bytes(std::span(&value, 1))});
+}
+
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments) {
+  size_t next = 0;
+  auto take = [&]() -> const Datum* { return next < arguments.size() ? &arguments[next++] : nullptr; };
+  auto take_number = [&]() -> int {
+    const Datum* datum = take();
+    return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
+  };
+  for (const Conversion& piece : format.pieces()) {
+    out += piece.literal;
+    if (piece.kind == 0) continue;
+    Conversion conversion = piece;
+    if (piece.width_given) conversion.width = take_number();
+    if (conversion.width < 0 && piece.width_given) conversion.flags += '-', conversion.width = -conversion.width;
+    if (piece.precision_given) conversion.precision = take_number();
+    if (const Datum* datum = take()) append_converted(out, conversion, *datum);
+  }
+}
+
+}  // namespace dvm::runtime

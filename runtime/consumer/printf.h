@@ -1,0 +1,50 @@
+#pragma once
+// Formats of printf() and printa(), read once when the program is enabled.
+//
+//   % [@] [# + space - 0 '] [width or *] [.precision or .*] [h hh l ll w] conversion
+//
+// Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
+// escaped), a A (address), Y T (time in ns since 1970: local, RFC 822), %. An @ takes the next aggregation of printa() instead of
+// a key.
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/consumer/datum.h"
+
+namespace dvm::runtime {
+
+struct Conversion {
+  std::string literal;  // text before it
+  char kind = 0;        // 0: only the literal
+  bool is_aggregation = false;
+  std::string flags;  // as C has them
+  int width = -1;
+  int precision = -1;
+  bool width_given = false;      // by an argument: *
+  bool precision_given = false;  // by an argument: .*
+};
+
+class Format {
+ public:
+  static Result<Format> parse(std::string_view text);
+  const std::vector<Conversion>& pieces() const { return pieces_; }
+
+ private:
+  std::vector<Conversion> pieces_;
+};
+
+// One value under one conversion, without its literal.
+void append_converted(std::string& out, const Conversion& conversion, const Datum& datum);
+// The same for an integer that is not recorded: the value of an aggregation.
+void append_converted(std::string& out, const Conversion& conversion, int64_t value);
+
+// A whole printf().
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments);
+
+}  // namespace dvm::runtime
