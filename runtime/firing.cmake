@@ -1,1 +1,20 @@
+# dvm_probe: ECBs, the ECB loop and the buffers; what an agent in a traced process would link, nothing but the VM below it.
+dvm_library(probe
+  buffer/aggregation_buffer.cpp
+  buffer/principal_buffer.cpp
+  enabling/enabling.cpp
+  probe/aggregate.cpp)
+target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
 
+# dvm_runtime: the consumer and the handle that joins all of it.
+dvm_library(runtime
+  consumer/aggregation.cpp
+  consumer/consumer.cpp
+  consumer/datum.cpp
+  consumer/errors.cpp
+  consumer/flow.cpp
+  consumer/histogram.cpp
+  consumer/printa.cpp
+  consumer/printf.cpp
+  handle.cpp)
+target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)

@@ -1,0 +1,66 @@
+// A session from enable() to stop(): what fires when, what is printed, and the exit status.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+TEST(Handle, PrintsWhatBeginTraces) {
+  Session session;
+  session.run({clause("BEGIN", {print("%d and %s\n", {constant(-3), text("more")}), exit_with(7)})});
+  EXPECT_EQ(session.out(), "-3 and more\n\n");
+  EXPECT_EQ(session.err(), "");
+  EXPECT_EQ(session.handle().exit_status(), 7);
+}
+
+TEST(Handle, ExitEndsTheFiringButEndRuns) {
+  Session session;
+  session.run({clause("BEGIN", {print("a ")}), clause("BEGIN", {exit_with(1), print("rest of the clause ")}),
+               clause("BEGIN", {print("never ")}), clause("END", {print("end")})});
+  EXPECT_EQ(session.out(), "a rest of the clause end\n");
+}
+
+TEST(Handle, EndMayChangeTheExitStatus) {
+  Session session;
+  session.run({clause("BEGIN", {exit_with(1)}), clause("END", {exit_with(9)})});
+  EXPECT_EQ(session.handle().exit_status(), 9);
+}
+
+TEST(Handle, ColumnsAndHeading) {
+  Session session;
+  session.loud();
+  uint32_t id = session.add_probe("work", "entry");
+  session.fire(id, {42}, 3);
+  session.run({clause("entry", {action(dif::Action::trace, {built_in(dif::BuiltIn::arg0)})})});
+  EXPECT_EQ(session.out(),
+            "CPU     ID                    FUNCTION:NAME\n"
+            "  3      4                       work:entry                   42\n\n");
+}
+
+TEST(Handle, ClauseWithoutActionsSaysThatItFired) {
+  Session session;
+  session.loud();
+  uint32_t id = session.add_probe("f", "entry");
+  session.fire(id);
+  session.run({clause("entry", {})});
+  EXPECT_EQ(session.out(), "CPU     ID                    FUNCTION:NAME\n  0      4                          f:entry \n\n");
+}
+
+TEST(Handle, ClauseThatOnlyAggregatesLeavesNoLine) {
+  Session session;
+  session.loud();
+  session.run({clause("BEGIN", {aggregate(dif::Action::agg_count, 1, {}, 0)}),
+               clause("END", {aggregate(dif::Action::agg_count, 1, {}, 0)}),
+               clause("BEGIN", {action(dif::Action::expression, {constant(1)}), exit_with(0)})},
+              {declare(1, dif::Action::agg_count)});
+  EXPECT_EQ(session.masked_out(),
+            "CPU     ID                    FUNCTION:NAME\n"
+            "  0      1                           :BEGIN \n"
+            "\n"
+            "                2\n");
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test
