@@ -1,0 +1,140 @@
+// Symbols of ELF files, demangling and near names.
+
+#include "runtime/symbol/elf.h"
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/symbol/demangle.h"
+#include "runtime/symbol/similar.h"
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
+
+std::vector<ElfFunction> functions_at(const ElfObject& elf, uint64_t address) {
+  std::vector<ElfFunction> out;
+  for (const ElfFunction& f : elf.functions()) {
+    if (f.address == address) out.push_back(f);
+  }
+  return out;
+}
+
+uint64_t address_of(const ElfObject& elf, std::string_view name) {
+  for (const ElfFunction& f : elf.functions()) {
+    if (f.name == name) return f.address;
+  }
+  return 0;
+}
+
+TEST(Elf, HasTheFunctionsOfAProgramEachOnce) {
+  auto elf = ElfObject::read(kPrograms + "source_fixed");
+  ASSERT_TRUE(elf) << elf.error().message;
+  auto named = [&](std::string_view name) {
+    return std::count_if((*elf)->functions().begin(), (*elf)->functions().end(),
+                         [&](const ElfFunction& f) { return f.name == name; });
+  };
+  EXPECT_EQ(named("main"), 1);
+  EXPECT_EQ(named("sp_second"), 1);
+  EXPECT_EQ(named("sink"), 0);    // data
+  EXPECT_EQ(named("printf"), 0);  // of another file
+  EXPECT_EQ(named("puts"), 0);
+}
+
+TEST(Elf, FileOffsetsFollowTheSegments) {
+  auto fixed = ElfObject::read(kPrograms + "source_fixed");
+  ASSERT_TRUE(fixed);
+  uint64_t address = address_of(**fixed, "sp_first");
+  ASSERT_NE(address, 0U);
+  EXPECT_EQ(functions_at(**fixed, address)[0].offset, address - 0x400000);
+}
+
+TEST(Elf, BestNameOfAnAddressComesFirst) {
+  auto elf = ElfObject::read(kPrograms + "source_pie");
+  ASSERT_TRUE(elf);
+  auto names = functions_at(**elf, address_of(**elf, "sp_first"));
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_EQ(names[0].name, "sp_first");
+  EXPECT_EQ(names[1].name, "sp_alias_of_first");
+}
+
+TEST(Elf, WhatIsNoProgramIsAnError) {
+  auto reason = [](const std::string& path) {
+    auto elf = ElfObject::read(path);
+    return elf ? std::string("read") : elf.error().message;
+  };
+  EXPECT_THAT(reason("/nonexistent"), HasSubstr("No such file"));
+  EXPECT_THAT(reason("/etc/passwd"), HasSubstr("no ELF file"));
+  EXPECT_THAT(reason("/dev/null"), HasSubstr("no ELF file"));
+  EXPECT_NE(reason("/"), "read");
+  std::string fifo = testing::TempDir() + "elf-fifo";
+  mkfifo(fifo.c_str(), 0600);
+  EXPECT_NE(reason(fifo), "read");
+  std::filesystem::remove(fifo);
+}
+
+TEST(Elf, OtherMachinesAreAnError) {
+  std::string path = testing::TempDir() + "elf-machine";
+  Elf64_Ehdr header{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_version = EV_CURRENT;
+  header.e_ehsize = sizeof header;
+  header.e_type = ET_DYN;
+  header.e_machine = EM_AARCH64;
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<char*>(&header), sizeof header);
+  auto elf = ElfObject::read(path);
+  ASSERT_FALSE(elf);
+  EXPECT_THAT(elf.error().message, HasSubstr("x86-64"));
+  std::filesystem::remove(path);
+}
+
+TEST(ElfCache, ReadsAFileAgainOnlyWhenItChanged) {
+  std::string path = testing::TempDir() + "elf-cache";
+  std::filesystem::copy_file(kPrograms + "source_pie", path, std::filesystem::copy_options::overwrite_existing);
+  ElfCache cache;
+  auto first = cache.read(path), second = cache.read(path);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(*first, *second);
+  std::filesystem::copy_file(kPrograms + "source_fixed", path, std::filesystem::copy_options::overwrite_existing);
+  auto third = cache.read(path);
+  ASSERT_TRUE(third);
+  EXPECT_NE(*first, *third);
+  std::filesystem::remove(path);
+  EXPECT_FALSE(cache.read(path));
+  EXPECT_FALSE(cache.read("/dev/null"));
+}
+
+TEST(Demangle, LeavesArgumentsOff) {
+  EXPECT_EQ(demangle_without_arguments("_ZN1a1bEi"), "a::b");
+  EXPECT_EQ(demangle_without_arguments("_ZNK1a1bEPFivE"), "a::b");
+  EXPECT_EQ(demangle_without_arguments("_ZN1aclEv"), "a::operator()");
+  EXPECT_EQ(demangle_without_arguments("malloc"), "");
+  EXPECT_EQ(demangle_without_arguments("_Z"), "");
+  EXPECT_EQ(demangle_without_arguments("_Z" + std::string(100'000, 'P')), "");
+}
+
+TEST(Similar, NearestFirst) {
+  EXPECT_THAT(similar_names("mallco", {"free", "malloc", "calloc", "malloc_usable_size", "mallcos"}),
+              ElementsAre("mallcos", "malloc"));
+  EXPECT_THAT(similar_names("x", {"y", "abc"}), ElementsAre("y"));
+  EXPECT_THAT(similar_names("", {"y"}), ElementsAre());
+  EXPECT_THAT(similar_names("func", {"a", "something_else"}), ElementsAre());
+  EXPECT_EQ(similar_names("func1", {"func2", "func3", "func4", "func5", "func6"}).size(), 3U);
+}
+
+}  // namespace
+}  // namespace dvm::runtime

@@ -1,0 +1,69 @@
+// Lines of /proc/PID/maps, and the files of this process.
+
+#include "runtime/symbol/maps.h"
+
+#include <gtest/gtest.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace dvm::runtime {
+namespace {
+
+TEST(MapsLine, IsTakenApart) {
+  MapsLine line;
+  ASSERT_TRUE(parse_maps_line("7f00-7fff r-xp 00028000 fd:01 1234                       /usr/lib/libc.so.6", line));
+  EXPECT_EQ(line.range, "7f00-7fff");
+  EXPECT_TRUE(line.executable);
+  EXPECT_EQ(line.device, makedev(0xfd, 1));
+  EXPECT_EQ(line.inode, 1234U);
+  EXPECT_EQ(line.path, "/usr/lib/libc.so.6");
+}
+
+TEST(MapsLine, PathsMayHoldBlanksAndNewlines) {
+  MapsLine line;
+  ASSERT_TRUE(parse_maps_line("1-2 rw-p 0 00:00 5 /a b\\012c (deleted)", line));
+  EXPECT_FALSE(line.executable);
+  EXPECT_EQ(line.path, "/a b\nc (deleted)");
+}
+
+TEST(MapsLine, AnonymousMemoryHasNoPath) {
+  MapsLine line;
+  ASSERT_TRUE(parse_maps_line("1-2 rw-p 00000000 00:00 0 ", line));
+  EXPECT_EQ(line.path, "");
+}
+
+TEST(MapsLine, JunkIsRefused) {
+  MapsLine line;
+  for (const char* text : {"", "x", "1-2", "1-2 r-x", "1-2 r-xp 0 0000 5 /a", "1-2 r-xp 0 00:00 x /a", "12 r-xp 0 00:00 5 /a",
+                           "1-2 r-xp 0 g:00 5 /a"}) {
+    EXPECT_FALSE(parse_maps_line(text, line)) << text;
+  }
+}
+
+TEST(MappedObjects, AreTheFilesOfAProcessEachOnce) {
+  auto objects = mapped_objects(getpid());
+  ASSERT_TRUE(objects);
+  size_t programs = 0, libcs = 0;
+  for (const MappedObject& object : *objects) {
+    programs += object.is_program;
+    libcs += object.name == "libc.so.6";
+    EXPECT_TRUE(std::filesystem::equivalent(object.open_path, object.path)) << object.open_path;
+    if (object.is_program) {
+      EXPECT_EQ(object.name, "maps_test");
+    }
+  }
+  EXPECT_EQ(programs, 1U);
+  EXPECT_EQ(libcs, 1U);
+}
+
+TEST(MappedObjects, NoSuchProcessIsAnError) {
+  auto objects = mapped_objects(1 << 30);
+  ASSERT_FALSE(objects);
+  EXPECT_EQ(objects.error().message, "No such process");
+}
+
+}  // namespace
+}  // namespace dvm::runtime

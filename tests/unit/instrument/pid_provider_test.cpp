@@ -1,0 +1,201 @@
+// The pid provider on this very process, on one that was just started, and on what it cannot look at.
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/process/process.h"
+#include "runtime/provider/providers.h"
+#include "runtime/symbol/elf.h"
+#include "tests/unit/instrument/traced_child.h"
+
+extern "C" {
+__attribute__((noinline, used)) int ppt_function(int x) { return x + 41; }
+__attribute__((noinline, used)) int ppt_other(int x) { return x + 43; }
+int ppt_function_alias(int) noexcept __attribute__((alias("ppt_function"), copy(ppt_function)));
+using Function = int (*)(int);
+Function ppt_resolver() { return ppt_other; }
+int ppt_indirect(int) __attribute__((ifunc("ppt_resolver")));
+}
+
+__attribute__((noinline, used)) int ppt_mangled(int x, long) { return x + 47; }
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
+
+class PidProvider : public testing::Test {
+ protected:
+  std::string self() const { return fmt::format("pid{}", getpid()); }
+  // "function:name" of what a description finds in the catalog.
+  std::vector<std::string> found(const dif::ProbeDesc& description) {
+    discovery_ = provider_->discover(description, catalog_);
+    std::vector<std::string> names;
+    for (const Probe* probe : catalog_.match(description)) names.push_back(probe->function + ":" + probe->name);
+    return names;
+  }
+  const UprobeSite& site(const dif::ProbeDesc& description) {
+    return std::get<UprobeSite>(catalog_.match(description).at(0)->site);
+  }
+
+  Catalog catalog_;
+  std::unique_ptr<Provider> provider_ = make_pid_provider();
+  Discovery discovery_;
+};
+
+TEST_F(PidProvider, FindsAFunctionWhereItIs) {
+  dif::ProbeDesc description{self(), "a.out", "ppt_function", "entry"};
+  EXPECT_THAT(found(description), ElementsAre("ppt_function:entry"));
+  EXPECT_EQ(discovery_.reason, "");
+  const Probe* probe = catalog_.match(description).at(0);
+  EXPECT_EQ(probe->provider, self());
+  EXPECT_EQ(probe->module, "pid_provider_test");
+  EXPECT_TRUE(probe->in_program);
+  EXPECT_EQ(site(description).offset, test::file_offset(reinterpret_cast<void*>(&ppt_function)));
+  EXPECT_EQ(site(description).pid, getpid());
+  EXPECT_FALSE(site(description).is_return);
+  EXPECT_TRUE(std::filesystem::equivalent(site(description).path, "/proc/self/exe"));
+}
+
+TEST_F(PidProvider, NameFieldChoosesEntryReturnOrBoth) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_other", "return"}), ElementsAre("ppt_other:return"));
+  EXPECT_TRUE(site({self(), "a.out", "ppt_other", "return"}).is_return);
+  EXPECT_THAT(found({self(), "a.out", "ppt_other", ""}), UnorderedElementsAre("ppt_other:entry", "ppt_other:return"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_function", "e*"}), ElementsAre("ppt_function:entry"));
+}
+
+TEST_F(PidProvider, ModuleFieldTakesEveryNameOfAFile) {
+  for (const char* module : {"a.out", "pid_provider_test", "pid_prov*", ""}) {
+    EXPECT_THAT(found({self(), module, "ppt_other", "entry"}), ElementsAre("ppt_other:entry")) << module;
+  }
+  for (const char* module : {"libc", "libc.so", "libc.so.6", "libc*", "*/libc.so.*", ""}) {
+    EXPECT_THAT(found({self(), module, "fflush_unlocked", "entry"}), ElementsAre("fflush_unlocked:entry")) << module;
+  }
+  EXPECT_EQ(site({self(), "libc", "fflush_unlocked", "entry"}).offset, test::file_offset(dlsym(RTLD_DEFAULT, "fflush_unlocked")));
+}
+
+TEST_F(PidProvider, GlobsTakeEachAddressOnce) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_function*", "entry"}), ElementsAre("ppt_function:entry"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_[fo]*", "entry"}), UnorderedElementsAre("ppt_function:entry", "ppt_other:entry"));
+  EXPECT_GT(found({self(), "libc", "", "entry"}).size(), 1000U);
+}
+
+TEST_F(PidProvider, AnAliasThatIsNamedIsTaken) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_function_alias", "entry"}), ElementsAre("ppt_function_alias:entry"));
+}
+
+TEST_F(PidProvider, ADemangledNameWillDo) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_mangled", "entry"}), ElementsAre("_Z11ppt_mangledil:entry"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_mangl?d", "return"}), ElementsAre("_Z11ppt_mangledil:return"));
+}
+
+TEST_F(PidProvider, AnIndirectFunctionIsRefused) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_indirect", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
+  EXPECT_THAT(discovery_.reason, HasSubstr("'ppt_indirect' in module 'pid_provider_test' is an indirect function"));
+}
+
+TEST_F(PidProvider, SaysWhatItDidNotFind) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_fnuction", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
+  EXPECT_EQ(discovery_.reason, "failed to lookup 'ppt_fnuction' in module 'pid_provider_test'");
+  EXPECT_THAT(discovery_.similar, testing::Contains("ppt_function"));
+
+  EXPECT_THAT(found({self(), "libq", "f", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.tag, "D_PROC_LIB");
+  EXPECT_THAT(discovery_.reason, HasSubstr("failed to find module 'libq'"));
+  EXPECT_THAT(discovery_.similar, testing::Contains("libc"));
+
+  EXPECT_THAT(found({self(), "", "no_such_function_anywhere", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
+}
+
+TEST_F(PidProvider, RefusesWhatIsNoProbe) {
+  found({self(), "a.out", "ppt_other", "4"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_OFF");
+  EXPECT_THAT(discovery_.reason, HasSubstr("instruction offset"));
+  found({self(), "a.out", "ppt_other", "exit"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_NAME");
+  for (const char* provider : {"pid", "pid*", "pid12x", "pid99999999999", "pid0", "pid-1"}) {
+    found({provider, "a.out", "ppt_other", "entry"});
+    EXPECT_EQ(discovery_.tag, "D_PROC_BADPID") << provider;
+    EXPECT_EQ(discovery_.reason, fmt::format("'{}' does not contain a valid pid", provider));
+  }
+  found({"profile", "", "", "tick-1s"});
+  EXPECT_EQ(discovery_.reason, "");
+  EXPECT_EQ(catalog_.size(), 0U);
+}
+
+TEST_F(PidProvider, RefusesAProcessThatIsGone) {
+  pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  found({fmt::format("pid{}", gone), "a.out", "main", "entry"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_GRAB");
+  EXPECT_EQ(discovery_.reason, fmt::format("failed to grab process {}: No such process", gone));
+}
+
+class PidProviderKinds : public PidProvider, public testing::WithParamInterface<const char*> {};
+
+// A program that has just been started; its first instruction at the offset is that of its file.
+TEST_P(PidProviderKinds, FindsTheFunctionsOfAProgram) {
+  auto process = Process::spawn(std::vector{kPrograms + GetParam(), std::string("wait")});
+  ASSERT_TRUE(process) << process.error().message;
+  std::string provider = fmt::format("pid{}", process->pid());
+  EXPECT_THAT(found({provider, "", "sp_*", "entry"}), UnorderedElementsAre("sp_first:entry", "sp_second:entry"));
+  EXPECT_THAT(found({provider, GetParam(), "main", "return"}), ElementsAre("main:return"));
+  auto elf = ElfObject::read(kPrograms + GetParam());
+  ASSERT_TRUE(elf);
+  for (const ElfFunction& function : (*elf)->functions()) {
+    if (function.name == "sp_first") {
+      EXPECT_EQ(site({provider, "", "sp_first", "entry"}).offset, function.offset);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PidProviderKinds, testing::Values("source_pie", "source_fixed", "source_static"));
+
+class PidProviderFiles : public PidProvider {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + fmt::format("ppt-{}", getpid());
+    std::filesystem::copy_file(kPrograms + "source_pie", path_);
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string path_;
+};
+
+TEST_F(PidProviderFiles, OpensTheVeryFileThatRunsWhenItIsReplaced) {
+  auto process = Process::spawn(std::vector{path_, std::string("wait")});
+  ASSERT_TRUE(process) << process.error().message;
+  std::filesystem::remove(path_);
+  std::ofstream(path_) << "another file";
+  std::string provider = fmt::format("pid{}", process->pid());
+  EXPECT_THAT(found({provider, "a.out", "main", "entry"}), ElementsAre("main:entry"));
+  auto name = std::filesystem::path(path_).filename().string();
+  EXPECT_THAT(found({provider, name, "sp_first", "entry"}), ElementsAre("sp_first:entry"));
+}
+
+TEST_F(PidProviderFiles, AStrippedProgramIsSaidToBe) {
+  ASSERT_EQ(system(("strip " + path_).c_str()), 0);
+  auto process = Process::spawn(std::vector{path_, std::string("wait")});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_THAT(found({fmt::format("pid{}", process->pid()), "a.out", "main", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.tag, "D_PROC_LIB");
+  EXPECT_THAT(discovery_.reason, HasSubstr("stripped"));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
