@@ -213,7 +213,7 @@ bool RecordingReader::parse_processes() {
 bool RecordingReader::parse_trailer() {
   Decoder from(block_);
   Trailer trailer{};
-  if (!from.take(trailer) || from.left() != 0) return false;
+  if (block_count_ != 1 || !from.take(trailer) || from.left() != 0) return false;
   drops_ = trailer.drops;
   return trailer.events == events_;
 }

@@ -52,6 +52,7 @@ struct Output {
 };
 
 Result<Output> open_output(const std::string& path) {
+  if (path.empty()) return cannot_write(path, ENOENT);
   struct stat st {};
   bool exists = stat(path.c_str(), &st) == 0;
   if (exists && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR);
@@ -278,6 +279,10 @@ Status RecordingWriter::finish(uint64_t drops) {
 
 namespace {
 
+// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and thread.
+// Memory is not among it: only the recorded script says which.
+const CaptureNeeds kWhateverIsAsked{.args = 0x3f, .time = true, .vtime = false, .thread = true, .cpu = true, .comm = true, .memory = {}};
+
 class RecordedInstrument : public Instrument, private EventSink {
  public:
   RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
@@ -286,7 +291,9 @@ class RecordedInstrument : public Instrument, private EventSink {
   bool takes(const Probe& probe) const override { return inner_->takes(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
-    return inner_->enable(probes, refused);
+    std::vector<EnabledProbe> widened(probes.begin(), probes.end());
+    for (EnabledProbe& enabled : widened) enabled.needs |= kWhateverIsAsked;
+    return inner_->enable(widened, refused);
   }
   Result<uint64_t> poll(EventSink& sink) override {
     sink_ = &sink;
