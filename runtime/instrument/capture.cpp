@@ -21,7 +21,7 @@ using dif::Subroutine;
 
 constexpr size_t kMostNeeds = 8;         // slots a record; further ones are late reads
 constexpr uint32_t kMostBytes = 4096;    // of one copyin
-constexpr uint32_t kMostRecord = 16384;  // of all slots together
+constexpr uint32_t kMostRecord = 16500;  // of all slots together
 constexpr uint16_t kAllArguments = 0x3ff;
 
 struct Value {
@@ -329,8 +329,8 @@ class Reader {
     if (subroutine == Subroutine::progenyof) needs_.thread = true;
     if (arguments.empty()) return;
     if (subroutine == Subroutine::copyinstr && (arguments.size() == 1 || arguments[1].is_constant())) {
-      const uint64_t size = arguments.size() == 1 ? strsize_ : std::min<uint64_t>(arguments[1].number, strsize_);
-      need(arguments[0], size, true);
+      const uint64_t length = arguments.size() == 1 ? strsize_ : std::min<uint64_t>(arguments[1].number, strsize_);
+      if (length != 0) need(arguments[0], length + 1, true);
     }
     const bool is_copy = subroutine == Subroutine::copyin || subroutine == Subroutine::copyinto;
     if (is_copy && arguments.size() >= 2 && arguments[1].is_constant()) need(arguments[0], arguments[1].number, false);

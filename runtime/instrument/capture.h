@@ -32,7 +32,7 @@ struct CaptureNeeds {
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
 };
 
-// What one DIFO reads. strsize bounds copyinstr() without a length.
+// What one DIFO reads. strsize: the most characters of a string, without its NUL.
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize);
 // What a clause needs, its predicate and all its actions together.
 CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize);

@@ -81,11 +81,11 @@ TEST(Capture, ElementsOfArgs) {
 
 TEST(Capture, StringsOfAnArgument) {
   EXPECT_EQ(memory({get(BuiltIn::arg2, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}),
-            (std::vector<MemoryNeed>{{2, true, 0, kStrsize}}));
+            (std::vector<MemoryNeed>{{2, true, 0, kStrsize + 1}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {10}),
-            (std::vector<MemoryNeed>{{0, true, 0, 10}}));
+            (std::vector<MemoryNeed>{{0, true, 0, 11}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {100'000}),
-            (std::vector<MemoryNeed>{{0, true, 0, kStrsize}}));
+            (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
 }
 
 TEST(Capture, BytesAtAnOffsetFromAnArgument) {
@@ -127,7 +127,7 @@ TEST(Capture, BothWaysOfABranchAreSeenAndDeadCodeIsNot) {
   const auto found = memory({Instruction::registers(Opcode::tst, 0, 0, 0), Instruction::branch(Opcode::be, 6),
                              get(BuiltIn::arg0, 1), push(1), call(Subroutine::copyinstr, 2), Instruction::branch(Opcode::ba, 9),
                              get(BuiltIn::arg1, 1), push(1), call(Subroutine::copyinstr, 2), ret(2)});
-  EXPECT_EQ(found, (std::vector<MemoryNeed>{{0, true, 0, kStrsize}, {1, true, 0, kStrsize}}));
+  EXPECT_EQ(found, (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}, {1, true, 0, kStrsize + 1}}));
   EXPECT_EQ(needs({Instruction::branch(Opcode::ba, 2), get(BuiltIn::arg3, 1), ret(0)}).args, 0);
 }
 
@@ -187,7 +187,7 @@ TEST(Capture, ClauseLocalVariablesOfEightBytesCarryAnAddress) {
     for (dif::ActDesc& action : clause.actions) action.args[0].difo.variables = {variable};
     return needs_of(clause, kStrsize).memory;
   };
-  EXPECT_EQ(through_local(8), (std::vector<MemoryNeed>{{0, true, 0, kStrsize}}));
+  EXPECT_EQ(through_local(8), (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
   EXPECT_TRUE(through_local(4).empty());
 }
 
