@@ -103,14 +103,18 @@ class UprobeInstrument final : public Instrument {
     }
     UprobeSets sets;
     for (const EnabledProbe& enabled : probes)
-      if (Status status = plan(enabled, sets); !status) return status;
+      if (Status status = plan(enabled, sets, refused); !status) return status;
     for (const auto& [key, set] : sets)
       if (Status status = attach_uprobes(set, links_, refused); !status) return status;
     return {};
   }
 
-  Status plan(const EnabledProbe& enabled, UprobeSets& sets) {
+  Status plan(const EnabledProbe& enabled, UprobeSets& sets, std::vector<Refused>& refused) {
     const Probe& probe = *enabled.probe;
+    if (enabled.needs.vtime) {
+      refused.push_back({&probe, "vtimestamp cannot be captured by a uprobe in this version; timestamp can"});
+      return {};
+    }
     const auto* site = std::get_if<UprobeSite>(&probe.site);
     const SiteKind kind = kind_of(probe);
     const auto group = find_group(possible_needs(enabled.needs, kind), kind, site ? site->pid : 0);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -421,6 +422,43 @@ TEST_F(Uprobe, FunctionsThatCannotBeProbedAreLeftOutAlone) {
   Counter counter;
   ASSERT_TRUE(instrument->poll(counter));
   EXPECT_EQ(counter.count, (std::map<uint32_t, uint64_t>{{1, 1}, {4, 1}, {5, 1}}));
+}
+
+TEST_F(Uprobe, VirtualTimeIsRefusedInsteadOfBeingZero) {
+  TracedChild child({});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  CaptureNeeds needs;
+  needs.vtime = true;
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, needs}}, refused_));
+  ASSERT_EQ(refused_.size(), 1u);
+  EXPECT_NE(refused_[0].reason.find("vtimestamp"), std::string::npos);
+}
+
+// In a container's pid namespace a process has another number than the kernel's own.
+TEST_F(Uprobe, PidsAreThoseOfTheTracersNamespace) {
+  const pid_t outer = fork();
+  if (outer == 0) {
+    if (unshare(CLONE_NEWPID) != 0) _exit(77);
+    const pid_t inner = fork();
+    if (inner == 0) {
+      TracedChild child({[] { traced_plain(1); }});
+      Probe probe = probe_on(child.pid(), &traced_plain, 1);
+      std::get<UprobeSite>(probe.site).path = "/proc/self/exe";  // this /proc has the other numbers
+      CaptureNeeds needs;
+      needs.thread = true;
+      const auto seen = trace(child, {{&probe, needs}});
+      const bool right = seen.size() == 1 && seen[0].firing.pid == child.pid() && seen[0].firing.tid == child.pid();
+      _exit(right && child.pid() < 10 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(inner, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(outer, &status, 0), outer);
+  if (status == 77 << 8) GTEST_SKIP() << "no pid namespace can be made here";
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Uprobe, AProcessThatIsGoneIsAnError) {
