@@ -42,7 +42,9 @@ uint64_t read_clock(clockid_t clock) {
 // What the DIF asks of the process that fired.
 class ProcessHost final : public vm::Host {
  public:
-  explicit ProcessHost(bool is_replay) : is_replay_(is_replay) {}
+  explicit ProcessHost(const HandleConfig& config) : is_replay_(config.is_replay) {
+    if (is_replay_) memory_.use_recorded(config.recorded_processes);
+  }
 
   void serve(int32_t pid) noexcept { pid_ = pid; }
   uint64_t late_reads() const { return late_reads_; }
@@ -57,9 +59,9 @@ class ProcessHost final : public vm::Host {
     late_reads_++;
     return memory_.read_string(pid_, address, to);
   }
-  int32_t ppid() noexcept override { return is_replay_ ? -1 : memory_.ids(pid_).ppid; }
-  int64_t uid() noexcept override { return is_replay_ ? -1 : memory_.ids(pid_).uid; }
-  int64_t gid() noexcept override { return is_replay_ ? -1 : memory_.ids(pid_).gid; }
+  int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
+  int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
+  int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
   bool user_register(uint64_t, uint64_t&) noexcept override { return false; }
 
  private:
@@ -120,7 +122,7 @@ void take_counts(Value& value, vm::Counts& into) {
 }  // namespace
 
 struct Handle::Impl final : EventSink {
-  explicit Impl(HandleConfig c) : config(c), host(c.is_replay), consumer(c.out, c.err, config.options, enabling) {
+  explicit Impl(HandleConfig c) : config(c), host(config), consumer(c.out, c.err, config.options, enabling) {
     wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   }
   ~Impl() {

@@ -25,6 +25,7 @@
 #include "dvm/vm/host.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/instrument/instrument.h"
+#include "runtime/process/target_memory.h"
 
 namespace dvm::runtime {
 
@@ -34,6 +35,7 @@ struct HandleConfig {
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_replay = false;   // no late reads from a process: it may not exist here
+  std::vector<RecordedProcess> recorded_processes;  // of a replay: their ppid, uid and gid
 };
 
 // What the ledger knows of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
