@@ -1,0 +1,50 @@
+#pragma once
+// Deterministic damage to files: the same seed gives the same bytes on every machine.
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+namespace dvm::fuzz {
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+// One to eight changes between `from` and `to`: a byte set, a 32-bit field set to an extreme, bytes overwritten by others of the
+// file, or the end cut off.
+inline std::string damage(std::string bytes, std::mt19937& random, size_t from, size_t to) {
+  auto below = [&](size_t limit) { return limit == 0 ? 0 : random() % limit; };
+  static constexpr uint32_t kExtremes[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0, 0x10000};
+  for (size_t changes = 1 + below(8); changes > 0 && bytes.size() > 8; changes--) {
+    size_t end = std::min(to, bytes.size());
+    size_t at = from + below(end > from ? end - from : 1);
+    if (at + 8 > bytes.size()) at = bytes.size() - 8;
+    switch (below(8)) {
+      case 0:
+        bytes.resize(at);
+        break;
+      case 1:
+      case 2:
+      case 3:
+        bytes.replace(at, 4, reinterpret_cast<const char*>(&kExtremes[below(std::size(kExtremes))]), 4);
+        break;
+      case 4:
+        bytes.replace(at, 8, bytes.substr(below(bytes.size() - 8), 8));
+        break;
+      default:
+        bytes[at] = static_cast<char>(random());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace dvm::fuzz

@@ -1,0 +1,150 @@
+// Damaged recordings, with and without a right checksum: reading them must end with an error, or with firings of probes that are
+// in the recording and of memory that is there.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/instrument/replay/recording.h"
+#include "runtime/instrument/replay/recording_format.h"
+#include "runtime/instrument/replay/replay.h"
+#include "tests/fuzz/fuzz_support.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Reads every byte that a firing refers to.
+class TouchingSink : public EventSink {
+ public:
+  void fire(vm::Firing& firing) noexcept override {
+    fired++;
+    for (const vm::CapturedMemory& memory : firing.memory) {
+      for (std::byte byte : memory.bytes) sum += static_cast<uint64_t>(byte);
+    }
+    sum += std::strlen(firing.execname.data());
+  }
+  uint64_t fired = 0, sum = 0;
+};
+
+// Puts right checksums on every block that is where a block should be.
+void seal(std::string& bytes) {
+  auto crc = [&](size_t at, size_t size) {
+    return static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data() + at), static_cast<uInt>(size)));
+  };
+  if (bytes.size() < sizeof(recording::Header)) return;
+  uint32_t header = crc(0, offsetof(recording::Header, crc));
+  std::memcpy(bytes.data() + offsetof(recording::Header, crc), &header, sizeof header);
+  for (size_t at = sizeof(recording::Header); bytes.size() - at >= sizeof(recording::BlockHead);) {
+    recording::BlockHead head{};
+    std::memcpy(&head, bytes.data() + at, sizeof head);
+    if (head.length > bytes.size() - at - sizeof head) return;
+    head.crc = crc(at + sizeof head, head.length);
+    std::memcpy(bytes.data() + at, &head, sizeof head);
+    at += sizeof head + head.length;
+  }
+}
+
+class RecordingFuzz : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + fmt::format("recording-fuzz-{}", getpid());
+    auto writer = RecordingWriter::open(path_, 1);
+    ASSERT_TRUE(writer) << writer.error().message;
+    for (uint32_t id : {4, 5, 6}) (*writer)->add_probe(probe(id));
+    for (uint64_t i = 0; i < 12; i++) write(**writer, i);
+    ASSERT_TRUE((*writer)->finish(0));
+    whole_ = fuzz::read_file(path_);
+  }
+  void TearDown() override { unlink(path_.c_str()); }
+
+  static Probe probe(uint32_t id) {
+    Probe probe;
+    probe.id = id;
+    probe.provider = "pid1";
+    probe.module = "m";
+    probe.function = fmt::format("f{}", id);
+    probe.name = "entry";
+    probe.site = UprobeSite{"", id, false, 1};
+    if (id == 6) probe.site = TimerSite{1'000'000, true};
+    return probe;
+  }
+
+  static void write(RecordingWriter& writer, uint64_t i) {
+    std::string text(i * 3, 't');
+    vm::CapturedMemory memory{i, std::as_bytes(std::span(text.c_str(), text.size() + 1)), true};
+    vm::Firing firing;
+    firing.probe_id = static_cast<uint32_t>(4 + i % 3);
+    firing.timestamp = i * 1000;
+    firing.pid = 1 + static_cast<int32_t>(i);
+    firing.args = {i, 0, i};
+    firing.execname = "fuzz";
+    firing.memory = std::span(&memory, i % 2);
+    writer.write(firing);
+  }
+
+  void replay(const std::string& bytes) {
+    fuzz::write_file(path_, bytes);
+    auto reader = RecordingReader::open(path_);
+    if (!reader) {
+      ASSERT_NE(reader.error().message.find("byte "), std::string::npos) << reader.error().message;
+      refused_++;
+      return;
+    }
+    Catalog catalog;
+    if (!(*reader)->add_probes(catalog)) return;
+    std::vector<EnabledProbe> enabled;
+    for (const Probe* each : catalog.match({})) enabled.push_back({each, {}});
+    uint64_t events = (*reader)->events();
+    auto instrument = make_replay_instrument(std::move(*reader));
+    std::vector<Refused> refused;
+    ASSERT_TRUE(instrument->enable(enabled, refused));
+    TouchingSink sink;
+    while (!instrument->finished()) ASSERT_TRUE(instrument->poll(sink));
+    ASSERT_EQ(sink.fired, events);
+    replayed_++;
+  }
+
+  void run(unsigned seed, bool sealed) {
+    std::mt19937 random(seed);
+    for (int i = 0; i < 4000 && !HasFatalFailure(); i++) {
+      std::string bytes = fuzz::damage(whole_, random, 0, whole_.size());
+      if (sealed) seal(bytes);
+      replay(bytes);
+    }
+    RecordProperty("replayed", replayed_);
+    RecordProperty("refused", refused_);
+  }
+
+  std::string path_, whole_;
+  int replayed_ = 0, refused_ = 0;
+};
+
+TEST_F(RecordingFuzz, Damaged) {
+  run(1, false);
+  EXPECT_GT(refused_, 3500);
+}
+
+TEST_F(RecordingFuzz, DamagedBehindRightChecksums) {
+  run(2, true);
+  EXPECT_GT(refused_, 1000);
+  EXPECT_GT(replayed_, 100);
+}
+
+TEST_F(RecordingFuzz, Junk) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; i++) {
+    std::string bytes(random() % 2048, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    if (bytes.size() > 40) bytes.replace(0, 40, whole_.substr(0, 40));
+    if (i % 2 == 0) seal(bytes);
+    replay(bytes);
+  }
+  EXPECT_EQ(replayed_, 0);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
