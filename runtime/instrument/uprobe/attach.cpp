@@ -52,29 +52,30 @@ Status attach_halves(const UprobeSet& set, size_t from, size_t count, std::vecto
   return attach_halves(set, from + half, count - half, links, refused);
 }
 
-// The kernel waits for a grace period in each failed attempt (40 to 80 ms); waits at the same time are shared.
-std::vector<LinkResult> link_one_by_one(const UprobeSet& set) {
+// The kernel waits for a grace period (20 to 80 ms) for each failed attempt and for each link that is taken off; those of several
+// threads are waited for together.
+template <class Work>
+void for_each_at_once(size_t count, Work&& work) {
   constexpr size_t kThreads = 16;
-  std::vector<LinkResult> results(set.offsets.size());
   std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t mine; (mine = next++) < results.size();) results[mine] = link_part(set, mine, 1);
+  const auto run = [&] {
+    for (size_t mine; (mine = next++) < count;) work(mine);
   };
   std::vector<std::thread> threads;
   try {
-    for (size_t i = 1; i < std::min(kThreads, results.size()); i++) threads.emplace_back(work);
+    for (size_t i = 1; i < std::min(kThreads, count); i++) threads.emplace_back(run);
   } catch (const std::system_error&) {  // no more threads to be had: fewer do it too
   }
-  work();
+  run();
   for (std::thread& thread : threads) thread.join();
-  return results;
 }
 
 Status attach_doubtful(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   if (set.offsets.empty()) return {};
   LinkResult all = link_part(set, 0, set.offsets.size());
   if (!may_be_one_probe(all.error_number)) return settle(std::move(all), *set.probes[0], links, refused);
-  std::vector<LinkResult> results = link_one_by_one(set);
+  std::vector<LinkResult> results(set.offsets.size());
+  for_each_at_once(results.size(), [&](size_t i) { results[i] = link_part(set, i, 1); });
   for (size_t i = 0; i < results.size(); i++)
     if (Status status = settle(std::move(results[i]), *set.probes[i], links, refused); !status) return status;
   return {};
@@ -104,6 +105,11 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
   }
   if (Status status = attach_halves(likely, 0, likely.offsets.size(), links, refused); !status) return status;
   return attach_doubtful(doubtful, links, refused);
+}
+
+void detach(std::vector<FileDescriptor>& links) {
+  for_each_at_once(links.size(), [&](size_t i) { links[i] = FileDescriptor(); });
+  links.clear();
 }
 
 }  // namespace dvm::runtime

@@ -32,6 +32,9 @@ struct UprobeSet {
 // Adds links for the set. An error is one that every set would meet: missing rights, a missing file, an old kernel.
 Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused);
 
+// Takes the probes of all links off.
+void detach(std::vector<FileDescriptor>& links);
+
 // Whether the kernel is likely to refuse a probe on an instruction that begins so. Only a hint: the kernel decides.
 bool is_doubtful(const unsigned char (&code)[2]);
 

@@ -82,7 +82,7 @@ class UprobeInstrument final : public Instrument {
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
 
   void disable() override {
-    links_.clear();
+    detach(links_);
     clocks_.clear();
     programs_.clear();
     for (Group& group : groups_) group.program = -1;  // no later program is mistaken for it
