@@ -1,0 +1,112 @@
+// What it costs to run DIF: engine/case/policy. A row's time divided by its `instructions` is what one of them takes.
+//
+//   arithmetic  512 ALU instructions and a ret         predicate  the DIFO of /arg0 == 0/
+//   branches    a chain of comparisons                 strings    scmp of 24 equal characters
+//   globals     load, add, store                       thread     self->ts, loaded and stored
+//   assoc       a[arg0], loaded and stored             copyinstr  a captured string
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "dvm/dif/text.h"
+#include "dvm/vm/engine.h"
+#include "tests/conformance/mock_host.h"
+
+namespace dvm::vm {
+
+namespace {
+
+std::string arithmetic() {
+  static constexpr const char* kBodies[] = {"add", "sub", "xor", "and", "or", "mul", "sll", "srl"};
+  std::string text = "setx 7, %r1\nsetx 13, %r2\nsetx 3, %r3\nsetx 9, %r4\n";
+  for (unsigned i = 0; i < 512; i++)
+    text +=
+        fmt::format("{} %r{}, %r{}, %r{}\n", kBodies[(i * 5 + i / 7) % 8], 1 + i % 4, 1 + (i * 3 + 1) % 4, 1 + (i * 7 + 2) % 4);
+  return text + "ret %r1\n";
+}
+
+std::string branches() {
+  std::string text = "ldgs arg0, %r1\n";
+  for (unsigned i = 0; i < 64; i++) text += fmt::format("setx {}, %r2\ncmp %r1, %r2\nbe done\n", i + 1);
+  return text + "done: ret %r1\n";
+}
+
+constexpr const char* kPredicate =
+    "ldgs arg0, %r1\nsetx 0, %r2\ncmp %r1, %r2\nbe yes\nmov %r0, %r1\nba done\nyes: setx 1, %r1\ndone: ret %r1\n";
+constexpr const char* kStrings =
+    "sets \"a string of 24 letters..\", %r1\nsets \"a string of 24 letters..\", %r2\nscmp %r1, %r2\nret %r0\n";
+constexpr const char* kGlobals = "v 500 scl glb r/w int64\nldgs v, %r1\nsetx 1, %r2\nadd %r1, %r2, %r1\nstgs %r1, v\nret %r1\n";
+constexpr const char* kThread =
+    "v 500 scl tls r/w uint64\nldgs timestamp, %r1\nstts %r1, v\nldts v, %r2\nsub %r1, %r2, %r1\nret %r1\n";
+constexpr const char* kAssoc =
+    "v 500 arr glb r/w int64\nldgs arg0, %r1\nsetx 1, %r3\npushtv %r1\nldgaa v, %r2\nadd %r2, %r3, %r2\nstgaa %r2, v\nret %r2\n";
+constexpr const char* kCopyinstr = "ldgs arg1, %r1\npushtv %r1\ncall copyinstr, %r2\nret %r2\n";
+
+struct World {
+  explicit World(const std::string& text, CostPolicy policy) {
+    auto assembled = dif::assemble(text);
+    if (!assembled) fail(assembled.error().message);
+    declared = assembled->variables;
+    auto verified = verify(*std::move(assembled));
+    if (auto* errors = std::get_if<1>(&verified)) fail(errors->front().message);
+    difo = prepare_interp(std::get<0>(std::move(verified)), policy);
+    variables = std::make_unique<VariableState>(declared, StateLimits{});
+    state = std::make_unique<MachineState>(*variables, StateLimits{});
+    firing.args = {0, 0x1000};
+    firing.timestamp = 1;
+    firing.memory = std::span(&memory, 1);
+  }
+  [[noreturn]] static void fail(const std::string& message) {
+    fmt::print(stderr, "{}\n", message);
+    std::abort();
+  }
+
+  std::vector<dif::Variable> declared;
+  std::unique_ptr<PreparedDifo> difo;
+  std::unique_ptr<VariableState> variables;
+  std::unique_ptr<MachineState> state;
+  CapturedMemory memory{0x1000, std::as_bytes(std::span("hello dvm")), true};
+  Firing firing;
+  test::MockHost host;
+};
+
+// How many instructions one run executes, counted by a run of its own.
+double executed(const std::string& text) {
+  World world(text, CostPolicy::blocks);
+  world.state->begin_firing(world.firing, world.host);
+  world.difo->run(*world.state);
+  Counts counts;
+  world.difo->take_counts(counts);
+  uint64_t sum = 0;
+  for (const Tally& tally : counts.opcodes) sum += tally.count;
+  return static_cast<double>(sum);
+}
+
+void run(benchmark::State& bench, const std::string& text, CostPolicy policy) {
+  World world(text, policy);
+  world.state->begin_firing(world.firing, world.host);
+  for (auto _ : bench) benchmark::DoNotOptimize(world.difo->run(*world.state));
+  if (world.state->fault().id != dif::Fault::none) bench.SkipWithError("the DIFO faulted");
+  bench.counters["instructions"] = executed(text);
+}
+
+[[maybe_unused]] const bool kRegistered = [] {
+  const std::pair<const char*, std::string> cases[] = {
+      {"arithmetic", arithmetic()}, {"predicate", kPredicate}, {"branches", branches()}, {"strings", kStrings},
+      {"globals", kGlobals},        {"thread", kThread},       {"assoc", kAssoc},        {"copyinstr", kCopyinstr}};
+  constexpr std::pair<const char*, CostPolicy> kPolicies[] = {
+      {"none", CostPolicy::none}, {"blocks", CostPolicy::blocks}, {"time", CostPolicy::time}};
+  for (const auto& [name, text] : cases)
+    for (const auto& [policy_name, policy] : kPolicies)
+      benchmark::RegisterBenchmark(fmt::format("interp/{}/{}", name, policy_name).c_str(),
+                                   [text = text, policy = policy](benchmark::State& bench) { run(bench, text, policy); });
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace dvm::vm
+
+BENCHMARK_MAIN();
