@@ -18,6 +18,7 @@ namespace {
 // Errors that may be the fault of one probe: an instruction that the kernel cannot decode, relocate or read, a bad offset.
 bool may_be_one_probe(int error_number) {
   constexpr std::array kOfAProbe = {524 /* ENOTSUPP */, EINVAL, EIO, ENOEXEC, EILSEQ, EOPNOTSUPP, EFAULT, ERANGE};
+  if (lacks_uprobe_multi(kernel_release())) return false;
   return std::find(kOfAProbe.begin(), kOfAProbe.end(), error_number) != kOfAProbe.end();
 }
 

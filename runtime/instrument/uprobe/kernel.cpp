@@ -46,31 +46,26 @@ bool kernel_is_locked_down() {
   return std::getline(file, modes) && modes.find("[confidentiality]") != std::string::npos;
 }
 
-std::string kernel_release() {
-  utsname names;
-  return uname(&names) == 0 ? names.release : "unknown";
-}
-
-bool kernel_lacks_uprobe_multi() {
-  unsigned major = 0, minor = 0;
-  const std::string release = kernel_release();
-  return std::sscanf(release.c_str(), "%u.%u", &major, &minor) == 2 && (major < 6 || (major == 6 && minor < 6));
+std::string privileges_missing() {
+  if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality) and lets nobody trace with BPF";
+  if (geteuid() == 0) return "needs CAP_BPF and CAP_PERFMON, which this container or sandbox withholds from root";
+  return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
 }
 
 std::string reason_of(int error_number) {
   switch (error_number) {
     case EPERM:
     case EACCES:
-      if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality) and lets nobody use BPF to trace";
-      return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
+      return privileges_missing();
     case ENOSYS:
       return "this kernel was built without BPF";
     case kErrorNotSupported:
       return "the kernel cannot put a probe on this instruction";
+    case E2BIG:
     case EINVAL:
-      if (kernel_lacks_uprobe_multi())
+      if (lacks_uprobe_multi(kernel_release()))
         return fmt::format("Linux {} is too old: 6.6 or later is needed (multi-uprobe links)", kernel_release());
-      return "the kernel rejects it (EINVAL)";
+      return "the kernel rejects it as invalid";
     case ESRCH:
       return "the process does not exist any more";
     default:
@@ -79,6 +74,16 @@ std::string reason_of(int error_number) {
 }
 
 }  // namespace
+
+std::string kernel_release() {
+  utsname names;
+  return uname(&names) == 0 ? names.release : "of unknown version";
+}
+
+bool lacks_uprobe_multi(const std::string& release) {
+  unsigned major = 0, minor = 0;
+  return std::sscanf(release.c_str(), "%u.%u", &major, &minor) == 2 && (major < 6 || (major == 6 && minor < 6));
+}
 
 FileDescriptor::~FileDescriptor() {
   if (fd_ >= 0) close(fd_);

@@ -35,6 +35,10 @@ class FileDescriptor {
 // An errno with the way out of it where there is one: "cannot load ...: needs root or CAP_BPF and CAP_PERFMON; run with sudo".
 Error kernel_error(std::string_view what, int error_number);
 
+// "6.1.0-18-amd64", and whether such a kernel is too old to put many uprobes into one link.
+std::string kernel_release();
+bool lacks_uprobe_multi(const std::string& release);
+
 Result<FileDescriptor> create_ring_map(size_t bytes);
 Result<FileDescriptor> create_counter_map();
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout);

@@ -1,0 +1,50 @@
+// What is known of the kernel without asking it to do anything.
+#include "runtime/instrument/uprobe/kernel.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "runtime/instrument/uprobe/attach.h"
+
+namespace dvm::runtime {
+namespace {
+
+TEST(Kernel, MultiUprobeLinksCameWith6Dot6) {
+  EXPECT_TRUE(lacks_uprobe_multi("6.1.0-18-amd64"));
+  EXPECT_TRUE(lacks_uprobe_multi("5.15.0"));
+  EXPECT_TRUE(lacks_uprobe_multi("6.5.9"));
+  EXPECT_FALSE(lacks_uprobe_multi("6.6.0"));
+  EXPECT_FALSE(lacks_uprobe_multi("6.18.44"));
+  EXPECT_FALSE(lacks_uprobe_multi("7.0"));
+  EXPECT_FALSE(lacks_uprobe_multi("what"));
+}
+
+TEST(Kernel, ErrorsSayWhatFailedAndWhy) {
+  EXPECT_EQ(kernel_error("cannot x", ENOSYS).message, "cannot x: this kernel was built without BPF");
+  EXPECT_EQ(kernel_error("cannot x", ESRCH).message, "cannot x: the process does not exist any more");
+  EXPECT_NE(kernel_error("cannot x", EPERM).message.find("CAP_BPF"), std::string::npos);
+}
+
+TEST(Kernel, InstructionsThatItDoubts) {
+  EXPECT_FALSE(is_doubtful({0x55, 0x48}));  // push %rbp
+  EXPECT_FALSE(is_doubtful({0xf3, 0x0f}));  // endbr64
+  EXPECT_TRUE(is_doubtful({0xc5, 0xf9}));   // vmovd
+  EXPECT_TRUE(is_doubtful({0xf0, 0x48}));   // lock
+  EXPECT_TRUE(is_doubtful({0x0f, 0x05}));   // syscall
+}
+
+TEST(Kernel, AFileDescriptorIsClosedOnce) {
+  FileDescriptor one(dup(1));
+  const int number = one.get();
+  FileDescriptor two(std::move(one));
+  EXPECT_FALSE(one);
+  EXPECT_EQ(two.get(), number);
+  two = FileDescriptor();
+  EXPECT_EQ(fcntl(number, F_GETFD), -1);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
