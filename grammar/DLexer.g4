@@ -1,0 +1,111 @@
+// Tokens of D. There are two modes, since what may stand in a probe description is nearly anything:
+//   default  between clauses: probe descriptions, and the words that begin a declaration
+//   DCODE    inside declarations, predicates and clause bodies
+// The way into DCODE is written here. The way back, after the ';' that ends a declaration or the '}' that ends a clause, needs
+// the nesting of braces and is compiler/parse/lexer's, as is telling a typedef's name (TYPE_NAME) from other identifiers.
+lexer grammar DLexer;
+
+tokens { TYPE_NAME }
+
+// Between clauses.
+TOP_SPACE       : [ \t\r\n\f\u000b]+ -> channel(HIDDEN);
+TOP_COMMENT     : ('/*' .*? '*/' | '//' ~[\n]*) -> channel(HIDDEN);
+TOP_OPEN_COMMENT: '/*' (~[*] | '*'+ ~[*/])* '*'* EOF -> type(OPEN_COMMENT);
+DIRECTIVE       : '#' ~[\n]*;
+TOP_STRUCT      : 'struct' -> type(STRUCT), mode(DCODE);
+TOP_UNION       : 'union' -> type(UNION), mode(DCODE);
+TOP_ENUM        : 'enum' -> type(ENUM), mode(DCODE);
+TOP_TYPEDEF     : 'typedef' -> type(TYPEDEF), mode(DCODE);
+TOP_INLINE      : 'inline' -> type(INLINE), mode(DCODE);
+TOP_TRANSLATOR  : 'translator' -> type(TRANSLATOR), mode(DCODE);
+TOP_PROVIDER    : 'provider' -> type(PROVIDER), mode(DCODE);
+TOP_SELF        : 'self' -> type(SELF), mode(DCODE);
+TOP_THIS        : 'this' -> type(THIS), mode(DCODE);
+TOP_STORAGE     : ('auto' | 'extern' | 'register' | 'static') -> type(STORAGE), mode(DCODE);
+TOP_QUALIFIER   : ('const' | 'volatile' | 'restrict') -> type(QUALIFIER), mode(DCODE);
+TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | 'userland'
+                  | '_Bool') -> type(BASIC_TYPE), mode(DCODE);
+PROBE           : [-$:a-zA-Z_.?*\\[\]!+~@%^\u0080-\u00ff] [-$:0-9a-zA-Z_.`?*\\[\]!+~@%^\u0080-\u00ff]*;
+TOP_COMMA       : ',' -> type(COMMA);
+TOP_SLASH       : '/' -> type(SLASH), mode(DCODE);
+TOP_LBRACE      : '{' -> type(LBRACE), mode(DCODE);
+TOP_SEMI        : ';' -> type(SEMI);
+TOP_INVALID     : . -> type(INVALID);
+
+mode DCODE;
+SPACE           : [ \t\r\n\f\u000b]+ -> channel(HIDDEN);
+COMMENT         : ('/*' .*? '*/' | '//' ~[\n]*) -> channel(HIDDEN);
+OPEN_COMMENT    : '/*' (~[*] | '*'+ ~[*/])* '*'* EOF;
+CODE_DIRECTIVE  : '#' ~[\n]* -> type(DIRECTIVE);
+
+STRUCT          : 'struct';
+UNION           : 'union';
+ENUM            : 'enum';
+TYPEDEF         : 'typedef';
+INLINE          : 'inline';
+TRANSLATOR      : 'translator';
+PROVIDER        : 'provider';
+SELF            : 'self';
+THIS            : 'this';
+STORAGE         : 'auto' | 'extern' | 'register' | 'static';
+QUALIFIER       : 'const' | 'volatile' | 'restrict';
+BASIC_TYPE      : 'void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | 'userland'
+                  | '_Bool';
+SIZEOF          : 'sizeof';
+OFFSETOF        : 'offsetof';
+STRINGOF        : 'stringof';
+XLATE           : 'xlate';
+IF              : 'if';
+ELSE            : 'else';
+RESERVED        : 'break' | 'case' | 'continue' | 'counter' | 'default' | 'do' | 'for' | 'goto' | 'import' | 'probe' | 'return'
+                  | 'switch' | 'while';
+
+IDENTIFIER      : [a-zA-Z_`] [0-9a-zA-Z_`]*;
+AGGREGATION     : '@' ([a-zA-Z_] [0-9a-zA-Z_]*)?;
+MACRO           : '$' '$'? [0-9a-zA-Z_]+;
+INTEGER         : [0-9] [0-9a-zA-Z_]*;
+FLOATING        : [0-9]+ '.' [0-9]* ([eE] [-+]? [0-9]+)? [a-zA-Z]*;
+STRING          : '"' (~["\\\n] | '\\' .)* '"';
+CHARACTER       : '\'' (~['\\\n] | '\\' .)* '\'';
+OPEN_STRING     : '"' (~["\\\n] | '\\' .)* ('\\'? EOF | '\n');
+OPEN_CHARACTER  : '\'' (~['\\\n] | '\\' .)* ('\\'? EOF | '\n');
+
+ELLIPSIS        : '...';
+ARROW           : '->';
+DOT             : '.';
+COMMA           : ',';
+SEMI            : ';';
+QUESTION        : '?';
+COLON           : ':';
+LBRACE          : '{';
+RBRACE          : '}';
+LPAREN          : '(';
+RPAREN          : ')';
+LBRACKET        : '[';
+RBRACKET        : ']';
+INCREMENT       : '++';
+DECREMENT       : '--';
+PLUS            : '+';
+MINUS           : '-';
+STAR            : '*';
+SLASH           : '/';
+PERCENT         : '%';
+TILDE           : '~';
+NOT             : '!';
+AND             : '&';
+OR              : '|';
+XOR             : '^';
+LOGICAL_AND     : '&&';
+LOGICAL_OR      : '||';
+LOGICAL_XOR     : '^^';
+SHIFT_LEFT      : '<<';
+SHIFT_RIGHT     : '>>';
+LESS            : '<';
+LESS_EQUAL      : '<=';
+GREATER         : '>';
+GREATER_EQUAL   : '>=';
+EQUAL           : '==';
+NOT_EQUAL       : '!=';
+ASSIGN          : '=';
+ASSIGN_OP       : '+=' | '-=' | '*=' | '/=' | '%=' | '&=' | '|=' | '^=' | '<<=' | '>>=';
+INVALID         : .;
