@@ -22,18 +22,18 @@ struct Source {
 };
 
 struct CompileOptions {
-  std::vector<std::string> arguments;            // $0, $1, ...: $0 is the script's name
-  std::map<std::string, std::string> macros;     // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
-  bool default_arguments = false;                // -x defaultargs
-  bool allow_zero_matches = false;               // -Z, -x zdefs
-  bool warn_unused_arguments = false;            // scripts with arguments nobody names: D_MACRO_UNUSED
-  ProbeCatalog* catalog = nullptr;               // null: probe descriptions are not matched
+  std::vector<std::string> arguments;         // $0, $1, ...: $0 is the script's name
+  std::map<std::string, std::string> macros;  // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
+  bool default_arguments = false;             // -x defaultargs
+  bool allow_zero_matches = false;            // -Z, -x zdefs
+  bool warn_unused_arguments = false;         // scripts with arguments nobody names: D_MACRO_UNUSED
+  ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
 };
 
 struct CompiledSource {
   dif::Program program;
   std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
-  size_t matched = 0;  // probes, counted for each clause
+  size_t matched = 0;                                        // probes, counted for each clause
 };
 
 struct CompileResult {

@@ -1,0 +1,302 @@
+#pragma once
+// The AST: one struct a node. parse/ makes it, sema/ annotates expressions with types, constants and symbols, lower/ reads it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/source/source_file.h"
+#include "dvm/dif/difo.h"
+
+namespace dvm::compiler {
+
+struct Type;
+struct Symbol;
+struct Field;
+
+enum class ExprKind : uint8_t {
+#define DVM_EXPR(name, text) name,
+#include "compiler/ast/nodes.def"
+};
+
+struct Expr {
+  ExprKind kind;
+  Location where;
+
+  // Of sema:
+  const Type* type = nullptr;
+  bool is_lvalue = false;
+  bool is_zero_constant = false;  // integer constant 0, which is a null pointer too
+
+  virtual ~Expr() = default;
+
+ protected:
+  Expr(ExprKind k, Location w) : kind(k), where(w) {}
+};
+using ExprPtr = std::unique_ptr<Expr>;
+
+template <ExprKind K>
+struct ExprOf : Expr {
+  static constexpr ExprKind kKind = K;
+  explicit ExprOf(Location w) : Expr(K, w) {}
+};
+
+// The node as what it is, or null.
+template <class Node>
+Node* as(Expr* e) {
+  return e && e->kind == Node::kKind ? static_cast<Node*>(e) : nullptr;
+}
+template <class Node>
+const Node* as(const Expr* e) {
+  return e && e->kind == Node::kKind ? static_cast<const Node*>(e) : nullptr;
+}
+
+struct TypeName;
+
+struct Integer : ExprOf<ExprKind::Integer> {
+  using ExprOf::ExprOf;
+  uint64_t value = 0;  // sign-extended where its type is signed
+  bool decimal = true;
+  bool is_unsigned = false;  // suffix u
+  bool is_long = false;      // suffix l or ll
+};
+struct String : ExprOf<ExprKind::String> {
+  using ExprOf::ExprOf;
+  std::string value;
+};
+struct Macro : ExprOf<ExprKind::Macro> {
+  using ExprOf::ExprOf;
+  std::string name;        // without the $
+  bool as_string = false;  // $$
+};
+struct Identifier : ExprOf<ExprKind::Identifier> {
+  using ExprOf::ExprOf;
+  std::string name;
+  Symbol* symbol = nullptr;
+};
+struct Scoped : ExprOf<ExprKind::Scoped> {
+  using ExprOf::ExprOf;
+  dif::Scope scope = dif::Scope::thread;
+  std::string name;
+  Symbol* symbol = nullptr;
+};
+struct Aggregation : ExprOf<ExprKind::Aggregation> {
+  using ExprOf::ExprOf;
+  std::string name;  // without the @
+  std::vector<ExprPtr> keys;
+  bool has_keys = false;
+};
+struct Index : ExprOf<ExprKind::Index> {
+  using ExprOf::ExprOf;
+  ExprPtr base;
+  std::vector<ExprPtr> arguments;
+};
+struct Member : ExprOf<ExprKind::Member> {
+  using ExprOf::ExprOf;
+  ExprPtr base;
+  std::string name;
+  bool arrow = false;
+  const Field* field = nullptr;
+};
+struct Call : ExprOf<ExprKind::Call> {
+  using ExprOf::ExprOf;
+  std::string name;
+  std::vector<ExprPtr> arguments;
+  unsigned subroutine = 0;  // dif::Subroutine, once checked
+};
+
+// Operators by what they do. The token is in operators.def.
+enum class Op : uint8_t {
+#define DVM_OPERATOR(name, token) name,
+#include "compiler/ast/operators.def"
+};
+std::string_view token(Op op);
+
+struct Unary : ExprOf<ExprKind::Unary> {
+  using ExprOf::ExprOf;
+  Op op = Op::plus;
+  ExprPtr operand;
+};
+struct Postfix : ExprOf<ExprKind::Postfix> {
+  using ExprOf::ExprOf;
+  Op op = Op::increment;
+  ExprPtr operand;
+};
+struct Binary : ExprOf<ExprKind::Binary> {
+  using ExprOf::ExprOf;
+  Op op = Op::add;
+  ExprPtr left, right;
+};
+struct Assign : ExprOf<ExprKind::Assign> {
+  using ExprOf::ExprOf;
+  Op op = Op::assign;  // assign, or the operator of += and kin
+  ExprPtr target, value;
+};
+struct Conditional : ExprOf<ExprKind::Conditional> {
+  using ExprOf::ExprOf;
+  ExprPtr condition, then, otherwise;
+};
+struct Comma : ExprOf<ExprKind::Comma> {
+  using ExprOf::ExprOf;
+  ExprPtr first, second;
+};
+struct Cast : ExprOf<ExprKind::Cast> {
+  using ExprOf::ExprOf;
+  std::shared_ptr<TypeName> to;  // shared by the copies that inlines make; null: sema has made this cast to `type`
+  ExprPtr operand;
+};
+struct SizeofType : ExprOf<ExprKind::SizeofType> {
+  using ExprOf::ExprOf;
+  std::shared_ptr<TypeName> of;
+};
+struct SizeofValue : ExprOf<ExprKind::SizeofValue> {
+  using ExprOf::ExprOf;
+  ExprPtr operand;
+};
+struct OffsetOf : ExprOf<ExprKind::OffsetOf> {
+  using ExprOf::ExprOf;
+  std::shared_ptr<TypeName> of;
+  std::string member;
+};
+struct StringOf : ExprOf<ExprKind::StringOf> {
+  using ExprOf::ExprOf;
+  ExprPtr operand;
+};
+struct Translate : ExprOf<ExprKind::Translate> {
+  using ExprOf::ExprOf;
+  std::shared_ptr<TypeName> to;
+  ExprPtr operand;
+};
+
+// A copy as it was before sema, for what is checked at each of its uses (inlines).
+ExprPtr clone(const Expr& expr);
+
+// --- Declarations
+
+struct MemberDecl;
+struct Declarator;
+struct Specifiers;
+
+struct EnumeratorDecl {
+  std::string name;
+  Location where;
+  ExprPtr value;  // may be null
+};
+
+enum class TypeForm : uint8_t { none, basic, named, structure, union_, enumeration };
+
+// What stands before the declarators: "self const unsigned int", "struct s { ... }".
+struct Specifiers {
+  Location where;
+  bool is_typedef = false;
+  std::optional<dif::Scope> scope;   // self, this
+  std::vector<std::string> storage;  // auto, extern, register, static
+  TypeForm form = TypeForm::none;
+  bool mixed = false;              // more than one type is named
+  std::vector<std::string> words;  // of basic: "unsigned", "int"
+  std::string name;                // of a typedef, structure or enumeration
+  bool has_body = false;
+  std::vector<MemberDecl> members;
+  std::vector<EnumeratorDecl> enumerators;
+};
+
+struct Parameter {
+  std::shared_ptr<TypeName> type;  // null: "..."
+  std::string name;
+};
+
+struct Derivation {
+  enum class Kind : uint8_t { pointer, array, keys, function } kind = Kind::pointer;
+  Location where;
+  ExprPtr count;  // of an array; may be null
+  std::vector<Parameter> parameters;
+};
+
+// A declared name and how its type is derived from the specifiers, nearest the name first: "*a[3]" is array, pointer.
+struct Declarator {
+  std::string name;
+  Location where;
+  std::vector<Derivation> derivations;
+};
+
+struct TypeName {
+  Specifiers specifiers;
+  Declarator declarator;  // without a name
+};
+
+struct MemberDecl {
+  std::shared_ptr<Specifiers> specifiers;
+  Declarator declarator;
+  bool is_bitfield = false;
+  ExprPtr width;
+};
+
+struct Declaration {
+  Location where;
+  Specifiers specifiers;
+  std::vector<Declarator> declarators;
+};
+
+struct InlineDecl {
+  Location where;
+  Specifiers specifiers;
+  Declarator declarator;
+  ExprPtr value;
+};
+
+struct TranslatorMember {
+  std::string name;
+  Location where;
+  ExprPtr value;
+};
+
+struct TranslatorDecl {
+  Location where;
+  TypeName to, from;
+  std::string parameter;
+  std::vector<TranslatorMember> members;
+};
+
+struct ProviderDecl {
+  Location where;
+  std::string name;
+};
+
+struct Pragma {
+  Location where;
+  std::string text;  // the line without its #
+};
+
+// --- Clauses
+
+struct Statement {
+  Location where;
+  ExprPtr expr;       // a statement of one expression
+  ExprPtr condition;  // or an if
+  std::vector<Statement> then, otherwise;
+  bool has_else = false;
+};
+
+struct ProbeName {
+  std::string text;
+  Location where;
+};
+
+struct Clause {
+  Location where;
+  std::vector<ProbeName> probes;
+  ExprPtr predicate;
+  bool has_body = false;
+  std::vector<Statement> statements;
+};
+
+using Item = std::variant<Pragma, Declaration, InlineDecl, TranslatorDecl, ProviderDecl, Clause>;
+
+struct Unit {
+  std::vector<Item> items;
+};
+
+}  // namespace dvm::compiler

@@ -1,0 +1,13 @@
+#pragma once
+// The golden form of an AST: one node a line, children indented, expressions as S-expressions.
+
+#include <string>
+
+#include "compiler/ast/ast.h"
+
+namespace dvm::compiler {
+
+std::string print(const Unit& unit);
+std::string print(const Expr& expr);
+
+}  // namespace dvm::compiler

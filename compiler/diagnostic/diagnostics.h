@@ -1,0 +1,50 @@
+#pragma once
+// Collects what is wrong with a script. Every kind is a row of kinds.def; the caret is drawn in render.cpp and nowhere else.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/source/source_file.h"
+#include "dvm/compiler/diagnostic.h"
+
+namespace dvm::compiler {
+
+enum class Tag : uint16_t {
+#define DVM_DIAGNOSTIC(tag, text) tag,
+#include "compiler/diagnostic/kinds.def"
+};
+
+std::string_view name(Tag tag);
+std::optional<Tag> find_tag(std::string_view name);
+
+class Diagnostics {
+ public:
+  explicit Diagnostics(std::vector<Diagnostic>& into) : into_(into) {}
+
+  void set_source(const SourceFile* file) { file_ = file, in_file_ = 0; }
+  // "action list" or "predicate" while one is checked, as dtrace names it in messages about -n.
+  void set_region(std::string_view region) { region_ = region; }
+  void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
+  void warning(Tag tag, Location where, std::string message);
+  bool failed() const { return errors_ != 0; }
+  unsigned errors() const { return errors_; }
+  const SourceFile& file() const { return *file_; }
+
+ private:
+  void add(Severity severity, Tag tag, Location where, std::string message, std::vector<std::string> hints);
+
+  std::vector<Diagnostic>& into_;
+  const SourceFile* file_ = nullptr;
+  std::string_view region_;
+  unsigned errors_ = 0;
+  unsigned in_file_ = 0;
+};
+
+// Names like `name` among `candidates`, best first, at most three.
+std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace dvm::compiler

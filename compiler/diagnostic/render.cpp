@@ -1,0 +1,46 @@
+// A diagnostic as text: dtrace's line first, then the source line, its caret and the hints.
+// Tests: tests/unit/compiler/diagnostics_test.cpp.
+#include <fmt/format.h>
+
+#include "dvm/compiler/compile.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+constexpr size_t kMaxLine = 160;  // of a source line that is shown
+
+std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
+  const std::string tag = show_tag ? fmt::format("[{}] ", d.tag) : "";
+  std::string where;
+  if (!source.is_description)
+    where = fmt::format("line {}: ", d.line);
+  else if (!d.region.empty())
+    where = fmt::format("in {}: ", d.region);
+  if (d.severity == Severity::warning) return fmt::format("dvm: warning: {}{}{}\n", tag, where, d.message);
+  if (source.is_description) return fmt::format("dvm: invalid probe specifier {}: {}{}{}\n", source.name, tag, where, d.message);
+  return fmt::format("dvm: failed to compile script {}: {}{}{}\n", source.name, tag, where, d.message);
+}
+
+// The part of the line that is shown, with control characters and tabs as blanks so that the caret stands right.
+std::string caret(const Diagnostic& d) {
+  if (d.source_line.empty()) return "";
+  const size_t first = d.column > kMaxLine ? d.column - kMaxLine / 2 : 0;
+  if (first >= d.source_line.size()) return "";
+  std::string line = d.source_line.substr(first, kMaxLine);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  const size_t at = std::min<size_t>(d.column - 1 - first, line.size());
+  const size_t length = std::max<size_t>(1, std::min<size_t>(d.length, line.size() - at));
+  return fmt::format("    {}\n    {}^{}\n", line, std::string(at, ' '), std::string(length - 1, '~'));
+}
+
+}  // namespace
+
+std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag) {
+  std::string text = headline(diagnostic, source, show_tag) + caret(diagnostic);
+  for (const std::string& hint : diagnostic.hints) text += fmt::format("    hint: {}\n", hint);
+  return text;
+}
+
+}  // namespace dvm::compiler

@@ -1,0 +1,26 @@
+#pragma once
+// Checked clauses to DIF.
+//
+// Every value that an action needs (a predicate, a record, a key) becomes a DIFO of its own:
+//
+//   Expr ── Emitter (instructions, labels, tables) ──> Difo          registers: a stack of %r1 to %r7, no spilling (D_NOREG)
+//
+// A register holds a value as 64 bits. The value of a narrower type is *canonical* when these are its sign- or zero-extension;
+// loads, constants, comparisons and conversions make such values, while + - * << ~ may leave the narrow range. It is brought
+// back (shifts, or a mask) before anything that looks at the upper bits: /, %, >>, comparisons, conversions, stores and keys.
+// By-reference values (strings, structures) are addresses.
+//
+// The tuple stack is empty between expressions: keys and arguments are all evaluated before the first of them is pushed if any of
+// them needs the tuple stack itself, and associative loads and stores are followed by flushts (a call empties it by itself).
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+// The DIFO of an expression's value; for a statement (is_statement) its value is dropped. Diagnoses D_NOREG and objects that are
+// too large.
+dif::Difo lower_expr(const Expr& expr, bool is_statement, Session& session);
+
+dif::EcbDesc lower_clause(const CheckedClause& clause, Session& session);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,55 @@
+// The tuple stack: keys and arguments, and calls. Tests: tests/golden/lower (tst.calls.d).
+#include <algorithm>
+
+#include "compiler/ast/visitor.h"
+#include "compiler/lower/expr_lowering.h"
+#include "dvm/dif/subroutine.h"
+
+namespace dvm::compiler {
+
+using dif::Opcode;
+
+namespace {
+
+// Whether evaluating it pushes anything.
+bool uses_tuple_stack(const Expr& e) {
+  if (e.kind == ExprKind::Call) return true;
+  if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;
+  bool found = e.kind == ExprKind::Index;  // of a pointer that may itself be an element
+  for_each_child(const_cast<Expr&>(e), [&](ExprPtr& child) { found = found || uses_tuple_stack(*child); });
+  return found;
+}
+
+}  // namespace
+
+void ExprLowering::push(const Expr& e, unsigned reg) {
+  if (is_string_like(e.type)) return out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
+  const unsigned size = out_.allocate();
+  out_.set_integer(resolve(*e.type).size ? std::min<uint64_t>(resolve(*e.type).size, 8) : 8, size);
+  out_.push(Opcode::pushtv, dif::PushType::value, size, reg);
+  out_.free(size);
+}
+
+// All that needs the tuple stack is evaluated before the first push; what follows is evaluated when its turn comes, so that
+// registers suffice for long keys.
+void ExprLowering::push_all(const std::vector<ExprPtr>& list) {
+  size_t early = 0;
+  for (size_t i = 0; i < list.size(); i++)
+    if (uses_tuple_stack(*list[i])) early = i + 1;
+  std::vector<unsigned> registers;
+  for (size_t i = 0; i < early; i++) registers.push_back(canonical(*list[i]));
+  for (size_t i = 0; i < list.size(); i++) {
+    const unsigned reg = i < early ? registers[i] : canonical(*list[i]);
+    push(*list[i], reg);
+    out_.free(reg);
+  }
+}
+
+Value ExprLowering::lower_node(const Call& e) {
+  push_all(e.arguments);
+  const unsigned reg = out_.allocate();
+  out_.indexed(Opcode::call, e.subroutine, reg);
+  return {reg, !is_scalar(e.type) || resolve(*e.type).size >= 8};
+}
+
+}  // namespace dvm::compiler

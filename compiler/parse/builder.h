@@ -1,0 +1,84 @@
+#pragma once
+// Parse trees to AST, from the typed contexts: declarations in build_decl, expressions in build_expr, clauses in build_clause.
+
+#include "DParser.h"
+#include "compiler/ast/ast.h"
+#include "compiler/diagnostic/diagnostics.h"
+
+namespace dvm::compiler {
+
+using Tree = grammar::DParser;
+
+Pragma build_directive(const antlr4::Token& token, const SourceFile& file);
+
+class Builder {
+ public:
+  Builder(const SourceFile& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
+
+  void item(Tree::ItemContext& tree, Unit& unit);
+
+ private:
+  Location where(const antlr4::ParserRuleContext& tree) const;
+  Location where(const antlr4::Token& token) const;
+  std::string text(const antlr4::Token& token) const;
+
+  // build_clause.cpp
+  Clause clause(Tree::ClauseContext& tree);
+  std::vector<Statement> statements(Tree::StatementsContext& tree);
+  std::vector<Statement> branch(Tree::BranchContext& tree);
+  Statement if_statement(Tree::IfStatementContext& tree);
+  Statement expression_statement(Tree::ExpressionContext& tree);
+
+  // build_decl.cpp
+  Declaration declaration(Tree::DeclarationContext& tree);
+  InlineDecl inline_definition(Tree::InlineDefinitionContext& tree);
+  TranslatorDecl translator(Tree::TranslatorDefinitionContext& tree);
+  Specifiers specifiers(const std::vector<Tree::SpecifierContext*>& trees);
+  Specifiers type_specifiers(const std::vector<Tree::TypeSpecifierContext*>& trees);
+  void add(Specifiers& to, Tree::SpecifierContext& tree);
+  void add(Specifiers& to, Tree::TypeSpecifierContext& tree);
+  void structure(Specifiers& to, Tree::StructSpecifierContext& tree);
+  void enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree);
+  void members(Tree::MemberContext& tree, std::vector<MemberDecl>& to);
+  Declarator declarator(Tree::DeclaratorContext& tree);
+  void derive(Tree::DeclaratorContext& tree, Declarator& to);
+  void derive(Tree::AbstractDeclaratorContext& tree, Declarator& to);
+  Derivation suffix(Tree::DeclaratorSuffixContext& tree);
+  std::vector<Parameter> parameters(Tree::ParametersContext& tree);
+  Parameter parameter(Tree::ParameterContext& tree);
+  std::shared_ptr<TypeName> type_name(Tree::TypeNameContext& tree);
+
+  // build_expr.cpp
+  ExprPtr expression(Tree::ExpressionContext& tree);
+  ExprPtr expr(Tree::ExprContext& tree);
+  std::vector<ExprPtr> arguments(Tree::ArgumentsContext* tree);
+  ExprPtr build(Tree::IntegerContext& tree);
+  ExprPtr build(Tree::FloatingContext& tree);
+  ExprPtr build(Tree::CharacterContext& tree);
+  ExprPtr build(Tree::StringContext& tree);
+  ExprPtr build(Tree::MacroContext& tree);
+  ExprPtr build(Tree::AggregationContext& tree);
+  ExprPtr build(Tree::ScopedContext& tree);
+  ExprPtr build(Tree::CallContext& tree);
+  ExprPtr build(Tree::IdentifierContext& tree);
+  ExprPtr build(Tree::ParenthesizedContext& tree);
+  ExprPtr build(Tree::OffsetOfContext& tree);
+  ExprPtr build(Tree::SizeofTypeContext& tree);
+  ExprPtr build(Tree::TranslateContext& tree);
+  ExprPtr build(Tree::IndexContext& tree);
+  ExprPtr build(Tree::SelectContext& tree);
+  ExprPtr build(Tree::PostfixContext& tree);
+  ExprPtr build(Tree::UnaryContext& tree);
+  ExprPtr build(Tree::SizeofValueContext& tree);
+  ExprPtr build(Tree::StringOfContext& tree);
+  ExprPtr build(Tree::CastContext& tree);
+  ExprPtr build(Tree::BinaryContext& tree);
+  ExprPtr build(Tree::ConditionalContext& tree);
+  ExprPtr build(Tree::AssignmentContext& tree);
+
+  const SourceFile& file_;
+  Diagnostics& diagnostics_;
+  unsigned depth_ = 0;
+};
+
+}  // namespace dvm::compiler

@@ -1,0 +1,102 @@
+// Ends of items, names of types, bad tokens. Tests: tests/unit/compiler/lexer_test.cpp, tests/golden/parse.
+#include "compiler/parse/lexer.h"
+
+#include "compiler/types/type_table.h"
+
+namespace dvm::compiler {
+
+Lexer::Lexer(antlr4::CharStream* input, const SourceFile& file, Diagnostics& diagnostics)
+    : DLexer(input), file_(file), diagnostics_(diagnostics) {
+  removeErrorListeners();
+  for (std::string_view name : TypeTable::standard_names()) type_names_.emplace(name);
+}
+
+std::unique_ptr<antlr4::Token> Lexer::nextToken() {
+  std::unique_ptr<antlr4::Token> next = DLexer::nextToken();
+  if (next->getChannel() == antlr4::Token::DEFAULT_CHANNEL) {
+    classify(static_cast<antlr4::WritableToken&>(*next));
+    check(*next);
+    follow_typedef(*next);
+    follow_braces(next->getType());
+    previous_ = next->getType();
+  }
+  index_++;
+  return next;
+}
+
+std::string Lexer::text(const antlr4::Token& t) const { return std::string(file_.text(where(t))); }
+
+Location Lexer::where(const antlr4::Token& t) const {
+  return {static_cast<uint32_t>(t.getStartIndex()), static_cast<uint32_t>(t.getStopIndex() + 1)};
+}
+
+// Turns identifiers that name types into TYPE_NAME; between clauses that begins a declaration. A #! line is none at all.
+void Lexer::classify(antlr4::WritableToken& t) {
+  if (t.getType() == PROBE && !in_item_ && type_names_.contains(text(t))) {
+    t.setType(TYPE_NAME);
+    mode = DCODE;
+  } else if (t.getType() == IDENTIFIER && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT && previous_ != UNION &&
+             previous_ != ENUM && type_names_.contains(text(t))) {
+    t.setType(TYPE_NAME);
+  } else if (t.getType() == DIRECTIVE) {
+    t.setChannel(antlr4::Token::HIDDEN_CHANNEL);
+  }
+}
+
+void Lexer::follow_braces(size_t kind) {
+  if (kind == DIRECTIVE) return;
+  if (kind == antlr4::Token::EOF) {
+    if (in_item_) item_ends_.push_back(index_ - 1);
+    return;
+  }
+  if (!in_item_) in_item_ = true, in_clause_ = kind == PROBE || kind == LBRACE || kind == SLASH || kind == INVALID;
+  if (kind == LBRACE) depth_++;
+  if (kind == RBRACE && depth_ > 0 && --depth_ == 0 && in_clause_) end_item();
+  if (kind == SEMI && depth_ == 0) end_item();
+}
+
+void Lexer::end_item() {
+  item_ends_.push_back(index_);
+  in_item_ = false;
+  mode = 0;
+}
+
+// A name stands before ';', ',' or '[' of a typedef outside braces, or before the ')' of "(*name)".
+void Lexer::follow_typedef(const antlr4::Token& t) {
+  const size_t kind = t.getType();
+  if (kind == TYPEDEF) in_typedef_ = true;
+  if (!in_typedef_ || depth_ > 0) return;
+  if ((kind == COMMA || kind == SEMI || kind == LBRACKET || kind == RPAREN) && !candidate_.empty())
+    type_names_.insert(candidate_);
+  candidate_ = kind == IDENTIFIER ? text(t) : "";
+  if (kind == SEMI) in_typedef_ = false;
+}
+
+void Lexer::check(const antlr4::Token& t) {
+  Location at = where(t);
+  switch (t.getType()) {
+    case OPEN_STRING:
+    case OPEN_CHARACTER: {
+      const std::string what = t.getType() == OPEN_STRING ? "string literal" : "character constant";
+      const bool newline = at.end <= file_.text().size() && file_.text(at).ends_with('\n');
+      if (newline) {
+        // dtrace has already read the newline and names the line after it.
+        diagnostics_.error(t.getType() == OPEN_STRING ? Tag::D_STR_NL : Tag::D_CHR_NL, {at.end, at.end + 1},
+                           "newline encountered in " + what, {what + " begins in line " + std::to_string(file_.line(at.begin))});
+      } else {
+        diagnostics_.error(Tag::D_SYNTAX, at, "end-of-file encountered before end of " + what);
+      }
+      break;
+    }
+    case OPEN_COMMENT:
+      diagnostics_.error(Tag::D_SYNTAX, {at.begin, at.begin + 2}, "end-of-file encountered before end of comment");
+      break;
+    case FLOATING:
+      diagnostics_.error(Tag::D_SYNTAX, at, "floating-point constants are not permitted");
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace dvm::compiler

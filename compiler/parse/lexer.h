@@ -1,0 +1,43 @@
+#pragma once
+// DLexer with what its grammar leaves out: where items end, which identifiers name types, and errors of single tokens.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "DLexer.h"
+#include "compiler/diagnostic/diagnostics.h"
+
+namespace dvm::compiler {
+
+class Lexer : public grammar::DLexer {
+ public:
+  Lexer(antlr4::CharStream* input, const SourceFile& file, Diagnostics& diagnostics);
+
+  std::unique_ptr<antlr4::Token> nextToken() override;
+  // Index of the last token of each item.
+  const std::vector<size_t>& item_ends() const { return item_ends_; }
+
+ private:
+  void classify(antlr4::WritableToken& t);
+  void follow_braces(size_t kind);
+  void follow_typedef(const antlr4::Token& t);
+  void check(const antlr4::Token& t);
+  void end_item();
+  std::string text(const antlr4::Token& t) const;
+  Location where(const antlr4::Token& t) const;
+
+  const SourceFile& file_;
+  Diagnostics& diagnostics_;
+  std::set<std::string, std::less<>> type_names_;
+  std::vector<size_t> item_ends_;
+  size_t index_ = 0;     // of the next token on the default channel or off it
+  size_t previous_ = 0;  // type of the last token on the default channel
+  unsigned depth_ = 0;   // of braces
+  bool in_item_ = false;
+  bool in_clause_ = false;
+  bool in_typedef_ = false;
+  std::string candidate_;  // last identifier of a typedef outside braces
+};
+
+}  // namespace dvm::compiler

@@ -1,0 +1,22 @@
+#pragma once
+// Literals: their text to their value, as D reads it.
+
+#include <memory>
+#include <string>
+
+#include "compiler/ast/ast.h"
+#include "compiler/diagnostic/diagnostics.h"
+
+namespace dvm::compiler {
+
+// "0x1fUL": C's bases and suffixes.
+std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Diagnostics& diagnostics);
+
+// "'ab'": up to eight characters, the first in the highest byte.
+std::unique_ptr<Integer> parse_character(std::string_view text, Location where, Diagnostics& diagnostics);
+
+// A quoted literal without its quotes and with its escapes resolved. An unknown escape stays as it is, \' among them: DTrace
+// does not know it. The value ends at a NUL, as D's strings do.
+std::string unescape(std::string_view quoted);
+
+}  // namespace dvm::compiler

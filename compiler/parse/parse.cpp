@@ -1,0 +1,218 @@
+// The driver of ANTLR: tokens to items, items to trees, errors to D_SYNTAX. Tests: tests/golden/parse,
+// tests/fuzz/compiler_fuzz_test.cpp.
+#include "compiler/parse/parse.h"
+
+#include <antlr4-runtime.h>
+#include <fmt/format.h>
+
+#include "DParser.h"
+#include "compiler/parse/builder.h"
+#include "compiler/parse/lexer.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+// Rules within rules: about 300 nested parentheses.
+constexpr unsigned kMaxDepth = 1000;
+
+struct TooDeep : antlr4::ParseCancellationException {
+  size_t token = 0;
+};
+
+// Limits how deep rules nest; a chain like 1 + 1 + ... nests as deep as it is long.
+class DepthLimit : public antlr4::tree::ParseTreeListener {
+ public:
+  void reset() { depth_ = 0; }
+  void enterEveryRule(antlr4::ParserRuleContext* context) override {
+    if (++depth_ <= kMaxDepth) return;
+    TooDeep error;
+    error.token = context->start ? context->start->getTokenIndex() : 0;
+    throw error;
+  }
+  void exitEveryRule(antlr4::ParserRuleContext*) override { depth_--; }
+  void visitTerminal(antlr4::tree::TerminalNode*) override {}
+  void visitErrorNode(antlr4::tree::ErrorNode*) override {}
+
+ private:
+  unsigned depth_ = 0;
+};
+
+// Gives up at the first error and keeps the token at which it was found.
+class FirstError : public antlr4::DefaultErrorStrategy {
+ public:
+  void recover(antlr4::Parser*, std::exception_ptr error) override {
+    try {
+      std::rethrow_exception(error);
+    } catch (const antlr4::RecognitionException& e) {
+      fail(e.getOffendingToken());
+    }
+  }
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { fail(parser->getCurrentToken()); }
+  void sync(antlr4::Parser*) override {}
+
+  antlr4::Token* token = nullptr;
+
+ private:
+  [[noreturn]] void fail(antlr4::Token* at) {
+    token = at;
+    throw antlr4::ParseCancellationException();
+  }
+};
+
+// ANTLR reads UTF-8 and counts characters; a script may hold any bytes and is counted in bytes. So each byte becomes one
+// character.
+std::string bytes_as_characters(std::string_view text) {
+  std::string utf8;
+  utf8.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      utf8 += c;
+    } else {
+      utf8 += static_cast<char>(0xc0 | byte >> 6);
+      utf8 += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return utf8;
+}
+
+// A #! line at the very beginning is for the kernel. Its bytes stay, as blanks.
+std::string without_interpreter(std::string_view text) {
+  std::string copy(text);
+  if (copy.starts_with("#!"))
+    for (size_t i = 0; i < copy.size() && copy[i] != '\n'; i++) copy[i] = ' ';
+  return copy;
+}
+
+class ItemParser {
+ public:
+  ItemParser(const SourceFile& file, Diagnostics& diagnostics)
+      : file_(file),
+        diagnostics_(diagnostics),
+        input_(bytes_as_characters(without_interpreter(file.text()))),
+        lexer_(&input_, file, diagnostics),
+        tokens_(&lexer_),
+        parser_(&tokens_),
+        errors_(std::make_shared<FirstError>()) {
+    parser_.removeErrorListeners();
+    parser_.setErrorHandler(errors_);
+    parser_.addParseListener(&depth_);
+  }
+
+  Unit run() {
+    const unsigned errors = diagnostics_.errors();
+    tokens_.fill();
+    Unit unit;
+    if (diagnostics_.errors() != errors) return unit;  // a broken literal swallowed who knows what
+    size_t begin = 0;
+    for (const size_t end : lexer_.item_ends()) {
+      directives(begin, end, unit);
+      item(begin, end, unit);
+      begin = end + 1;
+    }
+    directives(begin, tokens_.size(), unit);
+    return unit;
+  }
+
+ private:
+  using Mode = antlr4::atn::PredictionMode;
+
+  void directives(size_t begin, size_t end, Unit& unit) {
+    for (size_t i = begin; i < end && i < tokens_.size(); i++) {
+      const antlr4::Token& token = *tokens_.get(i);
+      if (token.getType() == Lexer::DIRECTIVE) unit.items.emplace_back(build_directive(token, file_));
+    }
+  }
+
+  void item(size_t begin, size_t end, Unit& unit) {
+    grammar::DParser::ItemContext* tree = nullptr;
+    try {
+      tree = parse(begin, Mode::SLL);
+      if (!tree || tokens_.index() <= end) tree = parse(begin, Mode::LL);
+      if (!tree) return syntax_error(errors_->token);
+      if (tokens_.index() <= end) return syntax_error(tokens_.LT(1));
+    } catch (const TooDeep& deep) {
+      const antlr4::Token& token = *tokens_.get(deep.token);
+      const auto at = static_cast<uint32_t>(token.getStartIndex());
+      return diagnostics_.error(Tag::D_NESTING, {at, at + 1}, "expression or declaration is nested too deeply");
+    }
+    Builder(file_, diagnostics_).item(*tree, unit);
+  }
+
+  grammar::DParser::ItemContext* parse(size_t begin, Mode mode) {
+    parser_.reset();
+    depth_.reset();
+    tokens_.seek(begin);
+    parser_.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
+    try {
+      return parser_.item();
+    } catch (const TooDeep&) {
+      throw;
+    } catch (const antlr4::ParseCancellationException&) {
+      return nullptr;
+    }
+  }
+
+  // dtrace quotes the rest of the line from the token on.
+  void syntax_error(const antlr4::Token* token) {
+    if (!token || token->getType() == antlr4::Token::EOF) return end_of_input();
+    const Location where{static_cast<uint32_t>(token->getStartIndex()), static_cast<uint32_t>(token->getStopIndex() + 1)};
+    const unsigned line = file_.line(where.begin);
+    std::string rest(file_.line_text(line).substr(file_.column(where.begin) - 1));
+    if (rest.size() > 80) rest = rest.substr(0, 80) + "...";
+    diagnostics_.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", printable(rest)), hints(*token));
+  }
+
+  void end_of_input() {
+    uint32_t at = static_cast<uint32_t>(file_.text().size());
+    while (at > 0 && std::isspace(static_cast<unsigned char>(file_.text()[at - 1]))) at--;
+    diagnostics_.error(Tag::D_SYNTAX, {at == 0 ? 0 : at - 1, at}, "syntax error near end of input");
+  }
+
+  static std::string printable(std::string_view text) {
+    std::string safe;
+    for (const char c : text)
+      safe += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f
+                  ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
+                  : std::string(1, c);
+    return safe;
+  }
+
+  // An operand that begins a line after a complete one usually lacks a ';' before it.
+  std::vector<std::string> hints(const antlr4::Token& token) {
+    size_t i = token.getTokenIndex();
+    while (i > 0 && tokens_.get(i - 1)->getChannel() != antlr4::Token::DEFAULT_CHANNEL) i--;
+    if (i == 0) return {};
+    const antlr4::Token& before = *tokens_.get(i - 1);
+    const bool new_line =
+        file_.line(static_cast<uint32_t>(before.getStartIndex())) < file_.line(static_cast<uint32_t>(token.getStartIndex()));
+    const size_t type = before.getType();
+    const bool complete = type == Lexer::IDENTIFIER || type == Lexer::INTEGER || type == Lexer::STRING || type == Lexer::RPAREN ||
+                          type == Lexer::RBRACKET || type == Lexer::MACRO || type == Lexer::INCREMENT || type == Lexer::DECREMENT;
+    if (!new_line || !complete) return {};
+    return {"did a ';' go missing before it?"};
+  }
+
+  const SourceFile& file_;
+  Diagnostics& diagnostics_;
+  antlr4::ANTLRInputStream input_;
+  Lexer lexer_;
+  antlr4::CommonTokenStream tokens_;
+  grammar::DParser parser_;
+  DepthLimit depth_;
+  std::shared_ptr<FirstError> errors_;
+};
+
+}  // namespace
+
+Unit parse(const SourceFile& file, Diagnostics& diagnostics) {
+  try {
+    return ItemParser(file, diagnostics).run();
+  } catch (const std::exception& e) {
+    diagnostics.error(Tag::D_UNKNOWN, {}, fmt::format("the parser failed: {}", e.what()));
+    return {};
+  }
+}
+
+}  // namespace dvm::compiler

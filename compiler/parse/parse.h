@@ -1,0 +1,22 @@
+#pragma once
+// Text to AST. This is the only folder that includes ANTLR, and its exceptions end here.
+//
+//   text ── Lexer ──> tokens, cut into items ── DParser, item by item ──> parse trees ── Builder ──> AST
+//
+// An item is a clause, a declaration or a directive. The lexer knows where one ends (a ';' or the '}' of a clause outside all
+// braces), so a syntax error costs the rest of its item only. An item is parsed with ANTLR's fast SLL prediction and, if that
+// fails, again with full LL, whose errors are reported. How deep rules may nest is limited (kMaxDepth): recursion here and in
+// all later passes follows the depth of the tree.
+
+#include <string>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/diagnostic/diagnostics.h"
+
+namespace dvm::compiler {
+
+// The AST of everything that could be parsed; the rest is diagnosed.
+Unit parse(const SourceFile& file, Diagnostics& diagnostics);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,43 @@
+// Clauses. Tests: tests/golden/sema, tests/unit/compiler/compile_test.cpp.
+#include "compiler/sema/check_clause.h"
+
+#include "compiler/sema/check_action.h"
+#include "compiler/sema/check_types.h"
+#include "compiler/sema/expand_probes.h"
+#include "compiler/sema/split_conditions.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+void check_predicate(ExprPtr& predicate, Session& s) {
+  if (!predicate) return;
+  s.diagnostics.set_region("predicate");
+  ExprChecker checker(s);
+  if (!checker.check_value(predicate)) return;
+  if (!is_scalar(predicate->type)) {
+    s.error(Tag::D_PRED_SCALAR, predicate->where, "predicate result must be of scalar type");
+  }
+}
+
+}  // namespace
+
+void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
+  CheckedClause base;
+  base.where = clause.where;
+  expand_probes(clause, base, s);
+  unsigned part = 0;
+  for (PlainClause& plain : split_conditions(clause)) {
+    CheckedClause checked;
+    checked.where = base.where, checked.probes = base.probes;
+    checked.matched = part++ == 0 ? base.matched : 0;
+    checked.predicate = std::move(plain.predicate);
+    check_predicate(checked.predicate, s);
+    s.diagnostics.set_region("action list");
+    for (Statement& statement : plain.statements) check_statement(statement, checked.actions, s);
+    s.diagnostics.set_region("");
+    to.push_back(std::move(checked));
+  }
+}
+
+}  // namespace dvm::compiler

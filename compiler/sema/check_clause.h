@@ -1,0 +1,12 @@
+#pragma once
+// A clause: its probes, predicate and statements.
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+// Appends what the clause becomes: one CheckedClause, or several where it has if statements (split_conditions.h). What cannot
+// be checked is diagnosed and left out.
+void check_clause(Clause& clause, Session& session, std::vector<CheckedClause>& to);
+
+}  // namespace dvm::compiler

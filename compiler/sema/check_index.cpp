@@ -1,0 +1,133 @@
+// base[...]: elements of associative arrays, pointers, arrays and built-in arrays. Tests: tests/golden/sema.
+#include <fmt/format.h>
+
+#include "compiler/sema/check_types.h"
+#include "compiler/sema/fold_constants.h"
+#include "dvm/dif/instruction.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+// The scope and name of what may be an associative array, if the base is a bare name.
+bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
+  if (const auto* e = as<Identifier>(&base)) {
+    scope = dif::Scope::global, name = e->name;
+    return true;
+  }
+  if (const auto* e = as<Scoped>(&base)) {
+    scope = e->scope, name = e->name;
+    return true;
+  }
+  return false;
+}
+
+void bind(Expr& base, Symbol& symbol) {
+  if (auto* e = as<Identifier>(&base)) e->symbol = &symbol;
+  if (auto* e = as<Scoped>(&base)) e->symbol = &symbol;
+  base.type = symbol.type;
+}
+
+}  // namespace
+
+ExprPtr ExprChecker::check(Index& e) {
+  for (ExprPtr& argument : e.arguments) check(argument);
+  dif::Scope scope;
+  std::string name;
+  if (names_variable(*e.base, scope, name)) {
+    Symbol* symbol = s_.symbols.find(scope, name);
+    if (!symbol) {
+      fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(scope), name));
+      return nullptr;
+    }
+    if (has_error(e.arguments)) {
+      fail(e);
+      return nullptr;
+    }
+    if (symbol->kind == SymbolKind::inline_ && symbol->has_parameters) {
+      if (!check_keys(*symbol, e.arguments, e.where)) return fail(e), nullptr;
+      return expand_inline(e.where, *symbol, &e.arguments);
+    }
+    if (symbol->kind == SymbolKind::built_in && symbol->is_array) return index_built_in(e, *symbol);
+    if (symbol->kind == SymbolKind::variable && symbol->is_array) return index_associative(e, *symbol);
+  }
+  check(e.base);
+  return index_memory(e);
+}
+
+// Keys against the prototype of an associative array or inline; converts them to its types.
+bool ExprChecker::check_keys(const Symbol& symbol, std::vector<ExprPtr>& keys, Location where) {
+  std::vector<const Type*> types = symbol.keys;
+  for (const InlineParameter& p : symbol.parameters) types.push_back(p.type);
+  const std::string name = fmt::format("{}{}[ ]", prefix(symbol.scope), symbol.name);
+  if (keys.size() != types.size()) {
+    s_.error(Tag::D_PROTO_LEN, where,
+             fmt::format("{} prototype mismatch: {} key{} passed, {} expected", name, keys.size(), keys.size() == 1 ? "" : "s",
+                         types.size()));
+    return false;
+  }
+  for (size_t i = 0; i < keys.size(); i++) {
+    if (!is_compatible(types[i], *keys[i])) {
+      s_.error(Tag::D_PROTO_ARG, keys[i]->where,
+               fmt::format("{} key #{} is incompatible with prototype:\n\tprototype: {}\n\t      key: {}", name, i + 1,
+                           types[i]->name, keys[i]->type->name));
+      return false;
+    }
+    keys[i] = convert(std::move(keys[i]), types[i]);
+  }
+  return true;
+}
+
+ExprPtr ExprChecker::index_associative(Index& e, Symbol& symbol) {
+  bind(*e.base, symbol);
+  if (!check_keys(symbol, e.arguments, e.where)) return fail(e), nullptr;
+  e.type = symbol.type;
+  e.is_lvalue = true;
+  return nullptr;
+}
+
+ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
+  bind(*e.base, symbol);
+  const dif::BuiltInInfo& row = *dif::find_built_in(symbol.id);
+  if (row.id == dif::BuiltIn::args) {
+    fail(e, Tag::D_UNKNOWN, "args[ ] is not available yet: arguments have no types here",
+         {"arg0 to arg9 are the arguments as integers"});
+  } else if (row.family == dif::VariableFamily::none) {
+    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: there are no {} here", row.name, row.text));
+  } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
+    fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
+  } else {
+    e.type = symbol.type;
+  }
+  return nullptr;
+}
+
+ExprPtr ExprChecker::index_memory(Index& e) {
+  if (is_error(e.base->type) || has_error(e.arguments)) {
+    fail(e);
+    return nullptr;
+  }
+  if (!is_pointer(e.base->type)) {
+    fail(e, Tag::D_ARR_BADREF, fmt::format("cannot index: \"{}\" is not an array or pointer", e.base->type->name));
+    return nullptr;
+  }
+  const Type* target = target_of(e.base->type);
+  if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
+    fail(e, Tag::D_ARR_BADREF, "an array or pointer takes one index of integer type");
+  } else if (is_void(target) || cls(target) == TypeClass::function || !resolve(*target).is_complete) {
+    fail(e, Tag::D_DEREF_VOID, fmt::format("cannot index a pointer to {}", target->name));
+  } else {
+    int64_t index = 0;
+    const Type& array = resolve(*e.base->type);
+    if (array.cls == TypeClass::array && constant(*e.arguments[0], index) &&
+        (index < 0 || static_cast<uint64_t>(index) >= array.count))
+      s_.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
+               fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
+    e.type = target;
+    e.is_lvalue = true;
+  }
+  return nullptr;
+}
+
+}  // namespace dvm::compiler

@@ -1,0 +1,367 @@
+// Names, constants, conversions and the simple expressions. Tests: tests/golden/sema.
+#include "compiler/sema/check_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ast/visitor.h"
+#include "compiler/sema/declare.h"
+#include "compiler/sema/fold_constants.h"
+#include "compiler/sema/macros.h"
+#include "dvm/dif/action.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::compiler {
+
+void ExprChecker::check(ExprPtr& e) {
+  if (ExprPtr other = visit(*e, [this](auto& node) { return check(node); })) e = std::move(other);
+}
+
+bool ExprChecker::check_value(ExprPtr& e) {
+  check(e);
+  return !is_error(e->type);
+}
+
+void ExprChecker::fail(Expr& e, Tag tag, std::string message, std::vector<std::string> hints) {
+  s_.error(tag, e.where, std::move(message), std::move(hints));
+  fail(e);
+}
+
+bool ExprChecker::has_error(const std::vector<ExprPtr>& list) const {
+  return std::any_of(list.begin(), list.end(), [](const ExprPtr& e) { return is_error(e->type); });
+}
+
+bool ExprChecker::constant(const Expr& e, int64_t& value) {
+  const auto* integer = as<Integer>(&e);
+  if (!integer || !is_integer(integer->type)) return false;
+  value = static_cast<int64_t>(integer->value);
+  return true;
+}
+
+ExprPtr ExprChecker::check(Integer& e) {
+  if (!e.type) e.type = s_.types.of_constant(e.value, e.decimal, e.is_unsigned, e.is_long);
+  e.is_zero_constant = e.value == 0;
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(String& e) {
+  e.type = s_.types.basic("string");
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(Macro& e) {
+  ExprPtr expansion = expand_macro(e, s_);
+  if (!expansion) {
+    fail(e);
+    return nullptr;
+  }
+  check(expansion);
+  return expansion;
+}
+
+namespace {
+
+const dif::BuiltInInfo* find_built_in(std::string_view name) {
+  for (const dif::BuiltInInfo& row : dif::kBuiltIns)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+bool is_function(std::string_view name) {
+  const auto same = [&](const auto& row) { return row.name == name; };
+  return std::any_of(dif::kSubroutines.begin(), dif::kSubroutines.end(), same) ||
+         std::any_of(dif::kActions.begin(), dif::kActions.end(), same) ||
+         std::any_of(dif::kAggregations.begin(), dif::kAggregations.end(), same);
+}
+
+}  // namespace
+
+void ExprChecker::undefined(Identifier& e) {
+  if (is_function(e.name))
+    return fail(e, Tag::D_IDENT_BADREF, fmt::format("function {} may not be referenced as scalar", e.name),
+                {fmt::format("did you mean '{}()'?", e.name)});
+  std::vector<std::string_view> known = s_.symbols.names(dif::Scope::global);
+  std::vector<std::string> hints;
+  for (const std::string& n : similar_names(e.name, known)) hints.push_back(fmt::format("did you mean '{}'?", n));
+  for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
+    if (s_.symbols.find(scope, e.name)) hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), e.name));
+  fail(e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: Unknown variable name", e.name), std::move(hints));
+}
+
+ExprPtr ExprChecker::check(Identifier& e) {
+  Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name);
+  if (!symbol) {
+    undefined(e);
+    return nullptr;
+  }
+  e.symbol = symbol;
+  return use(e, *symbol, e.name);
+}
+
+ExprPtr ExprChecker::check(Scoped& e) {
+  Symbol* symbol = s_.symbols.find(e.scope, e.name);
+  if (!symbol) {
+    std::vector<std::string> hints;
+    for (const std::string& n : similar_names(e.name, s_.symbols.names(e.scope)))
+      hints.push_back(fmt::format("did you mean '{}{}'?", prefix(e.scope), n));
+    fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(e.scope), e.name),
+         std::move(hints));
+    return nullptr;
+  }
+  e.symbol = symbol;
+  return use(e, *symbol, e.name);
+}
+
+// A symbol named without an index.
+ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
+  if (symbol.kind == SymbolKind::constant) return make_integer(e.where, symbol.value, symbol.type);
+  if (symbol.kind == SymbolKind::inline_ && !symbol.has_parameters) return expand_inline(e.where, symbol, nullptr);
+  if (symbol.kind == SymbolKind::built_in) {
+    const dif::BuiltInInfo& row = *find_built_in(name);
+    if (row.family == dif::VariableFamily::none) {
+      fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: there is no {} here", name, row.text));
+      return nullptr;
+    }
+  }
+  if (symbol.is_array || symbol.kind == SymbolKind::inline_) {
+    fail(e, Tag::D_IDENT_BADREF, fmt::format("array {}{} may not be referenced as scalar", prefix(symbol.scope), name));
+    return nullptr;
+  }
+  e.type = symbol.type;
+  e.is_lvalue = true;
+  return nullptr;
+}
+
+namespace {
+
+// Puts the arguments of an inline in the place of its parameters.
+void substitute(ExprPtr& e, const Symbol& symbol, const std::vector<ExprPtr>& arguments) {
+  if (const auto* name = as<Identifier>(e.get())) {
+    for (size_t i = 0; i < arguments.size(); i++) {
+      if (symbol.parameters[i].name != name->name) continue;
+      auto cast = std::make_unique<Cast>(name->where);
+      cast->operand = clone(*arguments[i]);
+      cast->type = symbol.parameters[i].type;
+      e = std::move(cast);
+      return;
+    }
+    return;
+  }
+  for_each_child(*e, [&](ExprPtr& child) { substitute(child, symbol, arguments); });
+}
+
+}  // namespace
+
+ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments) {
+  if (symbol.is_expanding) {
+    s_.error(Tag::D_IDENT_BADREF, where, fmt::format("inline {} may not refer to itself", symbol.name));
+    return make_integer(where, 0, s_.types.error());
+  }
+  ExprPtr body = clone(*symbol.body);
+  if (arguments) substitute(body, symbol, *arguments);
+  symbol.is_expanding = true;
+  check(body);
+  symbol.is_expanding = false;
+  if (!is_error(body->type) && !is_compatible(symbol.type, *body)) {
+    s_.error(Tag::D_OP_INCOMPAT, where,
+             fmt::format("inline {} definition uses incompatible types: \"{}\" = \"{}\"", symbol.name, symbol.type->name,
+                         body->type->name));
+    return make_integer(where, 0, s_.types.error());
+  }
+  return is_error(body->type) ? std::move(body) : convert(std::move(body), symbol.type);
+}
+
+ExprPtr convert(ExprPtr e, const Type* type) {
+  if (e->type == type || is_error(e->type) || is_error(type)) return e;
+  if (!is_scalar(e->type) || !is_scalar(type)) return e;
+  auto cast = std::make_unique<Cast>(e->where);
+  cast->type = type;
+  cast->operand = std::move(e);
+  if (ExprPtr folded = fold(*cast)) return folded;
+  return cast;
+}
+
+ExprPtr ExprChecker::check(Aggregation& e) {
+  fail(e, Tag::D_AGG_NULL, fmt::format("aggregation has null effect: @{}", e.name),
+       {"an aggregation is assigned: @name[keys] = count()"});
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(Comma& e) {
+  check(e.first);
+  check(e.second);
+  e.type = is_error(e.first->type) ? s_.types.error() : e.second->type;
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(Cast& e) {
+  if (e.to) e.type = type_of(*e.to, s_);
+  check(e.operand);
+  if (is_error(e.type) || is_error(e.operand->type)) {
+    fail(e);
+    return nullptr;
+  }
+  const bool scalars = is_scalar(e.type) && is_scalar(e.operand->type) && cls(e.type) != TypeClass::array;
+  const bool strings = is_string(e.type) && (is_string_like(e.operand->type) || is_pointer(e.operand->type));
+  const bool from_string = is_pointer(e.type) && is_string(e.operand->type);
+  const bool to_void = is_void(e.type) && e.to;
+  if (!scalars && !strings && !from_string && !to_void && &resolve(*e.type) != &resolve(*e.operand->type)) {
+    fail(e, Tag::D_CAST_INVAL, fmt::format("invalid cast expression: \"{}\" to \"{}\"", e.operand->type->name, e.type->name));
+    return nullptr;
+  }
+  return fold(e);
+}
+
+ExprPtr ExprChecker::check(Conditional& e) {
+  check(e.condition);
+  check(e.then);
+  check(e.otherwise);
+  if (is_error(e.condition->type) || is_error(e.then->type) || is_error(e.otherwise->type)) {
+    fail(e);
+    return nullptr;
+  }
+  if (!is_scalar(e.condition->type)) {
+    fail(e, Tag::D_OP_SCALAR, "operator ?: expression must be of scalar type");
+    return nullptr;
+  }
+  const Expr &a = *e.then, &b = *e.otherwise;
+  if (is_integer(a.type) && is_integer(b.type)) {
+    e.type = s_.types.common(a.type, b.type);
+  } else if (is_string_like(a.type) && is_string_like(b.type)) {
+    e.type = s_.types.basic("string");
+  } else if (is_void(a.type) && is_void(b.type) && nested_action_) {
+    fail(e, Tag::D_OP_ACT, "operator ?: may not contain actions", {"write if (condition) { ... } else { ... }"});
+    return nullptr;
+  } else if (pointers_match(a, b)) {
+    e.type = is_pointer(a.type) ? a.type : b.type;
+  } else if (&resolve(*a.type) == &resolve(*b.type) && !is_void(a.type)) {
+    e.type = a.type;
+  } else {
+    fail(e, Tag::D_OP_INCOMPAT,
+         fmt::format("operator ?: operands must have compatible types: \"{}\" : \"{}\"", a.type->name, b.type->name));
+    return nullptr;
+  }
+  return fold(e);
+}
+
+namespace {
+
+bool has_size(const Type* t) {
+  const TypeClass c = cls(t);
+  return c != TypeClass::void_ && c != TypeClass::function && resolve(*t).is_complete && c != TypeClass::error;
+}
+
+}  // namespace
+
+ExprPtr ExprChecker::check(SizeofType& e) {
+  const Type* t = type_of(*e.of, s_);
+  if (is_error(t))
+    fail(e);
+  else if (!has_size(t))
+    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", t->name));
+  else
+    return make_integer(e.where, resolve(*t).size, s_.types.basic("size_t"));
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(SizeofValue& e) {
+  check(e.operand);
+  const auto* member = as<Member>(e.operand.get());
+  if (is_error(e.operand->type))
+    fail(e);
+  else if (const auto* text = as<String>(e.operand.get()))
+    return make_integer(e.where, text->value.size() + 1, s_.types.basic("size_t"));
+  else if (member && member->field && member->field->bits)
+    fail(e, Tag::D_SIZEOF_BITFIELD, "cannot apply sizeof to a bit-field");
+  else if (!has_size(e.operand->type))
+    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", e.operand->type->name));
+  else
+    return make_integer(e.where, resolve(*e.operand->type).size, s_.types.basic("size_t"));
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(OffsetOf& e) {
+  const Type* t = type_of(*e.of, s_);
+  if (is_error(t)) {
+    fail(e);
+    return nullptr;
+  }
+  const Field* field = is_record(t) ? resolve(*t).find(e.member) : nullptr;
+  if (!is_record(t) || !resolve(*t).is_complete)
+    fail(e, Tag::D_OFFSETOF_TYPE, fmt::format("offsetof may only be applied to a struct or union type, not {}", t->name));
+  else if (!field)
+    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.member, t->name));
+  else if (field->bits)
+    fail(e, Tag::D_OFFSETOF_BITFIELD, "cannot take offset of a bit-field");
+  else
+    return make_integer(e.where, field->offset, s_.types.basic("size_t"));
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(StringOf& e) {
+  check(e.operand);
+  e.type = s_.types.basic("string");
+  if (is_error(e.operand->type))
+    fail(e);
+  else if (!is_string_like(e.operand->type) && !is_scalar(e.operand->type))
+    fail(e, Tag::D_STRINGOF_TYPE, fmt::format("cannot apply stringof to a value of type {}", e.operand->type->name));
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(Translate& e) {
+  const Type* t = type_of(*e.to, s_);
+  check(e.operand);
+  if (is_error(t) || is_error(e.operand->type))
+    fail(e);
+  else if (!is_record(t))
+    fail(e, Tag::D_XLATE_SOU, fmt::format("translated type must be struct or union, not {}", t->name));
+  else
+    fail(
+        e, Tag::D_XLATE_NONE,
+        fmt::format("cannot translate from \"{}\" to \"{}\": translators are not available yet", e.operand->type->name, t->name));
+  return nullptr;
+}
+
+ExprPtr ExprChecker::check(Member& e) {
+  check(e.base);
+  if (is_error(e.base->type)) {
+    fail(e);
+    return nullptr;
+  }
+  const std::string_view op = e.arrow ? "->" : ".";
+  const Type* record = e.base->type;
+  if (e.arrow && !is_pointer(record)) {
+    fail(e, Tag::D_OP_PTR, "operator -> must be applied to a pointer",
+         is_record(record) ? std::vector<std::string>{"did you mean '.'?"} : std::vector<std::string>{});
+    return nullptr;
+  }
+  if (e.arrow) record = target_of(record);
+  if (!is_record(record)) {
+    const char* message =
+        e.arrow ? "operator -> cannot be applied to pointer to type \"{}\"; must be applied to a struct or union pointer"
+                : "operator . cannot be applied to type \"{}\"; must be applied to a struct or union";
+    fail(e, Tag::D_OP_SOU, fmt::format(fmt::runtime(message), record->name));
+    return nullptr;
+  }
+  if (!resolve(*record).is_complete) {
+    fail(e, Tag::D_OP_INCOMPLETE,
+         fmt::format("operator {} cannot be applied to a forward declaration: no {} definition is available", op, record->name));
+    return nullptr;
+  }
+  e.field = resolve(*record).find(e.name);
+  if (!e.field) {
+    std::vector<std::string_view> names;
+    for (const Field& f : resolve(*record).fields) names.push_back(f.name);
+    std::vector<std::string> hints;
+    for (const std::string& n : similar_names(e.name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
+    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), std::move(hints));
+    return nullptr;
+  }
+  e.type = e.field->type;
+  e.is_lvalue = e.arrow || e.base->is_lvalue;
+  return nullptr;
+}
+
+}  // namespace dvm::compiler

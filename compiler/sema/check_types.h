@@ -1,0 +1,92 @@
+#pragma once
+// Expressions: what names stand for, what types they have, and which variables an assignment declares.
+
+#include <string>
+#include <vector>
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+class ExprChecker {
+ public:
+  explicit ExprChecker(Session& session) : s_(session) {}
+
+  // Checks the tree below `e` and gives it its type; may put another node in its place (a constant, the body of an inline). What
+  // is wrong is diagnosed once: a node with the error type silences those above it.
+  void check(ExprPtr& e);
+  // The same, for what must have a value of its own: not void, not an action.
+  bool check_value(ExprPtr& e);
+  // The value of a constant expression; false, with no diagnostic, when it is none.
+  static bool constant(const Expr& e, int64_t& value);
+  // Arguments against a prototype of the tables ("string int int?"), converted to it. `what` is "strlen( )".
+  bool check_prototype(const std::string& name, std::string_view prototype, std::vector<ExprPtr>& arguments, Location where);
+  // The action or aggregating function last met inside an expression, where none belongs.
+  const Call* nested_action() const { return nested_action_; }
+  void forget_nested_action() { nested_action_ = nullptr; }
+
+  // Rules for an argument or key of the given type.
+  bool is_compatible(const Type* formal, const Expr& actual) const;
+
+ private:
+  ExprPtr check(Integer& e);
+  ExprPtr check(String& e);
+  ExprPtr check(Macro& e);
+  ExprPtr check(Identifier& e);
+  ExprPtr check(Scoped& e);
+  ExprPtr check(Aggregation& e);
+  ExprPtr check(Index& e);
+  ExprPtr check(Member& e);
+  ExprPtr check(Call& e);
+  ExprPtr check(Unary& e);
+  ExprPtr check(Postfix& e);
+  ExprPtr check(Binary& e);
+  ExprPtr check(Assign& e);
+  ExprPtr check(Conditional& e);
+  ExprPtr check(Comma& e);
+  ExprPtr check(Cast& e);
+  ExprPtr check(SizeofType& e);
+  ExprPtr check(SizeofValue& e);
+  ExprPtr check(OffsetOf& e);
+  ExprPtr check(StringOf& e);
+  ExprPtr check(Translate& e);
+
+  // check_types.cpp
+  void fail(Expr& e) const { e.type = s_.types.error(); }
+  void fail(Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
+  void undefined(Identifier& e);
+  ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
+  ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
+  bool has_error(const std::vector<ExprPtr>& list) const;
+
+  // check_index.cpp
+  Symbol* array_symbol(Index& e);
+  bool check_keys(const Symbol& symbol, std::vector<ExprPtr>& keys, Location where);
+  ExprPtr index_associative(Index& e, Symbol& symbol);
+  ExprPtr index_memory(Index& e);
+  ExprPtr index_built_in(Index& e, Symbol& symbol);
+
+  // check_operators.cpp
+  bool require(bool condition, Expr& e, Tag tag, const char* format, Op op);
+  void check_logical(Binary& e);
+  void check_bitwise(Binary& e);
+  void check_arithmetic(Binary& e);
+  void check_additive(Binary& e);
+  void check_comparison(Binary& e);
+  void incompatible(Expr& e, const Expr& left, std::string_view op, const Expr& right);
+  bool pointers_match(const Expr& left, const Expr& right) const;
+  bool is_assignable(const Type* to, const Expr& value) const;
+  ExprPtr address_of(Unary& e);
+  ExprPtr dereference(Unary& e);
+  bool check_lvalue(Expr& target, Expr& operation, std::string_view op);
+  bool declare_target(Assign& e);
+  void declare_counted(ExprPtr& operand);
+
+  Session& s_;
+  const Call* nested_action_ = nullptr;
+};
+
+// A conversion that sema inserts; folded at once when the operand is a constant.
+ExprPtr convert(ExprPtr e, const Type* type);
+
+}  // namespace dvm::compiler

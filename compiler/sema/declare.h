@@ -1,0 +1,19 @@
+#pragma once
+// Declarations to types and symbols.
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+// Names that are there before any script: built-in variables, NULL.
+void declare_built_ins(Session& session);
+
+void declare(Declaration& declaration, Session& session);
+void declare(InlineDecl& declaration, Session& session);
+void declare(TranslatorDecl& declaration, Session& session);
+void declare(ProviderDecl& declaration, Session& session);
+
+// The type that is named; the error type after a diagnostic.
+const Type* type_of(TypeName& name, Session& session);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,19 @@
+#pragma once
+// Constant expressions. A folded node is an Integer whose value is sign- or zero-extended as its type has it.
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+// The value as a type of that size and signedness holds it.
+uint64_t wrap(uint64_t value, const Type* type);
+
+ExprPtr make_integer(Location where, uint64_t value, const Type* type);
+
+// The constant that a checked node amounts to, or null.
+ExprPtr fold(const Unary& e);
+ExprPtr fold(const Binary& e, Session& session);
+ExprPtr fold(const Cast& e);
+ExprPtr fold(const Conditional& e);
+
+}  // namespace dvm::compiler

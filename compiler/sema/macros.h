@@ -1,0 +1,16 @@
+#pragma once
+// Macro variables and arguments: $pid, $target, $1, $$1.
+
+#include <optional>
+
+#include "compiler/sema/session.h"
+
+namespace dvm::compiler {
+
+// What $name stands for; diagnosed when it stands for nothing.
+std::optional<std::string> macro_text(std::string_view name, Location where, Session& session);
+
+// The unchecked node in the place of a macro: an integer, a name, or with $$ a string; null after a diagnostic.
+ExprPtr expand_macro(const Macro& macro, Session& session);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,59 @@
+#pragma once
+// What the passes of sema share: everything that lives longer than one item.
+//
+// Passes, an item at a time in the order of the source, since D declares by first assignment: a name has its type from the
+// first clause that assigns it, so names, types and constants of an expression are found in one walk.
+//   declare         declarations, inlines and pragmas to types, symbols and options
+//   expand_probes   probe descriptions: macros, missing fields, whether any probe matches
+//   check_clause    a clause to a CheckedClause, by
+//     check_types     expressions: names, types, implicit declarations   (check_operators, check_call)
+//     fold_constants  constant expressions
+//     check_action    statements to actions                              (check_printf, check_aggregation)
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/diagnostic/diagnostics.h"
+#include "compiler/types/symbols.h"
+#include "compiler/types/type_table.h"
+
+namespace dvm::compiler {
+
+struct Session {
+  Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d) {}
+
+  void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
+    diagnostics.error(tag, where, std::move(message), std::move(hints));
+  }
+
+  const CompileOptions& options;
+  Diagnostics& diagnostics;
+  TypeTable types;
+  Symbols symbols;
+  std::vector<bool> used_arguments;  // $0, $1, ... that some script names
+};
+
+// An action as lower/ takes it: expressions are checked, and belong to the AST or to `made`.
+struct CheckedAction {
+  dif::Action kind = dif::Action::expression;
+  Location where;
+  std::vector<ExprPtr> args;  // records, keys and values, in the order of dif::ActDesc
+  std::string format;
+  bool has_format = false;
+  std::vector<uint32_t> aggregations;
+  unsigned key_count = 0;
+  std::vector<int64_t> parameters;
+};
+
+struct CheckedClause {
+  Location where;
+  std::vector<dif::ProbeDesc> probes;
+  ExprPtr predicate;
+  std::vector<CheckedAction> actions;
+  size_t matched = 0;
+};
+
+}  // namespace dvm::compiler

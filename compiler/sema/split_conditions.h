@@ -1,0 +1,25 @@
+#pragma once
+// if and else. An ECB runs its actions one after another without branches, so a clause with conditions becomes several clauses of
+// the same probes, as DTrace does it: the condition is kept in a clause-local variable that the parts have as their predicates.
+//
+//   P /p/ { a; if (c) { b; } d; }    P /p/ { this-> condition = 1; }   and so on, each part under the conditions around it:
+//
+//   P /p/ { a; this->%1 = !!(c); }   P /this->%1/ { b; }   P /p's value/ { d; }
+//
+// The predicate itself is evaluated once, into this->%0. A clause without conditions stays as it is.
+
+#include <vector>
+
+#include "compiler/ast/ast.h"
+
+namespace dvm::compiler {
+
+struct PlainClause {
+  ExprPtr predicate;
+  std::vector<Statement> statements;
+};
+
+// Takes the clause's predicate and statements.
+std::vector<PlainClause> split_conditions(Clause& clause);
+
+}  // namespace dvm::compiler

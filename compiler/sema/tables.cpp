@@ -1,0 +1,40 @@
+// Prototypes of the tables as types. Tests: tests/golden/sema.
+#include "compiler/sema/tables.h"
+
+namespace dvm::compiler {
+
+const Type* prototype_type(std::string_view word, const TypeTable& types) {
+  struct Row {
+    std::string_view word, type;
+  };
+  static constexpr Row kRows[] = {{"int", "int"},         {"char", "char"},     {"string", "string"},   {"void", "void"},
+                                  {"int32", "int32_t"},   {"int64", "int64_t"}, {"uint16", "uint16_t"}, {"uint32", "uint32_t"},
+                                  {"uint64", "uint64_t"}, {"ptr", "uintptr_t"}, {"bytes", "void *"}};
+  for (const Row& row : kRows)
+    if (row.word == word) return types.basic(row.type);
+  return nullptr;
+}
+
+Prototype parse_prototype(std::string_view text, const TypeTable& types) {
+  Prototype p;
+  while (!text.empty()) {
+    std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const bool optional = word.ends_with('?');
+    if (optional) word.remove_suffix(1);
+    p.types.push_back(prototype_type(word, types));
+    if (!optional) p.required = p.types.size();
+  }
+  return p;
+}
+
+std::vector<std::string_view> function_names() {
+  std::vector<std::string_view> names;
+  for (const auto& row : dif::kSubroutines) names.push_back(row.name);
+  for (const auto& row : dif::kActions)
+    if (row.id != dif::Action::expression) names.push_back(row.name);
+  for (const auto& row : dif::kAggregations) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace dvm::compiler

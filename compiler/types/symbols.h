@@ -1,0 +1,71 @@
+#pragma once
+// What names stand for, over all programs of one compile(). Names are per scope: x, self->x and this->x are three variables.
+
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/types/type.h"
+#include "dvm/dif/program.h"
+
+namespace dvm::compiler {
+
+enum class SymbolKind : uint8_t { built_in, variable, constant, inline_ };
+
+struct InlineParameter {
+  std::string name;
+  const Type* type = nullptr;
+};
+
+struct Symbol {
+  SymbolKind kind = SymbolKind::variable;
+  std::string name;
+  const Type* type = nullptr;
+  uint16_t id = 0;  // of a variable, built-in or not
+  dif::Scope scope = dif::Scope::global;
+  bool is_array = false;                    // of a variable or built-in: indexed
+  std::vector<const Type*> keys;            // of an associative array
+  uint64_t value = 0;                       // of a constant
+  const Expr* body = nullptr;               // of an inline; the AST outlives the symbols
+  std::vector<InlineParameter> parameters;  // of an inline
+  bool has_parameters = false;
+  bool is_expanding = false;  // an inline that its own body names
+};
+
+struct AggregationSymbol {
+  dif::AggregationDesc desc;
+  std::vector<const Type*> keys;
+  unsigned line = 0;
+  std::string file;
+};
+
+class Symbols {
+ public:
+  Symbol* find(dif::Scope scope, std::string_view name);
+  Symbol& add(Symbol symbol);  // its scope and name must be free
+  Symbol& add_variable(dif::Scope scope, const std::string& name, const Type* type);
+  bool full(dif::Scope scope) const { return next_id_[static_cast<unsigned>(scope)] > 0xffff; }
+  std::vector<std::string_view> names(dif::Scope scope) const;
+
+  AggregationSymbol* find_aggregation(std::string_view name);
+  AggregationSymbol& add_aggregation(AggregationSymbol aggregation);
+
+  std::vector<dif::Variable> variables() const;
+  std::vector<dif::AggregationDesc> aggregations() const;
+
+ private:
+  std::deque<Symbol> symbols_;
+  std::map<std::string, Symbol*, std::less<>> by_name_[3];
+  unsigned next_id_[3] = {0x500, 0x500, 0x500};
+  std::deque<AggregationSymbol> aggregations_;
+};
+
+dif::Variable describe(const Symbol& variable);
+
+// "", "self->" or "this->".
+std::string_view prefix(dif::Scope scope);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,56 @@
+// Questions about types. Tests: tests/unit/compiler/type_table_test.cpp.
+#include "compiler/types/type.h"
+
+namespace dvm::compiler {
+
+const Type& resolve(const Type& type) {
+  const Type* t = &type;
+  while (t->alias) t = t->alias;
+  return *t;
+}
+
+const Field* Type::find(std::string_view field) const {
+  for (const Field& f : fields)
+    if (f.name == field) return &f;
+  return nullptr;
+}
+
+bool is_integer(const Type* t) { return cls(t) == TypeClass::integer || cls(t) == TypeClass::enumeration; }
+bool is_pointer(const Type* t) { return cls(t) == TypeClass::pointer || cls(t) == TypeClass::array; }
+bool is_scalar(const Type* t) { return is_integer(t) || is_pointer(t); }
+bool is_arithmetic(const Type* t) { return is_integer(t) || cls(t) == TypeClass::floating; }
+bool is_char_pointer(const Type* t) { return is_pointer(t) && resolve(*target_of(t)).is_char; }
+bool is_string_like(const Type* t) { return is_string(t) || is_char_pointer(t); }
+
+const Type* target_of(const Type* t) { return resolve(*t).target; }
+
+dif::DataType data_type(const Type* type) {
+  const Type& t = resolve(*type);
+  dif::DataType d;
+  d.name = type->name;
+  switch (t.cls) {
+    case TypeClass::integer:
+    case TypeClass::enumeration:
+    case TypeClass::floating:
+      d.kind = dif::TypeKind::integer, d.is_signed = t.is_signed, d.is_char = t.is_char;
+      d.size = static_cast<uint32_t>(t.size > 8 ? 8 : t.size);
+      break;
+    case TypeClass::pointer:
+    case TypeClass::function:
+      d.kind = dif::TypeKind::integer, d.size = 8;
+      break;
+    case TypeClass::string:
+      d.kind = dif::TypeKind::string;
+      break;
+    case TypeClass::array:
+    case TypeClass::record:
+      d.kind = dif::TypeKind::bytes, d.size = static_cast<uint32_t>(t.size);
+      break;
+    case TypeClass::error:
+    case TypeClass::void_:
+      break;
+  }
+  return d;
+}
+
+}  // namespace dvm::compiler

@@ -1,0 +1,65 @@
+#pragma once
+// Types of D values, as C has them on LP64 (char is signed), and string. A Type is made once by the TypeTable and compared by
+// address after resolve(), which strips typedefs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+
+namespace dvm::compiler {
+
+enum class TypeClass : uint8_t { error, void_, integer, floating, string, pointer, array, record, enumeration, function };
+
+struct Type;
+
+// A member of a structure or union. Bit-fields lie in the storage unit of `storage` bytes at `offset`, `shift` bits up.
+struct Field {
+  std::string name;
+  const Type* type = nullptr;
+  uint64_t offset = 0;
+  unsigned bits = 0;  // 0: no bit-field
+  unsigned shift = 0;
+  unsigned storage = 0;
+};
+
+struct Type {
+  TypeClass cls = TypeClass::error;
+  std::string name;  // as D spells it
+  uint64_t size = 0;
+  uint64_t align = 1;
+  bool is_signed = false;
+  bool is_char = false;
+  bool is_complete = true;
+  bool is_union = false;
+  const Type* target = nullptr;  // of a pointer or array
+  const Type* alias = nullptr;   // of a typedef
+  uint64_t count = 0;            // of an array
+  std::vector<Field> fields;     // of a record
+
+  const Field* find(std::string_view field) const;
+};
+
+const Type& resolve(const Type& type);
+
+inline TypeClass cls(const Type* t) { return resolve(*t).cls; }
+inline bool is_error(const Type* t) { return cls(t) == TypeClass::error; }
+inline bool is_void(const Type* t) { return cls(t) == TypeClass::void_; }
+inline bool is_string(const Type* t) { return cls(t) == TypeClass::string; }
+inline bool is_record(const Type* t) { return cls(t) == TypeClass::record; }
+bool is_integer(const Type* t);  // integers and enumerations
+bool is_pointer(const Type* t);  // pointers and arrays
+bool is_scalar(const Type* t);   // has a value that may be tested for zero
+bool is_arithmetic(const Type* t);
+bool is_char_pointer(const Type* t);
+bool is_string_like(const Type* t);  // a string, or what a string may be read from
+inline bool is_signed(const Type* t) { return resolve(*t).is_signed; }
+
+// What a pointer points at or an array holds.
+const Type* target_of(const Type* t);
+
+// The type as the machine sees it.
+dif::DataType data_type(const Type* t);
+
+}  // namespace dvm::compiler

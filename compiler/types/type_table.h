@@ -1,0 +1,56 @@
+#pragma once
+// Makes and keeps all types of one compile(): the basic ones, typedefs, tags, and those derived from others.
+
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "compiler/types/type.h"
+
+namespace dvm::compiler {
+
+class TypeTable {
+ public:
+  TypeTable();
+  TypeTable(const TypeTable&) = delete;
+  TypeTable& operator=(const TypeTable&) = delete;
+
+  // Typedefs that exist before any script: size_t, uint32_t, pid_t, ...
+  static std::span<const std::string_view> standard_names();
+
+  // A basic type or typedef by its name, or null: "unsigned int", "uint32_t", "string".
+  const Type* find(std::string_view name) const;
+  const Type* basic(std::string_view name) const;  // one that surely exists
+  const Type* error() const { return &error_; }
+
+  const Type* pointer_to(const Type* target);
+  const Type* array_of(const Type* element, uint64_t count);
+  const Type* function();
+  void add_typedef(const std::string& name, const Type* type);
+
+  // "struct s", "union u", "enum e": found, or made incomplete.
+  Type* tag(std::string_view keyword, const std::string& name);
+  Type* find_tag(std::string_view keyword, const std::string& name);
+
+  // The type of an integer constant, by C's rules.
+  const Type* of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const;
+  const Type* promote(const Type* type) const;
+  // C's usual arithmetic conversions.
+  const Type* common(const Type* a, const Type* b) const;
+
+ private:
+  Type& make(Type type);
+  void add_basic(std::string_view name, TypeClass cls, unsigned size, bool is_signed);
+
+  std::deque<Type> types_;
+  std::map<std::string, const Type*, std::less<>> names_;
+  std::map<std::string, Type*, std::less<>> tags_;
+  std::map<const Type*, const Type*> pointers_;
+  std::map<std::pair<const Type*, uint64_t>, const Type*> arrays_;
+  Type error_;
+  unsigned anonymous_ = 0;
+};
+
+}  // namespace dvm::compiler
