@@ -44,9 +44,12 @@ bool parse_device(std::string_view text, uint64_t& device) {
 
 // The kernel writes a newline in a path as \012.
 std::string unescape(std::string_view text) {
-  std::string out(text);
-  for (size_t at = 0; (at = out.find("\\012", at)) != std::string::npos; at++) out.replace(at, 4, "\n");
-  return out;
+  constexpr std::string_view kNewline = "\\012";
+  std::string out;
+  for (size_t at; (at = text.find(kNewline)) != std::string_view::npos; text.remove_prefix(at + kNewline.size())) {
+    out.append(text.substr(0, at)).push_back('\n');
+  }
+  return out.append(text);
 }
 
 bool is_same_file(const std::string& path, const MapsLine& line) {
