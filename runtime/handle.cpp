@@ -213,7 +213,7 @@ Status Handle::enable(const dif::Program& program) {
 std::vector<EnabledProbe> Handle::enabled() const { return impl_->enabled(); }
 
 std::vector<EnabledProbe> Handle::Impl::enabled() const {
-  auto strsize = static_cast<uint32_t>(std::clamp<int64_t>(config.options[dif::Option::strsize], 1, 1 << 24) + 1);
+  auto strsize = static_cast<uint32_t>(std::clamp<int64_t>(config.options[dif::Option::strsize], 1, 1 << 24));
   std::unordered_map<const dif::EcbDesc*, CaptureNeeds> known;
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
@@ -248,7 +248,7 @@ Status Handle::Impl::allocate() {
     return Error{
         fmt::format("could not enable tracing: no memory for an aggregation buffer of {} bytes", size_of(dif::Option::aggsize))};
   vm::StateLimits limits;
-  limits.strsize = size_of(dif::Option::strsize) + 1;  // strsize counts the bytes before the NUL
+  limits.strsize = size_of(dif::Option::strsize);
   limits.dynvarsize = size_of(dif::Option::dynvarsize);
   limits.scratch = std::max(limits.scratch, 16 * limits.strsize);
   variables.emplace(enabling.variables(), limits);
@@ -470,6 +470,12 @@ Status Handle::stop() {
 
 Status Handle::status() const { return impl_->failure; }
 int Handle::exit_status() const { return impl_->session.exit_status; }
+uint64_t Handle::instrument_drops() const {
+  uint64_t drops = 0;
+  for (const Instrument* instrument : impl_->active) drops += instrument->drops();
+  return drops;
+}
+
 uint64_t Handle::late_reads() const { return impl_->host.late_reads(); }
 
 Account Handle::account() {

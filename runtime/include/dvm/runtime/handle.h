@@ -89,6 +89,7 @@ class Handle {
   int exit_status() const;  // argument of exit(), otherwise 0
   Account account();
   uint64_t late_reads() const;
+  uint64_t instrument_drops() const;  // firings that the instruments lost
 
  private:
   struct Impl;
