@@ -133,13 +133,13 @@ void append_llquantize(std::string& out, std::span<const uint64_t> state, std::s
   LogLinearLabels labels(shape);
   size_t zero = shape.zero_bucket();
   Range range = drawn(state, {zero, zero + 2});
-  // One empty bucket more on each side, and a real one.
-  while (range.first > 0 && range.first < zero && !labels.is_real(zero - range.first)) range.first--;
-  while (range.last < state.size() - 1 && range.last > zero && !labels.is_real(range.last - zero)) range.last++;
+  auto is_real = [&](size_t i) { return i == zero || labels.is_real(i > zero ? i - zero : zero - i); };
+  while (range.first > 0 && !is_real(range.first)) range.first--;
+  while (range.last < state.size() - 1 && !is_real(range.last)) range.last++;
   Drawing(out, state, range, normal).draw([&](size_t i) -> std::string {
     if (i == zero) return zero_label(shape, range.first < zero);
+    if (!is_real(i)) return "";
     uint64_t distance = i > zero ? i - zero : zero - i;
-    if (!labels.is_real(distance)) return "";
     std::string_view sign = i < zero ? "-" : "";
     std::string_view open_end = distance < zero ? "" : i > zero ? ">= " : "<= ";
     return fmt::format("{}{}{}", open_end, sign, labels.lower_end(distance));

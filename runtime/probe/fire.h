@@ -102,17 +102,35 @@ void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept 
 }
 
 struct Off {
+  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    context.state.begin_firing(firing, context.host);
+  }
   static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
     run_ecb<Unaccounted, Off>(context, ecb, firing);
   }
 };
 
-// Counts each firing and times a sample of them.
+template <class Stamp>
+void prepare_counted(FireContext& context, vm::Firing& firing) noexcept {
+  vm::Tally& stage = context.session.stages[Stage::prepare];
+  Stamp stamp;
+  context.state.begin_firing(firing, context.host);
+  stage.count++;
+  stamp.close(stage);
+}
+
+constexpr bool is_sampled(uint64_t firings) { return firings < kSampleFirst || firings % kSampleEvery == 0; }
+
+// Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
 struct OnSample {
+  static void prepare(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+    if (is_sampled(probe.ecbs.front()->tallies.firings))
+      prepare_counted<TickStamp>(context, firing);
+    else
+      prepare_counted<NoStamp>(context, firing);
+  }
   static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    uint64_t n = ecb.tallies.firings++;
-    bool sample = n < kSampleFirst || n % kSampleEvery == 0;
-    if (sample)
+    if (is_sampled(ecb.tallies.firings++))
       run_ecb<Sampled, OnSample>(context, ecb, firing);
     else
       run_ecb<Counted, OnSample>(context, ecb, firing);
@@ -121,6 +139,9 @@ struct OnSample {
 
 // Times every firing.
 struct OnAlways {
+  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    prepare_counted<TickStamp>(context, firing);
+  }
   static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
     ecb.tallies.firings++;
     run_ecb<Sampled, OnAlways>(context, ecb, firing);
@@ -134,7 +155,7 @@ void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing
   firing.module = probe.probe->module;
   firing.function = probe.probe->function;
   firing.name = probe.probe->name;
-  if (probe.needs_machine) context.state.begin_firing(firing, context.host);
+  if (probe.needs_machine) Accounting::prepare(context, probe, firing);
   for (Ecb* ecb : probe.ecbs) {
     if (context.session.activity != Activity::active && !probe.outlives_exit) return;
     if (probe.needs_machine) context.state.begin_clause(ecb->epid);
