@@ -1,0 +1,128 @@
+// What a run counts, and where ticks and bytes belong.
+
+#include "dvm/vm/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "dvm/dif/text.h"
+#include "dvm/vm/engine.h"
+#include "tests/conformance/mock_host.h"
+#include "tests/conformance/run_case.h"
+#include "vm/cost/policy.h"
+
+namespace dvm::vm {
+
+namespace {
+
+class CostTest : public testing::Test {
+ protected:
+  std::unique_ptr<PreparedDifo> prepare(std::string_view text, CostPolicy policy) {
+    auto difo = dif::assemble(text);
+    EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
+    return prepare_interp(std::get<VerifiedDifo>(verify(*std::move(difo))), policy);
+  }
+  void run(PreparedDifo& difo, uint64_t arg0) {
+    firing_.args[0] = arg0;
+    state_.begin_firing(firing_, host_);
+    difo.run(state_);
+  }
+  static Counts taken(PreparedDifo& difo) {
+    Counts counts;
+    difo.take_counts(counts);
+    return counts;
+  }
+  static const Tally& tally(const Counts& counts, const char* name) { return *test::find_tally(counts, name); }
+
+  Firing firing_;
+  test::MockHost host_;
+  VariableState variables_{{}, StateLimits{}};
+  MachineState state_{variables_, StateLimits{}};
+};
+
+// 10 / arg0 in one branch, so that runs can fault, and a block that both paths reach.
+constexpr const char* kBranches =
+    "ldgs arg0, %r1\nsetx 5, %r2\ncmp %r1, %r2\nbg large\nsdiv %r2, %r1, %r3\nxor %r3, %r3, %r3\nba end\nlarge: nop\nend: not "
+    "%r2, %r4\n"
+    "ret %r4\n";
+
+TEST_F(CostTest, BlocksAreCountedOverRunsBranchesAndFaults) {
+  for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
+    const auto difo = prepare(kBranches, policy);
+    for (const uint64_t arg0 : {1, 9, 0, 9, 2, 9}) run(*difo, arg0);
+    const Counts counts = taken(*difo);
+    EXPECT_EQ(tally(counts, "ldgs").count, 6u);
+    EXPECT_EQ(tally(counts, "arg0").count, 6u);
+    EXPECT_EQ(tally(counts, "bg").count, 6u);
+    EXPECT_EQ(tally(counts, "nop").count, 3u);
+    EXPECT_EQ(tally(counts, "sdiv").count, 3u);  // the faulting one was executed
+    EXPECT_EQ(tally(counts, "xor").count, 2u);
+    EXPECT_EQ(tally(counts, "ba").count, 2u);
+    EXPECT_EQ(tally(counts, "not").count, 5u);
+    EXPECT_EQ(tally(counts, "ret").count, 5u);
+  }
+}
+
+TEST_F(CostTest, TakenCountsAreForgotten) {
+  const auto difo = prepare(kBranches, CostPolicy::blocks);
+  run(*difo, 1);
+  taken(*difo);
+  EXPECT_EQ(tally(taken(*difo), "ret").count, 0u);
+  run(*difo, 1);
+  EXPECT_EQ(tally(taken(*difo), "ret").count, 1u);
+}
+
+TEST_F(CostTest, WithoutAPolicyNothingIsCounted) {
+  const auto difo = prepare(kBranches, CostPolicy::none);
+  run(*difo, 1);
+  EXPECT_EQ(tally(taken(*difo), "ret").count, 0u);
+}
+
+TEST_F(CostTest, BytesBelongToWhatMovesThem) {
+  constexpr const char* kText =
+      "sets \"abcd\", %r1\nsets \"abce\", %r2\nscmp %r1, %r2\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n";
+  for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
+    const auto difo = prepare(kText, policy);
+    run(*difo, 0), run(*difo, 0);
+    const Counts counts = taken(*difo);
+    EXPECT_EQ(tally(counts, "scmp").bytes, 16u);
+    EXPECT_EQ(tally(counts, "pushtr").bytes, 8u);
+    EXPECT_EQ(tally(counts, "strlen").bytes, 8u);
+    EXPECT_EQ(tally(counts, "call").bytes, 0u);
+  }
+}
+
+TEST_F(CostTest, TicksBelongToWhatIsPriced) {
+  std::string text = "ldgs arg0, %r1\n";
+  for (int i = 0; i < 200; i++) text += "udiv %r1, %r1, %r2\n";
+  const auto difo = prepare(text + "call rand, %r3\nret %r3\n", CostPolicy::time);
+  for (int i = 0; i < 200; i++) run(*difo, 12345);
+  const Counts counts = taken(*difo);
+  EXPECT_EQ(tally(counts, "udiv").timed, 40000u);
+  EXPECT_GT(tally(counts, "udiv").ticks, 0u);
+  EXPECT_EQ(tally(counts, "rand").timed, 200u);
+  EXPECT_EQ(tally(counts, "arg0").timed, 200u);
+  EXPECT_EQ(tally(counts, "call").timed, 0u);
+  EXPECT_EQ(tally(counts, "call").count, 200u);
+  EXPECT_EQ(tally(counts, "ldgs").ticks, 0u);
+}
+
+TEST_F(CostTest, CountsAddUp) {
+  Counts a, b;
+  a.opcodes[3] = {1, 2, 3, 4};
+  b.opcodes[3] = {10, 20, 30, 40};
+  b.subroutines[2].count = 5;
+  b.variables[1].bytes = 6;
+  a += b;
+  EXPECT_EQ(a.opcodes[3].count, 11u);
+  EXPECT_EQ(a.opcodes[3].timed, 22u);
+  EXPECT_EQ(a.opcodes[3].ticks, 33u);
+  EXPECT_EQ(a.opcodes[3].bytes, 44u);
+  EXPECT_EQ(a.subroutines[2].count, 5u);
+  EXPECT_EQ(a.variables[1].bytes, 6u);
+}
+
+TEST_F(CostTest, ReadingTheClockHasACost) { EXPECT_GE(calibrate_ticks(), 0); }
+
+}  // namespace
+
+}  // namespace dvm::vm

@@ -1,0 +1,167 @@
+// The store of dynamic variables and the blocks under it.
+
+#include "vm/state/dynamic_variables.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace dvm::vm {
+
+namespace {
+
+TupleEntry value(uint64_t v) { return {v, 0, dif::PushType::value}; }
+TupleEntry text(std::string_view s) { return {reinterpret_cast<uint64_t>(s.data()), s.size(), dif::PushType::string}; }
+std::span<const std::byte> bytes(std::string_view s) { return std::as_bytes(std::span(s)); }
+
+TEST(DynamicVariables, KeepsKeysApart) {
+  DynamicVariables store(1 << 16);
+  const TupleEntry one[] = {value(1)}, two[] = {value(2)}, pair[] = {value(1), value(2)}, a[] = {text("a")}, ab[] = {text("ab")};
+  const DynamicKey keys[] = {{0x500, false, 0, one}, {0x501, false, 0, one},  {0x500, true, 0, one}, {0x500, true, 7, one},
+                             {0x500, false, 0, two}, {0x500, false, 0, pair}, {0x500, false, 0, a},  {0x500, false, 0, ab},
+                             {0x500, true, 8, {}},   {0x500, true, 9, {}}};
+  uint64_t n = 1;
+  for (const DynamicKey& key : keys) store.store(key, n++);
+  n = 1;
+  for (const DynamicKey& key : keys) EXPECT_EQ(store.load(key), n++);
+}
+
+TEST(DynamicVariables, EqualTextIsTheSameKey) {
+  DynamicVariables store(1 << 16);
+  const std::string first = "key", second = "key";
+  const TupleEntry a[] = {text(first)}, b[] = {text(second)};
+  store.store({1, false, 0, a}, 5);
+  EXPECT_EQ(store.load({1, false, 0, b}), 5u);
+}
+
+TEST(DynamicVariables, ZeroFreesForOthers) {
+  DynamicVariables store(4096);
+  uint64_t stored = 0;
+  for (uint64_t i = 1; store.drops().drops == 0; i++, stored++) {
+    const TupleEntry key[] = {value(i)};
+    store.store({1, false, 0, key}, i);
+  }
+  EXPECT_GT(stored, 10u);
+  for (uint64_t i = 1; i <= stored; i++) {
+    const TupleEntry key[] = {value(i)};
+    store.store({1, false, 0, key}, 0);
+    EXPECT_EQ(store.load({1, false, 0, key}), 0u);
+  }
+  for (uint64_t i = 1; i < stored; i++) {
+    const TupleEntry key[] = {value(i + 1'000'000)};
+    store.store({1, false, 0, key}, i);
+  }
+  EXPECT_EQ(store.drops().drops, 1u);
+}
+
+TEST(DynamicVariables, DroppedStoresLeaveNothing) {
+  DynamicVariables store(0);
+  store.store({1, true, 5, {}}, 1);
+  store.store_bytes({2, true, 5, {}}, bytes("text"), true);
+  EXPECT_EQ(store.load({1, true, 5, {}}), 0u);
+  EXPECT_EQ(store.load({2, true, 5, {}}), 0u);
+  EXPECT_EQ(store.drops().drops, 2u);
+}
+
+// A value too large for what is left: the variable keeps what it had, a new one does not come to be.
+TEST(DynamicVariables, ATooLargeValueIsDropped) {
+  DynamicVariables store(4096);
+  const std::string large(4096, 'x');
+  store.store_bytes({1, false, 0, {}}, bytes("old"), true);
+  store.store_bytes({1, false, 0, {}}, bytes(large), true);
+  store.store_bytes({2, false, 0, {}}, bytes(large), true);
+  EXPECT_EQ(store.drops().drops, 2u);
+  EXPECT_STREQ(reinterpret_cast<const char*>(store.load({1, false, 0, {}})), "old");
+  EXPECT_EQ(store.load({2, false, 0, {}}), 0u);
+}
+
+TEST(DynamicVariables, AgreesWithAMap) {
+  DynamicVariables store(1 << 23);
+  std::map<std::string, std::string> model;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; i++) {
+    const std::string name = "key" + std::string(random() % 40, 'k') + std::to_string(random() % 50);
+    const TupleEntry key[] = {text(name), value(3)};
+    if (random() % 3 == 0) {
+      store.store({9, false, 0, key}, 0);
+      model.erase(name);
+    } else {
+      const std::string content(random() % 300, static_cast<char>('a' + random() % 26));
+      store.store_bytes({9, false, 0, key}, bytes(content), true);
+      model[name] = content;
+    }
+    const uint64_t found = store.load({9, false, 0, key});
+    const auto expected = model.find(name);
+    ASSERT_EQ(found != 0, expected != model.end());
+    if (found != 0) {
+      ASSERT_EQ(reinterpret_cast<const char*>(found), expected->second);
+    }
+  }
+  EXPECT_EQ(store.drops().drops, 0u);
+  for (const auto& [name, content] : model) {
+    const TupleEntry key[] = {text(name), value(3)};
+    EXPECT_EQ(reinterpret_cast<const char*>(store.load({9, false, 0, key})), content);
+  }
+}
+
+// DIF may write over all data; lookups then miss, and nothing else happens.
+TEST(DynamicVariables, SpoiledDataOnlyMisses) {
+  DynamicVariables store(1 << 14);
+  const TupleEntry key[] = {text("some key"), value(1)};
+  store.store({1, false, 0, key}, 5);
+  for (std::byte& b : store.memory()) b = std::byte{0xff};
+  EXPECT_EQ(store.load({1, false, 0, key}), 0u);
+  store.store({1, false, 0, key}, 6);
+  EXPECT_EQ(store.load({1, false, 0, key}), 6u);
+}
+
+TEST(BuddyStore, JoinsWhatWasSplit) {
+  BuddyStore store(64);
+  EXPECT_TRUE(store.allocate(64 * BuddyStore::kGranule));
+  BuddyStore other(64);
+  std::vector<BuddyStore::Block> blocks;
+  while (const auto block = other.allocate(1)) blocks.push_back(block);
+  EXPECT_EQ(blocks.size(), 64u);
+  std::shuffle(blocks.begin(), blocks.end(), std::mt19937(3));
+  for (const auto& block : blocks) other.release(block);
+  EXPECT_TRUE(other.allocate(64 * BuddyStore::kGranule));
+  EXPECT_FALSE(other.allocate(1));
+}
+
+TEST(BuddyStore, UsesASizeThatIsNoPowerOfTwo) {
+  BuddyStore store(100);
+  size_t got = 0;
+  while (store.allocate(1)) got++;
+  EXPECT_EQ(got, 100u);
+}
+
+TEST(BuddyStore, BlocksDoNotOverlap) {
+  BuddyStore store(1024);
+  std::mt19937 random(7);
+  std::vector<bool> taken(1024);
+  std::vector<BuddyStore::Block> blocks;
+  const auto mark = [&](BuddyStore::Block block, bool to) {
+    for (uint32_t i = 0; i < 1u << block.order; i++) {
+      ASSERT_NE(taken[block.granule + i], to);
+      taken[block.granule + i] = to;
+    }
+  };
+  for (int i = 0; i < 20000; i++) {
+    if (random() % 2 == 0) {
+      const auto block = store.allocate(1 + random() % 400);
+      if (!block) continue;
+      mark(block, true);
+      blocks.push_back(block);
+    } else if (!blocks.empty()) {
+      std::swap(blocks[random() % blocks.size()], blocks.back());
+      mark(blocks.back(), false);
+      store.release(blocks.back());
+      blocks.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace dvm::vm

@@ -1,0 +1,124 @@
+// The regions: what may be read, what may be written, to the byte.
+
+#include "vm/state/memory_access.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/conformance/mock_host.h"
+
+namespace dvm::vm {
+
+namespace {
+
+class MemoryAccessTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    state_.firing = &firing_;
+    state_.host = &host_;
+    state_.difo = &difo_;
+    difo_.strings = std::string("abc\0defgh\0", 10);
+  }
+  static uint64_t address(const void* at) { return reinterpret_cast<uint64_t>(at); }
+
+  std::vector<dif::Variable> table_{
+      {"g", 0x500, dif::Scope::global, dif::VariableKind::scalar, true, true, {dif::TypeKind::bytes, false, false, 16, ""}},
+      {"c",
+       0x501,
+       dif::Scope::clause,
+       dif::VariableKind::scalar,
+       true,
+       true,
+       {dif::TypeKind::string, false, false, 0, "string"}}};
+  StateLimits limits_{.strsize = 8, .scratch = 128, .dynvarsize = 4096};
+  VariableState::Impl variables_{table_, limits_};
+  State state_{variables_, limits_, table_};
+  Firing firing_;
+  test::MockHost host_;
+  dif::Difo difo_;
+};
+
+TEST_F(MemoryAccessTest, ScratchIsReachableAsFarAsItIsUsed) {
+  const uint64_t at = address(allocate_scratch(state_, 24));
+  EXPECT_TRUE(store_bytes(state_, at, 24));
+  EXPECT_TRUE(load_bytes(state_, at + 23, 1));
+  EXPECT_FALSE(state_.faulted());
+  EXPECT_FALSE(store_bytes(state_, at, 25));
+  EXPECT_TRUE(state_.faulted());
+  state_.fault = {};
+  EXPECT_FALSE(load_bytes(state_, at - 1, 1));
+  EXPECT_FALSE(load_bytes(state_, at + 24, 1));
+  EXPECT_FALSE(load_bytes(state_, at, ~uint64_t{0}));
+}
+
+TEST_F(MemoryAccessTest, VariablesCanBeWritten) {
+  const uint64_t global = state_.variables.globals.find(0x500)->value;
+  EXPECT_TRUE(store_bytes(state_, global, 16));
+  EXPECT_FALSE(store_bytes(state_, global, 17));
+  EXPECT_TRUE(store_bytes(state_, state_.locals.find(0x501)->value, 9));
+  EXPECT_TRUE(store_bytes(state_, address(state_.variables.dynamic.memory().data()), 1));
+}
+
+TEST_F(MemoryAccessTest, SomeRegionsAreReadOnly) {
+  static const char kBytes[] = "captured";
+  const CapturedMemory memory[] = {{0x1000, std::as_bytes(std::span(kBytes)), false}};
+  firing_.memory = memory;
+  firing_.name = "entry";
+  for (const void* at : {static_cast<const void*>(difo_.strings.data()), static_cast<const void*>(variables_.zeros.data()),
+                         static_cast<const void*>(kBytes), static_cast<const void*>(firing_.name.data())}) {
+    state_.fault = {};
+    EXPECT_TRUE(load_bytes(state_, address(at), 1));
+    EXPECT_FALSE(store_bytes(state_, address(at), 1));
+    EXPECT_EQ(state_.fault.value, address(at));
+  }
+  EXPECT_TRUE(load_bytes(state_, address(firing_.name.data()), 6));
+  EXPECT_FALSE(load_bytes(state_, address(firing_.name.data()), 7));
+}
+
+TEST_F(MemoryAccessTest, StringsEndAtTheirNulOrAtStrsize) {
+  EXPECT_EQ(string_at(state_, address(difo_.strings.data())), "abc");
+  EXPECT_EQ(string_at(state_, address(difo_.strings.data() + 4)), "defgh");
+  EXPECT_EQ(string_at(state_, address(difo_.strings.data() + 4), 2), "de");
+  EXPECT_FALSE(string_at(state_, 0));
+}
+
+TEST_F(MemoryAccessTest, AStringMustEndInsideItsRegion) {
+  std::byte* at = allocate_scratch(state_, 8);
+  std::fill_n(at, 8, std::byte{'x'});
+  EXPECT_EQ(string_at(state_, address(at)), "xxxxxxxx");
+  EXPECT_FALSE(string_at(state_, address(at + 4)));
+  EXPECT_EQ(state_.fault.id, dif::Fault::badaddr);
+}
+
+TEST_F(MemoryAccessTest, ACutStringEndsWhereItWasCut) {
+  static const char kCut[] = {'c', 'u', 't'};
+  const CapturedMemory memory[] = {{0x1000, std::as_bytes(std::span(kCut)), true}};
+  firing_.memory = memory;
+  EXPECT_EQ(string_at(state_, address(kCut)), "cut");
+}
+
+TEST_F(MemoryAccessTest, ReadsOfTheProcessPreferWhatWasCaptured) {
+  static const char kBytes[] = {'o', 'l', 'd', '!'};
+  const CapturedMemory memory[] = {{0x1000, std::as_bytes(std::span(kBytes)), false}};
+  firing_.memory = memory;
+  host_.memory[0x1000] = "new bytes";
+  char to[4];
+  EXPECT_TRUE(read_target(state_, 0x1000, std::as_writable_bytes(std::span(to))));
+  EXPECT_EQ(std::string(to, 4), "old!");
+  EXPECT_EQ(host_.reads, 0u);
+  EXPECT_TRUE(read_target(state_, 0x1002, std::as_writable_bytes(std::span(to))));
+  EXPECT_EQ(std::string(to, 4), "w by");
+  EXPECT_EQ(host_.reads, 1u);
+  EXPECT_FALSE(read_target(state_, 0xffff'ffff'ffff'fffe, std::as_writable_bytes(std::span(to))));
+}
+
+TEST_F(MemoryAccessTest, CapturedMemoryMayEndWithTheAddressSpace) {
+  static const char kBytes[] = {'x', 'y'};
+  const CapturedMemory memory[] = {{0xffff'ffff'ffff'fffe, std::as_bytes(std::span(kBytes)), false}};
+  firing_.memory = memory;
+  EXPECT_EQ(captured_at(state_, 0xffff'ffff'ffff'ffff).bytes.size(), 1u);
+  EXPECT_TRUE(captured_at(state_, 0).bytes.empty());
+}
+
+}  // namespace
+
+}  // namespace dvm::vm

@@ -1,0 +1,95 @@
+// Values of options as dtrace reads them.
+
+#include <gtest/gtest.h>
+
+#include "dvm/dif/option.h"
+
+namespace dvm::dif {
+
+namespace {
+
+std::string set(Options& options, std::string_view name, std::string_view value) {
+  const Status status = options.set(name, value);
+  return status ? "" : status.error().message;
+}
+
+int64_t after(std::string_view name, Option option, std::string_view value) {
+  Options options;
+  EXPECT_EQ(set(options, name, value), "") << name << '=' << value;
+  return options[option];
+}
+
+constexpr const char* kInvalid = "Invalid value for specified option";
+
+TEST(Options, StartAtTheirStandards) {
+  const Options options;
+  EXPECT_EQ(options[Option::strsize], 256);
+  EXPECT_EQ(options[Option::bufsize], 4 << 20);
+  EXPECT_EQ(options[Option::switchrate], 1'000'000'000);
+  EXPECT_EQ(options[Option::quiet], 0);
+}
+
+TEST(Options, SizesTakeSuffixes) {
+  EXPECT_EQ(after("strsize", Option::strsize, "8"), 8);
+  EXPECT_EQ(after("bufsize", Option::bufsize, "64k"), 64 << 10);
+  EXPECT_EQ(after("bufsize", Option::bufsize, "4M"), 4 << 20);
+  EXPECT_EQ(after("bufsize", Option::bufsize, "2g"), int64_t{2} << 30);
+  EXPECT_EQ(after("bufsize", Option::bufsize, "1t"), int64_t{1} << 40);
+  EXPECT_EQ(after("bufsize", Option::bufsize, "0x10"), 16);
+}
+
+TEST(Options, BadSizesAreRefused) {
+  Options options;
+  for (const char* value : {"", "x", "4q", "4kk", "-1", "4 k", "99999999999999999999", "9999999999t", "1hz"})
+    EXPECT_EQ(set(options, "bufsize", value), kInvalid) << value;
+  EXPECT_EQ(options[Option::bufsize], 4 << 20);
+}
+
+TEST(Options, RatesAreTimesOrFrequencies) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  EXPECT_EQ(after("switchrate", Option::switchrate, "10"), kSecond / 10);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "10hz"), kSecond / 10);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "250ms"), kSecond / 4);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "7ns"), 7);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "7us"), 7000);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "5s"), 5 * kSecond);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "5sec"), 5 * kSecond);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "2m"), 120 * kSecond);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "1h"), 3600 * kSecond);
+  EXPECT_EQ(after("switchrate", Option::switchrate, "1d"), 86400 * kSecond);
+}
+
+TEST(Options, BadRatesAreRefused) {
+  Options options;
+  for (const char* value : {"", "fast", "0", "0hz", "10k", "2000000000hz", "999999999999d"})
+    EXPECT_EQ(set(options, "aggrate", value), kInvalid) << value;
+}
+
+TEST(Options, FlagsAreOnWithoutAValue) {
+  for (const char* value : {"", "on", "enable", "1", "yes", "true", "ENABLE"})
+    EXPECT_EQ(after("quiet", Option::quiet, value), 1) << value;
+  Options options;
+  for (const char* value : {"off", "disable", "0", "no", "false"}) {
+    EXPECT_EQ(set(options, "quiet", ""), "");
+    EXPECT_EQ(set(options, "quiet", value), "");
+    EXPECT_EQ(options[Option::quiet], 0) << value;
+  }
+  EXPECT_EQ(set(options, "quiet", "2"), kInvalid);
+}
+
+TEST(Options, UnknownNamesAreRefused) {
+  Options options;
+  EXPECT_EQ(set(options, "nosuchoption", ""), "Invalid option name");
+  EXPECT_EQ(set(options, "", ""), "Invalid option name");
+}
+
+TEST(Options, WhatIsUnsupportedSaysWhy) {
+  Options options;
+  EXPECT_EQ(set(options, "bufpolicy", "ring"), "dvm has only bufpolicy=switch yet");
+  EXPECT_EQ(set(options, "bufpolicy", "switch"), "");
+  EXPECT_EQ(set(options, "bufpolicy", "other"), kInvalid);
+}
+
+}  // namespace
+
+}  // namespace dvm::dif

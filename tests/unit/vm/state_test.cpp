@@ -1,0 +1,168 @@
+// What lives as long as a consumer, a firing and a clause, and what a value refers to when it is copied out.
+
+#include "dvm/vm/state.h"
+
+#include <gtest/gtest.h>
+
+#include "dvm/dif/text.h"
+#include "dvm/vm/engine.h"
+#include "tests/conformance/mock_host.h"
+
+namespace dvm::vm {
+
+namespace {
+
+class StateTest : public testing::Test {
+ protected:
+  uint64_t run(const std::string& text) {
+    auto difo = dif::assemble(kTable + text);
+    EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
+    auto verified = verify(*std::move(difo));
+    last_ = prepare_interp(std::get<VerifiedDifo>(std::move(verified)), CostPolicy::none);
+    return last_->run(*state_);
+  }
+  void fire(int32_t tid) {
+    firing_.tid = tid;
+    state_->begin_firing(firing_, host_);
+  }
+  void SetUp() override {
+    auto table = dif::assemble(kTable);
+    variables_ = std::make_unique<VariableState>(table->variables, limits_);
+    state_ = std::make_unique<MachineState>(*variables_, limits_);
+    fire(1);
+  }
+  std::string text_of(uint64_t value, size_t size = 64) {
+    std::string out(size, '?');
+    EXPECT_TRUE(state_->copy_string(value, std::as_writable_bytes(std::span(out))));
+    return out.substr(0, out.find('\0'));
+  }
+
+  const std::string kTable =
+      "g 500 scl glb r/w int64\nt 501 scl tls r/w int64\nc 502 scl loc r/w int64\ns 503 scl loc r/w string\nb 504 scl loc r/w "
+      "bytes[8]\n";
+  StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 16384};
+  Firing firing_;
+  test::MockHost host_;
+  std::unique_ptr<VariableState> variables_;
+  std::unique_ptr<MachineState> state_;
+  std::unique_ptr<PreparedDifo> last_;
+};
+
+TEST_F(StateTest, GlobalsLiveOn) {
+  run("setx 5, %r1\nstgs %r1, g\nret %r0\n");
+  fire(2);
+  EXPECT_EQ(run("ldgs g, %r1\nret %r1\n"), 5u);
+}
+
+TEST_F(StateTest, ThreadLocalsBelongToTheirThread) {
+  run("setx 5, %r1\nstts %r1, t\nret %r0\n");
+  fire(2);
+  EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 0u);
+  fire(1);
+  EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 5u);
+}
+
+TEST_F(StateTest, ClauseLocalsLiveAsLongAsTheFiring) {
+  run("setx 5, %r1\nstls %r1, c\nsets \"abc\", %r1\nstls %r1, s\nldls b, %r1\nstx %r1, [%r1]\nret %r0\n");
+  state_->begin_clause(2);
+  EXPECT_EQ(run("ldls c, %r1\nret %r1\n"), 5u);
+  EXPECT_EQ(text_of(run("ldls s, %r1\nret %r1\n")), "abc");
+  fire(1);
+  EXPECT_EQ(run("ldls c, %r1\nret %r1\n"), 0u);
+  EXPECT_EQ(text_of(run("ldls s, %r1\nret %r1\n")), "");
+  EXPECT_EQ(run("ldls b, %r1\nldx [%r1], %r2\nret %r2\n"), 0u);
+}
+
+TEST_F(StateTest, AFaultEndsWithTheClause) {
+  run("ldub [%r0], %r1\nret %r1\n");
+  EXPECT_EQ(state_->fault().id, dif::Fault::badaddr);
+  state_->begin_clause(2);
+  EXPECT_EQ(state_->fault().id, dif::Fault::none);
+  EXPECT_EQ(run("ldgs epid, %r1\nret %r1\n"), 2u);
+}
+
+TEST_F(StateTest, TheFirstFaultStays) {
+  run("setx 0x30, %r1\nldub [%r1], %r1\nret %r1\n");
+  EXPECT_EQ(state_->fault().value, 0x30u);
+  EXPECT_EQ(state_->fault().pc, 1u);
+}
+
+TEST_F(StateTest, ScratchEndsWithTheClause) {
+  for (int i = 0; i < 10; i++) {
+    run("setx 200, %r1\nallocs %r1, %r2\nret %r2\n");
+    EXPECT_EQ(state_->fault().id, dif::Fault::none);
+    state_->begin_clause(1);
+  }
+  run("setx 200, %r1\nallocs %r1, %r2\nret %r2\n");
+  run("setx 200, %r1\nallocs %r1, %r2\nret %r2\n");
+  EXPECT_EQ(state_->fault().id, dif::Fault::noscratch);
+}
+
+TEST_F(StateTest, ScratchOfAnEarlierClauseIsGone) {
+  const uint64_t address = run("setx 8, %r1\nallocs %r1, %r2\nret %r2\n");
+  state_->begin_clause(1);
+  std::byte to[8];
+  EXPECT_FALSE(state_->copy_bytes(address, to));
+  EXPECT_EQ(state_->fault().id, dif::Fault::badaddr);
+  EXPECT_EQ(state_->fault().value, address);
+}
+
+TEST_F(StateTest, CopiedStringsArePadded) {
+  const uint64_t value = run("sets \"abc\", %r1\nret %r1\n");
+  std::string to(8, '?');
+  EXPECT_TRUE(state_->copy_string(value, std::as_writable_bytes(std::span(to))));
+  EXPECT_EQ(to, std::string("abc\0\0\0\0\0", 8));
+  std::string two(2, '?');
+  EXPECT_TRUE(state_->copy_string(value, std::as_writable_bytes(std::span(two))));
+  EXPECT_EQ(two, "ab");
+}
+
+TEST_F(StateTest, NullIsNoString) {
+  std::byte to[8];
+  EXPECT_FALSE(state_->copy_string(0, to));
+  EXPECT_EQ(state_->fault().id, dif::Fault::badaddr);
+}
+
+TEST_F(StateTest, NamesCanBeCopied) {
+  firing_.function = "malloc";
+  fire(1);
+  EXPECT_EQ(text_of(run("ldgs probefunc, %r1\nret %r1\n")), "malloc");
+}
+
+TEST_F(StateTest, StrtokEndsWithTheClause) {
+  const std::string first =
+      "sets \"a:b\", %r1\nsets \":\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strtok, %r3\nret %r3\n";
+  const std::string next = "sets \":\", %r2\npushtv %r0\npushtr string, %r0, %r2\ncall strtok, %r3\nret %r3\n";
+  EXPECT_EQ(text_of(run(first)), "a");
+  EXPECT_EQ(text_of(run(next)), "b");
+  run(first);
+  state_->begin_clause(1);
+  EXPECT_EQ(run(next), 0u);
+}
+
+TEST_F(StateTest, ADifoOfAnotherSessionFaults) {
+  VariableState empty({}, limits_);
+  MachineState state(empty, limits_);
+  state.begin_firing(firing_, host_);
+  run("ldgs g, %r1\nret %r1\n");
+  last_->run(state);
+  EXPECT_EQ(state.fault().id, dif::Fault::illop);
+}
+
+TEST_F(StateTest, CountsDrops) {
+  StateLimits none = limits_;
+  none.dynvarsize = 0;
+  auto table = dif::assemble(kTable);
+  VariableState variables(table->variables, none);
+  MachineState state(variables, none);
+  state.begin_firing(firing_, host_);
+  run("setx 5, %r1\nstts %r1, t\nret %r0\n");
+  EXPECT_EQ(variables_->drops().drops, 0u);
+  last_->run(state);
+  EXPECT_EQ(state.fault().id, dif::Fault::none);
+  EXPECT_EQ(variables.drops().drops, 1u);
+}
+
+}  // namespace
+
+}  // namespace dvm::vm
