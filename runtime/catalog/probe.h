@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace dvm::runtime {
 
@@ -12,7 +13,8 @@ struct UprobeSite {
   std::string path;     // of the file as dvm can open it, e.g. /proc/PID/root/usr/lib/libc.so.6
   uint64_t offset = 0;  // in the file
   bool is_return = false;
-  int32_t pid = 0;  // the process it belongs to, never 0
+  int32_t pid = 0;                       // the process it belongs to, never 0
+  std::vector<uint64_t> more_offsets{};  // of other functions with the same name in the file: static ones, older versions
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/demangle.h"
@@ -44,33 +45,56 @@ struct Module {
   std::string problem;
 };
 
+// Functions with one name: nearly always one.
 struct Chosen {
-  const ElfFunction* function = nullptr;
+  std::string_view name;
   std::string demangled;
+  std::vector<uint64_t> offsets;
 };
 
-// By the exact name or, of a glob, one function for each address: its best name that matches. Functions are sorted so that the
-// best comes first.
-std::vector<Chosen> choose(const ElfObject& elf, std::string_view pattern) {
-  std::vector<Chosen> chosen;
+class Choice {
+ public:
+  void add(const ElfFunction& function, std::string demangled = "") {
+    auto [place, is_new] = by_name_.try_emplace(function.name, chosen_.size());
+    if (is_new) chosen_.push_back({function.name, std::move(demangled), {}});
+    chosen_[place->second].offsets.push_back(function.offset);
+    last_ = &function;
+  }
+  // Functions are sorted by address, the best name first: the first that matched is the one to take.
+  bool has_address_of(const ElfFunction& function) const { return last_ != nullptr && last_->address == function.address; }
+  bool empty() const { return chosen_.empty(); }
+  const std::vector<Chosen>& chosen() const { return chosen_; }
+
+ private:
+  std::unordered_map<std::string_view, size_t> by_name_;
+  std::vector<Chosen> chosen_;
+  const ElfFunction* last_ = nullptr;
+};
+
+// By the exact name or, of a glob, one name for each address.
+Choice choose(const ElfObject& elf, std::string_view pattern, std::string_view& indirect) {
+  Choice choice;
   bool glob = is_glob(pattern);
   for (const ElfFunction& function : elf.functions()) {
     if (glob ? !glob_match(pattern, function.name) : pattern != function.name) continue;
-    if (glob && !chosen.empty() && chosen.back().function->address == function.address) continue;
-    chosen.push_back({&function, ""});
+    if (function.is_indirect) {
+      indirect = function.name;
+    } else if (!glob || !choice.has_address_of(function)) {
+      choice.add(function);
+    }
   }
-  return chosen;
+  return choice;
 }
 
 // Only when no raw name matched: demangling every name is slow.
-std::vector<Chosen> choose_demangled(const ElfObject& elf, std::string_view pattern) {
-  std::vector<Chosen> chosen;
+Choice choose_demangled(const ElfObject& elf, std::string_view pattern) {
+  Choice choice;
   for (const ElfFunction& function : elf.functions()) {
-    if (!chosen.empty() && chosen.back().function->address == function.address) continue;
+    if (function.is_indirect || choice.has_address_of(function)) continue;
     std::string name = demangle_without_arguments(function.name);
-    if (!name.empty() && glob_match(pattern, name)) chosen.push_back({&function, std::move(name)});
+    if (!name.empty() && glob_match(pattern, name)) choice.add(function, std::move(name));
   }
-  return chosen;
+  return choice;
 }
 
 class PidProvider : public Provider {
@@ -104,13 +128,11 @@ class PidProvider : public Provider {
       if (module_match(description.module, object.name, object.path, object.is_program)) modules.push_back(load(object));
     }
     if (modules.empty()) return no_module(pid, objects, description);
-    size_t found = 0;
     std::string indirect;
-    for (bool demangle : {false, true}) {
-      for (const Module& module : modules) {
-        if (module.elf != nullptr) found += add_functions(pid, module, description, demangle, catalog, indirect);
-      }
-      if (found > 0) return {};
+    for (bool demangled : {false, true}) {
+      bool found = false;
+      for (const Module& module : modules) found |= add_functions(pid, module, description, demangled, catalog, indirect);
+      if (found) return {};
     }
     return indirect.empty() ? no_function(modules, description) : refuse("D_PROC_FUNC", indirect);
   }
@@ -128,32 +150,33 @@ class PidProvider : public Provider {
     return module;
   }
 
-  static size_t add_functions(int32_t pid, const Module& module, const dif::ProbeDesc& description, bool demangle,
-                              Catalog& catalog, std::string& indirect) {
-    size_t added = 0;
-    auto all = demangle ? choose_demangled(*module.elf, description.function) : choose(*module.elf, description.function);
-    for (Chosen& chosen : all) {
-      if (chosen.function->is_indirect) {
-        indirect = fmt::format("'{}' in module '{}' is an indirect function: the program calls one of its variants",
-                               chosen.function->name, module.object.name);
-        continue;
-      }
+  // False: the module has none of them.
+  static bool add_functions(int32_t pid, const Module& module, const dif::ProbeDesc& description, bool demangled,
+                            Catalog& catalog, std::string& indirect_reason) {
+    if (module.elf == nullptr) return false;
+    std::string_view indirect;
+    Choice choice =
+        demangled ? choose_demangled(*module.elf, description.function) : choose(*module.elf, description.function, indirect);
+    if (!indirect.empty()) {
+      indirect_reason = fmt::format("'{}' in module '{}' is an indirect function: the program calls one of its variants",
+                                    indirect, module.object.name);
+    }
+    for (const Chosen& chosen : choice.chosen()) {
       for (const char* name : {"entry", "return"}) {
-        if (!glob_match(description.name, name)) continue;
-        catalog.add(make_probe(pid, module.object, chosen, name));
-        added++;
+        if (glob_match(description.name, name)) catalog.add(make_probe(pid, module.object, chosen, name));
       }
     }
-    return added;
+    return !choice.empty();
   }
 
   static Probe make_probe(int32_t pid, const MappedObject& object, const Chosen& chosen, std::string_view name) {
     Probe probe;
     probe.provider = fmt::format("pid{}", pid);
     probe.module = object.name;
-    probe.function = chosen.function->name;
+    probe.function = chosen.name;
     probe.name = name;
-    probe.site = UprobeSite{object.open_path, chosen.function->offset, name == "return", pid};
+    probe.site = UprobeSite{
+        object.open_path, chosen.offsets.front(), name == "return", pid, {chosen.offsets.begin() + 1, chosen.offsets.end()}};
     probe.object = object.path;
     probe.in_program = object.is_program;
     probe.demangled = chosen.demangled;

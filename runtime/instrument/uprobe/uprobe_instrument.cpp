@@ -127,6 +127,7 @@ class UprobeInstrument final : public Instrument {
     set.is_return = site->is_return;
     set.program = groups_[*group].program;
     set.add(site->offset, cookie, &probe);
+    for (uint64_t offset : site->more_offsets) set.add(offset, cookie, &probe);
     return {};
   }
 

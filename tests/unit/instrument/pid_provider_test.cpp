@@ -154,7 +154,7 @@ TEST_P(PidProviderKinds, FindsTheFunctionsOfAProgram) {
   auto process = Process::spawn(std::vector{kPrograms + GetParam(), std::string("wait")});
   ASSERT_TRUE(process) << process.error().message;
   std::string provider = fmt::format("pid{}", process->pid());
-  EXPECT_THAT(found({provider, "", "sp_*", "entry"}), UnorderedElementsAre("sp_first:entry", "sp_second:entry"));
+  EXPECT_THAT(found({provider, "", "sp_[fs]*", "entry"}), UnorderedElementsAre("sp_first:entry", "sp_second:entry"));
   EXPECT_THAT(found({provider, GetParam(), "main", "return"}), ElementsAre("main:return"));
   auto elf = ElfObject::read(kPrograms + GetParam());
   ASSERT_TRUE(elf);
@@ -163,6 +163,15 @@ TEST_P(PidProviderKinds, FindsTheFunctionsOfAProgram) {
       EXPECT_EQ(site({provider, "", "sp_first", "entry"}).offset, function.offset);
     }
   }
+}
+
+TEST_P(PidProviderKinds, FunctionsOfOneNameAreOneProbeOnEach) {
+  auto process = Process::spawn(std::vector{kPrograms + GetParam(), std::string("wait")});
+  ASSERT_TRUE(process) << process.error().message;
+  dif::ProbeDesc description{fmt::format("pid{}", process->pid()), "a.out", "sp_twin", "entry"};
+  EXPECT_THAT(found(description), ElementsAre("sp_twin:entry"));
+  EXPECT_EQ(site(description).more_offsets.size(), 1U);
+  EXPECT_NE(site(description).more_offsets.at(0), site(description).offset);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PidProviderKinds, testing::Values("source_pie", "source_fixed", "source_static"));

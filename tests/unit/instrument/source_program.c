@@ -14,6 +14,12 @@ __attribute__((noinline)) int sp_second(int x) {
   sink -= x;
   return x - 1;
 }
+// source_program_twin.c has another of this name.
+__attribute__((noinline)) static int sp_twin(int x) {
+  sink ^= x;
+  return x;
+}
+int sp_call_other_twin(int x);
 // Two names of one address.
 int sp_alias_of_first(int x) __attribute__((alias("sp_first")));
 
@@ -24,7 +30,7 @@ int main(int argc, char** argv) {
     printf("\n");
     return 0;
   }
-  printf("%d\n", sp_second(sp_first(argc)));
+  printf("%d\n", sp_second(sp_first(sp_twin(argc) + sp_call_other_twin(argc))));
   fflush(stdout);
   if (argc > 1 && strcmp(argv[1], "wait") == 0) pause();
   return 0;
