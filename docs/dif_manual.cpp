@@ -1,0 +1,138 @@
+// Prints docs/dif.md, the manual of DIF, from the tables in vm/dif. After a change to a table: `dif_manual > docs/dif.md`; the
+// test dif_manual_is_current compares.
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "dvm/dif/action.h"
+#include "dvm/dif/fault.h"
+#include "dvm/dif/instruction.h"
+#include "dvm/dif/option.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::dif {
+
+namespace {
+
+// How each format is laid out in the 24 bits below the opcode, and how it is written.
+struct FormatText {
+  Format format;
+  std::string_view name, fields, written;
+};
+
+constexpr FormatText kFormats[] = {
+    {Format::none, "none", "0, 0, 0", "op"},
+    {Format::log, "log", "r1, r2, rd", "op %r1, %r2, %rd"},
+    {Format::r1rd, "r1rd", "r1, 0, rd", "op %r1, %rd"},
+    {Format::cmp, "cmp", "r1, r2, 0", "op %r1, %r2"},
+    {Format::tst, "tst", "r1, 0, 0", "op %r1"},
+    {Format::branch, "branch", "label (24 bits)", "op label"},
+    {Format::load, "load", "r1, 0, rd", "op [%r1], %rd"},
+    {Format::store, "store", "r1, 0, rd", "op %r1, [%rd]"},
+    {Format::ret, "ret", "0, 0, rd", "op %rd"},
+    {Format::setx, "setx", "index (16 bits), rd", "op DT_INTEGER[index], %rd"},
+    {Format::sets, "sets", "index (16 bits), rd", "op DT_STRING[index], %rd"},
+    {Format::lda, "lda", "variable, r2, rd", "op DT_VAR(variable), %r2, %rd"},
+    {Format::ldv, "ldv", "variable (16 bits), rd", "op DT_VAR(variable), %rd"},
+    {Format::stv, "stv", "variable (16 bits), rd", "op %rd, DT_VAR(variable)"},
+    {Format::call, "call", "subroutine (16 bits), rd", "op DIF_SUBR(subroutine), %rd"},
+    {Format::pushts, "pushts", "type, r2, r1", "op DT_TYPE(type), %r2, %r1"},
+    {Format::xlate, "xlate", "index (16 bits), rd", "op DT_XLREF[index], %rd"},
+};
+static_assert(std::size(kFormats) == static_cast<size_t>(Format::xlate) + 1);
+
+// A bar would end a cell of a table.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+constexpr std::string_view kCosts[] = {"flat", "bytes", "called"};
+constexpr std::string_view kIntroduction = R"(# DIF
+
+Made from the tables in `vm/dif` by `dif_manual`; change a row there, not a line here.
+
+An instruction is a word of 32 bits, the opcode in its top byte. There are eight registers of 64 bits; `%r0` reads as zero and is never
+written. Constants lie in the integer and string tables of the DIFO and are named by index. Branches go forward only, so each
+instruction runs at most once. Keys and arguments are pushed on a tuple stack of {} entries. Addresses are checked when they are used:
+what lies outside scratch, variables, tables and captured memory is a fault, never a crash.
+)";
+
+void print_formats() {
+  fmt::print("\n## Formats\n\n| format | fields, from the top | written |\n|---|---|---|\n");
+  for (const FormatText& row : kFormats) fmt::print("| {} | {} | `{}` |\n", row.name, row.fields, row.written);
+}
+
+void print_opcodes() {
+  fmt::print("\n## Opcodes\n\nCost: flat, a price a use; bytes, and one a byte; called, what is called is priced instead.\n\n");
+  fmt::print("| number | opcode | format | cost | meaning |\n|---|---|---|---|---|\n");
+  for (const OpcodeInfo& row : kOpcodes)
+    fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.opcode), row.mnemonic,
+               kFormats[static_cast<size_t>(row.format)].name, kCosts[static_cast<size_t>(row.cost)], cell(row.text));
+}
+
+// Meaning, or why there is none.
+std::string with_reason(std::string_view text, std::string_view unsupported) {
+  return cell(text) + (unsupported.empty() ? "" : fmt::format(" (refused: {})", cell(unsupported)));
+}
+
+void print_subroutines() {
+  fmt::print("\n## Subroutines\n\nA `?` marks an argument that may be left out.\n\n");
+  fmt::print("| number | subroutine | arguments | result | meaning |\n|---|---|---|---|---|\n");
+  for (const SubroutineInfo& row : kSubroutines)
+    fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, row.result,
+               with_reason(row.text, row.unsupported));
+}
+
+void print_variables() {
+  fmt::print("\n## Variables\n\nA script's own variables have ids from {:#x} up.\n\n", kFirstUserVariable);
+  fmt::print("| id | variable | type | meaning |\n|---|---|---|---|\n");
+  for (const BuiltInInfo& row : kBuiltIns)
+    fmt::print("| {:#06x} | `{}{}` | {} | {} |\n", static_cast<unsigned>(row.id), row.name,
+               row.kind == BuiltInKind::array ? "[]" : "", row.type,
+               with_reason(row.text, row.family == VariableFamily::none ? "there is no such thing here" : ""));
+}
+
+void print_actions() {
+  fmt::print("\n## Actions\n\n| number | action | arguments | meaning |\n|---|---|---|---|\n");
+  for (const ActionInfo& row : kActions)
+    fmt::print("| {:#06x} | `{}` | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments,
+               with_reason(row.text, row.unsupported), row.destructive ? "; destructive" : "");
+  fmt::print("\n## Aggregating functions\n\n| number | function | arguments | meaning |\n|---|---|---|---|\n");
+  for (const AggregationInfo& row : kAggregations)
+    fmt::print("| {:#06x} | `{}` | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, cell(row.text));
+}
+
+void print_faults() {
+  fmt::print("\n## Faults\n\nA fault ends the clause and fires the ERROR probe, whose arg4 is its number.\n\n");
+  fmt::print("| number | fault | message | meaning |\n|---|---|---|---|\n");
+  for (const FaultInfo& row : kFaults)
+    fmt::print("| {} | {} | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.message, cell(row.text));
+}
+
+void print_options() {
+  static constexpr std::string_view kKinds[] = {"size", "rate", "number", "flag", "policy"};
+  fmt::print("\n## Options\n\nRates are shown in nanoseconds.\n\n| option | kind | standard | meaning |\n|---|---|---|---|\n");
+  for (const OptionInfo& row : kOptions)
+    fmt::print("| `{}` | {} | {} | {} |\n", row.name, kKinds[static_cast<size_t>(row.kind)], row.standard,
+               with_reason(row.text, row.unsupported));
+}
+
+}  // namespace
+
+}  // namespace dvm::dif
+
+int main() {
+  using namespace dvm::dif;
+  fmt::print(kIntroduction, kTupleDepth);
+  print_formats();
+  print_opcodes();
+  print_subroutines();
+  print_variables();
+  print_actions();
+  print_faults();
+  print_options();
+}
