@@ -3,7 +3,7 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/lower/emitter.h"
-#include "compiler/types/type.h"
+#include "compiler/types/type_table.h"
 
 namespace dvm::compiler {
 
@@ -15,7 +15,7 @@ struct Value {
 
 class ExprLowering {
  public:
-  explicit ExprLowering(Emitter& out) : out_(out) {}
+  ExprLowering(Emitter& out, const TypeTable& types) : out_(out), types_(types) {}
 
   Value lower(const Expr& e);
   // The value as `type` has it, canonical.
@@ -28,7 +28,6 @@ class ExprLowering {
   struct Place {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
-    std::vector<unsigned> key_registers;
     unsigned address = 0;          // or memory
     const Field* field = nullptr;  // a bit-field at it
     const Type* type = nullptr;
@@ -76,13 +75,15 @@ class ExprLowering {
   Place place(const Expr& e);
   Value load(const Place& place);
   void store(const Place& place, unsigned reg);
-  void release(Place& place);
+  void open(const Place& place);
+  void close(const Place& place);
   Value step(const Expr& target, Op op, bool postfix);
   unsigned address_of(const Expr& e);
   Value load_memory(unsigned reg, const Type* type);
   Value load_bits(unsigned reg, const Field& field);
   void store_memory(unsigned address, unsigned reg, const Type* type);
   void store_bits(unsigned address, unsigned reg, const Field& field);
+  const Type* compound_type(const Assign& e) const;
   Value compound(const Assign& e);
 
   // lower_call.cpp
@@ -90,6 +91,7 @@ class ExprLowering {
   void push(const Expr& e, unsigned reg);
 
   Emitter& out_;
+  const TypeTable& types_;
 };
 
 }  // namespace dvm::compiler

@@ -1,6 +1,4 @@
 // The tuple stack: keys and arguments, and calls. Tests: tests/golden/lower (tst.calls.d).
-#include <algorithm>
-
 #include "compiler/ast/visitor.h"
 #include "compiler/lower/expr_lowering.h"
 #include "dvm/dif/subroutine.h"
@@ -23,11 +21,8 @@ bool uses_tuple_stack(const Expr& e) {
 }  // namespace
 
 void ExprLowering::push(const Expr& e, unsigned reg) {
-  if (is_string_like(e.type)) return out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
-  const unsigned size = out_.allocate();
-  out_.set_integer(resolve(*e.type).size ? std::min<uint64_t>(resolve(*e.type).size, 8) : 8, size);
-  out_.push(Opcode::pushtv, dif::PushType::value, size, reg);
-  out_.free(size);
+  if (is_string(e.type)) out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
+  else out_.push(Opcode::pushtv, dif::PushType::value, 0, reg);
 }
 
 // All that needs the tuple stack is evaluated before the first push; what follows is evaluated when its turn comes, so that

@@ -22,7 +22,7 @@ bool fits(const dif::Difo& difo) {
 
 dif::Difo lower_expr(const Expr& expr, bool is_statement, Session& s) {
   Emitter out;
-  ExprLowering lowering(out);
+  ExprLowering lowering(out, s.types);
   unsigned reg = 0;
   if (is_statement)
     lowering.lower_statement(expr);

@@ -202,15 +202,6 @@ bool stays_canonical(Op op, const Type* type) {
   return op == Op::remainder || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor || op == Op::shift_right;
 }
 
-// C's usual conversions, of types that sema has admitted.
-const Type* common_type(const Type* a, const Type* b, const Type* promoted) {
-  const Type &l = resolve(*a), &r = resolve(*b);
-  const uint64_t size = std::max<uint64_t>({l.size, r.size, 4});
-  if (size == 4 && !(l.size == 4 && !l.is_signed) && !(r.size == 4 && !r.is_signed)) return promoted;
-  if (l.size != r.size) return l.size > r.size ? a : b;
-  return l.is_signed ? b : a;
-}
-
 bool needs_range(Op op) { return op == Op::divide || op == Op::remainder || op == Op::shift_right; }
 
 }  // namespace
@@ -226,7 +217,7 @@ Value ExprLowering::comparison(const Binary& e) {
   unsigned left = 0, right = 0;
   bool with_sign = true;
   if (!strings && is_integer(e.left->type) && is_integer(e.right->type)) {
-    const Type* in = common_type(e.left->type, e.right->type, e.type);
+    const Type* in = types_.common(e.left->type, e.right->type);
     left = lower_as(*e.left, in), right = lower_as(*e.right, in);
     with_sign = is_signed(in);
   } else {

@@ -139,8 +139,11 @@ Value ExprLowering::lower_node(const Index& e) {
     out_.log(Opcode::ldga, array->id, index, index);
     return {index};
   }
-  Place p = place(e);
-  return load(p);
+  const Place p = place(e);
+  open(p);
+  const Value v = load(p);
+  close(p);
+  return v;
 }
 
 Value ExprLowering::lower_node(const Member& e) {
@@ -165,36 +168,36 @@ ExprLowering::Place ExprLowering::place(const Expr& e) {
   return p;
 }
 
+// Pushes the keys of an element, which then stay on the tuple stack for load and store, up to close.
+void ExprLowering::open(const Place& p) {
+  if (p.keys) push_all(*p.keys);
+}
+
+void ExprLowering::close(const Place& p) {
+  if (p.keys) out_.plain(Opcode::flushts);
+  out_.free(p.address);
+}
+
 Value ExprLowering::load(const Place& p) {
-  if (p.symbol && !p.keys) return load_variable(*p.symbol);
+  const unsigned reg = out_.allocate();
   if (p.symbol) {
-    push_all(*p.keys);
-    const unsigned reg = out_.allocate();
-    out_.variable(opcodes(*p.symbol).load_element, *p.symbol, reg, false);
-    out_.plain(Opcode::flushts);
+    out_.variable(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol, reg, false);
     return {reg};
   }
-  const unsigned reg = out_.allocate();
   out_.unary(Opcode::mov, p.address, reg);
   return p.field ? load_bits(reg, *p.field) : load_memory(reg, p.type);
 }
 
 void ExprLowering::store(const Place& p, unsigned reg) {
-  if (p.symbol && !p.keys) return out_.variable(opcodes(*p.symbol).store, *p.symbol, reg, true);
-  if (p.symbol) {
-    push_all(*p.keys);
-    out_.variable(opcodes(*p.symbol).store_element, *p.symbol, reg, true);
-    return out_.plain(Opcode::flushts);
-  }
+  if (p.symbol) return out_.variable(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg, true);
   if (p.field) return store_bits(p.address, reg, *p.field);
   store_memory(p.address, reg, p.type);
 }
 
-void ExprLowering::release(Place& p) { out_.free(p.address); }
-
-// ++ and --.
+// ++ and --. A bit-field takes what fits it.
 Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
-  Place p = place(target);
+  const Place p = place(target);
+  open(p);
   const Value old = load(p);
   Value changed{old.reg, false};
   if (postfix) {
@@ -207,41 +210,47 @@ Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
   out_.free(by);
   normalize(changed, target.type);
   store(p, changed.reg);
-  release(p);
+  close(p);
   if (postfix) out_.free(changed.reg);
   return {old.reg};
+}
+
+// The type in which target op value is computed.
+const Type* ExprLowering::compound_type(const Assign& e) const {
+  if (is_pointer(e.target->type) || e.op == Op::shift_left || e.op == Op::shift_right) return e.target->type;
+  return types_.common(e.target->type, e.value->type);
 }
 
 // The value is taken first: it may use the tuple stack.
 Value ExprLowering::compound(const Assign& e) {
   const Type* type = e.target->type;
-  const bool pointer = is_pointer(type);
-  const unsigned right = canonical(*e.value);
-  if (pointer) scale(right, resolve(*target_of(type)).size);
-  Place p = place(*e.target);
+  const Type* in = compound_type(e);
+  const unsigned right = in == type ? canonical(*e.value) : lower_as(*e.value, in);
+  if (is_pointer(type)) scale(right, resolve(*target_of(type)).size);
+  const Place p = place(*e.target);
+  open(p);
   Value v = load(p);
-  const bool shift = e.op == Op::shift_left || e.op == Op::shift_right;
-  const bool with_sign =
-      is_signed(type) && (shift || is_signed(e.value->type) || resolve(*e.value->type).size < resolve(*type).size);
-  const Type& in = resolve(*type);
-  Type as_operand = in;
-  as_operand.is_signed = pointer ? false : with_sign;
-  binary_op(e.op, &as_operand, v.reg, right);
+  if (in != type && is_signed(type) && !is_signed(in)) {
+    v.canonical = false;
+    normalize(v, in);
+  }
+  binary_op(e.op, in, v.reg, right);
   out_.free(right);
   v.canonical = false;
   normalize(v, type);
   store(p, v.reg);
-  release(p);
+  close(p);
   return v;
 }
 
 Value ExprLowering::lower_node(const Assign& e) {
   if (e.op != Op::assign) return compound(e);
   const unsigned reg = lower_as(*e.value, e.target->type);
-  Place p = place(*e.target);
+  const Place p = place(*e.target);
+  open(p);
   store(p, reg);
-  release(p);
-  return {reg, p.field == nullptr};
+  close(p);
+  return {reg};
 }
 
 void ExprLowering::lower_statement(const Expr& e) {

@@ -175,7 +175,8 @@ ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<E
 
 ExprPtr convert(ExprPtr e, const Type* type) {
   if (e->type == type || is_error(e->type) || is_error(type)) return e;
-  if (!is_scalar(e->type) || !is_scalar(type)) return e;
+  const bool to_string = is_string(type) && is_char_pointer(e->type), from_string = is_pointer(type) && is_string(e->type);
+  if (!to_string && !from_string && (!is_scalar(e->type) || !is_scalar(type))) return e;
   auto cast = std::make_unique<Cast>(e->where);
   cast->type = type;
   cast->operand = std::move(e);
