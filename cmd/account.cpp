@@ -1,0 +1,119 @@
+// Prints the ledger as a table or as JSON. Covered by tests/runtime/account.
+
+#include "cmd/account.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+namespace dvm::cmd {
+namespace {
+
+struct Row {
+  std::string_view kind;
+  std::string name;
+  vm::Tally tally;
+
+  double each() const { return tally.timed == 0 ? 0 : static_cast<double>(tally.ticks) / static_cast<double>(tally.timed); }
+  double cycles() const { return each() * static_cast<double>(tally.count); }
+};
+
+void add_row(std::vector<Row>& rows, std::string_view kind, std::string_view name, const vm::Tally& tally) {
+  if (tally.count != 0) rows.push_back({kind, std::string(name), tally});
+}
+
+std::vector<Row> rows_of(const runtime::EcbAccount& ecb) {
+  std::vector<Row> rows;
+  for (const dif::OpcodeInfo& op : dif::kOpcodes)
+    add_row(rows, "opcode", op.mnemonic, ecb.counts.opcodes[static_cast<size_t>(op.opcode)]);
+  for (size_t i = 0; i < dif::kBuiltIns.size(); i++) add_row(rows, "variable", dif::kBuiltIns[i].name, ecb.counts.variables[i]);
+  for (const dif::SubroutineInfo& subr : dif::kSubroutines)
+    add_row(rows, "subroutine", subr.name, ecb.counts.subroutines[static_cast<size_t>(subr.id)]);
+  for (const auto& [name, tally] : ecb.actions) add_row(rows, "action", name, tally);
+  return rows;
+}
+
+std::vector<Row> rows_of(const runtime::Account& account) {
+  std::vector<Row> rows;
+  for (const auto& [name, tally] : account.stages) add_row(rows, "stage", name, tally);
+  return rows;
+}
+
+double sum_cycles(const std::vector<Row>& rows) {
+  double sum = 0;
+  for (const Row& row : rows) sum += row.cycles();
+  return sum;
+}
+
+std::string probe_name(const runtime::Catalog& catalog, uint32_t id) {
+  const runtime::Probe* probe = catalog.find(id);
+  return probe == nullptr ? "?" : fmt::format("{}:{}:{}:{}", probe->provider, probe->module, probe->function, probe->name);
+}
+
+void print_rows(std::FILE* out, const std::vector<Row>& rows) {
+  double total = sum_cycles(rows);
+  fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");
+  for (const Row& row : rows) {
+    fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}", row.kind, row.name, row.tally.count, row.tally.timed);
+    if (row.tally.timed == 0)
+      fmt::print(out, "{:>10}{:>18}{:>7}\n", "-", "-", "-");
+    else
+      fmt::print(out, "{:>10.1f}{:>18.0f}{:>7.1f}\n", row.each(), row.cycles(), total > 0 ? 100 * row.cycles() / total : 0);
+  }
+}
+
+void print_table(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
+  fmt::print(out, "\nACCOUNT  {} firings; cycles are TSC cycles at {:.3f} GHz, means of the timed ones\n", account.events,
+             account.ticks_per_second / 1e9);
+  for (const runtime::EcbAccount& ecb : account.ecbs) {
+    fmt::print(out, "\n  epid {} {} ({}:{})\n", ecb.epid, probe_name(catalog, ecb.probe_id), ecb.clause.file, ecb.clause.line);
+    fmt::print(out, "    firings {}  predicate hits {}  faults {}\n", ecb.firings, ecb.predicate_hits, ecb.faults);
+    if (std::vector<Row> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
+  }
+  fmt::print(out, "\n  stages of the whole run\n");
+  print_rows(out, rows_of(account));
+}
+
+nlohmann::ordered_json json_of(const std::vector<Row>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    nlohmann::ordered_json entry = {{"kind", row.kind},
+                                    {"name", row.name},
+                                    {"count", row.tally.count},
+                                    {"timed", row.tally.timed},
+                                    {"bytes", row.tally.bytes}};
+    entry["cycles_each"] = row.tally.timed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.each());
+    entry["cycles"] = row.tally.timed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.cycles());
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void print_json(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
+  nlohmann::ordered_json root = {{"firings", account.events}, {"ticks_per_second", account.ticks_per_second}};
+  root["ecbs"] = nlohmann::ordered_json::array();
+  for (const runtime::EcbAccount& ecb : account.ecbs) {
+    nlohmann::ordered_json entry = {{"epid", ecb.epid},        {"probe", probe_name(catalog, ecb.probe_id)},
+                                    {"file", ecb.clause.file}, {"line", ecb.clause.line},
+                                    {"firings", ecb.firings},  {"predicate_hits", ecb.predicate_hits},
+                                    {"faults", ecb.faults}};
+    entry["rows"] = json_of(rows_of(ecb));
+    root["ecbs"].push_back(std::move(entry));
+  }
+  root["stages"] = json_of(rows_of(account));
+  fmt::print(out, "{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form) {
+  if (form == AccountForm::json)
+    print_json(out, account, catalog);
+  else
+    print_table(out, account, catalog);
+  std::fflush(out);
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,17 @@
+#pragma once
+// The ledger for people and machines: what a run executed and what it cost, for each clause on each probe.
+
+#include <cstdio>
+#include <string>
+
+#include "dvm/runtime/handle.h"
+
+namespace dvm::cmd {
+
+enum class AccountForm { table, json };
+
+// Cycles are TSC cycles. Each row's count is exact; its cycles are the count times the mean of the timed ones, and "timed" says
+// how many those were. A row that was never timed has no cycles.
+void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form);
+
+}  // namespace dvm::cmd

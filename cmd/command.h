@@ -1,0 +1,29 @@
+#pragma once
+// The one program, `dvm`: a subcommand a file. Each file adds its subcommand to the argument parser and leaves an action behind;
+// main() parses and runs it. Exit status: 0, the script's exit(n), 1 for any error, 2 for bad usage, as dtrace has it.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace dvm::cmd {
+
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& chosen);
+void add_record(CLI::App& app, Action& chosen);
+void add_replay(CLI::App& app, Action& chosen);
+void add_compile(CLI::App& app, Action& chosen);
+void add_list(CLI::App& app, Action& chosen);
+
+// "dvm: MESSAGE" on standard error; returns the exit status for it.
+template <class... Args>
+int fail(fmt::format_string<Args...> text, Args&&... args) {
+  fmt::print(stderr, "dvm: {}\n", fmt::format(text, std::forward<Args>(args)...));
+  return 1;
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,49 @@
+// dvm record: trace, and keep every firing in a file. Covered by tests/runtime/scenarios/test_recording.py.
+
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/tracing.h"
+#include "runtime/instrument/replay/recording.h"
+
+namespace dvm::cmd {
+namespace {
+
+struct RecordCommand {
+  TracingOptions tracing;
+  std::string file;
+};
+
+// Every instrument of the live source, with its firings written to the recording as well.
+Result<FiringSource> open_recorded(const RecordCommand& given, std::shared_ptr<runtime::RecordingWriter>& writer) {
+  Result<FiringSource> source = open_live_source(given.tracing.script);
+  if (!source) return source;
+  Result<std::unique_ptr<runtime::RecordingWriter>> opened = runtime::RecordingWriter::open(given.file, source->target);
+  if (!opened) return opened.error();
+  writer = std::move(*opened);
+  for (auto& instrument : source->instruments) instrument = runtime::make_recorded_instrument(std::move(instrument), writer);
+  return source;
+}
+
+int record(const RecordCommand& given) {
+  std::shared_ptr<runtime::RecordingWriter> writer;
+  TraceOutcome outcome = trace(given.tracing, [&] { return open_recorded(given, writer); });
+  if (!outcome.traced) return outcome.status;  // nothing is left of the file
+  if (Status finished = writer->finish(outcome.drops); !finished) return fail("{}", finished.error().message);
+  fmt::print(stderr, "dvm: {} events recorded in {}\n", writer->events(), given.file);
+  return outcome.status;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<RecordCommand>();
+  CLI::App* command = app.add_subcommand("record", "Trace, and keep every event in a file");
+  command->add_option("-o", given->file, "The recording")->type_name("FILE")->required();
+  add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_process_options(*command, given->tracing.script);
+  add_tracing_options(*command, given->tracing, false);
+  command->callback([given, &chosen] { chosen = [given] { return record(*given); }; });
+}
+
+}  // namespace dvm::cmd

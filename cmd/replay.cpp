@@ -1,0 +1,47 @@
+// dvm replay: a script on recorded events, without privileges. Covered by tests/runtime/scenarios/test_recording.py.
+
+#include "runtime/instrument/replay/replay.h"
+
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/tracing.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::cmd {
+namespace {
+
+struct ReplayCommand {
+  TracingOptions tracing;
+  std::string file;
+};
+
+// The probes of processes are the recorded ones; the provider that looks into live processes is left out.
+Result<FiringSource> open_recording(const std::string& path) {
+  Result<std::unique_ptr<runtime::RecordingReader>> reader = runtime::RecordingReader::open(path);
+  if (!reader) return reader.error();
+  FiringSource source;
+  source.is_replay = true;
+  source.target = (*reader)->target_pid();
+  source.probes = (*reader)->probes();
+  source.processes = (*reader)->processes();
+  for (auto& provider : runtime::make_providers())
+    if (provider->name() != "pid") source.providers.push_back(std::move(provider));
+  source.instruments.push_back(runtime::make_replay_instrument(std::move(*reader)));
+  return source;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<ReplayCommand>();
+  CLI::App* command = app.add_subcommand("replay", "Run a script on recorded events");
+  command->add_option("recording", given->file, "What dvm record made")->type_name("FILE")->required();
+  add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_tracing_options(*command, given->tracing, true);
+  command->callback([given, &chosen] {
+    chosen = [given] { return trace(given->tracing, [given] { return open_recording(given->file); }).status; };
+  });
+}
+
+}  // namespace dvm::cmd

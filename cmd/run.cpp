@@ -1,0 +1,21 @@
+// dvm run: dtrace(1) on live processes. Covered by tests/runtime.
+
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/tracing.h"
+
+namespace dvm::cmd {
+
+void add_run(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<TracingOptions>();
+  CLI::App* command = app.add_subcommand("run", "Trace with a D program");
+  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_process_options(*command, given->script);
+  add_tracing_options(*command, *given, true);
+  command->callback([given, &chosen] {
+    chosen = [given] { return trace(*given, [given] { return open_live_source(given->script); }).status; };
+  });
+}
+
+}  // namespace dvm::cmd

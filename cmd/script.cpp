@@ -1,0 +1,175 @@
+// Sources, options and diagnostics for every subcommand. Covered by tests/runtime/cmd.
+
+#include "cmd/script.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+namespace dvm::cmd {
+namespace {
+
+Result<compiler::Source> read_file(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return compiler::Source{"(standard input)", std::move(text).str(), false};
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (file) text << file.rdbuf();
+  // A directory opens and then fails to read.
+  if (!file || (text.tellp() <= 0 && errno != 0)) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  return compiler::Source{path, std::move(text).str(), false};
+}
+
+// Adapts the handle's catalog to what the compiler asks.
+class HandleCatalog final : public compiler::ProbeCatalog {
+ public:
+  explicit HandleCatalog(runtime::Handle& handle) : handle_(handle) {}
+
+  compiler::ProbeMatches match(const dif::ProbeDesc& description) override {
+    runtime::Discovery found = handle_.discover(description);
+    return {handle_.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
+  }
+
+ private:
+  runtime::Handle& handle_;
+};
+
+const compiler::Source& source_of(const compiler::Diagnostic& diagnostic, const std::vector<compiler::Source>& sources) {
+  for (const compiler::Source& source : sources)
+    if (source.name == diagnostic.file) return source;
+  return sources.front();
+}
+
+Status set_option(dif::Options& options, const std::string& setting) {
+  size_t equals = setting.find('=');
+  std::string name = setting.substr(0, equals);
+  Status set = options.set(name, equals == std::string::npos ? "" : setting.substr(equals + 1));
+  if (!set) return Error{fmt::format("failed to set -x {}: {}", name, set.error().message)};
+  return {};
+}
+
+std::vector<std::string> command_line_settings(const ScriptOptions& given) {
+  std::vector<std::string> settings;
+  if (given.quiet) settings.push_back("quiet");
+  if (given.destructive) settings.push_back("destructive");
+  if (given.zero_matches) settings.push_back("zdefs");
+  if (given.flow_indent) settings.push_back("flowindent");
+  settings.insert(settings.end(), given.settings.begin(), given.settings.end());
+  return settings;
+}
+
+}  // namespace
+
+void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
+  auto add_program = [&options](bool is_text) {
+    return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
+  };
+  command.add_option_function<std::string>("-n", add_program(true), "D program, as text")
+      ->type_name("PROGRAM")
+      ->trigger_on_parse()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command.add_option_function<std::string>("-s", add_program(false), "D script, a file")
+      ->type_name("FILE")
+      ->trigger_on_parse()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command.add_option("-x", options.settings, "Set a run-time option (dvm compile --options lists them)")
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_flag("-Z", options.zero_matches, "Permit probe descriptions that match no probes");
+  command.add_option("operands", options.operands, operands)->take_all();
+}
+
+void add_process_options(CLI::App& command, ScriptOptions& options) {
+  command.add_option("-p", options.pids, "Trace this process; $target is its id")
+      ->type_name("PID")
+      ->allow_extra_args(false)
+      ->take_all();
+  command.add_option("-c", options.command, "Start this command, trace it; $target is its id")->type_name("'CMD ARGS'");
+}
+
+Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options) {
+  std::vector<compiler::Source> sources;
+  for (const auto& [is_text, value] : options.programs) {
+    if (is_text) {
+      sources.push_back({value, value, true});
+      continue;
+    }
+    Result<compiler::Source> source = read_file(value);
+    if (!source) return source.error();
+    sources.push_back(std::move(*source));
+  }
+  if (options.programs.empty()) {
+    if (options.operands.empty()) return Error{"no script: name a file, or give a program with -n"};
+    Result<compiler::Source> source = read_file(options.operands[0]);
+    if (!source) return source.error();
+    sources.push_back(std::move(*source));
+  }
+  return sources;
+}
+
+std::vector<std::string> macro_arguments(const ScriptOptions& options) {
+  std::vector<std::string> arguments = options.operands;
+  if (!options.programs.empty()) {
+    auto script = std::find_if(options.programs.begin(), options.programs.end(), [](auto& p) { return !p.first; });
+    arguments.insert(arguments.begin(), script == options.programs.end() ? "dvm" : script->second);
+  }
+  return arguments;
+}
+
+Result<dif::Options> run_time_options(const ScriptOptions& given) {
+  dif::Options options;
+  for (const std::string& setting : command_line_settings(given)) {
+    Status set = set_option(options, setting);
+    if (!set) return set.error();
+  }
+  return options;
+}
+
+std::map<std::string, std::string> macro_values(pid_t target) {
+  std::map<std::string, std::string> macros = {
+      {"pid", std::to_string(getpid())},    {"ppid", std::to_string(getppid())}, {"uid", std::to_string(getuid())},
+      {"euid", std::to_string(geteuid())},  {"gid", std::to_string(getgid())},   {"egid", std::to_string(getegid())},
+      {"pgid", std::to_string(getpgid(0))}, {"sid", std::to_string(getsid(0))},
+  };
+  if (target != 0) macros["target"] = std::to_string(target);
+  return macros;
+}
+
+std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
+                                                      runtime::Handle* handle, pid_t target, dif::Options& options) {
+  std::optional<HandleCatalog> catalog;
+  if (handle != nullptr) catalog.emplace(*handle);
+  compiler::CompileOptions how;
+  how.arguments = macro_arguments(given);
+  how.macros = macro_values(target);
+  how.default_arguments = options[dif::Option::defaultargs] != 0;
+  how.allow_zero_matches = options[dif::Option::zdefs] != 0;
+  how.catalog = catalog ? &*catalog : nullptr;
+  compiler::CompileResult result = compiler::compile(sources, how);
+  for (const compiler::Diagnostic& diagnostic : result.diagnostics)
+    fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), options[dif::Option::errtags] != 0));
+  for (const compiler::CompiledSource& program : result.programs)
+    for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
+  for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win
+  return std::move(result.programs);
+}
+
+std::string matched_line(const compiler::Source& source, size_t matched) {
+  std::string what = source.is_description ? source.text.substr(0, source.text.find_first_of("/{")) : source.name;
+  return fmt::format("{} '{}' matched {} probe{}", source.is_description ? "description" : "script", what, matched,
+                     matched == 1 ? "" : "s");
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,53 @@
+#pragma once
+// What the subcommands share: the options that name programs and processes, reading sources, compiling them against the probes of
+// a handle, and showing diagnostics.
+
+#include <sys/types.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/compiler/compile.h"
+#include "dvm/runtime/handle.h"
+
+namespace dvm::cmd {
+
+// Options as given on the command line, before anything was opened.
+struct ScriptOptions {
+  std::vector<std::pair<bool, std::string>> programs;  // in order; true: a text (-n), false: a file (-s)
+  std::vector<std::string> operands;                   // script (without -n and -s), then $1, $2, ...
+  std::vector<std::string> settings;                   // -x name[=value]
+  std::vector<pid_t> pids;                             // -p
+  std::string command;                                 // -c
+  bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
+};
+
+// operands: how the positional arguments are described in the help.
+void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
+void add_process_options(CLI::App& command, ScriptOptions& options);
+
+// Reads every file. "-" is standard input.
+Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options);
+
+// $0, $1, ... for the sources.
+std::vector<std::string> macro_arguments(const ScriptOptions& options);
+
+// Options of the command line, set before the script's own pragmas.
+Result<dif::Options> run_time_options(const ScriptOptions& options);
+
+// Values of $pid, $uid, ... and, if target is not 0, $target.
+std::map<std::string, std::string> macro_values(pid_t target);
+
+// Compiles against the handle's probes (none: handle is null, descriptions are not matched), prints diagnostics on standard
+// error, applies the pragmas to `options`. Empty result: there were errors, and they have been shown.
+std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
+                                                      runtime::Handle* handle, pid_t target, dif::Options& options);
+
+// "script 'x.d' matched 3 probes" or "description 'BEGIN' matched 1 probe".
+std::string matched_line(const compiler::Source& source, size_t matched);
+
+}  // namespace dvm::cmd

@@ -1,0 +1,71 @@
+// Opens, resumes and watches the traced processes. Covered by tests/runtime/scenarios/test_process.py.
+
+#include "cmd/targets.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "cmd/script.h"
+
+namespace dvm::cmd {
+namespace {
+
+constexpr int kLookAgainMs = 50;  // how soon the watcher sees that it is to stop
+
+bool is_gone(int wait_fd) {
+  pollfd one{wait_fd, POLLIN, 0};
+  return poll(&one, 1, kLookAgainMs) > 0;
+}
+
+}  // namespace
+
+Result<Targets> Targets::open(const ScriptOptions& options) {
+  Targets targets;
+  for (pid_t pid : options.pids) {
+    Result<runtime::Process> process = runtime::Process::grab(pid);
+    if (!process) return process.error();
+    targets.processes_.push_back(std::move(*process));
+  }
+  if (!options.command.empty()) {
+    Result<runtime::Process> process = runtime::Process::spawn(std::string_view(options.command));
+    if (!process) return process.error();
+    targets.processes_.push_back(std::move(*process));
+  }
+  return targets;
+}
+
+Status Targets::resume() {
+  for (runtime::Process& process : processes_) {
+    Status resumed = process.resume();
+    if (!resumed) return resumed;
+  }
+  return {};
+}
+
+void Targets::watch(std::function<void()> all_gone) {
+  if (processes_.empty()) return;
+  std::vector<int> fds;
+  for (const runtime::Process& process : processes_) fds.push_back(process.wait_fd());
+  watcher_ = std::jthread([fds = std::move(fds), all_gone = std::move(all_gone)](const std::stop_token& stop) mutable {
+    while (!stop.stop_requested() && !fds.empty())
+      if (is_gone(fds.back())) fds.pop_back();
+    if (fds.empty()) all_gone();
+  });
+}
+
+void Targets::stop_watching() {
+  if (!watcher_.joinable()) return;
+  watcher_.request_stop();
+  watcher_.join();
+}
+
+std::vector<std::string> Targets::exit_notices() {
+  std::vector<std::string> notices;
+  for (runtime::Process& process : processes_)
+    if (process.has_exited()) notices.push_back(fmt::format("pid {} has exited", process.pid()));
+  return notices;
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,39 @@
+#pragma once
+// The processes that a run traces: those of -p, then the one of -c, which waits before its first instruction until resume().
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/process/process.h"
+
+namespace dvm::cmd {
+
+struct ScriptOptions;
+
+class Targets {
+ public:
+  static Result<Targets> open(const ScriptOptions& options);
+  Targets() = default;
+  Targets(Targets&&) = default;
+  Targets& operator=(Targets&&) = default;
+  ~Targets() { stop_watching(); }
+
+  pid_t first() const { return processes_.empty() ? 0 : processes_.front().pid(); }
+  Status resume();
+  // Calls this once all processes are gone, from a thread of its own; never, if there is none.
+  void watch(std::function<void()> all_gone);
+  void stop_watching();
+  // "pid N has exited" for each that has.
+  std::vector<std::string> exit_notices();
+
+ private:
+  std::vector<runtime::Process> processes_;
+  std::jthread watcher_;
+};
+
+}  // namespace dvm::cmd

@@ -1,0 +1,182 @@
+// One tracing run. Covered by tests/runtime.
+
+#include "cmd/tracing.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "cmd/account.h"
+#include "cmd/command.h"
+#include "runtime/instrument/timer.h"
+#include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::cmd {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+Result<File> open_output(const std::string& path) {
+  if (path.empty()) return File(stdout, [](std::FILE*) { return 0; });
+  std::FILE* file = std::fopen(path.c_str(), "a");
+  if (file == nullptr) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  return File(file, std::fclose);
+}
+
+// The handle that Ctrl-C interrupts. A second one ends dvm the hard way; the kernel then takes the probes off.
+std::atomic<runtime::Handle*> g_interrupted{nullptr};
+
+void on_signal(int) {
+  if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
+}
+
+class SignalScope {
+ public:
+  explicit SignalScope(runtime::Handle& handle) {
+    g_interrupted = &handle;
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (int signal : kSignals) sigaction(signal, &action, nullptr);
+  }
+  ~SignalScope() {
+    for (int signal : kSignals) std::signal(signal, SIG_DFL);
+    g_interrupted = nullptr;
+  }
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+};
+
+// One line for each reason: a glob over a large program may have hundreds of probes with the same one.
+void report_refused(const std::vector<runtime::Refused>& refused) {
+  std::map<std::string, std::pair<size_t, const runtime::Probe*>> by_reason;
+  for (const runtime::Refused& one : refused) {
+    auto& [count, first] = by_reason[one.reason];
+    if (count++ == 0) first = one.probe;
+  }
+  for (const auto& [reason, found] : by_reason)
+    fmt::print(stderr, "dvm: {} probe{} left out, {}:{}:{}:{}{}: {}\n", found.first, found.first == 1 ? "" : "s",
+               found.second->provider, found.second->module, found.second->function, found.second->name,
+               found.first == 1 ? "" : " and others", reason);
+}
+
+Status enable(runtime::Handle& handle, const std::vector<compiler::CompiledSource>& programs) {
+  for (const compiler::CompiledSource& program : programs) {
+    Status enabled = handle.enable(program.program);
+    if (!enabled) return enabled;
+  }
+  return {};
+}
+
+void print_matched(const std::vector<compiler::Source>& sources, const std::vector<compiler::CompiledSource>& programs) {
+  for (size_t i = 0; i < programs.size(); i++) fmt::print(stderr, "dvm: {}\n", matched_line(sources[i], programs[i].matched));
+}
+
+// From probes on to probes off; the error ends tracing.
+Status follow(runtime::Handle& handle, Targets& targets) {
+  std::vector<runtime::Refused> refused;
+  if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
+  report_refused(refused);
+  SignalScope signals(handle);
+  targets.watch([&handle] { handle.interrupt(); });
+  Status resumed = targets.resume();
+  if (resumed)
+    while (handle.work()) {
+    }
+  Status stopped = handle.stop();
+  targets.stop_watching();
+  if (!resumed) return resumed;
+  return stopped ? handle.status() : stopped;
+}
+
+vm::CostPolicy cost_policy(const TracingOptions& given) {
+  return given.account.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
+}
+
+Status add_source(runtime::Handle& handle, FiringSource& source) {
+  for (auto& provider : source.providers) handle.add_provider(std::move(provider));
+  for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
+  for (const runtime::Probe& probe : source.probes)
+    if (!handle.catalog().add_with_id(probe))
+      return Error{fmt::format("probe {} of the recording has the id of another", probe.id)};
+  return {};
+}
+
+// Prints what a run leaves; returns its exit status.
+int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out) {
+  if (handle.options()[dif::Option::quiet] == 0)
+    for (const std::string& notice : targets.exit_notices()) fmt::print(stderr, "dvm: {}\n", notice);
+  if (!given.account.empty())
+    print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
+  if (!followed) return fail("{}", followed.error().message);
+  return handle.exit_status();
+}
+
+// From sources to the end of tracing.
+TraceOutcome trace_sources(const TracingOptions& given, const std::vector<compiler::Source>& sources, FiringSource& source,
+                           runtime::HandleConfig config) {
+  std::FILE* out = config.out;
+  runtime::Handle handle(std::move(config));
+  if (Status added = add_source(handle, source); !added) return {fail("{}", added.error().message)};
+  auto programs = compile_sources(sources, given.script, &handle, source.target, handle.options());
+  if (programs.empty()) return {};
+  if (given.compile_only) return {.status = 0};
+  if (handle.options()[dif::Option::quiet] == 0) print_matched(sources, programs);
+  if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
+  Status followed = follow(handle, source.targets);
+  return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
+}
+
+}  // namespace
+
+void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output) {
+  command.add_flag("-q", options.script.quiet, "Print only what the program prints");
+  command.add_flag("-w", options.script.destructive, "Permit destructive actions");
+  command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
+  command.add_flag("-e", options.compile_only, "Compile, then end without tracing");
+  command.add_flag("--account{table}", options.account, "Print what the run cost, as table or json")
+      ->type_name("[=FORM]")
+      ->check(CLI::IsMember({"table", "json"}));
+  if (with_output) command.add_option("-o", options.output, "Append results to this file")->type_name("FILE");
+}
+
+Result<FiringSource> open_live_source(const ScriptOptions& options) {
+  FiringSource source;
+  Result<Targets> targets = Targets::open(options);
+  if (!targets) return targets.error();
+  source.targets = std::move(*targets);
+  source.target = source.targets.first();
+  source.providers = runtime::make_providers();
+  source.instruments.push_back(runtime::make_uprobe_instrument());
+  source.instruments.push_back(runtime::make_timer_instrument());
+  return source;
+}
+
+TraceOutcome trace(const TracingOptions& given, const std::function<Result<FiringSource>()>& open) {
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script);
+  if (!sources) return {fail("{}", sources.error().message)};
+  Result<dif::Options> options = run_time_options(given.script);
+  if (!options) return {fail("{}", options.error().message)};
+  Result<File> out = open_output(given.output);
+  if (!out) return {fail("{}", out.error().message)};
+  Result<FiringSource> source = open();
+  if (!source) return {fail("{}", source.error().message)};
+  return trace_sources(given, *sources, *source,
+                       {.options = *options,
+                        .out = out->get(),
+                        .err = stderr,
+                        .cost = cost_policy(given),
+                        .is_replay = source->is_replay,
+                        .recorded_processes = source->processes});
+}
+
+}  // namespace dvm::cmd

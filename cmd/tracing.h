@@ -1,0 +1,52 @@
+#pragma once
+// A tracing run from options to exit status, shared by run, record and replay: they differ in where firings come from.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/script.h"
+#include "cmd/targets.h"
+#include "common/result.h"
+#include "runtime/process/target_memory.h"
+
+namespace dvm::cmd {
+
+struct TracingOptions {
+  ScriptOptions script;
+  std::string output;         // file that results are appended to; empty: standard output
+  bool compile_only = false;  // -e
+  std::string account;        // "", "table" or "json"
+};
+
+// What became of a run.
+struct TraceOutcome {
+  int status = 1;       // exit status
+  bool traced = false;  // probes were enabled
+  uint64_t drops = 0;   // firings that the instruments lost
+};
+
+// Options of run, record and replay but for where firings come from; -o only where it names the output.
+void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output);
+
+// Where firings come from.
+struct FiringSource {
+  std::vector<std::unique_ptr<runtime::Provider>> providers;
+  std::vector<std::unique_ptr<runtime::Instrument>> instruments;
+  Targets targets;
+  pid_t target = 0;  // $target, 0: none
+  // Of a recording:
+  bool is_replay = false;
+  std::vector<runtime::Probe> probes;
+  std::vector<runtime::RecordedProcess> processes;
+};
+
+// Processes as the options name them, kernel uprobes and timers.
+Result<FiringSource> open_live_source(const ScriptOptions& options);
+
+// Reads and compiles the programs, opens the source, traces until it ends, prints. `open` is called after the sources were read,
+// so that no process is started for a script that does not exist.
+TraceOutcome trace(const TracingOptions& options, const std::function<Result<FiringSource>()>& open);
+
+}  // namespace dvm::cmd
