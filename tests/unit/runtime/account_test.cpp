@@ -1,0 +1,85 @@
+// The account: counts are exact, ticks are of a sample.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+using dif::Action;
+
+const vm::Tally* find(const std::vector<std::pair<std::string, vm::Tally>>& tallies, const std::string& name) {
+  for (const auto& [key, tally] : tallies)
+    if (key == name) return &tally;
+  return nullptr;
+}
+
+const vm::Tally& opcode(const EcbAccount& ecb, dif::Opcode op) { return ecb.counts.opcodes[static_cast<size_t>(op)]; }
+
+// 1000 firings of f:entry, of which every tenth passes the predicate.
+Account run(vm::CostPolicy policy) {
+  Session session(policy);
+  uint32_t id = session.add_probe("f", "entry");
+  for (uint64_t i = 0; i < 1000; i++) session.fire(id, {i % 10 == 0});
+  dif::EcbDesc desc = clause("entry", {aggregate(Action::agg_count, 1, {}, 0), print("%d", {constant(1), constant(2)})});
+  desc.predicate = dif::PredDesc{built_in(dif::BuiltIn::arg0)};
+  session.run({desc, clause("entry", {action(Action::trace, {divide_by_zero()})})}, {declare(1, Action::agg_count)});
+  session.handle().account();
+  return session.handle().account();  // a second time gives the same
+}
+
+TEST(Account, CountsAreExact) {
+  Account account = run(vm::CostPolicy::blocks);
+  EXPECT_EQ(account.events, 1000u);
+  ASSERT_EQ(account.ecbs.size(), 2u);
+  const EcbAccount& ecb = account.ecbs[0];
+  EXPECT_EQ(ecb.firings, 1000u);
+  EXPECT_EQ(ecb.predicate_hits, 100u);
+  EXPECT_EQ(ecb.faults, 0u);
+  EXPECT_EQ(opcode(ecb, dif::Opcode::ldgs).count, 1000u);
+  EXPECT_EQ(opcode(ecb, dif::Opcode::setx).count, 200u);
+  EXPECT_EQ(opcode(ecb, dif::Opcode::ret).count, 1200u);
+  ASSERT_NE(find(ecb.actions, "count"), nullptr);
+  EXPECT_EQ(find(ecb.actions, "count")->count, 100u);
+  EXPECT_EQ(find(ecb.actions, "printf")->count, 100u);
+  EXPECT_EQ(account.ecbs[1].faults, 1000u);
+}
+
+TEST(Account, TicksAreOfASample) {
+  Account account = run(vm::CostPolicy::blocks);
+  const vm::Tally& count = *find(account.ecbs[0].actions, "count");
+  EXPECT_GT(count.timed, 0u);
+  EXPECT_LT(count.timed, count.count);
+  const vm::Tally& trace = *find(account.ecbs[1].actions, "trace");
+  EXPECT_EQ(trace.timed, 16u + 15u);  // the first 16, then 64, 128, ..., 960
+  EXPECT_GT(trace.ticks, 0u);
+  EXPECT_GT(opcode(account.ecbs[1], dif::Opcode::setx).timed, 0u);
+  EXPECT_GT(account.ticks_per_second, 1e6);
+}
+
+TEST(Account, StagesAreThere) {
+  Account account = run(vm::CostPolicy::blocks);
+  for (const char* name : {"deliver", "prepare", "predicate", "actions", "snapshot_records", "snapshot_aggregations", "print"}) {
+    ASSERT_NE(find(account.stages, name), nullptr) << name;
+    EXPECT_GT(find(account.stages, name)->count, 0u) << name;
+    EXPECT_GT(find(account.stages, name)->timed, 0u) << name;
+  }
+  EXPECT_EQ(find(account.stages, "deliver")->count, 1000u);
+  EXPECT_EQ(find(account.stages, "predicate")->count, 1000u);
+}
+
+TEST(Account, PolicyTimeTimesAll) {
+  Account account = run(vm::CostPolicy::time);
+  const vm::Tally& trace = *find(account.ecbs[1].actions, "trace");
+  EXPECT_EQ(trace.timed, 1000u);
+}
+
+TEST(Account, WithoutAccountingNothingIsCounted) {
+  Account account = run(vm::CostPolicy::none);
+  EXPECT_EQ(account.events, 1000u);
+  EXPECT_TRUE(account.ecbs.empty());
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test

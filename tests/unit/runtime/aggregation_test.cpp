@@ -1,0 +1,182 @@
+// Aggregations from the clause to the table: merging, sorting, printa(), clear(), trunc(), normalize().
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+using dif::Action;
+
+dif::ActDesc add(Action function, uint32_t id, const std::string& key, int64_t value) {
+  return aggregate(function, id, {text(key), constant(value, kLong)}, 1);
+}
+dif::ActDesc sum(uint32_t id, const std::string& key, int64_t value) { return add(Action::agg_sum, id, key, value); }
+dif::ActDesc printa(std::vector<uint32_t> ids, const std::string& format = "") {
+  dif::ActDesc desc = on_aggregations(Action::printa, std::move(ids));
+  desc.format = format;
+  desc.has_format = !format.empty();
+  return desc;
+}
+dif::AggregationDesc sums(uint32_t id) { return declare(id, Action::agg_sum, {kString}); }
+
+// The rows that the end prints after the final newline: "key value" each.
+std::string rows(const std::string& out) {
+  std::string squeezed = std::regex_replace(out, std::regex(" +"), " ");
+  return std::regex_replace(squeezed, std::regex("\n "), "\n");
+}
+
+TEST(Aggregations, EndPrintsAllThatWasNotPrinted) {
+  Session session;
+  session.run(
+      {clause("BEGIN", {sum(1, "b", 2), sum(1, "a", 1), sum(1, "b", 3), sum(2, "x", 9), printa({2}, "%s=%@d\n"), exit_with(0)})},
+      {sums(1), sums(2)});
+  EXPECT_EQ(session.out(), "x=9\n\n" + ("  a" + std::string(49, ' ')) + std::string(16, ' ') + "1\n" + "  b" +
+                               std::string(49, ' ') + std::string(16, ' ') + "5\n");
+}
+
+TEST(Aggregations, ScalarFunctionsPrintTheirNumber) {
+  std::vector<dif::ActDesc> actions;
+  std::vector<dif::AggregationDesc> declared;
+  uint32_t id = 1;
+  for (Action function : {Action::agg_sum, Action::agg_min, Action::agg_max, Action::agg_avg, Action::agg_stddev}) {
+    for (int64_t value : {-8, 2, 3}) actions.push_back(aggregate(function, id, {constant(value)}, 0));
+    declared.push_back(declare(id++, function));
+  }
+  actions.push_back(exit_with(0));
+  Session session;
+  session.run({clause("BEGIN", actions)}, declared);
+  EXPECT_EQ(rows(session.out()), "\n-3\n-8\n3\n-1\n4\n");  // stddev: root of (77/3 - 1) in integers
+}
+
+TEST(Aggregations, SortedByValueThenKey) {
+  std::vector<dif::ActDesc> actions{sum(1, "c", 1), sum(1, "a", 2), sum(1, "b", 1), exit_with(0)};
+  Session by_value;
+  by_value.run({clause("BEGIN", actions)}, {sums(1)});
+  EXPECT_EQ(rows(by_value.out()), "\nb 1\nc 1\na 2\n");
+  Session reversed;
+  reversed.set("aggsortrev").run({clause("BEGIN", actions)}, {sums(1)});
+  EXPECT_EQ(rows(reversed.out()), "\na 2\nc 1\nb 1\n");
+  Session by_key;
+  by_key.set("aggsortkey").run({clause("BEGIN", actions)}, {sums(1)});
+  EXPECT_EQ(rows(by_key.out()), "\na 2\nb 1\nc 1\n");
+}
+
+TEST(Aggregations, SortedByTheKeyAskedFor) {
+  auto pair = [](const std::string& key, int64_t number, int64_t value) {
+    return aggregate(Action::agg_sum, 1, {text(key), constant(number), constant(value, kLong)}, 2);
+  };
+  std::vector<dif::ActDesc> actions{pair("x", 3, 1), pair("y", 1, 2), pair("w", 2, 3), pair("v", 2, 4), exit_with(0)};
+  Session session;
+  session.set("aggsortkey")
+      .set("aggsortkeypos", "1")
+      .run({clause("BEGIN", actions)}, {declare(1, Action::agg_sum, {kString, kInt})});
+  EXPECT_EQ(rows(session.out()), "\ny 1 2\nv 2 4\nw 2 3\nx 3 1\n");
+}
+
+TEST(Aggregations, PrintaJoinsByKey) {
+  std::vector<dif::ActDesc> actions{
+      sum(1, "a", 1), sum(1, "b", 5), sum(2, "b", 2), sum(2, "c", 3), printa({1, 2}, "%-2s|%@2d|%@2d\n"),
+      printa({1, 2}), exit_with(0)};
+  Session session;
+  session.run({clause("BEGIN", actions)}, {sums(1), sums(2)});
+  EXPECT_EQ(rows(session.out()), "c | 0| 3\na | 1| 0\nb | 5| 2\n\nc 0 3\na 1 0\nb 5 2\n\n");
+  Session second;
+  second.set("aggsortpos", "1")
+      .run({clause("BEGIN", {actions[0], actions[1], actions[2], actions[3], actions[4], exit_with(0)})}, {sums(1), sums(2)});
+  EXPECT_EQ(rows(second.out()), "a | 1| 0\nb | 5| 2\nc | 0| 3\n\n");
+}
+
+TEST(Aggregations, OneAggregationServesSeveralConversions) {
+  Session session;
+  session.run({clause("BEGIN", {sum(1, "a", 26), printa({1}, "%s %@d %@x %@5u|\n"), exit_with(0)})}, {sums(1)});
+  EXPECT_EQ(session.out(), "a 26 1a    26|\n\n");
+}
+
+TEST(Aggregations, ClearKeepsKeys) {
+  Session session;
+  session.run(
+      {clause("BEGIN", {sum(1, "a", 5), on_aggregations(Action::clear, {1}), exit_with(0)}), clause("END", {sum(1, "b", 7)})},
+      {sums(1)});
+  // clear() acts when its record is read, which is after the snapshot that END's sum is in.
+  EXPECT_EQ(rows(session.out()), "\na 0\nb 0\n");
+}
+
+TEST(Aggregations, TruncKeepsTheLargestOrTheSmallest) {
+  auto truncated = [](std::vector<dif::Difo> count) {
+    std::vector<dif::ActDesc> actions{sum(1, "a", 1), sum(1, "b", 2), sum(1, "c", 3)};
+    actions.push_back(on_aggregations(Action::trunc, {1}, std::move(count)));
+    actions.push_back(exit_with(0));
+    Session session;
+    session.run({clause("BEGIN", actions)}, {sums(1)});
+    return rows(session.out());
+  };
+  EXPECT_EQ(truncated({constant(2)}), "\nb 2\nc 3\n");
+  EXPECT_EQ(truncated({constant(-1)}), "\na 1\n");
+  EXPECT_EQ(truncated({constant(10)}), "\na 1\nb 2\nc 3\n");
+  EXPECT_EQ(truncated({}), "\n");
+  EXPECT_EQ(truncated({constant(INT64_MIN, kLong)}), "\na 1\nb 2\nc 3\n");
+}
+
+TEST(Aggregations, NormalizeUntilDenormalize) {
+  auto by = [](int64_t divisor) { return on_aggregations(Action::normalize, {1}, {constant(divisor, kLong)}); };
+  Session session;
+  session.run({clause("BEGIN", {sum(1, "a", -100), by(10), printa({1}, "%@d\n"), by(-3), printa({1}, "%@d\n"),
+                                on_aggregations(Action::denormalize, {1}), printa({1}, "%@d\n"), exit_with(0)})},
+              {sums(1)});
+  EXPECT_EQ(session.out(), "-10\n33\n-100\n\n");
+}
+
+TEST(Aggregations, NormalizeByZeroIsIgnoredAndSaid) {
+  Session session;
+  session.run({clause("BEGIN", {sum(1, "a", 4), on_aggregations(Action::normalize, {1}, {constant(0)}), exit_with(0)})},
+              {sums(1)});
+  EXPECT_EQ(rows(session.out()), "\na 4\n");
+  EXPECT_EQ(session.err(), "dvm: normalize() by zero was ignored\n");
+}
+
+TEST(Aggregations, MergesAcrossSnapshots) {
+  Session session;
+  session.set("aggsize", "256");  // a handful of keys: the consumer must take them in between
+  uint32_t id = session.add_probe("f", "entry");
+  for (uint64_t i = 0; i < 1000; i++) session.fire(id, {i % 10});
+  std::vector<dif::ActDesc> actions;
+  uint32_t number = 1;
+  std::vector<dif::AggregationDesc> declared;
+  for (Action function : {Action::agg_min, Action::agg_max, Action::agg_sum, Action::agg_avg}) {
+    actions.push_back(aggregate(function, number, {built_in(dif::BuiltIn::arg0)}, 0));
+    declared.push_back(declare(number++, function));
+  }
+  actions.push_back(aggregate(Action::agg_count, number, {built_in(dif::BuiltIn::arg0)}, 1));
+  declared.push_back(declare(number, Action::agg_count, {kLong}));
+  session.run({clause("entry", actions)}, declared);
+  std::string expected = "\n0\n9\n4500\n4\n";
+  for (int i = 0; i < 10; i++) expected += std::to_string(i) + " 100\n";
+  EXPECT_EQ(rows(session.out()), expected);
+  EXPECT_EQ(session.err(), "");
+}
+
+TEST(Aggregations, SortsDistributionsByTheirWeight) {
+  auto quantize = [](const std::string& key, int64_t value) { return add(Action::agg_quantize, 1, key, value); };
+  Session session;
+  session.run({clause("BEGIN", {quantize("large", 100), quantize("small", -100), quantize("zero", 0), exit_with(0)})},
+              {declare(1, Action::agg_quantize, {kString})});
+  std::string out = session.out();
+  EXPECT_LT(out.find("small"), out.find("zero"));
+  EXPECT_LT(out.find("zero"), out.find("large"));
+}
+
+TEST(Aggregations, ManyKeysOfAllKinds) {
+  dif::DataType bytes{dif::TypeKind::bytes, false, false, 3, ""};
+  dif::Difo three = text("abc");
+  three.result = bytes;
+  Session session;
+  session.run(
+      {clause("BEGIN", {aggregate(Action::agg_count, 1, {text(""), constant(-2), three, text("12345678")}, 4), exit_with(0)})},
+      {declare(1, Action::agg_count, {kString, kInt, bytes, kString})});
+  EXPECT_EQ(rows(session.out()), "\n-2 abc 12345678 1\n");
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test

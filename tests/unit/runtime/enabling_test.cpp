@@ -1,0 +1,123 @@
+// Programs that cannot be enabled, and the layout of those that can.
+
+#include "runtime/enabling/enabling.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+using dif::Action;
+
+class Fixture : public ::testing::Test {
+ protected:
+  Fixture() {
+    probe_.id = 1;
+    probe_.name = "BEGIN";
+  }
+  Status add(std::vector<dif::EcbDesc> clauses, std::vector<dif::AggregationDesc> aggregations = {}) {
+    dif::Program program;
+    program.clauses = std::move(clauses);
+    program.aggregations = std::move(aggregations);
+    auto all = [this](const dif::ProbeDesc&) { return std::vector<const Probe*>{&probe_}; };
+    return enabling_.add(program, all, options_, vm::CostPolicy::none);
+  }
+  std::string error(std::vector<dif::EcbDesc> clauses, std::vector<dif::AggregationDesc> aggregations = {}) {
+    Status status = add(std::move(clauses), std::move(aggregations));
+    return status ? "" : status.error().message;
+  }
+
+  Probe probe_;
+  dif::Options options_;
+  Enabling enabling_;
+};
+
+TEST_F(Fixture, EpidsAndClausesCountAcrossPrograms) {
+  ASSERT_TRUE(add({clause("BEGIN", {}), clause("BEGIN", {})}));
+  ASSERT_TRUE(add({clause("BEGIN", {})}));
+  ASSERT_EQ(enabling_.ecbs().size(), 3u);
+  EXPECT_EQ(enabling_.ecb(3)->epid, 3u);
+  EXPECT_EQ(enabling_.ecb(3)->clause, 2u);
+  EXPECT_EQ(enabling_.ecb(0), nullptr);
+  EXPECT_EQ(enabling_.ecb(4), nullptr);
+  EXPECT_EQ(enabling_.find(1)->ecbs.size(), 3u);
+}
+
+TEST_F(Fixture, ValuesLieAtTheirNaturalAlignment) {
+  dif::DataType byte{dif::TypeKind::integer, true, true, 1, "char"};
+  ASSERT_TRUE(add({clause("BEGIN", {print("%c%s%d%d", {constant(1, byte), text("t"), constant(2, kLong), constant(3)})})}));
+  const Ecb& ecb = *enabling_.ecb(1);
+  const std::vector<Value>& values = ecb.actions[0].values;
+  EXPECT_EQ(values[0].offset, 8u);
+  EXPECT_EQ(values[1].offset, 9u);
+  EXPECT_EQ(values[1].size, 257u);
+  EXPECT_EQ(values[2].offset, 272u);
+  EXPECT_EQ(values[3].offset, 280u);
+  EXPECT_EQ(ecb.record_size, 288u);
+}
+
+TEST_F(Fixture, WhatTheConsumerNeedNotSeeLeavesNoRecord) {
+  ASSERT_TRUE(add({clause("BEGIN", {action(Action::expression, {constant(1)})}), clause("BEGIN", {}),
+                   clause("BEGIN", {action(Action::expression, {constant(1)}), exit_with(0)})}));
+  EXPECT_EQ(enabling_.ecb(1)->record_size, 0u);
+  EXPECT_EQ(enabling_.ecb(2)->record_size, 8u);
+  EXPECT_EQ(enabling_.ecb(3)->record_size, 8u);
+}
+
+TEST_F(Fixture, UnverifiedDifNamesClauseAndInstruction) {
+  dif::Difo bad = constant(1);
+  bad.text[0] = dif::Instruction::indexed(dif::Opcode::setx, 7, 1);
+  dif::EcbDesc desc = clause("BEGIN", {action(Action::trace, {bad})});
+  desc.position = {"x.d", 12, 1};
+  std::string message = error({clause("BEGIN", {}), desc});
+  EXPECT_EQ(message.find("could not enable dt_clause_1 (x.d line 12): the verifier rejects its DIF: instruction 0: "), 0u)
+      << message;
+  EXPECT_TRUE(enabling_.ecbs().empty()) << "all or nothing";
+}
+
+TEST_F(Fixture, AggregationsMustFitTheirDeclaration) {
+  auto count = [](unsigned keys, std::vector<dif::Difo> args) {
+    return std::vector<dif::EcbDesc>{clause("BEGIN", {aggregate(Action::agg_count, 1, std::move(args), keys)})};
+  };
+  EXPECT_NE(error(count(0, {}), {}), "");
+  EXPECT_NE(error(count(0, {}), {declare(1, Action::agg_sum)}), "");
+  EXPECT_NE(error(count(1, {constant(1)}), {declare(1, Action::agg_count)}), "");
+  EXPECT_NE(error(count(1, {constant(1, kLong)}), {declare(1, Action::agg_count, {kInt})}), "");
+  EXPECT_NE(error(count(5, {constant(1)}), {declare(1, Action::agg_count, {kInt, kInt, kInt, kInt, kInt})}), "");
+  EXPECT_NE(error(count(0, {constant(1)}), {declare(1, Action::agg_count)}), "");
+  EXPECT_NE(error({}, {declare(1, Action::agg_lquantize, {}, {0, 10, 0})}), "");
+  EXPECT_EQ(error(count(1, {constant(1)}), {declare(1, Action::agg_count, {kInt})}), "");
+}
+
+TEST_F(Fixture, AbsurdValuesAreRefused) {
+  dif::DataType huge{dif::TypeKind::bytes, false, false, 0xffffffff, ""};
+  dif::DataType odd{dif::TypeKind::integer, false, false, 3, ""};
+  EXPECT_NE(error({clause("BEGIN", {action(Action::trace, {constant(1, huge)})})}), "");
+  EXPECT_NE(error({clause("BEGIN", {action(Action::trace, {constant(1, odd)})})}), "");
+}
+
+TEST(Going, DestructiveActionsNeedTheOption) {
+  Session session;
+  dif::EcbDesc desc = clause("BEGIN", {action(Action::system)});
+  std::string message = session.start({desc});
+  EXPECT_TRUE(message == "could not enable tracing: Destructive actions not allowed" ||
+              message.find("an action that dvm does not have") != std::string::npos)
+      << message;
+}
+
+TEST(Going, ARecordMustFitTheBuffer) {
+  Session session;
+  session.set("bufsize", "32");
+  EXPECT_EQ(session.start({clause("BEGIN", {print("%s", {text("x")})})}),
+            "could not enable tracing: Enabling exceeds size of buffer");
+}
+
+TEST(Going, BadFormatsAreRefused) {
+  Session session;
+  EXPECT_EQ(session.start({clause("BEGIN", {print("%q", {text("x")})})}), "a format has no conversion '%q'");
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test
