@@ -4,7 +4,7 @@
 //   uprobe/firing/string   @[copyinstr(arg0)] = count() (and the string)
 //
 // A child calls a function whose first instruction is a push, in a tight loop: once untraced, then traced by each. Added cost is
-// the difference. Prints medians with quartiles over the rounds, and the ratio. usage: bench_firing [ROUNDS [CALLS]]
+// the difference. Prints medians with quartiles over the rounds, and the ratio. usage: firing_cost [ROUNDS [CALLS]]
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ void run_on(int cpu) {
 }
 
 [[noreturn]] void fail(const std::string& what) {
-  fmt::print(stderr, "bench_firing: {}\n", what);
+  fmt::print(stderr, "firing_cost: {}\n", what);
   std::exit(1);
 }
 
@@ -248,7 +248,7 @@ uint64_t offset_of(const std::string& file, const std::string& function) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   const long calls = argc > 2 ? std::atol(argv[2]) : 500'000;
-  if (rounds < 1 || calls < 1) fail("usage: bench_firing [ROUNDS [CALLS]]");
+  if (rounds < 1 || calls < 1) fail("usage: firing_cost [ROUNDS [CALLS]]");
   char path[4096] = {};
   if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0) fail("no /proc/self/exe");
   const uint64_t offset = offset_of(path, "bench_hot");

@@ -1,5 +1,5 @@
 // How long it takes to put all functions of a program under trace and to take them off again: uprobe/attach, uprobe/detach.
-// usage: bench_attach [FILE [ROUNDS]], a file that a running bash has mapped; by default /bin/bash itself
+// usage: firing_attach [FILE [ROUNDS]], a file that a running bash has mapped; by default /bin/bash itself
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ double now_ms() {
 }
 
 [[noreturn]] void fail(const std::string& what) {
-  fmt::print(stderr, "bench_attach: {}\n", what);
+  fmt::print(stderr, "firing_attach: {}\n", what);
   std::exit(1);
 }
 
@@ -68,7 +68,7 @@ void print(const char* name, std::vector<double> times) {
 int main(int argc, char** argv) {
   const std::string file = argc > 1 ? argv[1] : "/bin/bash";
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 9;
-  if (rounds < 1) fail("usage: bench_attach [FILE [ROUNDS]]");
+  if (rounds < 1) fail("usage: firing_attach [FILE [ROUNDS]]");
   const pid_t pid = start_bash();
   usleep(100'000);
   const std::vector<Probe> probes = probes_of(file, pid);
