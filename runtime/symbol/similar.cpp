@@ -1,27 +1,38 @@
-// Near names by Levenshtein's distance. Covered by tests/unit/instrument/elf_test.cpp.
+// Near names by the distance of Damerau and Levenshtein. Covered by tests/unit/instrument/elf_test.cpp.
 
 #include "runtime/symbol/similar.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace dvm::runtime {
 namespace {
 
-// Row by row over `b`; gives up with limit + 1 as soon as a whole row is above the limit.
-size_t distance(std::string_view a, std::string_view b, size_t limit, std::vector<size_t>& row) {
-  row.resize(a.size() + 1);
+// Rows of the table of distances between the beginnings of two names.
+using Row = std::vector<size_t>;
+
+// Row by row over `b`, with the two rows before for exchanged neighbours; gives up with limit + 1 as soon as two rows in a row
+// are above the limit.
+size_t distance(std::string_view a, std::string_view b, size_t limit, std::array<Row, 3>& rows) {
+  auto& [row, before, older] = rows;
+  for (Row& each : rows) each.resize(a.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
+  size_t least = 0;
   for (size_t j = 1; j <= b.size(); j++) {
-    size_t diagonal = row[0], least = row[0] = j;
+    std::swap(older, before);
+    std::swap(before, row);
+    size_t least_before = least;
+    least = row[0] = j;
     for (size_t i = 1; i <= a.size(); i++) {
-      size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[i];
-      row[i] = std::min({changed, row[i] + 1, row[i - 1] + 1});
+      row[i] = std::min({before[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), row[i - 1] + 1, before[i] + 1});
+      bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (exchanged) row[i] = std::min(row[i], older[i - 2] + 1);
       least = std::min(least, row[i]);
     }
-    if (least > limit) return limit + 1;
+    if (std::min(least, least_before) > limit) return limit + 1;
   }
   return row[a.size()];
 }
@@ -32,17 +43,18 @@ std::vector<std::string> similar_names(std::string_view name, const std::vector<
   constexpr size_t kLongest = 128, kMost = 3;
   if (name.empty() || name.size() > kLongest) return {};
   size_t limit = std::max<size_t>(1, name.size() / 3);
-  std::set<std::pair<size_t, std::string_view>> near;
-  std::vector<size_t> row;
+  std::set<std::tuple<size_t, size_t, std::string_view>> near;  // steps, difference in length, name
+  std::array<Row, 3> rows;
   for (std::string_view candidate : candidates) {
     if (candidate.size() > name.size() + limit || candidate.size() + limit < name.size()) continue;
-    size_t steps = distance(name, candidate, limit, row);
+    size_t steps = distance(name, candidate, limit, rows);
     if (steps > limit) continue;
-    near.emplace(steps, candidate);
+    size_t longer = std::max(candidate.size(), name.size()), shorter = std::min(candidate.size(), name.size());
+    near.emplace(steps, longer - shorter, candidate);
     if (near.size() > kMost) near.erase(std::prev(near.end()));
   }
   std::vector<std::string> names;
-  for (const auto& [steps, candidate] : near) names.emplace_back(candidate);
+  for (const auto& [steps, difference, candidate] : near) names.emplace_back(candidate);
   return names;
 }
 

@@ -129,7 +129,8 @@ TEST(Demangle, LeavesArgumentsOff) {
 
 TEST(Similar, NearestFirst) {
   EXPECT_THAT(similar_names("mallco", {"free", "malloc", "calloc", "malloc_usable_size", "mallcos"}),
-              ElementsAre("mallcos", "malloc"));
+              ElementsAre("malloc", "mallcos", "calloc"));
+  EXPECT_THAT(similar_names("fnuc", {"fun", "func", "nuc"}), ElementsAre("func", "nuc"));
   EXPECT_THAT(similar_names("x", {"y", "abc"}), ElementsAre("y"));
   EXPECT_THAT(similar_names("", {"y"}), ElementsAre());
   EXPECT_THAT(similar_names("func", {"a", "something_else"}), ElementsAre());
