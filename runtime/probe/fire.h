@@ -20,8 +20,15 @@ void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing
 
 struct Off;  // accounting
 
-// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. action: its index in the clause; the
-// predicate counts as 0.
+// Which action of its clause is at `position`, as arg2 of ERROR counts them: from 0, statements that only compute left out.
+inline uint32_t action_number(const Ecb& ecb, uint32_t position) noexcept {
+  uint32_t number = 0;
+  for (uint32_t i = 0; i < position; i++) number += ecb.actions[i].kind != dif::Action::expression;
+  return number;
+}
+
+// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. action: its number; the predicate's
+// is 0.
 template <class Accounting>
 void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
   FireSession& session = context.session;
@@ -96,7 +103,7 @@ void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept 
   if constexpr (Policy::counts) session.stages[Stage::actions].count++, stamp.close(session.stages[Stage::actions]);
   if (done != ecb.actions.size()) {
     note_fault<Policy>(ecb);
-    return raise_error<Accounting>(context, ecb, done, firing);
+    return raise_error<Accounting>(context, ecb, action_number(ecb, done), firing);
   }
   session.principal.commit(ecb.record_size);
 }

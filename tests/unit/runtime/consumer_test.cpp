@@ -22,7 +22,8 @@ TEST(Faults, FireErrorWithTheirArguments) {
   using dif::BuiltIn;
   Session session;
   session.run(
-      {clause("BEGIN", {}), clause("BEGIN", {print("x"), action(Action::trace, {divide_by_zero()})}),
+      {clause("BEGIN", {}),
+       clause("BEGIN", {action(Action::expression, {constant(1)}), print("x"), action(Action::trace, {divide_by_zero()})}),
        clause("ERROR", {print("%d %d %d %d %d", {built_in(BuiltIn::arg1), built_in(BuiltIn::arg2), built_in(BuiltIn::arg3),
                                                  built_in(BuiltIn::arg4), built_in(BuiltIn::arg5)}),
                         exit_with(0)})});
