@@ -37,11 +37,11 @@ class Running(dvmtest.PrivilegedTest):
             self.target.stdin.close()
             self.target.stdout.close()
 
-    def attach(self, text, *args):
+    def attach(self, text):
         """Starts dvm on the target and returns once its probes are live: BEGIN has printed."""
-        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, "-p", str(self.target.pid), *args],
+        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, "-p", str(self.target.pid)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
-        self.assertEqual(tracer.stdout.readline(), "live\n", None)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
         return tracer
 
     def go(self):
@@ -49,11 +49,18 @@ class Running(dvmtest.PrivilegedTest):
         self.target.stdin.flush()
 
     def test_attach_to_a_running_process_and_see_it_end(self):
-        tracer = self.attach("pid$target:looper:func:entry { @ = count(); }", "-xquiet=off")
+        tracer = self.attach("pid$target:looper:func:entry { @ = count(); }")
         self.go()
         out, err = tracer.communicate(timeout=30)
         self.assertEqual(tracer.returncode, 0, err)
         self.assertRegex(out, r"\n +20000\n")
+
+    def test_the_end_of_the_process_is_noticed(self):
+        tracer = subprocess.Popen([DVM, "run", "-n", "pid$target:looper:func:entry { @ = count(); }", "-p", str(self.target.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.go()
+        out, err = tracer.communicate(timeout=30)
+        self.assertEqual(tracer.returncode, 0, err)
         self.assertIn(f"dvm: pid {self.target.pid} has exited", err)
 
     def test_interrupt_prints_aggregations_and_detaches(self):
@@ -101,7 +108,7 @@ class Started(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 3, result.stderr)
 
     def test_several_modules_by_glob(self):
-        result = dvm("run", "-q", "-n", "pid$target:libc*:getpid:entry, pid$target:a.out:main:entry { @[probemod, probefunc] = count(); }",
+        result = dvm("run", "-q", "-n", "pid$target:libc*:getpid:entry, pid$target:a.out:Py_BytesMain:entry { @[probemod, probefunc] = count(); }",
                      "-c", "/usr/bin/python3 -c 'import os; os.getpid()'")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"libc\.so\.6 +getpid +\d+")
