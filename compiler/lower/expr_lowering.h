@@ -28,8 +28,8 @@ class ExprLowering {
   struct Place {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
-    unsigned address = 0;          // or memory
-    const Field* field = nullptr;  // a bit-field at it
+    unsigned address = 0;                        // or memory
+    const Field* field = nullptr;                // a bit-field at it
     const Type* type = nullptr;
   };
 

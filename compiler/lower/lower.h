@@ -17,9 +17,11 @@
 
 namespace dvm::compiler {
 
-// The DIFO of an expression's value; for a statement (is_statement) its value is dropped. Diagnoses D_NOREG and objects that are
-// too large.
-dif::Difo lower_expr(const Expr& expr, bool is_statement, Session& session);
+// What becomes of the value: it is dropped, recorded in as many bytes as its type has, or tested for zero.
+enum class Use : uint8_t { effect, record, test };
+
+// Diagnoses D_NOREG and objects that are too large.
+dif::Difo lower_expr(const Expr& expr, Use use, Session& session);
 
 dif::EcbDesc lower_clause(const CheckedClause& clause, Session& session);
 

@@ -21,8 +21,10 @@ bool uses_tuple_stack(const Expr& e) {
 }  // namespace
 
 void ExprLowering::push(const Expr& e, unsigned reg) {
-  if (is_string(e.type)) out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
-  else out_.push(Opcode::pushtv, dif::PushType::value, 0, reg);
+  if (is_string(e.type))
+    out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
+  else
+    out_.push(Opcode::pushtv, dif::PushType::value, 0, reg);
 }
 
 // All that needs the tuple stack is evaluated before the first push; what follows is evaluated when its turn comes, so that

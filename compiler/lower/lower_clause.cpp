@@ -20,16 +20,16 @@ bool fits(const dif::Difo& difo) {
 
 }  // namespace
 
-dif::Difo lower_expr(const Expr& expr, bool is_statement, Session& s) {
+dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   Emitter out;
   ExprLowering lowering(out, s.types);
   unsigned reg = 0;
-  if (is_statement)
+  if (use == Use::effect)
     lowering.lower_statement(expr);
   else
-    reg = lowering.lower_as(expr, expr.type);
+    reg = use == Use::record ? lowering.lower(expr).reg : lowering.lower_as(expr, expr.type);
   if (out.failed()) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);
-  dif::Difo difo = out.finish(reg, is_statement ? dif::DataType{} : data_type(expr.type));
+  dif::Difo difo = out.finish(reg, use == Use::effect ? dif::DataType{} : data_type(expr.type));
   if (!fits(difo)) return fail(expr, "the code of this expression is too large", Tag::D_NESTING, s);
   return difo;
 }
@@ -44,7 +44,8 @@ dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   desc.aggregations = action.aggregations;
   desc.key_count = action.key_count;
   desc.parameters = action.parameters;
-  for (const ExprPtr& arg : action.args) desc.args.push_back({lower_expr(*arg, action.kind == dif::Action::expression, s)});
+  for (const ExprPtr& arg : action.args)
+    desc.args.push_back({lower_expr(*arg, action.kind == dif::Action::expression ? Use::effect : Use::record, s)});
   return desc;
 }
 
@@ -54,7 +55,7 @@ dif::EcbDesc lower_clause(const CheckedClause& clause, Session& s) {
   dif::EcbDesc desc;
   desc.probes = clause.probes;
   desc.position = s.diagnostics.file().position(clause.where);
-  if (clause.predicate) desc.predicate = dif::PredDesc{lower_expr(*clause.predicate, false, s)};
+  if (clause.predicate) desc.predicate = dif::PredDesc{lower_expr(*clause.predicate, Use::test, s)};
   s.diagnostics.set_region("action list");
   for (const CheckedAction& action : clause.actions) desc.actions.push_back(lower_action(action, s));
   s.diagnostics.set_region("");

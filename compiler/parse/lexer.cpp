@@ -72,31 +72,27 @@ void Lexer::follow_typedef(const antlr4::Token& t) {
   if (kind == SEMI) in_typedef_ = false;
 }
 
+// What follows an open literal is not what it seems, so only the first is told.
+void Lexer::check_open(const antlr4::Token& t) {
+  if (is_broken_) return;
+  is_broken_ = true;
+  const Location at = where(t);
+  const bool is_string = t.getType() == OPEN_STRING;
+  const std::string what = is_string ? "string literal" : "character constant";
+  if (!file_.text(at).ends_with('\n'))
+    return diagnostics_.error(Tag::D_SYNTAX, at, "end-of-file encountered before end of " + what);
+  // dtrace has already read the newline and names the line after it.
+  diagnostics_.error(is_string ? Tag::D_STR_NL : Tag::D_CHR_NL, {at.end, at.end + 1}, "newline encountered in " + what,
+                     {what + " begins in line " + std::to_string(file_.line(at.begin))});
+}
+
 void Lexer::check(const antlr4::Token& t) {
-  Location at = where(t);
-  switch (t.getType()) {
-    case OPEN_STRING:
-    case OPEN_CHARACTER: {
-      const std::string what = t.getType() == OPEN_STRING ? "string literal" : "character constant";
-      const bool newline = at.end <= file_.text().size() && file_.text(at).ends_with('\n');
-      if (newline) {
-        // dtrace has already read the newline and names the line after it.
-        diagnostics_.error(t.getType() == OPEN_STRING ? Tag::D_STR_NL : Tag::D_CHR_NL, {at.end, at.end + 1},
-                           "newline encountered in " + what, {what + " begins in line " + std::to_string(file_.line(at.begin))});
-      } else {
-        diagnostics_.error(Tag::D_SYNTAX, at, "end-of-file encountered before end of " + what);
-      }
-      break;
-    }
-    case OPEN_COMMENT:
-      diagnostics_.error(Tag::D_SYNTAX, {at.begin, at.begin + 2}, "end-of-file encountered before end of comment");
-      break;
-    case FLOATING:
-      diagnostics_.error(Tag::D_SYNTAX, at, "floating-point constants are not permitted");
-      break;
-    default:
-      break;
-  }
+  const Location at = where(t);
+  const size_t kind = t.getType();
+  if (kind == OPEN_STRING || kind == OPEN_CHARACTER) check_open(t);
+  if (kind == OPEN_COMMENT)
+    diagnostics_.error(Tag::D_SYNTAX, {at.begin, at.begin + 2}, "end-of-file encountered before end of comment");
+  if (kind == FLOATING) diagnostics_.error(Tag::D_SYNTAX, at, "floating-point constants are not permitted");
 }
 
 }  // namespace dvm::compiler

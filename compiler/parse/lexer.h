@@ -23,6 +23,7 @@ class Lexer : public grammar::DLexer {
   void follow_braces(size_t kind);
   void follow_typedef(const antlr4::Token& t);
   void check(const antlr4::Token& t);
+  void check_open(const antlr4::Token& t);
   void end_item();
   std::string text(const antlr4::Token& t) const;
   Location where(const antlr4::Token& t) const;
@@ -37,7 +38,8 @@ class Lexer : public grammar::DLexer {
   bool in_item_ = false;
   bool in_clause_ = false;
   bool in_typedef_ = false;
-  std::string candidate_;  // last identifier of a typedef outside braces
+  bool is_broken_ = false;  // a literal was left open
+  std::string candidate_;   // last identifier of a typedef outside braces
 };
 
 }  // namespace dvm::compiler

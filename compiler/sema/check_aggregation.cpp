@@ -135,18 +135,24 @@ class AggregationCheck {
     if (top > 9.2e18)
       return fail(Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
                   "llquantize( ) factor (argument #2) to the power of the high magnitude (argument #4) overflows 64 bits");
-    if (steps < factor ? factor % steps != 0 : steps % factor != 0)
+    if (steps < factor || steps % factor != 0)
       return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where,
-                  "llquantize( ) steps (argument #5) must divide the factor (argument #2) or be a multiple of it");
-    if (low > 0 || steps > factor) {
-      int64_t power = 1;
-      for (int64_t i = 0; i <= low && power <= steps; i++) power *= factor;
-      if (power < steps)
-        return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where,
-                    "llquantize( ) steps (argument #5) must not be more than the values of the lowest magnitude");
-    }
+                  "llquantize( ) steps (argument #5) must be a multiple of the factor (argument #2)");
+    if (!splits_evenly(factor, low, high, steps))
+      return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where,
+                  "llquantize( ) steps (argument #5) must divide each magnitude evenly");
     if ((high - low + 1) * steps > kMaxLevels)
       return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where, "llquantize( ) has too many levels");
+    return true;
+  }
+
+  // Magnitudes of more values than steps are cut into steps.
+  static bool splits_evenly(int64_t factor, int64_t low, int64_t high, int64_t steps) {
+    int64_t power = 1;
+    for (int64_t m = 0; m <= high; m++) {
+      power *= factor;
+      if (m >= low && power > steps && power % steps != 0) return false;
+    }
     return true;
   }
 

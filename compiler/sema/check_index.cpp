@@ -94,7 +94,7 @@ ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
     fail(e, Tag::D_UNKNOWN, "args[ ] is not available yet: arguments have no types here",
          {"arg0 to arg9 are the arguments as integers"});
   } else if (row.family == dif::VariableFamily::none) {
-    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: there are no {} here", row.name, row.text));
+    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm ({})", row.name, row.text));
   } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
     fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
   } else {

@@ -121,7 +121,7 @@ ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
   if (symbol.kind == SymbolKind::built_in) {
     const dif::BuiltInInfo& row = *find_built_in(name);
     if (row.family == dif::VariableFamily::none) {
-      fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: there is no {} here", name, row.text));
+      fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm ({})", name, row.text));
       return nullptr;
     }
   }

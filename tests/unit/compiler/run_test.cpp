@@ -1,4 +1,5 @@
-// What compiled D computes: expressions are compiled, verified and run. Every DIFO that the compiler makes must pass the verifier.
+// What compiled D computes: expressions are compiled, verified and run. Every DIFO that the compiler makes must pass the
+// verifier.
 
 #include <gtest/gtest.h>
 
@@ -91,25 +92,33 @@ std::string value(const std::string& expression) {
 using Values = std::vector<std::string>;
 
 TEST(Run, IntegersWrapAsTheirTypes) {
-  EXPECT_EQ(run("int x; BEGIN { x = 2147483647; x++; trace(x); trace((long)x); trace(x < 0); }"), (Values{"-2147483648", "-2147483648", "1"}));
-  EXPECT_EQ(run("uint32_t u; BEGIN { u = 0; u--; trace(u); trace(u > 0); trace((u + 1) / 2); }"), (Values{"4294967295", "1", "0"}));
-  EXPECT_EQ(run("char c; short s; BEGIN { c = 200; s = 70000; trace(c); trace(s); trace(c + s); }"), (Values{"-56", "4464", "4408"}));
+  EXPECT_EQ(run("int x; BEGIN { x = 2147483647; x++; trace(x); trace((long)x); trace(x < 0); }"),
+            (Values{"-2147483648", "-2147483648", "1"}));
+  EXPECT_EQ(run("uint32_t u; BEGIN { u = 0; u--; trace(u); trace(u > 0); trace((u + 1) / 2); }"),
+            (Values{"4294967295", "1", "0"}));
+  EXPECT_EQ(run("char c; short s; BEGIN { c = 200; s = 70000; trace(c); trace(s); trace(c + s); }"),
+            (Values{"-56", "4464", "4408"}));
   EXPECT_EQ(run("uint8_t b; BEGIN { b = 255; b += 2; trace(b); trace((int)b == 1); }"), (Values{"1", "1"}));
 }
 
 TEST(Run, ArithmeticFollowsCsConversions) {
-  EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i >> 1); }"),
+  EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i "
+                ">> 1); }"),
             (Values{"0", "1", "0", "-1", "2147483647"}));
-  EXPECT_EQ(run("BEGIN { a = 7; b = -2; trace(a / b); trace(a % b); trace(-a / b); trace(-a % b); }"), (Values{"-3", "1", "3", "-1"}));
-  EXPECT_EQ(run("BEGIN { u = 4294967295u; trace(u + u); trace((u + u) / 2); trace((long)(u * 2)); }"), (Values{"4294967294", "2147483647", "4294967294"}));
-  EXPECT_EQ(run("BEGIN { c = (char)-1; d = (unsigned char)255; trace(c == d); trace((unsigned char)c == d); }"), (Values{"0", "1"}));
+  EXPECT_EQ(run("BEGIN { a = 7; b = -2; trace(a / b); trace(a % b); trace(-a / b); trace(-a % b); }"),
+            (Values{"-3", "1", "3", "-1"}));
+  EXPECT_EQ(run("BEGIN { u = 4294967295u; trace(u + u); trace((u + u) / 2); trace((long)(u * 2)); }"),
+            (Values{"4294967294", "2147483647", "4294967294"}));
+  EXPECT_EQ(run("BEGIN { c = (char)-1; d = (unsigned char)255; trace(c == d); trace((unsigned char)c == d); }"),
+            (Values{"0", "1"}));
   EXPECT_EQ(run("int x; BEGIN { x = -8; x /= 3u; trace(x); x = -8; x >>= 1; trace(x); x = 5; x *= 1000000000; trace(x); }"),
             (Values{"1431655762", "-4", "705032704"}));
   EXPECT_EQ(run("BEGIN { m = (int)-2147483648; trace((long)-m); trace((long)~m); }"), (Values{"-2147483648", "2147483647"}));
 }
 
 TEST(Run, FoldingAgreesWithRunning) {
-  const char* const operators[] = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "^^"};
+  const char* const operators[] = {"+", "-",  "*", "/",  "%",  "&",  "|",  "^",  "<<", ">>",
+                                   "<", "<=", ">", ">=", "==", "!=", "&&", "||", "^^"};
   const char* const types[] = {"char", "unsigned char", "short", "int", "unsigned int", "long", "unsigned long"};
   const char* const numbers[] = {"1", "-1", "3", "127", "65535", "2147483647"};
   std::string declarations, body;
@@ -118,12 +127,14 @@ TEST(Run, FoldingAgreesWithRunning) {
     for (const char* right : types)
       for (const char* op : operators)
         for (const char* number : {numbers[n % 6], numbers[(n / 6) % 6]}) {
-          const std::string l = std::string("(") + left + ")" + numbers[(n * 7 + 3) % 6], r = std::string("(") + right + ")" + number;
+          const std::string l = std::string("(") + left + ")" + numbers[(n * 7 + 3) % 6],
+                            r = std::string("(") + right + ")" + number;
           const bool shift = op[0] == op[1] && (op[0] == '<' || op[0] == '>');
           const std::string right_value = shift ? std::string("(") + right + ")3" : r;
           declarations += std::string(left) + " l" + std::to_string(n) + "; " + right + " r" + std::to_string(n) + ";\n";
           body += "l" + std::to_string(n) + " = " + l + "; r" + std::to_string(n) + " = " + right_value + ";\n";
-          body += "trace((long)(l" + std::to_string(n) + " " + op + " r" + std::to_string(n) + ")); trace((long)(" + l + " " + op + " " + right_value + "));\n";
+          body += "trace((long)(l" + std::to_string(n) + " " + op + " r" + std::to_string(n) + ")); trace((long)(" + l + " " +
+                  op + " " + right_value + "));\n";
           n++;
         }
   const Values values = run(declarations + "BEGIN {\n" + body + "}");
@@ -132,8 +143,9 @@ TEST(Run, FoldingAgreesWithRunning) {
 }
 
 TEST(Run, LogicAndConditions) {
-  EXPECT_EQ(run("BEGIN { x = 0; y = 1; trace(x && ++y); trace(y); trace(x || ++y); trace(y); trace(x ^^ y); trace(!x); trace(!!y); }"),
-            (Values{"0", "1", "1", "2", "1", "1", "1"}));
+  EXPECT_EQ(
+      run("BEGIN { x = 0; y = 1; trace(x && ++y); trace(y); trace(x || ++y); trace(y); trace(x ^^ y); trace(!x); trace(!!y); }"),
+      (Values{"0", "1", "1", "2", "1", "1", "1"}));
   EXPECT_EQ(run("BEGIN { i = 2; trace(i == 1 ? \"one\" : \"other\"); trace(i ? (i > 1 ? 20 : 10) : 0); trace((x = 4, x + 1)); }"),
             (Values{"other", "20", "5"}));
 }
@@ -141,38 +153,53 @@ TEST(Run, LogicAndConditions) {
 TEST(Run, Variables) {
   EXPECT_EQ(run("BEGIN { l = 5; trace(l++); trace(l); trace(--l); trace(l--); trace(l); }"), (Values{"5", "6", "5", "5", "4"}));
   EXPECT_EQ(run("BEGIN { this->a = 1; self->a = 2; a = 3; trace(this->a); trace(self->a); trace(a); }"), (Values{"1", "2", "3"}));
-  EXPECT_EQ(run("BEGIN { s = \"text\"; t = s; trace(t); trace(t == s); trace(s < \"tf\"); trace(s != \"text\"); }"), (Values{"text", "1", "1", "0"}));
+  EXPECT_EQ(run("BEGIN { s = \"text\"; t = s; trace(t); trace(t == s); trace(s < \"tf\"); trace(s != \"text\"); }"),
+            (Values{"text", "1", "1", "0"}));
 }
 
 TEST(Run, AssociativeArrays) {
-  EXPECT_EQ(run("BEGIN { a[\"x\", 1] = 5; a[\"x\", 1]++; a[\"x\", 1] *= 2; trace(a[\"x\", 1]); trace(a[\"y\", 1]); }"), (Values{"12", "0"}));
+  EXPECT_EQ(run("BEGIN { a[\"x\", 1] = 5; a[\"x\", 1]++; a[\"x\", 1] *= 2; trace(a[\"x\", 1]); trace(a[\"y\", 1]); }"),
+            (Values{"12", "0"}));
   EXPECT_EQ(run("BEGIN { i = 0; a[0] = 7; trace(a[i++]++); trace(i); trace(a[0]); a[i--] += 3; trace(a[1]); trace(i); }"),
             (Values{"7", "1", "8", "3", "0"}));
-  EXPECT_EQ(run("BEGIN { a[1] = 2; a[a[1]] = 3; trace(a[a[1]]); trace(strlen(strjoin(\"ab\", strjoin(\"c\", \"d\")))); }"), (Values{"3", "4"}));
-  EXPECT_EQ(run("BEGIN { a[1,2,3,4,5,6,7,8,9,10,11,12] = 1; trace(a[1,2,3,4,5,6,7,8,9,10,11,12]); trace(a[1,2,3,4,5,6,7,8,9,10,11,13]); }"),
+  EXPECT_EQ(run("BEGIN { a[1] = 2; a[a[1]] = 3; trace(a[a[1]]); trace(strlen(strjoin(\"ab\", strjoin(\"c\", \"d\")))); }"),
+            (Values{"3", "4"}));
+  EXPECT_EQ(run("BEGIN { a[1,2,3,4,5,6,7,8,9,10,11,12] = 1; trace(a[1,2,3,4,5,6,7,8,9,10,11,12]); "
+                "trace(a[1,2,3,4,5,6,7,8,9,10,11,13]); }"),
             (Values{"1", "0"}));
-  EXPECT_EQ(run("BEGIN { self->t[\"k\"] = \"v\"; trace(self->t[\"k\"]); trace(1 ? a[1] = 4 : 0); trace(a[1]); }"), (Values{"v", "4", "4"}));
+  EXPECT_EQ(run("BEGIN { self->t[\"k\"] = \"v\"; trace(self->t[\"k\"]); trace(1 ? a[1] = 4 : 0); trace(a[1]); }"),
+            (Values{"v", "4", "4"}));
 }
 
 TEST(Run, PointersAndStructures) {
-  EXPECT_EQ(run("BEGIN { this->p = (int *)alloca(16); this->p[0] = 1; this->p[1] = -2; *(this->p + 3) = 4; trace(*this->p); trace(this->p[1]);"
-                " trace(this->p[3]); this->q = this->p; this->q++; trace(*this->q); trace(this->q - this->p); trace(*this->q++); this->p[1] += 5; trace(this->p[1]); }"),
+  EXPECT_EQ(run("BEGIN { this->p = (int *)alloca(16); this->p[0] = 1; this->p[1] = -2; *(this->p + 3) = 4; trace(*this->p); "
+                "trace(this->p[1]);"
+                " trace(this->p[3]); this->q = this->p; this->q++; trace(*this->q); trace(this->q - this->p); trace(*this->q++); "
+                "this->p[1] += 5; trace(this->p[1]); }"),
             (Values{"1", "-2", "4", "-2", "1", "-2", "3"}));
-  EXPECT_EQ(run("struct s { char c; int i; short h[3]; }; BEGIN { this->p = (struct s *)alloca(sizeof (struct s)); this->p->c = 300; this->p->i = -5;"
-                " this->p->h[2] = 9; trace(this->p->c); trace(this->p->i++); trace(this->p->i); trace(this->p->h[2]); trace((*this->p).i);"
+  EXPECT_EQ(run("struct s { char c; int i; short h[3]; }; BEGIN { this->p = (struct s *)alloca(sizeof (struct s)); this->p->c = "
+                "300; this->p->i = -5;"
+                " this->p->h[2] = 9; trace(this->p->c); trace(this->p->i++); trace(this->p->i); trace(this->p->h[2]); "
+                "trace((*this->p).i);"
                 " trace(*&this->p->i); trace((long)&this->p->i - (long)this->p); }"),
             (Values{"44", "-5", "-4", "9", "-4", "-4", "4"}));
-  EXPECT_EQ(run("struct bf { int a:3; unsigned b:5; int c:8; unsigned d:16; }; struct bf v; BEGIN { v.a = 7; v.b = 33; v.c = -1; v.d = 70000;"
+  EXPECT_EQ(run("struct bf { int a:3; unsigned b:5; int c:8; unsigned d:16; }; struct bf v; BEGIN { v.a = 7; v.b = 33; v.c = -1; "
+                "v.d = 70000;"
                 " trace(v.a); trace(v.b); trace(v.c); trace(v.d); v.b++; trace(v.b); trace(v.a); v.c += 3; trace(v.c); }"),
             (Values{"-1", "1", "-1", "4464", "2", "-1", "2"}));
 }
 
 TEST(Run, InlinesMacrosAndIf) {
-  EXPECT_EQ(run("inline int ANSWER = 6 * 7; inline string G = \"hi\"; inline int add[int a, int b] = a + b; BEGIN { x = 2; trace(ANSWER); trace(G);"
+  EXPECT_EQ(run("inline int ANSWER = 6 * 7; inline string G = \"hi\"; inline int add[int a, int b] = a + b; BEGIN { x = 2; "
+                "trace(ANSWER); trace(G);"
                 " trace(add[x, 3]); trace(add[x++, x]); trace($1 + 1); trace($$2); trace($$1); }"),
             (Values{"42", "hi", "5", "5", "13", "text", "12"}));
-  EXPECT_EQ(run("BEGIN /1/ { x = 1; if (x == 1) { trace(1); if (x == 2) { trace(2); } else { trace(3); } } else { trace(4); } trace(5); }"), (Values{"1", "3", "5"}));
-  EXPECT_EQ(run("BEGIN /arg0 == 11/ { if (1) { trace(1); } else { trace(2); } trace(3); } BEGIN { if (arg2 == -3) trace(9); else trace(8); }"), (Values{"9"}));
+  EXPECT_EQ(run("BEGIN /1/ { x = 1; if (x == 1) { trace(1); if (x == 2) { trace(2); } else { trace(3); } } else { trace(4); } "
+                "trace(5); }"),
+            (Values{"1", "3", "5"}));
+  EXPECT_EQ(run("BEGIN /arg0 == 11/ { if (1) { trace(1); } else { trace(2); } trace(3); } BEGIN { if (arg2 == -3) trace(9); else "
+                "trace(8); }"),
+            (Values{"9"}));
 }
 
 TEST(Run, Faults) {

@@ -1,0 +1,184 @@
+// Golden tests of the compiler: each .d beside what is expected of it.
+//   parse/  .ast: the AST as parsed, and diagnostics
+//   sema/   .sema: variables, aggregations and options, or diagnostics
+//   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
+// tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
+// files. In a comment, @description makes the script a program of -n, and @warn-unused asks about arguments.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "dvm/compiler/compile.h"
+#include "dvm/vm/verify.h"
+
+namespace dvm::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(DVM_SOURCE_DIR) / "tests/golden";
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Knows every provider but "nosuch"; a function named as a tag has none of its kind.
+class Catalog final : public ProbeCatalog {
+ public:
+  ProbeMatches match(const dif::ProbeDesc& d) override {
+    ProbeMatches found;
+    if (d.function.starts_with("D_")) {
+      found.tag = d.function;
+      found.reason = fmt::format("no {} in {}", d.name, d.provider);
+    } else if (d.provider == "nosuch") {
+      found.similar = {"such:::probe"};
+    } else {
+      found.count = 1;
+    }
+    return found;
+  }
+};
+
+class Golden : public testing::TestWithParam<fs::path> {
+ protected:
+  Golden() : text_(read(GetParam())) {
+    source_.text = text_;
+    source_.is_description = text_.find("@description") != std::string::npos;
+    source_.name = source_.is_description ? "PROGRAM" : GetParam().filename().string();
+    options_.arguments = {source_.name, "12", "text", "a b"};
+    options_.macros = {{"pid", "77"}, {"target", "99"}};
+    options_.warn_unused_arguments = text_.find("@warn-unused") != std::string::npos;
+    options_.catalog = &catalog_;
+  }
+
+  std::string diagnostics(const std::vector<Diagnostic>& list) {
+    std::string text;
+    for (const Diagnostic& d : list) text += render(d, source_, true);
+    return text;
+  }
+
+  // err.TAG.what.d has that tag first, tst.what.d none.
+  void check_tag(const std::vector<Diagnostic>& list) {
+    const std::string name = GetParam().filename().string();
+    if (name.starts_with("tst.")) {
+      EXPECT_TRUE(list.empty()) << diagnostics(list);
+      return;
+    }
+    ASSERT_FALSE(list.empty()) << "must not compile";
+    EXPECT_EQ(list[0].tag, name.substr(4, name.find('.', 4) - 4)) << diagnostics(list);
+  }
+
+  void compare(const std::string& extension, const std::string& got) {
+    fs::path expected = GetParam();
+    expected.replace_extension(extension);
+    if (std::getenv("DVM_UPDATE_GOLDEN")) std::ofstream(expected, std::ios::binary) << got;
+    EXPECT_EQ(read(expected), got) << "DVM_UPDATE_GOLDEN=1 accepts this";
+  }
+
+  std::string text_;
+  Source source_;
+  Catalog catalog_;
+  CompileOptions options_;
+};
+
+using Parse = Golden;
+using Sema = Golden;
+using Lower = Golden;
+
+TEST_P(Parse, Golden) {
+  std::vector<Diagnostic> list;
+  const std::string ast = print_ast(source_, list);
+  check_tag(list);
+  compare(".ast", ast + diagnostics(list));
+}
+
+std::string describe(const CompileResult& result) {
+  static constexpr const char* kScopes[] = {"", "self->", "this->"};
+  std::string text;
+  for (const CompiledSource& program : result.programs) {
+    for (const auto& [name, value] : program.options) text += fmt::format("option {}={}\n", name, value);
+    for (const dif::Variable& v : program.program.variables)
+      text += fmt::format("variable {:#x} {}{}{}: {}\n", v.id, kScopes[static_cast<unsigned>(v.scope)], v.name,
+                          v.kind == dif::VariableKind::array ? "[]" : "", v.type.name);
+    for (const dif::AggregationDesc& a : program.program.aggregations) {
+      text += fmt::format("aggregation {} @{}", a.id, a.name);
+      for (const dif::DataType& key : a.keys) text += fmt::format(" [{}]", key.name);
+      text += fmt::format(" = {} of {}", dif::find_aggregation(a.function)->name, a.value.name);
+      for (const int64_t p : a.parameters) text += fmt::format(" {}", p);
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+TEST_P(Sema, Golden) {
+  const CompileResult result = compile({&source_, 1}, options_);
+  check_tag(result.diagnostics);
+  compare(".sema", describe(result) + diagnostics(result.diagnostics));
+}
+
+void verify(const dif::Difo& difo) {
+  const auto verified = vm::verify(difo);
+  if (const auto* errors = std::get_if<1>(&verified))
+    for (const vm::VerifyError& e : *errors) ADD_FAILURE() << e.pc << ": " << e.message;
+}
+
+TEST_P(Lower, Golden) {
+  const CompileResult result = compile({&source_, 1}, options_);
+  check_tag(result.diagnostics);
+  std::string text;
+  for (const CompiledSource& program : result.programs) {
+    text += print_dif(program.program);
+    for (const dif::EcbDesc& clause : program.program.clauses) {
+      if (clause.predicate) verify(clause.predicate->difo);
+      for (const dif::ActDesc& action : clause.actions)
+        for (const dif::RecDesc& arg : action.args) verify(arg.difo);
+    }
+  }
+  compare(".dif", text + diagnostics(result.diagnostics));
+}
+
+std::vector<fs::path> scripts(const char* folder) {
+  std::vector<fs::path> list;
+  for (const auto& entry : fs::directory_iterator(kRoot / folder))
+    if (entry.path().extension() == ".d") list.push_back(entry.path());
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+std::string test_name(const testing::TestParamInfo<fs::path>& info) {
+  std::string name = info.param.stem().string();
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Parse, testing::ValuesIn(scripts("parse")), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, Sema, testing::ValuesIn(scripts("sema")), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, Lower, testing::ValuesIn(scripts("lower")), test_name);
+
+TEST(Coverage, EveryKindOfDiagnosticHasATest) {
+  std::set<std::string> tested;
+  for (const char* folder : {"parse", "sema", "lower"})
+    for (const fs::path& path : scripts(folder)) {
+      const std::string name = path.filename().string();
+      if (name.starts_with("err.")) tested.insert(name.substr(4, name.find('.', 4) - 4));
+    }
+  for (const char* tag : {
+#define DVM_DIAGNOSTIC(tag, text) #tag,
+#include "compiler/diagnostic/kinds.def"
+       })
+    EXPECT_TRUE(tested.contains(tag)) << "no golden test err." << tag << ".*.d";
+}
+
+}  // namespace
+}  // namespace dvm::compiler

@@ -1,0 +1,1 @@
+pid$target:a.out:f:entry { @ = count(); @n[copyinstr(arg0), tid] = sum(arg1); @q = quantize(arg2, 2); @l = lquantize(arg3, 0, 100, 10); printa("%s %d %@d\n", @n); clear(@n); trunc(@n, 3); normalize(@q, 10); }

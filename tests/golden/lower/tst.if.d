@@ -1,0 +1,1 @@
+BEGIN /pid/ { x = 1; if (x == 1) { trace(1); } else { trace(2); } trace(3); }

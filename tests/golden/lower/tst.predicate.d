@@ -1,0 +1,2 @@
+BEGIN /pid != 0 && probename == "BEGIN" || !tid/ { trace(1); }
+END /arg0 == 0/ { }

@@ -1,0 +1,6 @@
+BEGIN {
+	x = 1
+	y = 2;
+}
+END { trace(; }
+tick-1s { trace(1); }

@@ -1,0 +1,10 @@
+typedef struct node { int value; struct node *next; char name[16], *label; } node_t;
+union u { int i; char b[7]; }; struct bf { int a:3, :2; unsigned b:7; };
+enum e { A, B = 10, C };
+int x, *p, a[3], m[2][3], (*f)(int, ...); unsigned long long big;
+self node_t *head; this string s; string names[string, int, node_t *]; const volatile char *q;
+uint32_t u; extern int y;
+inline int ANSWER = 6 * 7; inline int add[int a, int b] = a + b;
+struct in { int x; }; struct out { int sum; };
+translator struct out < struct in *I > { sum = I->x; };
+provider mine { probe one(int); };

@@ -1,0 +1,1 @@
+self typedef int t;

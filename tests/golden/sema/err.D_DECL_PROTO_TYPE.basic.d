@@ -1,0 +1,2 @@
+struct s { int a; };
+int a[struct s];

@@ -1,0 +1,1 @@
+/* @description */ BEGIN { trace(nosuch); } END /nosuch/ { }

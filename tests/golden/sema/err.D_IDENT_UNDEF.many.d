@@ -1,0 +1,2 @@
+BEGIN { trace(a); trace(b); x = c + d; }
+END /e/ { printf("%d", f); }

@@ -1,0 +1,2 @@
+/* the third argument is "a b" */
+BEGIN { trace($3); }

@@ -1,0 +1,2 @@
+/* @warn-unused */
+BEGIN { trace($1); }

@@ -1,0 +1,2 @@
+struct b { int x:3; };
+BEGIN { trace(offsetof(struct b, x)); }

@@ -1,0 +1,2 @@
+struct s;
+BEGIN { trace(((struct s *)8)->a); }

@@ -1,0 +1,2 @@
+#error not today
+BEGIN { trace(1); }

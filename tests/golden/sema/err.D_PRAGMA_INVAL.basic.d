@@ -1,0 +1,2 @@
+#pragma D nosuch
+BEGIN { trace(1); }

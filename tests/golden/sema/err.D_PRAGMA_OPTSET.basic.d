@@ -1,0 +1,2 @@
+#pragma D option quietly
+BEGIN { trace(1); }

@@ -1,0 +1,1 @@
+pid0:a.out:D_PROC_BADPID:entry { trace(1); }

@@ -1,0 +1,1 @@
+pid$target:nosuch:D_PROC_LIB:entry { trace(1); }

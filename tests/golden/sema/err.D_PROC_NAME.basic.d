@@ -1,0 +1,1 @@
+pid$target:a.out:D_PROC_NAME:entri { trace(1); }

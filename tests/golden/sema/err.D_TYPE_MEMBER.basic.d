@@ -1,0 +1,3 @@
+struct s { int number; };
+struct s v;
+BEGIN { trace(v.numbre); }

@@ -1,0 +1,2 @@
+struct o { int a; };
+BEGIN { trace(xlate <struct o> (5).a); }
