@@ -1,0 +1,91 @@
+// How long a script takes from text to DIF. `cold` is what a user pays: the first compile() of a process, ANTLR's tables
+// included, timed in a child; `warm` is one of many.
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+
+#include "dvm/compiler/compile.h"
+
+namespace {
+
+using namespace dvm::compiler;
+
+// A script of so many lines, of the kinds of statements that scripts are made of.
+std::string script(int lines) {
+  std::string text = "#pragma D option quiet\nint total;\n";
+  int n = 2;
+  for (int i = 0; n + 10 <= lines; i++, n += 10) {
+    text += fmt::format(
+        "pid$target:libc.so.6:malloc{0}:entry\n"
+        "/arg0 > {0} && execname != \"init\"/\n"
+        "{{\n"
+        "\tself->start[{0}] = timestamp;\n"
+        "\t@sizes[\"size\", {0}] = quantize(arg0);\n"
+        "\ttotal += arg0 * 2 + (total >> 3);\n"
+        "\tnames[copyinstr(arg1), tid] = strjoin(execname, probefunc);\n"
+        "\tthis->d = (self->start[{0}] - timestamp) / 1000;\n"
+        "\tprintf(\"%d %s %d\\n\", pid, probefunc, this->d > 5 ? this->d : 0);\n"
+        "}}\n",
+        i);
+  }
+  while (n++ < lines) text += "/* */\n";
+  return text;
+}
+
+bool compile_once(const std::string& text) {
+  const Source source{"bench.d", text, false};
+  CompileOptions options;
+  options.macros = {{"target", "1"}};
+  return !compile({&source, 1}, options).programs.empty();
+}
+
+void warm(benchmark::State& state) {
+  const std::string text = script(static_cast<int>(state.range(0)));
+  for (auto _ : state)
+    if (!compile_once(text)) state.SkipWithError("does not compile");
+  state.SetLabel(fmt::format("{} lines", state.range(0)));
+}
+BENCHMARK(warm)->Name("compiler/warm")->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+double first_compile(const std::string& text) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto start = std::chrono::steady_clock::now();
+    compile_once(text);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
+  }
+  double seconds = -1;
+  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1;
+  waitpid(child, nullptr, 0);
+  close(ends[0]), close(ends[1]);
+  return seconds;
+}
+
+// Must run first: the child inherits the tables that this process has warmed.
+void cold(benchmark::State& state) {
+  const std::string text = script(static_cast<int>(state.range(0)));
+  for (auto _ : state) state.SetIterationTime(first_compile(text));
+  state.SetLabel(fmt::format("{} lines", state.range(0)));
+}
+BENCHMARK(cold)->Name("compiler/cold")->Arg(1)->Arg(100)->UseManualTime()->Iterations(40)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (argc == 1) {  // the cold ones first, whatever the order of registration
+    benchmark::RunSpecifiedBenchmarks("compiler/cold");
+    benchmark::RunSpecifiedBenchmarks("compiler/warm");
+  } else {
+    benchmark::RunSpecifiedBenchmarks();
+  }
+  return 0;
+}
