@@ -135,7 +135,7 @@ Status Options::set(std::string_view name, std::string_view value) {
   for (const OptionInfo& row : kOptions) {
     if (row.name != name) continue;
     const auto read = value_of(row.kind, value);
-    if (!read) return Error{"Invalid value for specified option"};
+    if (!read || (row.most >= 0 && *read > row.most)) return Error{"Invalid value for specified option"};
     if (!row.unsupported.empty() && *read != row.standard) return Error{std::string(row.unsupported)};
     values_[static_cast<unsigned>(row.id)] = *read;
     return {};

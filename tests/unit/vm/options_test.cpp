@@ -45,6 +45,15 @@ TEST(Options, BadSizesAreRefused) {
   EXPECT_EQ(options[Option::bufsize], 4 << 20);
 }
 
+TEST(Options, SomeSizesHaveALimit) {
+  Options options;
+  EXPECT_EQ(set(options, "strsize", "1m"), "");
+  EXPECT_EQ(set(options, "strsize", "1025k"), kInvalid);
+  EXPECT_EQ(set(options, "dynvarsize", "1g"), "");
+  EXPECT_EQ(set(options, "dynvarsize", "2g"), kInvalid);
+  EXPECT_EQ(set(options, "bufsize", "2g"), "");
+}
+
 TEST(Options, RatesAreTimesOrFrequencies) {
   constexpr int64_t kSecond = 1'000'000'000;
   EXPECT_EQ(after("switchrate", Option::switchrate, "10"), kSecond / 10);

@@ -11,7 +11,7 @@
 namespace dvm::dif {
 
 enum class Option : uint8_t {
-#define DVM_OPTION(name, kind, standard, dynamic, support, text) name,
+#define DVM_OPTION(name, kind, standard, most, dynamic, support, text) name,
 #include "vm/dif/options.def"
 };
 
@@ -22,6 +22,7 @@ struct OptionInfo {
   std::string_view name;
   OptionKind kind;
   int64_t standard;
+  int64_t most;  // -1: no limit of its own
   bool dynamic;
   std::string_view unsupported;
   std::string_view text;
@@ -30,8 +31,8 @@ struct OptionInfo {
 inline constexpr std::array kOptions = {
 #define DVM_DYNAMIC_yes true
 #define DVM_DYNAMIC_no false
-#define DVM_OPTION(name, kind, standard, dynamic, support, text) \
-  OptionInfo{Option::name, #name, OptionKind::kind, standard, DVM_DYNAMIC_##dynamic, support, text},
+#define DVM_OPTION(name, kind, standard, most, dynamic, support, text) \
+  OptionInfo{Option::name, #name, OptionKind::kind, standard, most, DVM_DYNAMIC_##dynamic, support, text},
 #include "vm/dif/options.def"
 #undef DVM_DYNAMIC_yes
 #undef DVM_DYNAMIC_no
