@@ -44,13 +44,30 @@ void check_built_in(unsigned pc, unsigned id, dif::BuiltInKind kind, Report& rep
     report.add(pc, fmt::format("{} is {}an array", row->name, row->kind == dif::BuiltInKind::array ? "" : "not "));
 }
 
-void check_variable(unsigned pc, const dif::Difo& difo, const Access& access, unsigned id, Report& report) {
+// The variable table as a sorted list of what tells two variables apart, so that hostile objects cost no more time than others.
+class Declared {
+ public:
+  explicit Declared(const dif::Difo& difo) {
+    for (const dif::Variable& v : difo.variables) keys_.push_back(key(v.scope, v.kind, v.id));
+    std::sort(keys_.begin(), keys_.end());
+  }
+  bool has(const Access& access, unsigned id) const {
+    return std::binary_search(keys_.begin(), keys_.end(), key(access.scope, access.kind, id));
+  }
+
+ private:
+  static uint32_t key(Scope scope, VariableKind kind, unsigned id) {
+    return static_cast<uint32_t>(scope) << 24 | static_cast<uint32_t>(kind) << 16 | id;
+  }
+  std::vector<uint32_t> keys_;
+};
+
+void check_variable(unsigned pc, const Declared& declared, const Access& access, unsigned id, Report& report) {
   if (id < dif::kFirstUserVariable) {
     if (access.opcode == Opcode::ldgs) return check_built_in(pc, id, dif::BuiltInKind::scalar, report);
     return report.add(pc, fmt::format("variable {:#x} cannot be accessed so", id));
   }
-  const auto same = [&](const dif::Variable& v) { return v.id == id && v.scope == access.scope && v.kind == access.kind; };
-  if (std::any_of(difo.variables.begin(), difo.variables.end(), same)) return;
+  if (declared.has(access, id)) return;
   report.add(pc, fmt::format("no {} {} with id {:#x} in the variable table", kScopeNames[static_cast<int>(access.scope)],
                              kKindNames[static_cast<int>(access.kind)], id));
 }
@@ -71,10 +88,11 @@ void check_table(const dif::Difo& difo, Report& report) {
 
 void check_types(const dif::Difo& difo, Report& report) {
   check_table(difo, report);
+  const Declared declared(difo);
   for (unsigned pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     for (const Access& access : kAccesses)
-      if (access.opcode == in.opcode()) check_variable(pc, difo, access, in.index(), report);
+      if (access.opcode == in.opcode()) check_variable(pc, declared, access, in.index(), report);
     if (in.opcode() == Opcode::ldga) check_built_in(pc, in.r1(), dif::BuiltInKind::array, report);
     if (in.opcode() == Opcode::call) check_call(pc, in.index(), report);
   }
