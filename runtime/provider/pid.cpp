@@ -5,6 +5,7 @@
 //   return
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -71,12 +72,15 @@ class Choice {
   const ElfFunction* last_ = nullptr;
 };
 
+// They run before and after the program proper; only who names them gets them.
+bool is_start_or_end(std::string_view name) { return name == "_init" || name == "_fini"; }
+
 // By the exact name or, of a glob, one name for each address.
 Choice choose(const ElfObject& elf, std::string_view pattern, std::string_view& indirect) {
   Choice choice;
   bool glob = is_glob(pattern);
   for (const ElfFunction& function : elf.functions()) {
-    if (glob ? !glob_match(pattern, function.name) : pattern != function.name) continue;
+    if (glob ? !glob_match(pattern, function.name) || is_start_or_end(function.name) : pattern != function.name) continue;
     if (function.is_indirect) {
       indirect = function.name;
     } else if (!glob || !choice.has_address_of(function)) {
@@ -106,6 +110,8 @@ class PidProvider : public Provider {
     if (!provider.starts_with("pid")) return {};
     std::optional<int32_t> pid = parse_pid(provider.substr(3));
     if (!pid) return refuse("D_PROC_BADPID", fmt::format("'{}' does not contain a valid pid", provider));
+    // Each firing would make dvm work, which would fire again.
+    if (*pid == getpid()) return refuse("D_PROC_DYN", fmt::format("process {} is dvm itself", *pid));
     if (Discovery wrong = check_name(description.name); !wrong.reason.empty()) return wrong;
     auto objects = mapped_objects(*pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", *pid, objects.error().message));
@@ -116,9 +122,9 @@ class PidProvider : public Provider {
   static Discovery check_name(std::string_view name) {
     if (glob_match(name, "entry") || glob_match(name, "return")) return {};
     if (is_offset(name)) {
-      return refuse("D_PROC_OFF", fmt::format("probe '{}' is an instruction offset: only entry and return can be traced", name));
+      return refuse("D_PROC_OFF", fmt::format("'{}' is an instruction offset: only entry and return can be traced", name));
     }
-    return refuse("D_PROC_NAME", fmt::format("probe '{}' of the pid provider: only entry and return exist", name));
+    return refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name: only entry and return can be traced", name));
   }
 
   Discovery discover_in(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description,
@@ -126,6 +132,10 @@ class PidProvider : public Provider {
     std::vector<Module> modules;
     for (const MappedObject& object : objects) {
       if (module_match(description.module, object.name, object.path, object.is_program)) modules.push_back(load(object));
+    }
+    if (objects.empty()) {
+      return refuse("D_PROC_GRAB",
+                    fmt::format("failed to grab process {}: it runs no program (it has exited or is a kernel thread)", pid));
     }
     if (modules.empty()) return no_module(pid, objects, description);
     std::string indirect;
@@ -199,8 +209,12 @@ class PidProvider : public Provider {
     if (modules.size() == 1 && !first.problem.empty()) {
       return refuse("D_PROC_LIB", fmt::format("failed to find functions in module '{}': {}", first.object.name, first.problem));
     }
-    std::string where = modules.size() == 1 ? fmt::format("module '{}'", first.object.name) : "any module that matches";
-    Discovery result = refuse("D_PROC_FUNC", fmt::format("failed to lookup '{}' in {}", description.function, where));
+    Discovery result;
+    // Of a glob there is nothing more to say than that no probe matches.
+    if (!is_glob(description.function) && !is_glob(description.module)) {
+      result =
+          refuse("D_PROC_FUNC", fmt::format("failed to lookup '{}' in module '{}'", description.function, first.object.name));
+    }
     std::vector<std::string_view> names;
     for (const Module& module : modules) {
       if (module.elf == nullptr) continue;

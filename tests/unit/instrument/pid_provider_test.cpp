@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -38,7 +39,19 @@ const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
 
 class PidProvider : public testing::Test {
  protected:
-  std::string self() const { return fmt::format("pid{}", getpid()); }
+  void SetUp() override {
+    twin_ = fork();
+    if (twin_ == 0) {
+      pause();
+      _exit(0);
+    }
+  }
+  void TearDown() override {
+    kill(twin_, SIGKILL);
+    waitpid(twin_, nullptr, 0);
+  }
+  // The provider of a process that has the same files at the same places as this one.
+  std::string self() const { return fmt::format("pid{}", twin_); }
   // "function:name" of what a description finds in the catalog.
   std::vector<std::string> found(const dif::ProbeDesc& description) {
     discovery_ = provider_->discover(description, catalog_);
@@ -53,6 +66,7 @@ class PidProvider : public testing::Test {
   Catalog catalog_;
   std::unique_ptr<Provider> provider_ = make_pid_provider();
   Discovery discovery_;
+  pid_t twin_ = 0;
 };
 
 TEST_F(PidProvider, FindsAFunctionWhereItIs) {
@@ -64,7 +78,7 @@ TEST_F(PidProvider, FindsAFunctionWhereItIs) {
   EXPECT_EQ(probe->module, "pid_provider_test");
   EXPECT_TRUE(probe->in_program);
   EXPECT_EQ(site(description).offset, test::file_offset(reinterpret_cast<void*>(&ppt_function)));
-  EXPECT_EQ(site(description).pid, getpid());
+  EXPECT_EQ(site(description).pid, twin_);
   EXPECT_FALSE(site(description).is_return);
   EXPECT_TRUE(std::filesystem::equivalent(site(description).path, "/proc/self/exe"));
 }
@@ -118,8 +132,17 @@ TEST_F(PidProvider, SaysWhatItDidNotFind) {
   EXPECT_THAT(discovery_.reason, HasSubstr("failed to find module 'libq'"));
   EXPECT_THAT(discovery_.similar, testing::Contains("libc"));
 
-  EXPECT_THAT(found({self(), "", "no_such_function_anywhere", "entry"}), ElementsAre());
-  EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
+  // As dtrace has it: no more than "does not match any probes".
+  EXPECT_THAT(found({self(), "", "ppt_fnuction", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.reason, "");
+  EXPECT_THAT(discovery_.similar, testing::Contains("ppt_function"));
+  EXPECT_THAT(found({self(), "a.out", "no_such_*", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.reason, "");
+}
+
+TEST_F(PidProvider, RefusesToTraceTheTracer) {
+  EXPECT_THAT(found({fmt::format("pid{}", getpid()), "a.out", "ppt_other", "entry"}), ElementsAre());
+  EXPECT_EQ(discovery_.reason, fmt::format("process {} is dvm itself", getpid()));
 }
 
 TEST_F(PidProvider, RefusesWhatIsNoProbe) {
@@ -141,6 +164,11 @@ TEST_F(PidProvider, RefusesWhatIsNoProbe) {
 TEST_F(PidProvider, RefusesAProcessThatIsGone) {
   pid_t gone = fork();
   if (gone == 0) _exit(0);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(gone), &info, WEXITED | WNOWAIT);
+  found({fmt::format("pid{}", gone), "a.out", "main", "entry"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_GRAB");
+  EXPECT_THAT(discovery_.reason, HasSubstr("it has exited"));
   waitpid(gone, nullptr, 0);
   found({fmt::format("pid{}", gone), "a.out", "main", "entry"});
   EXPECT_EQ(discovery_.tag, "D_PROC_GRAB");
@@ -179,10 +207,14 @@ INSTANTIATE_TEST_SUITE_P(All, PidProviderKinds, testing::Values("source_pie", "s
 class PidProviderFiles : public PidProvider {
  protected:
   void SetUp() override {
+    PidProvider::SetUp();
     path_ = testing::TempDir() + fmt::format("ppt-{}", getpid());
     std::filesystem::copy_file(kPrograms + "source_pie", path_);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  void TearDown() override {
+    std::filesystem::remove(path_);
+    PidProvider::TearDown();
+  }
   std::string path_;
 };
 
