@@ -84,7 +84,7 @@ Process& Process::operator=(Process&& other) noexcept {
 }
 
 Process::~Process() {
-  if (is_stopped_) kill();
+  kill();
   if (pidfd_ >= 0) close(pidfd_);
 }
 

@@ -30,7 +30,7 @@ class Process {
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
-  // A child that was never resumed is killed; one that was goes on.
+  // A child that still runs is killed, as dtrace does; a grabbed process goes on.
   ~Process();
 
   pid_t pid() const { return pid_; }

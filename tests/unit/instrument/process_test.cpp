@@ -156,15 +156,20 @@ TEST(Process, ACorruptProgramIsAnErrorAndLeavesNoChild) {
   unlink(path.c_str());
 }
 
-TEST(Process, NeverResumedIsKilled) {
-  pid_t pid = 0;
-  {
-    auto process = Process::spawn({kPrograms + "source_pie", "wait"});
-    ASSERT_TRUE(process);
-    pid = process->pid();
+TEST(Process, AChildDoesNotOutliveItsObject) {
+  for (bool resumed : {false, true}) {
+    pid_t pid = 0;
+    {
+      auto process = Process::spawn({kPrograms + "source_pie", "wait"});
+      ASSERT_TRUE(process);
+      pid = process->pid();
+      if (resumed) {
+        ASSERT_TRUE(process->resume());
+      }
+    }
+    EXPECT_EQ(kill(pid, 0), -1);
+    EXPECT_FALSE(has_children());
   }
-  EXPECT_EQ(kill(pid, 0), -1);
-  EXPECT_FALSE(has_children());
 }
 
 TEST(Process, KillEndsAChild) {
@@ -225,6 +230,13 @@ TEST(Grab, WatchesAProcessToItsEnd) {
   EXPECT_FALSE(process->is_child());
   EXPECT_FALSE(process->has_exited());
   EXPECT_TRUE(process->resume());
+  {
+    Process moved = std::move(*process);
+    EXPECT_EQ(moved.pid(), pid);
+  }
+  EXPECT_EQ(kill(pid, 0), 0);  // a grabbed process is left alone
+  process = Process::grab(pid);
+  ASSERT_TRUE(process);
   kill(pid, SIGKILL);
   EXPECT_TRUE(wait_exit(*process));
   EXPECT_FALSE(process->exit_status().has_value());
