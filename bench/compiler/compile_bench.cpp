@@ -44,14 +44,6 @@ bool compile_once(const std::string& text) {
   return !compile({&source, 1}, options).programs.empty();
 }
 
-void warm(benchmark::State& state) {
-  const std::string text = script(static_cast<int>(state.range(0)));
-  for (auto _ : state)
-    if (!compile_once(text)) state.SkipWithError("does not compile");
-  state.SetLabel(fmt::format("{} lines", state.range(0)));
-}
-BENCHMARK(warm)->Name("compiler/warm")->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
-
 double first_compile(const std::string& text) {
   int ends[2];
   if (pipe(ends) != 0) return -1;
@@ -69,7 +61,7 @@ double first_compile(const std::string& text) {
   return seconds;
 }
 
-// Must run first: the child inherits the tables that this process has warmed.
+// Registered and so run first: the child inherits what tables this process has warmed.
 void cold(benchmark::State& state) {
   const std::string text = script(static_cast<int>(state.range(0)));
   for (auto _ : state) state.SetIterationTime(first_compile(text));
@@ -77,15 +69,14 @@ void cold(benchmark::State& state) {
 }
 BENCHMARK(cold)->Name("compiler/cold")->Arg(1)->Arg(100)->UseManualTime()->Iterations(40)->Unit(benchmark::kMillisecond);
 
+void warm(benchmark::State& state) {
+  const std::string text = script(static_cast<int>(state.range(0)));
+  for (auto _ : state)
+    if (!compile_once(text)) state.SkipWithError("does not compile");
+  state.SetLabel(fmt::format("{} lines", state.range(0)));
+}
+BENCHMARK(warm)->Name("compiler/warm")->Arg(1)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (argc == 1) {  // the cold ones first, whatever the order of registration
-    benchmark::RunSpecifiedBenchmarks("compiler/cold");
-    benchmark::RunSpecifiedBenchmarks("compiler/warm");
-  } else {
-    benchmark::RunSpecifiedBenchmarks();
-  }
-  return 0;
-}
+BENCHMARK_MAIN();
