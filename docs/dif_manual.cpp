@@ -7,41 +7,14 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/fault.h"
-#include "dvm/dif/instruction.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "vm/dif/format.h"
 
 namespace dvm::dif {
 
 namespace {
-
-// How each format is laid out in the 24 bits below the opcode, and how it is written.
-struct FormatText {
-  Format format;
-  std::string_view name, fields, written;
-};
-
-constexpr FormatText kFormats[] = {
-    {Format::none, "none", "0, 0, 0", "op"},
-    {Format::log, "log", "r1, r2, rd", "op %r1, %r2, %rd"},
-    {Format::r1rd, "r1rd", "r1, 0, rd", "op %r1, %rd"},
-    {Format::cmp, "cmp", "r1, r2, 0", "op %r1, %r2"},
-    {Format::tst, "tst", "r1, 0, 0", "op %r1"},
-    {Format::branch, "branch", "label (24 bits)", "op label"},
-    {Format::load, "load", "r1, 0, rd", "op [%r1], %rd"},
-    {Format::store, "store", "r1, 0, rd", "op %r1, [%rd]"},
-    {Format::ret, "ret", "0, 0, rd", "op %rd"},
-    {Format::setx, "setx", "index (16 bits), rd", "op DT_INTEGER[index], %rd"},
-    {Format::sets, "sets", "index (16 bits), rd", "op DT_STRING[index], %rd"},
-    {Format::lda, "lda", "variable, r2, rd", "op DT_VAR(variable), %r2, %rd"},
-    {Format::ldv, "ldv", "variable (16 bits), rd", "op DT_VAR(variable), %rd"},
-    {Format::stv, "stv", "variable (16 bits), rd", "op %rd, DT_VAR(variable)"},
-    {Format::call, "call", "subroutine (16 bits), rd", "op DIF_SUBR(subroutine), %rd"},
-    {Format::pushts, "pushts", "type, r2, r1", "op DT_TYPE(type), %r2, %r1"},
-    {Format::xlate, "xlate", "index (16 bits), rd", "op DT_XLREF[index], %rd"},
-};
-static_assert(std::size(kFormats) == static_cast<size_t>(Format::xlate) + 1);
 
 // A bar would end a cell of a table.
 std::string cell(std::string_view text) {
@@ -61,17 +34,33 @@ instruction runs at most once. Keys and arguments are pushed on a tuple stack of
 what lies outside scratch, variables, tables and captured memory is a fault, never a crash.
 )";
 
+constexpr std::string_view kFields[] = {"r1", "r2", "rd", "index", "label"};
+
+// "op [%r1], %rd": each operand with the name of its field, where a listing has a number.
+std::string written(const FormatInfo& row) {
+  std::string out = "op";
+  for (unsigned i = 0; i < row.count; i++) {
+    const std::string_view before = row.operands[i].text().before;
+    const bool is_register = before.ends_with("%r");
+    out += fmt::format("{}{}{}{}", i == 0 ? " " : ", ", is_register ? before.substr(0, before.size() - 1) : before,
+                       kFields[static_cast<size_t>(row.operands[i].field)], row.operands[i].text().after);
+  }
+  return out;
+}
+
 void print_formats() {
-  fmt::print("\n## Formats\n\n| format | fields, from the top | written |\n|---|---|---|\n");
-  for (const FormatText& row : kFormats) fmt::print("| {} | {} | `{}` |\n", row.name, row.fields, row.written);
+  fmt::print(
+      "\n## Formats\n\nFrom the top, a word is the opcode, r1, r2 and rd of 8 bits each; index is r1 and r2 together, label all "
+      "three.\nWhat a format does not name is 0.\n\n| format | written |\n|---|---|\n");
+  for (const FormatInfo& row : kFormats) fmt::print("| {} | `{}` |\n", row.name, written(row));
 }
 
 void print_opcodes() {
   fmt::print("\n## Opcodes\n\nCost: flat, a price a use; bytes, and one a byte; called, what is called is priced instead.\n\n");
   fmt::print("| number | opcode | format | cost | meaning |\n|---|---|---|---|---|\n");
   for (const OpcodeInfo& row : kOpcodes)
-    fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.opcode), row.mnemonic,
-               kFormats[static_cast<size_t>(row.format)].name, kCosts[static_cast<size_t>(row.cost)], cell(row.text));
+    fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.opcode), row.mnemonic, info(row.format).name,
+               kCosts[static_cast<size_t>(row.cost)], cell(row.text));
 }
 
 // Meaning, or why there is none.

@@ -22,12 +22,14 @@
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/text.h"
 #include "dvm/dif/variable.h"
+#include "vm/dif/format.h"
 
 namespace dvm::dif {
 
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+constexpr uint64_t kMostTableIndex = 0xffff;
 
 struct AssemblyError {
   std::string message;
@@ -113,7 +115,7 @@ Line split_comment(std::string_view text) {
   return {trimmed(text), {}};
 }
 
-std::vector<std::string_view> operands_of(std::string_view text) {
+std::vector<std::string_view> split_operands(std::string_view text) {
   std::vector<std::string_view> operands;
   for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
     size_t end = text[0] == '"' ? quote_end(text) : 0;
@@ -182,16 +184,14 @@ class Assembler {
   void read_line(const Line& line);
   bool read_variable(const Line& line);
   void read_instruction(std::string_view code, std::string_view comment);
-  void encode(const OpcodeInfo& row, const std::vector<std::string_view>& operands, std::string_view comment);
-  void encode_registers(const OpcodeInfo& row, const std::vector<std::string_view>& operands);
-  void encode_push(const OpcodeInfo& row, const std::vector<std::string_view>& operands);
-  void encode_branch(Opcode op, std::string_view target);
+  void encode(Opcode op, std::vector<std::string_view> words, std::string_view comment);
+  uint64_t value(Opcode op, OperandKind kind, std::string_view text, std::string_view comment);
+  uint64_t label(std::string_view text);
   void resolve_labels();
 
-  unsigned integer(std::string_view text, std::string_view comment);
-  unsigned string(std::string_view text, std::string_view comment);
-  unsigned variable(std::string_view text, Opcode op);
-  void emit(Instruction in) { difo_.text.push_back(in); }
+  uint64_t integer(std::string_view text, std::string_view comment);
+  uint64_t string(std::string_view text, std::string_view comment);
+  uint64_t variable(std::string_view text, Opcode op);
 
   struct Fixup {
     size_t pc;
@@ -205,156 +205,111 @@ class Assembler {
   unsigned line_ = 0;
 };
 
-unsigned register_of(std::string_view text) {
-  if (text.starts_with('[') && text.ends_with(']')) text = trimmed(text.substr(1, text.size() - 2));
-  const auto number = text.starts_with("%r") ? number_of(text.substr(2)) : std::nullopt;
-  if (!number || *number > 0xff) throw AssemblyError{fmt::format("'{}' is no register", text)};
-  return static_cast<unsigned>(*number);
+// The index inside "DT_INTEGER[4]" and its like.
+std::optional<uint64_t> listed(OperandKind kind, std::string_view text) {
+  const OperandText& form = kOperandTexts[static_cast<size_t>(kind)];
+  if (text.size() <= form.before.size() || !text.starts_with(form.before) || !text.ends_with(form.after)) return std::nullopt;
+  return number_of(text.substr(form.before.size(), text.size() - form.before.size() - form.after.size()));
 }
 
-void expect(const std::vector<std::string_view>& operands, size_t count) {
-  if (operands.size() != count) throw AssemblyError{fmt::format("{} operands, {} expected", operands.size(), count)};
+uint64_t register_of(OperandKind kind, std::string_view text) {
+  const auto number = listed(kind, text);
+  if (!number) throw AssemblyError{fmt::format("'{}' is no {}", text, kind == OperandKind::reg ? "register" : "address")};
+  return *number;
 }
 
-unsigned index_in_16_bits(uint64_t index) {
-  if (index > 0xffff) throw AssemblyError{fmt::format("index {} is too large", index)};
-  return static_cast<unsigned>(index);
-}
-
-unsigned Assembler::integer(std::string_view text, std::string_view comment) {
-  if (const auto index = bracketed(text, "DT_INTEGER[")) {
+uint64_t Assembler::integer(std::string_view text, std::string_view comment) {
+  if (const auto at = listed(OperandKind::integer, text)) {
     const auto value = number_of(comment);
-    const unsigned at = index_in_16_bits(*index);
-    if (value && at >= difo_.integers.size()) difo_.integers.resize(at + 1);
-    if (value) difo_.integers[at] = *value;
-    return at;
+    if (!value || *at > kMostTableIndex) return *at;
+    if (*at >= difo_.integers.size()) difo_.integers.resize(*at + 1);
+    difo_.integers[*at] = *value;
+    return *at;
   }
   const auto value = number_of(text);
   if (!value) throw AssemblyError{fmt::format("'{}' is no integer", text)};
   const auto found = std::find(difo_.integers.begin(), difo_.integers.end(), *value);
-  const auto at = static_cast<size_t>(found - difo_.integers.begin());
+  const auto at = static_cast<uint64_t>(found - difo_.integers.begin());
   if (found == difo_.integers.end()) difo_.integers.push_back(*value);
-  return index_in_16_bits(at);
+  return at;
 }
 
-unsigned Assembler::string(std::string_view text, std::string_view comment) {
-  if (const auto index = bracketed(text, "DT_STRING[")) {
-    const unsigned at = index_in_16_bits(*index);
-    if (!comment.starts_with('"')) return at;
+uint64_t Assembler::string(std::string_view text, std::string_view comment) {
+  if (const auto at = listed(OperandKind::string, text)) {
+    if (!comment.starts_with('"') || *at > kMostTableIndex) return *at;
     const std::string value = unquoted(comment.substr(0, quote_end(comment)));
-    if (difo_.strings.size() < at + value.size() + 1) difo_.strings.resize(at + value.size() + 1);
-    difo_.strings.replace(at, value.size(), value);
-    return at;
+    if (difo_.strings.size() < *at + value.size() + 1) difo_.strings.resize(*at + value.size() + 1);
+    difo_.strings.replace(*at, value.size(), value);
+    return *at;
   }
   if (!text.starts_with('"')) throw AssemblyError{fmt::format("'{}' is no string", text)};
   const size_t at = difo_.strings.size();
   difo_.strings += unquoted(text) + '\0';
-  return index_in_16_bits(at);
+  return at;
 }
 
-Scope scope_of(Opcode op) {
-  if (op == Opcode::ldts || op == Opcode::stts || op == Opcode::ldtaa || op == Opcode::sttaa) return Scope::thread;
-  return op == Opcode::ldls || op == Opcode::stls ? Scope::clause : Scope::global;
-}
-
-unsigned Assembler::variable(std::string_view text, Opcode op) {
-  if (const auto id = bracketed(text, "DT_VAR(")) return index_in_16_bits(*id);
+uint64_t Assembler::variable(std::string_view text, Opcode op) {
+  if (const auto id = listed(OperandKind::variable, text)) return *id;
   for (const Variable& v : difo_.variables)
     if (v.name == text && v.scope == scope_of(op)) return v.id;
   for (const BuiltInInfo& row : kBuiltIns)
-    if (row.name == text) return static_cast<unsigned>(row.id);
+    if (row.name == text) return static_cast<uint64_t>(row.id);
   throw AssemblyError{fmt::format("unknown variable '{}'", text)};
 }
 
-unsigned subroutine_of(std::string_view text) {
-  if (const auto number = bracketed(text, "DIF_SUBR(")) return index_in_16_bits(*number);
+uint64_t subroutine_of(std::string_view text) {
+  if (const auto number = listed(OperandKind::subroutine, text)) return *number;
   for (const SubroutineInfo& row : kSubroutines)
-    if (row.name == text) return static_cast<unsigned>(row.id);
+    if (row.name == text) return static_cast<uint64_t>(row.id);
   throw AssemblyError{fmt::format("unknown subroutine '{}'", text)};
 }
 
-void Assembler::encode_branch(Opcode op, std::string_view target) {
-  const auto number = number_of(target);
-  if (!number) fixups_.push_back({difo_.text.size(), target, line_});
-  if (number && *number > 0xffffff) throw AssemblyError{"label is too large"};
-  emit(Instruction::branch(op, static_cast<unsigned>(number.value_or(0))));
+uint64_t push_type_of(std::string_view text) {
+  if (const auto number = listed(OperandKind::type, text)) return *number;
+  if (text == "string") return static_cast<uint64_t>(PushType::string);
+  if (text == "bytes") return static_cast<uint64_t>(PushType::bytes);
+  throw AssemblyError{fmt::format("'{}' is no type to push", text)};
 }
 
-// pushtv TYPE, %value and pushtr TYPE, %size, %value; the terse form leaves the type of pushtv out.
-void Assembler::encode_push(const OpcodeInfo& row, const std::vector<std::string_view>& operands) {
-  const bool by_value = row.opcode == Opcode::pushtv;
-  const bool typed = !operands.empty() && !operands[0].starts_with('%');
-  expect(operands, (by_value ? 1 : 2) + typed);
-  uint64_t type = by_value ? 0 : 2;
-  if (typed) {
-    const auto listed = bracketed(operands[0], "DT_TYPE(");
-    if (!listed && operands[0] != "string" && operands[0] != "bytes") throw AssemblyError{"unknown type to push"};
-    type = listed.value_or(operands[0] == "string" ? 1 : 2);
-    if (type > 0xff) throw AssemblyError{"type is too large"};
-  }
-  const unsigned size = by_value ? 0 : register_of(operands[operands.size() - 2]);
-  emit(Instruction::registers(row.opcode, static_cast<unsigned>(type), size, register_of(operands.back())));
+uint64_t Assembler::label(std::string_view text) {
+  const auto number = number_of(text);
+  if (!number) fixups_.push_back({difo_.text.size(), text, line_});
+  return number.value_or(0);
 }
 
-void Assembler::encode_registers(const OpcodeInfo& row, const std::vector<std::string_view>& operands) {
-  const auto reg = [&](size_t n) { return register_of(operands[n]); };
-  switch (row.format) {
-    case Format::log:
-      expect(operands, 3);
-      return emit(Instruction::registers(row.opcode, reg(0), reg(1), reg(2)));
-    case Format::r1rd:
-    case Format::load:
-    case Format::store:
-      expect(operands, 2);
-      return emit(Instruction::registers(row.opcode, reg(0), 0, reg(1)));
-    case Format::cmp:
-      expect(operands, 2);
-      return emit(Instruction::registers(row.opcode, reg(0), reg(1), 0));
-    case Format::tst:
-      expect(operands, 1);
-      return emit(Instruction::registers(row.opcode, reg(0), 0, 0));
-    case Format::ret:
-      expect(operands, 1);
-      return emit(Instruction::registers(row.opcode, 0, 0, reg(0)));
+uint64_t Assembler::value(Opcode op, OperandKind kind, std::string_view text, std::string_view comment) {
+  switch (kind) {
+    case OperandKind::integer:
+      return integer(text, comment);
+    case OperandKind::string:
+      return string(text, comment);
+    case OperandKind::variable:
+      return variable(text, op);
+    case OperandKind::subroutine:
+      return subroutine_of(text);
+    case OperandKind::type:
+      return push_type_of(text);
+    case OperandKind::label:
+      return label(text);
     default:
-      expect(operands, 0);
-      return emit(Instruction::registers(row.opcode, 0, 0, 0));
+      return register_of(kind, text);
   }
 }
 
-void Assembler::encode(const OpcodeInfo& row, const std::vector<std::string_view>& operands, std::string_view comment) {
-  const Opcode op = row.opcode;
-  const auto indexed = [&](unsigned index, size_t rd) { emit(Instruction::indexed(op, index, register_of(operands[rd]))); };
-  switch (row.format) {
-    case Format::branch:
-      expect(operands, 1);
-      return encode_branch(op, operands[0]);
-    case Format::pushts:
-      return encode_push(row, operands);
-    case Format::setx:
-      expect(operands, 2);
-      return indexed(integer(operands[0], comment), 1);
-    case Format::sets:
-      expect(operands, 2);
-      return indexed(string(operands[0], comment), 1);
-    case Format::ldv:
-      expect(operands, 2);
-      return indexed(variable(operands[0], op), 1);
-    case Format::stv:
-      expect(operands, 2);
-      return indexed(variable(operands[1], op), 0);
-    case Format::call:
-      expect(operands, 2);
-      return indexed(subroutine_of(operands[0]), 1);
-    case Format::xlate:
-      expect(operands, 2);
-      return indexed(index_in_16_bits(bracketed(operands[0], "DT_XLREF[").value_or(0)), 1);
-    case Format::lda:
-      expect(operands, 3);
-      return emit(Instruction::registers(op, variable(operands[0], op), register_of(operands[1]), register_of(operands[2])));
-    default:
-      return encode_registers(row, operands);
+void Assembler::encode(Opcode op, std::vector<std::string_view> words, std::string_view comment) {
+  const auto operands = operands_of(op);
+  // The terse form of pushtv leaves the type out.
+  if (op == Opcode::pushtv && words.size() == 1) words.insert(words.begin(), "DT_TYPE(0)");
+  if (words.size() != operands.size())
+    throw AssemblyError{fmt::format("{} operands, {} expected", words.size(), operands.size())};
+  uint32_t word = static_cast<uint32_t>(op) << 24;
+  for (size_t i = 0; i < operands.size(); i++) {
+    const uint64_t number = value(op, operands[i].kind, words[i], comment);
+    const FieldBits bits = bits_of(operands[i].field);
+    if (number > bits.most()) throw AssemblyError{fmt::format("{} is too large for an operand of {} bits", number, bits.size)};
+    word |= static_cast<uint32_t>(number) << bits.shift;
   }
+  difo_.text.push_back(Instruction(word));
 }
 
 // "00: 29010601" in front of an instruction of a listing says nothing that does not follow.
@@ -369,7 +324,7 @@ void Assembler::read_instruction(std::string_view code, std::string_view comment
   const size_t end = std::min(code.find_first_of(" \t"), code.size());
   const std::string_view mnemonic = code.substr(0, end);
   for (const OpcodeInfo& row : kOpcodes)
-    if (row.mnemonic == mnemonic) return encode(row, operands_of(code.substr(end)), comment);
+    if (row.mnemonic == mnemonic) return encode(row.opcode, split_operands(code.substr(end)), comment);
   throw AssemblyError{fmt::format("unknown mnemonic '{}'", mnemonic)};
 }
 
@@ -421,7 +376,7 @@ void Assembler::resolve_labels() {
     line_ = fixup.line;
     const auto found = labels_.find(fixup.label);
     if (found == labels_.end()) throw AssemblyError{fmt::format("unknown label '{}'", fixup.label)};
-    if (found->second > 0xffffff) throw AssemblyError{"label is too large"};
+    if (found->second > bits_of(Field::label).most()) throw AssemblyError{"label is too far"};
     Instruction& in = difo_.text[fixup.pc];
     in = Instruction::branch(in.opcode(), static_cast<unsigned>(found->second));
   }

@@ -6,10 +6,10 @@
 
 #include <iterator>
 
-#include "dvm/dif/opcode.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/text.h"
 #include "dvm/dif/variable.h"
+#include "vm/dif/format.h"
 
 namespace dvm::dif {
 
@@ -78,16 +78,9 @@ class Listing {
 
  private:
   void instruction(Instruction in);
-  void constant(Instruction in, Format format);
-  void variable(unsigned id, Scope scope);
-  void push(Instruction in, std::string_view mnemonic);
+  std::string comment(Opcode op, OperandKind kind, unsigned number) const;
+  std::string_view variable_name(Opcode op, unsigned id) const;
   void variables();
-
-  static Scope scope_of(Opcode op) {
-    if (op == Opcode::ldts || op == Opcode::stts || op == Opcode::ldtaa || op == Opcode::sttaa || op == Opcode::ldta)
-      return Scope::thread;
-    return op == Opcode::ldls || op == Opcode::stls ? Scope::clause : Scope::global;
-  }
 
   const Difo& difo_;
   std::string text_;
@@ -96,97 +89,49 @@ class Listing {
 
 void Listing::instruction(Instruction in) {
   if (!is_opcode(in.number())) {
-    fmt::format_to(out_, "unknown");
+    text_ += "unknown";
     return;
   }
-  const OpcodeInfo& row = info(in.opcode());
-  const std::string_view name = row.mnemonic;
-  switch (row.format) {
-    case Format::none:
-      fmt::format_to(out_, "{}", name);
-      return;
-    case Format::log:
-      fmt::format_to(out_, "{:<4} %r{}, %r{}, %r{}", name, in.r1(), in.r2(), in.rd());
-      return;
-    case Format::r1rd:
-      fmt::format_to(out_, "{:<4} %r{}, %r{}", name, in.r1(), in.rd());
-      return;
-    case Format::cmp:
-      fmt::format_to(out_, "{:<4} %r{}, %r{}", name, in.r1(), in.r2());
-      return;
-    case Format::tst:
-      fmt::format_to(out_, "{:<4} %r{}", name, in.r1());
-      return;
-    case Format::branch:
-      fmt::format_to(out_, "{:<4} {}", name, in.label());
-      return;
-    case Format::load:
-      fmt::format_to(out_, "{:<4} [%r{}], %r{}", name, in.r1(), in.rd());
-      return;
-    case Format::store:
-      fmt::format_to(out_, "{:<4} %r{}, [%r{}]", name, in.r1(), in.rd());
-      return;
-    case Format::ret:
-      fmt::format_to(out_, "{:<4} %r{}", name, in.rd());
-      return;
-    case Format::lda:
-      fmt::format_to(out_, "{:<4} DT_VAR({}), %r{}, %r{}", name, in.r1(), in.r2(), in.rd());
-      return variable(in.r1(), scope_of(in.opcode()));
-    case Format::ldv:
-      fmt::format_to(out_, "{:<4} DT_VAR({}), %r{}", name, in.index(), in.rd());
-      return variable(in.index(), scope_of(in.opcode()));
-    case Format::stv:
-      fmt::format_to(out_, "{:<4} %r{}, DT_VAR({})", name, in.rd(), in.index());
-      return variable(in.index(), scope_of(in.opcode()));
-    case Format::pushts:
-      return push(in, name);
-    case Format::setx:
-    case Format::sets:
-    case Format::call:
-    case Format::xlate:
-      return constant(in, row.format);
+  const Opcode op = in.opcode();
+  const auto operands = operands_of(op);
+  fmt::format_to(out_, "{:<{}}", info(op).mnemonic, operands.empty() ? 0 : 4);
+  std::string note;
+  for (size_t i = 0; i < operands.size(); i++) {
+    const unsigned number = field_of(in, operands[i].field);
+    fmt::format_to(out_, "{}{}{}{}", i == 0 ? " " : ", ", operands[i].text().before, number, operands[i].text().after);
+    if (note.empty()) note = comment(op, operands[i].kind, number);
   }
+  if (!note.empty()) fmt::format_to(out_, "{}! {}", op == Opcode::pushtr ? "\t" : "\t\t", note);
 }
 
-void Listing::constant(Instruction in, Format format) {
-  const std::string_view name = info(in.opcode()).mnemonic;
-  const unsigned index = in.index();
-  switch (format) {
-    case Format::setx:
-      fmt::format_to(out_, "{:<4} DT_INTEGER[{}], %r{}", name, index, in.rd());
-      if (index < difo_.integers.size()) fmt::format_to(out_, "\t\t! 0x{:x}", difo_.integers[index]);
-      return;
-    case Format::sets:
-      fmt::format_to(out_, "{:<4} DT_STRING[{}], %r{}", name, index, in.rd());
-      if (index < difo_.strings.size()) fmt::format_to(out_, "\t\t! {}", quoted(difo_.strings.c_str() + index));
-      return;
-    case Format::call:
-      fmt::format_to(out_, "{:<4} DIF_SUBR({}), %r{}", name, index, in.rd());
-      if (index < kSubroutineCount) fmt::format_to(out_, "\t\t! {}", kSubroutines[index].name);
-      return;
+// What an operand stands for, to be written behind the instruction; empty when the number says all, or stands for nothing.
+std::string Listing::comment(Opcode op, OperandKind kind, unsigned number) const {
+  static constexpr std::string_view kPushTypes[] = {"D type", "string", "D type by ref"};
+  switch (kind) {
+    case OperandKind::integer:
+      return number < difo_.integers.size() ? fmt::format("0x{:x}", difo_.integers[number]) : "";
+    case OperandKind::string:
+      return number < difo_.strings.size() ? quoted(difo_.strings.c_str() + number) : "";
+    case OperandKind::subroutine:
+      return number < kSubroutineCount ? std::string(kSubroutines[number].name) : "";
+    case OperandKind::type:
+      return number < std::size(kPushTypes) ? fmt::format("DT_TYPE({}) = {}", number, kPushTypes[number]) : "";
+    case OperandKind::variable: {
+      const std::string_view name = variable_name(op, number);
+      return name.empty() ? "" : fmt::format("DT_VAR({}) = \"{}\"", number, name);
+    }
     default:
-      fmt::format_to(out_, "{:<4} DT_XLREF[{}], %r{}", name, index, in.rd());
+      return "";
   }
 }
 
-void Listing::variable(unsigned id, Scope scope) {
+std::string_view Listing::variable_name(Opcode op, unsigned id) const {
+  const Scope scope = scope_of(op);
   const BuiltInInfo* row = scope == Scope::global ? find_built_in(id) : nullptr;
-  if (row) fmt::format_to(out_, "\t\t! DT_VAR({}) = \"{}\"", id, row->name);
-  if (row) return;
-  for (const Variable& v : difo_.variables) {
-    if (v.id != id || v.scope != scope) continue;
-    fmt::format_to(out_, "\t\t! DT_VAR({}) = \"{}\"", id, v.name);
-    return;
-  }
-}
-
-void Listing::push(Instruction in, std::string_view mnemonic) {
-  static constexpr std::string_view kTypes[] = {"D type", "string", "D type by ref"};
-  if (in.opcode() == Opcode::pushtv)
-    fmt::format_to(out_, "{:<4} DT_TYPE({}), %r{}\t", mnemonic, in.r1(), in.rd());
-  else
-    fmt::format_to(out_, "{:<4} DT_TYPE({}), %r{}, %r{}", mnemonic, in.r1(), in.r2(), in.rd());
-  if (in.r1() < std::size(kTypes)) fmt::format_to(out_, "\t! DT_TYPE({}) = {}", in.r1(), kTypes[in.r1()]);
+  if (row) return row->name;
+  for (const Variable& v : difo_.variables)
+    if (v.id == id && v.scope == scope) return v.name;
+  return {};
 }
 
 void Listing::variables() {

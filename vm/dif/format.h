@@ -1,0 +1,116 @@
+#pragma once
+// How the operands of each format are written and where they lie in the word (dvm/dif/instruction.h draws it): the one
+// description that the disassembler, the assembler and the manual read.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dvm/dif/difo.h"
+
+namespace dvm::dif {
+
+enum class OperandKind : uint8_t { reg, address, integer, string, variable, subroutine, type, translator, label };
+enum class Field : uint8_t { r1, r2, rd, index, label };
+
+// How the number of an operand is enclosed.
+struct OperandText {
+  OperandKind kind;
+  std::string_view before, after;
+};
+
+inline constexpr std::array kOperandTexts = {
+    OperandText{OperandKind::reg, "%r", ""},
+    OperandText{OperandKind::address, "[%r", "]"},
+    OperandText{OperandKind::integer, "DT_INTEGER[", "]"},
+    OperandText{OperandKind::string, "DT_STRING[", "]"},
+    OperandText{OperandKind::variable, "DT_VAR(", ")"},
+    OperandText{OperandKind::subroutine, "DIF_SUBR(", ")"},
+    OperandText{OperandKind::type, "DT_TYPE(", ")"},
+    OperandText{OperandKind::translator, "DT_XLREF[", "]"},
+    OperandText{OperandKind::label, "", ""},
+};
+
+struct Operand {
+  OperandKind kind = OperandKind::reg;
+  Field field = Field::r1;
+  constexpr const OperandText& text() const { return kOperandTexts[static_cast<size_t>(kind)]; }
+};
+
+struct FormatInfo {
+  Format format;
+  std::string_view name;
+  unsigned count = 0;
+  std::array<Operand, 3> operands{};
+};
+
+inline constexpr Operand kR1{OperandKind::reg, Field::r1}, kR2{OperandKind::reg, Field::r2}, kRd{OperandKind::reg, Field::rd};
+
+inline constexpr std::array kFormats = {
+    FormatInfo{Format::none, "none", 0, {}},
+    FormatInfo{Format::log, "log", 3, {kR1, kR2, kRd}},
+    FormatInfo{Format::r1rd, "r1rd", 2, {kR1, kRd}},
+    FormatInfo{Format::cmp, "cmp", 2, {kR1, kR2}},
+    FormatInfo{Format::tst, "tst", 1, {kR1}},
+    FormatInfo{Format::branch, "branch", 1, {Operand{OperandKind::label, Field::label}}},
+    FormatInfo{Format::load, "load", 2, {Operand{OperandKind::address, Field::r1}, kRd}},
+    FormatInfo{Format::store, "store", 2, {kR1, Operand{OperandKind::address, Field::rd}}},
+    FormatInfo{Format::ret, "ret", 1, {kRd}},
+    FormatInfo{Format::setx, "setx", 2, {Operand{OperandKind::integer, Field::index}, kRd}},
+    FormatInfo{Format::sets, "sets", 2, {Operand{OperandKind::string, Field::index}, kRd}},
+    FormatInfo{Format::lda, "lda", 3, {Operand{OperandKind::variable, Field::r1}, kR2, kRd}},
+    FormatInfo{Format::ldv, "ldv", 2, {Operand{OperandKind::variable, Field::index}, kRd}},
+    FormatInfo{Format::stv, "stv", 2, {kRd, Operand{OperandKind::variable, Field::index}}},
+    FormatInfo{Format::call, "call", 2, {Operand{OperandKind::subroutine, Field::index}, kRd}},
+    FormatInfo{Format::pushts, "pushts", 3, {Operand{OperandKind::type, Field::r1}, kR2, kRd}},
+    FormatInfo{Format::xlate, "xlate", 2, {Operand{OperandKind::translator, Field::index}, kRd}},
+};
+static_assert([] {
+  for (size_t i = 0; i < kFormats.size(); i++)
+    if (kFormats[i].format != static_cast<Format>(i)) return false;
+  for (size_t i = 0; i < kOperandTexts.size(); i++)
+    if (kOperandTexts[i].kind != static_cast<OperandKind>(i)) return false;
+  return kFormats.size() == static_cast<size_t>(Format::xlate) + 1;
+}());
+
+constexpr const FormatInfo& info(Format format) { return kFormats[static_cast<size_t>(format)]; }
+
+// pushtv pushes no object, so it is written without a size.
+inline constexpr std::array kPushValueOperands = {Operand{OperandKind::type, Field::r1}, kRd};
+
+constexpr std::span<const Operand> operands_of(Opcode op) {
+  if (op == Opcode::pushtv) return kPushValueOperands;
+  const FormatInfo& row = info(info(op).format);
+  return std::span(row.operands).first(row.count);
+}
+
+// Bits of a field: how many, and how far from the right.
+struct FieldBits {
+  unsigned size, shift;
+  constexpr uint32_t most() const { return (uint32_t{1} << size) - 1; }
+};
+constexpr FieldBits bits_of(Field field) {
+  constexpr FieldBits kBits[] = {{8, 16}, {8, 8}, {8, 0}, {16, 8}, {24, 0}};
+  return kBits[static_cast<size_t>(field)];
+}
+constexpr uint32_t field_of(Instruction in, Field field) { return in.word() >> bits_of(field).shift & bits_of(field).most(); }
+
+// The scope of the variables that an opcode names.
+constexpr Scope scope_of(Opcode op) {
+  switch (op) {
+    case Opcode::ldta:
+    case Opcode::ldts:
+    case Opcode::stts:
+    case Opcode::ldtaa:
+    case Opcode::sttaa:
+      return Scope::thread;
+    case Opcode::ldls:
+    case Opcode::stls:
+      return Scope::clause;
+    default:
+      return Scope::global;
+  }
+}
+
+}  // namespace dvm::dif
