@@ -7,8 +7,7 @@
 //
 // There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
 // more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
-// profile-N uses perf events of the CPU clock, one a CPU, whose program writes into the same ring, so all firings keep their
-// order.
+// profile-N uses perf events of the CPU clock, one a CPU, whose program writes into the same ring, so firings keep their order.
 //
 // Invariants
 //   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
@@ -16,8 +15,9 @@
 //   - A firing that finds no room is counted in drops(): firings == records + drops.
 //   - The ring is never signalled: whoever polls does so by the clock.
 //
-// A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, and nothing is
-// counted.
+// Known limits, both of the kernel
+//   - It follows 64 nested returns of a thread. A deeper call fires its entry but not its return, and nobody counts that.
+//   - A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, uncounted.
 
 #include <cstddef>
 #include <memory>

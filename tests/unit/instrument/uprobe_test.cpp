@@ -8,9 +8,10 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -328,21 +329,24 @@ TEST_F(Uprobe, MemoryOfTheReturnValueAndOfAStackArgument) {
   EXPECT_EQ(seen[1].memory, std::vector{with_nul("by a pointer")});
 }
 
+// What the child and the test both see.
+struct Shared {
+  std::atomic<int> ready, go;
+};
+
 TEST_F(Uprobe, ThreadsThatRanBeforeAreTracedToo) {
   constexpr int kThreads = 4, kCalls = 5'000;
-  static volatile bool go, stop;
-  TracedChild child({[] {
+  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* shared = new (page) Shared{};
+  TracedChild child({[shared] {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; i++)
-      threads.emplace_back([] {
-        while (!go) usleep(100);
+      threads.emplace_back([shared] {
+        shared->ready++;
+        while (!shared->go) usleep(100);
         for (int call = 0; call < kCalls; call++) traced_plain(call);
-        while (!stop) usleep(100);
       });
-    usleep(200'000);
-    go = true;
-    usleep(1000);
-    stop = true;
     for (std::thread& thread : threads) thread.join();
   }});
   const Probe probe = probe_on(child.pid(), &traced_plain, 1);
@@ -350,9 +354,11 @@ TEST_F(Uprobe, ThreadsThatRanBeforeAreTracedToo) {
   needs.thread = true;
   auto instrument = make_uprobe_instrument();
   ASSERT_TRUE(child.start(0));
-  usleep(50'000);  // the threads exist by now and wait
+  while (shared->ready < kThreads) usleep(100);
   ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&probe, needs}}, refused_));
+  shared->go = 1;
   ASSERT_TRUE(child.finish());
+  munmap(page, sizeof(Shared));
   Collector collector;
   ASSERT_TRUE(instrument->poll(collector));
   std::map<int32_t, int> by_thread;
@@ -519,8 +525,8 @@ TEST_F(Uprobe, TheTargetSurvivesTheDeathOfItsTracer) {
 
 TEST_F(Uprobe, ProfileFiresOnEveryCpu) {
   TracedChild child({[] {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
-    while (std::chrono::steady_clock::now() < end)
+    const clock_t end = clock() + CLOCKS_PER_SEC / 5;  // of CPU time
+    while (clock() < end)
       for (long i = 0; i < 100'000; i++) traced_sink = i;
   }});
   Probe probe;
