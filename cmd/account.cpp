@@ -52,6 +52,12 @@ std::string probe_name(const runtime::Catalog& catalog, uint32_t id) {
   return probe == nullptr ? "?" : fmt::format("{}:{}:{}:{}", probe->provider, probe->module, probe->function, probe->name);
 }
 
+// The clause of a text from the command line has no file that could be named.
+std::string clause_name(const dif::SourcePosition& position) {
+  bool is_text = position.file.find_first_of(" {\n") != std::string::npos;
+  return fmt::format("{}:{}", is_text ? "-n" : position.file, position.line);
+}
+
 void print_rows(std::FILE* out, const std::vector<Row>& rows) {
   double total = sum_cycles(rows);
   fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");

@@ -53,7 +53,7 @@ void add_compile(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<CompileCommand>();
   CLI::App* command = app.add_subcommand("compile", "Print the DIF of a script");
   add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
-  command->add_option("-p", given->script.pids, "Value of $target")->type_name("PID");
+  command->add_option("-p", given->script.pids, "Value of $target")->type_name("PID")->allow_extra_args(false);
   command->add_flag("-S", given->listing, "List the DIF (this is the standard)");
   command->add_flag("--ast", given->ast, "Print the syntax tree instead");
   command->add_flag("--options", given->options, "List the run-time options of -x");

@@ -16,6 +16,16 @@ def example(name):
     return str(ROOT / "examples" / name)
 
 
+class Compiled(unittest.TestCase):
+    def test_every_example_compiles(self):
+        scripts = sorted((ROOT / "examples").glob("*.d"))
+        self.assertGreater(len(scripts), 5)
+        for script in scripts:
+            result = dvm("compile", "-p", "1", str(script))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("ret ", result.stdout)
+
+
 class Examples(dvmtest.PrivilegedTest):
     def test_looper_counts_every_call(self):
         result = dvm("run", "-q", example("looper.d"), "-c", f"{program('looper')} {CALLS}", timeout=300)

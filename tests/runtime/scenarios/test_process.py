@@ -56,8 +56,10 @@ class Running(dvmtest.PrivilegedTest):
         self.assertRegex(out, r"\n +20000\n")
 
     def test_the_end_of_the_process_is_noticed(self):
-        tracer = subprocess.Popen([DVM, "run", "-n", "pid$target:looper:func:entry { @ = count(); }", "-p", str(self.target.pid)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        tracer = subprocess.Popen([DVM, "run", "-xswitchrate=10hz", "-n", 'BEGIN { trace("live"); } pid$target:looper:func:entry { @ = count(); }',
+                                   "-p", str(self.target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.assertIn("FUNCTION:NAME", tracer.stdout.readline())
+        self.assertIn("live", tracer.stdout.readline())
         self.go()
         out, err = tracer.communicate(timeout=30)
         self.assertEqual(tracer.returncode, 0, err)
