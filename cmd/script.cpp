@@ -88,7 +88,7 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->allow_extra_args(false)
       ->take_all();
   command.add_flag("-Z", options.zero_matches, "Permit probe descriptions that match no probes");
-  command.add_option("operands", options.operands, operands)->take_all();
+  command.add_option("operands", options.operands, operands)->type_name("")->take_all();
 }
 
 void add_process_options(CLI::App& command, ScriptOptions& options) {
