@@ -23,7 +23,7 @@ class Compiled(unittest.TestCase):
         for script in scripts:
             result = dvm("compile", "-p", "1", str(script))
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("ret ", result.stdout)
+            self.assertIn("clause pid1:", result.stdout)
 
 
 class Examples(dvmtest.PrivilegedTest):
