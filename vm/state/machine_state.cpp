@@ -22,6 +22,7 @@ void MachineState::begin_firing(const Firing& firing, Host& host) noexcept {
   impl_->firing = &firing;
   impl_->host = &host;
   impl_->locals.reset();
+  impl_->strtok.active = false;
   begin_clause(firing.epid);
 }
 
@@ -29,7 +30,6 @@ void MachineState::begin_clause(uint32_t epid) noexcept {
   impl_->epid = epid;
   impl_->fault = {};
   impl_->scratch.reset();
-  impl_->strtok.active = false;
 }
 
 const FaultState& MachineState::fault() const noexcept { return impl_->fault; }

@@ -28,7 +28,7 @@ struct VariableState::Impl {
   std::vector<std::byte> zeros;  // what an unset by-reference dynamic variable reads as
 };
 
-// strtok()'s string and how far it has been read, until the clause ends.
+// strtok()'s string and how far it has been read, until the firing ends.
 struct StrtokState {
   std::vector<char> text;
   size_t length = 0;

@@ -19,6 +19,9 @@ std::optional<std::string_view> captured_string(const State& state, uint64_t add
   return text.size() == limit ? std::optional(text) : std::nullopt;
 }
 
+// A length that a script gives counts the NUL.
+size_t characters_of(uint64_t length, size_t strsize) { return std::min<uint64_t>(length == 0 ? 0 : length - 1, strsize); }
+
 uint64_t late_string(State& state, uint64_t address, size_t limit) noexcept {
   std::byte* to = allocate_scratch(state, limit + 1);
   if (!to) return 0;
@@ -58,7 +61,7 @@ uint64_t subr_copyin(State& state) noexcept {
 uint64_t subr_copyinstr(State& state) noexcept {
   const uint64_t address = argument(state, 0);
   const size_t strsize = state.variables.strsize;
-  const size_t limit = argument_count(state) > 1 ? std::min<uint64_t>(argument(state, 1), strsize) : strsize;
+  const size_t limit = argument_count(state) > 1 ? characters_of(argument(state, 1), strsize) : strsize;
   const auto text = captured_string(state, address, limit);
   if (!text) return late_string(state, address, limit);
   state.moved += text->size() + 1;

@@ -34,7 +34,11 @@ class CleanPath {
     if (size_ > root_) to_[size_++] = '/';
     size_ += component.copy(to_ + size_, component.size());
   }
-  void finish() { to_[size_] = '\0'; }
+  // What came to nothing is the directory itself.
+  void finish() {
+    if (size_ == 0) to_[size_++] = '.';
+    to_[size_] = '\0';
+  }
 
  private:
   // Above the root there is only the root; above the start of a relative path, ".." stays.
@@ -74,6 +78,7 @@ uint64_t subr_dirname(State& state) noexcept {
 uint64_t subr_cleanpath(State& state) noexcept {
   const auto path = string_argument(state, 0);
   if (!path) return 0;
+  if (path->empty()) return scratch_string(state, "");
   std::byte* to = allocate_scratch(state, path->size() + 1);
   if (!to) return 0;
   CleanPath clean(reinterpret_cast<char*>(to), path->starts_with('/'));

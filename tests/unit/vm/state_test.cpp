@@ -129,7 +129,7 @@ TEST_F(StateTest, NamesCanBeCopied) {
   EXPECT_EQ(text_of(run("ldgs probefunc, %r1\nret %r1\n")), "malloc");
 }
 
-TEST_F(StateTest, StrtokEndsWithTheClause) {
+TEST_F(StateTest, StrtokEndsWithTheFiring) {
   const std::string first =
       "sets \"a:b\", %r1\nsets \":\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strtok, %r3\nret %r3\n";
   const std::string next = "sets \":\", %r2\npushtv %r0\npushtr string, %r0, %r2\ncall strtok, %r3\nret %r3\n";
@@ -137,6 +137,9 @@ TEST_F(StateTest, StrtokEndsWithTheClause) {
   EXPECT_EQ(text_of(run(next)), "b");
   run(first);
   state_->begin_clause(1);
+  EXPECT_EQ(text_of(run(next)), "b");
+  run(first);
+  fire(1);
   EXPECT_EQ(run(next), 0u);
 }
 

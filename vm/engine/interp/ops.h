@@ -86,10 +86,14 @@ DVM_BODY(tst) {
   flags = {r[op.r1] != 0, 0};
   return Step::next;
 }
+// NULL compares as the empty string.
+inline std::optional<std::string_view> compared_string(State& state, uint64_t address) noexcept {
+  return address == 0 ? std::string_view() : string_at(state, address);
+}
 // The sign of the comparison stands for r1 - r2; it neither overflows nor borrows.
 DVM_BODY(scmp) {
-  const auto left = string_at(state, r[op.r1]);
-  const auto right = left ? string_at(state, r[op.r2]) : std::nullopt;
+  const auto left = compared_string(state, r[op.r1]);
+  const auto right = left ? compared_string(state, r[op.r2]) : std::nullopt;
   if (!right) return Step::stop;
   state.moved += left->size() + right->size();
   flags = {static_cast<uint64_t>(int64_t{left->compare(*right)}), 0};
