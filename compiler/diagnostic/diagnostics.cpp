@@ -1,4 +1,4 @@
-// Collecting diagnostics and finding near names. Tests: tests/unit/compiler/diagnostics_test.cpp.
+// Collecting diagnostics and finding near names. Tests: tests/unit/compiler/source_test.cpp.
 #include "compiler/diagnostic/diagnostics.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A diagnostic as text: dtrace's line first, then the source line, its caret and the hints.
-// Tests: tests/unit/compiler/diagnostics_test.cpp.
+// Tests: tests/unit/compiler/source_test.cpp.
 #include <fmt/format.h>
 
 #include "dvm/compiler/compile.h"

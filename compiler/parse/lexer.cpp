@@ -1,4 +1,4 @@
-// Ends of items, names of types, bad tokens. Tests: tests/unit/compiler/lexer_test.cpp, tests/golden/parse.
+// Ends of items, names of types, bad tokens. Tests: tests/golden/parse.
 #include "compiler/parse/lexer.h"
 
 #include "compiler/types/type_table.h"

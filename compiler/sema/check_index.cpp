@@ -38,7 +38,7 @@ ExprPtr ExprChecker::check(Index& e) {
   if (names_variable(*e.base, scope, name)) {
     Symbol* symbol = s_.symbols.find(scope, name);
     if (!symbol) {
-      fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(scope), name));
+      unassigned(e, scope, name);
       return nullptr;
     }
     if (has_error(e.arguments)) {

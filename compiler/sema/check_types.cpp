@@ -79,6 +79,7 @@ bool is_function(std::string_view name) {
 }  // namespace
 
 void ExprChecker::undefined(Identifier& e) {
+  if (!s_.is_new_unknown(dif::Scope::global, e.name)) return fail(e);
   if (is_function(e.name))
     return fail(e, Tag::D_IDENT_BADREF, fmt::format("function {} may not be referenced as scalar", e.name),
                 {fmt::format("did you mean '{}()'?", e.name)});
@@ -100,14 +101,19 @@ ExprPtr ExprChecker::check(Identifier& e) {
   return use(e, *symbol, e.name);
 }
 
+// What is read before any assignment, and is no plain global name.
+void ExprChecker::unassigned(Expr& e, dif::Scope scope, const std::string& name) {
+  if (!s_.is_new_unknown(scope, name)) return fail(e);
+  std::vector<std::string> hints;
+  for (const std::string& n : similar_names(name, s_.symbols.names(scope)))
+    hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), n));
+  fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(scope), name), std::move(hints));
+}
+
 ExprPtr ExprChecker::check(Scoped& e) {
   Symbol* symbol = s_.symbols.find(e.scope, e.name);
   if (!symbol) {
-    std::vector<std::string> hints;
-    for (const std::string& n : similar_names(e.name, s_.symbols.names(e.scope)))
-      hints.push_back(fmt::format("did you mean '{}{}'?", prefix(e.scope), n));
-    fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(e.scope), e.name),
-         std::move(hints));
+    unassigned(e, e.scope, e.name);
     return nullptr;
   }
   e.symbol = symbol;

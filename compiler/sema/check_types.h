@@ -55,6 +55,7 @@ class ExprChecker {
   void fail(Expr& e) const { e.type = s_.types.error(); }
   void fail(Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
   void undefined(Identifier& e);
+  void unassigned(Expr& e, dif::Scope scope, const std::string& name);
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;

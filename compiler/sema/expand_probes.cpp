@@ -1,4 +1,4 @@
-// "pid$target:a.out:main:entry" to its four fields. Tests: tests/unit/compiler/probes_test.cpp.
+// "pid$target:a.out:main:entry" to its four fields. Tests: tests/unit/compiler/compile_test.cpp.
 #include "compiler/sema/expand_probes.h"
 
 #include <fmt/format.h>

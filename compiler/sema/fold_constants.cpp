@@ -1,4 +1,4 @@
-// Arithmetic of constants, in their C types. Tests: tests/unit/compiler/fold_test.cpp.
+// Arithmetic of constants, in their C types. Tests: tests/unit/compiler/run_test.cpp.
 #include "compiler/sema/fold_constants.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Splitting formats into conversions. Tests: tests/unit/compiler/format_test.cpp.
+// Splitting formats into conversions. Tests: tests/unit/compiler/literal_test.cpp.
 #include "compiler/sema/format.h"
 
 #include <fmt/format.h>

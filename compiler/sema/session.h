@@ -10,7 +10,7 @@
 //     fold_constants  constant expressions
 //     check_action    statements to actions                              (check_printf, check_aggregation)
 
-#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,11 +29,17 @@ struct Session {
     diagnostics.error(tag, where, std::move(message), std::move(hints));
   }
 
+  // An unknown name is reported at its first use only.
+  bool is_new_unknown(dif::Scope scope, const std::string& name) { return unknown_.emplace(scope, name).second; }
+
   const CompileOptions& options;
   Diagnostics& diagnostics;
   TypeTable types;
   Symbols symbols;
   std::vector<bool> used_arguments;  // $0, $1, ... that some script names
+
+ private:
+  std::set<std::pair<dif::Scope, std::string>> unknown_;
 };
 
 // An action as lower/ takes it: expressions are checked, and belong to the AST or to `made`.

@@ -1,4 +1,4 @@
-// Lines are found by binary search in their starts. Tests: tests/unit/compiler/source_file_test.cpp.
+// Lines are found by binary search in their starts. Tests: tests/unit/compiler/source_test.cpp.
 #include "compiler/source/source_file.h"
 
 #include <algorithm>

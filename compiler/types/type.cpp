@@ -1,4 +1,4 @@
-// Questions about types. Tests: tests/unit/compiler/type_table_test.cpp.
+// Questions about types. Tests: tests/unit/compiler/literal_test.cpp.
 #include "compiler/types/type.h"
 
 namespace dvm::compiler {

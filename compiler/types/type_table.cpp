@@ -1,4 +1,4 @@
-// The types there are. Tests: tests/unit/compiler/type_table_test.cpp.
+// The types there are. Tests: tests/unit/compiler/literal_test.cpp.
 #include "compiler/types/type_table.h"
 
 #include <fmt/format.h>

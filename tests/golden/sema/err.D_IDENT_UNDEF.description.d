@@ -1,1 +1,1 @@
-/* @description */ BEGIN { trace(nosuch); } END /nosuch/ { }
+/* @description */ BEGIN { trace(nosuch); } END /other/ { }

@@ -1,0 +1,133 @@
+// compile() as its callers see it: several sources, macros, probes and options.
+
+#include "dvm/compiler/compile.h"
+
+#include <gtest/gtest.h>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::compiler {
+namespace {
+
+CompileResult compile_all(const std::vector<Source>& sources, const CompileOptions& options = {}) {
+  return compile(sources, options);
+}
+CompileResult compile_one(const std::string& text, const CompileOptions& options = {}) {
+  return compile_all({{"x.d", text, false}}, options);
+}
+
+std::string spell(const dif::ProbeDesc& p) { return p.provider + "|" + p.module + "|" + p.function + "|" + p.name; }
+
+std::vector<std::string> probes(const std::string& text, const CompileOptions& options = {}) {
+  std::vector<std::string> list;
+  const CompileResult result = compile_one(text, options);
+  for (const CompiledSource& program : result.programs)
+    for (const dif::EcbDesc& clause : program.program.clauses)
+      for (const dif::ProbeDesc& p : clause.probes) list.push_back(spell(p));
+  return list;
+}
+
+TEST(Probes, FieldsAreFilledFromTheRight) {
+  EXPECT_EQ(probes("BEGIN, f:entry, m:f:entry, p:m:f:n, :::x, a:::, ::, p::f:* { }"),
+            (std::vector<std::string>{"|||BEGIN", "||f|entry", "|m|f|entry", "p|m|f|n", "|||x", "a|||", "|||", "p||f|*"}));
+}
+
+TEST(Probes, MacrosAreExpanded) {
+  CompileOptions options;
+  options.arguments = {"x.d", "malloc"};
+  options.macros = {{"target", "123"}};
+  EXPECT_EQ(probes("pid$target:a.out:main:entry, pid$target::$1:return { }", options),
+            (std::vector<std::string>{"pid123|a.out|main|entry", "pid123||malloc|return"}));
+  const CompileResult missing = compile_one("pid$target:::entry { }");
+  ASSERT_EQ(missing.diagnostics.size(), 1u);
+  EXPECT_EQ(missing.diagnostics[0].tag, "D_MACRO_UNDEF");
+  EXPECT_EQ(missing.diagnostics[0].column, 4u);
+  EXPECT_EQ(missing.diagnostics[0].length, 7u);
+}
+
+class TwoMatches final : public ProbeCatalog {
+ public:
+  ProbeMatches match(const dif::ProbeDesc& d) override {
+    ProbeMatches m;
+    m.count = d.name == "none" ? 0 : 2;
+    return m;
+  }
+};
+
+TEST(Probes, MatchesAreCountedForEachClause) {
+  TwoMatches catalog;
+  CompileOptions options;
+  options.catalog = &catalog;
+  const CompileResult result = compile_one("a { } a, b { if (pid) { trace(1); } }", options);
+  ASSERT_EQ(result.programs.size(), 1u);
+  EXPECT_EQ(result.programs[0].matched, 6u);
+  EXPECT_EQ(compile_one("none { }", options).diagnostics[0].message, "probe description :::none does not match any probes");
+  options.allow_zero_matches = true;
+  EXPECT_EQ(compile_one("none { }", options).programs.size(), 1u);
+}
+
+TEST(Compile, SourcesShareTheirNames) {
+  const CompileResult result =
+      compile_all({{"a.d", "int x; inline int K = 3; BEGIN { x = K; @n = count(); self->y = 1; }", false},
+                   {"b.d", "BEGIN { z = x + K; @n = count(); @m = sum(self->y); }", false}});
+  ASSERT_EQ(result.programs.size(), 2u);
+  ASSERT_EQ(result.programs[0].program.variables.size(), 3u);  // the whole session's, in each
+  EXPECT_EQ(result.programs[1].program.variables.size(), 3u);
+  EXPECT_EQ(result.programs[1].program.aggregations.size(), 2u);
+  EXPECT_EQ(result.programs[1].program.clauses[0].actions[1].aggregations, (std::vector<uint32_t>{1}));
+  EXPECT_EQ(result.programs[0].program.variables[0].id, dif::kFirstUserVariable);
+}
+
+TEST(Compile, ErrorsOfAllSourcesInOrder) {
+  const CompileResult result =
+      compile_all({{"a.d", "BEGIN { trace(p); }\nEND { ( }", false}, {"b.d", "BEGIN { trace(q) ", false}});
+  EXPECT_TRUE(result.programs.empty());
+  ASSERT_EQ(result.diagnostics.size(), 3u);
+  EXPECT_EQ(result.diagnostics[0].tag, "D_IDENT_UNDEF");
+  EXPECT_EQ(result.diagnostics[1].tag, "D_SYNTAX");
+  EXPECT_EQ(result.diagnostics[1].line, 2u);
+  EXPECT_EQ(result.diagnostics[2].file, "b.d");
+}
+
+TEST(Compile, UnknownNamesAreToldOnce) {
+  EXPECT_EQ(compile_one("BEGIN { trace(a); trace(a + 1); self->b++; trace(self->c); trace(self->c); }").diagnostics.size(), 2u);
+}
+
+TEST(Compile, MissingArguments) {
+  CompileOptions options;
+  EXPECT_EQ(compile_one("BEGIN { trace($1); }", options).diagnostics[0].message, "macro argument $1 is not defined");
+  options.default_arguments = true;
+  EXPECT_TRUE(compile_one("BEGIN { trace($1); trace($$1); }", options).diagnostics.empty());
+  options.arguments = {"x.d", "-7", "+3", "0x10"};
+  EXPECT_TRUE(compile_one("BEGIN { trace($1 + $2 + $3); }", options).diagnostics.empty());
+}
+
+TEST(Compile, DescriptionsNeedNoBody) {
+  EXPECT_TRUE(compile_all({{"BEGIN", "BEGIN", true}}).diagnostics.empty());
+  EXPECT_TRUE(compile_all({{"tick-1s /pid/", "tick-1s /pid/", true}}).diagnostics.empty());
+  const CompileResult open = compile_all({{"BEGIN { trace(1) ", "BEGIN { trace(1) ", true}});
+  ASSERT_EQ(open.diagnostics.size(), 1u);
+  EXPECT_EQ(render(open.diagnostics[0], {"BEGIN { trace(1) ", "", true}, false).substr(0, 79),
+            "dvm: invalid probe specifier BEGIN { trace(1) : syntax error near end of input\n");
+}
+
+TEST(Compile, OptionsInOrder) {
+  const CompileResult result = compile_one("#pragma D option quiet\n#pragma D option bufsize=1m\nBEGIN { }");
+  ASSERT_EQ(result.programs.size(), 1u);
+  EXPECT_EQ(result.programs[0].options, (std::vector<std::pair<std::string, std::string>>{{"quiet", ""}, {"bufsize", "1m"}}));
+}
+
+TEST(Compile, NoSourcesAndEmptyOnes) {
+  EXPECT_TRUE(compile_all({}).diagnostics.empty());
+  EXPECT_EQ(compile_one("").diagnostics[0].tag, "D_EMPTY");
+  EXPECT_EQ(compile_one("#!/usr/bin/dvm -s\n").diagnostics[0].tag, "D_EMPTY");
+  EXPECT_TRUE(compile_one("BEGIN { }").programs[0].program.clauses[0].actions.empty());
+}
+
+TEST(Compile, TheSameTextGivesTheSameListing) {
+  const std::string text = "BEGIN { a[pid, \"x\"] = 1; @[execname] = quantize(arg0); printf(\"%d %s\", a[pid, \"x\"], \"y\"); }";
+  EXPECT_EQ(print_dif(compile_one(text).programs[0].program), print_dif(compile_one(text).programs[0].program));
+}
+
+}  // namespace
+}  // namespace dvm::compiler

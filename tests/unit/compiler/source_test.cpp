@@ -1,0 +1,85 @@
+// Source files, diagnostics and how they are shown.
+
+#include <gtest/gtest.h>
+
+#include "compiler/diagnostic/diagnostics.h"
+
+namespace dvm::compiler {
+namespace {
+
+TEST(SourceFile, FindsLinesAndColumns) {
+  const Source source{"x.d", "ab\n\nc\r\nlast", false};
+  const SourceFile file(source);
+  EXPECT_EQ(file.line(0), 1u);
+  EXPECT_EQ(file.line(2), 1u);  // the newline belongs to its line
+  EXPECT_EQ(file.line(3), 2u);
+  EXPECT_EQ(file.line(4), 3u);
+  EXPECT_EQ(file.column(1), 2u);
+  EXPECT_EQ(file.column(9), 3u);
+  EXPECT_EQ(file.line_text(3), "c");
+  EXPECT_EQ(file.line_text(4), "last");
+  EXPECT_EQ(file.line_text(5), "");
+  EXPECT_EQ(file.text({7, 100}), "last");
+  EXPECT_EQ(file.text({50, 100}), "");
+}
+
+struct Collected {
+  explicit Collected(Source s) : source(std::move(s)), file(source), diagnostics(list) { diagnostics.set_source(&file); }
+
+  Source source;
+  SourceFile file;
+  std::vector<Diagnostic> list;
+  Diagnostics diagnostics;
+};
+
+TEST(Diagnostics, RendersAsDtraceDoesThenTheCaret) {
+  Collected c({"x.d", "BEGIN {\n\ttrace(nosuch); }\n", false});
+  c.diagnostics.error(Tag::D_IDENT_UNDEF, {15, 21}, "failed to resolve nosuch: Unknown variable name", {"did you mean 'such'?"});
+  EXPECT_EQ(render(c.list[0], c.source, true),
+            "dvm: failed to compile script x.d: [D_IDENT_UNDEF] line 2: failed to resolve nosuch: Unknown variable name\n"
+            "     trace(nosuch); }\n"
+            "           ^~~~~~\n"
+            "    hint: did you mean 'such'?\n");
+  EXPECT_EQ(render(c.list[0], c.source, false).substr(0, 51), "dvm: failed to compile script x.d: line 2: failed t");
+}
+
+TEST(Diagnostics, ProgramsOfTheCommandLineNameTheRegion) {
+  Collected c({"BEGIN { y }", "BEGIN { y }", true});
+  c.diagnostics.set_region("action list");
+  c.diagnostics.error(Tag::D_IDENT_UNDEF, {8, 9}, "failed to resolve y: Unknown variable name");
+  EXPECT_EQ(render(c.list[0], c.source, false).substr(0, 101),
+            "dvm: invalid probe specifier BEGIN { y }: in action list: failed to resolve y: Unknown variable name\n");
+}
+
+TEST(Diagnostics, RangesStayInsideTheirLine) {
+  Collected c({"x.d", "a\nbc", false});
+  c.diagnostics.error(Tag::D_SYNTAX, {0, 100}, "m");
+  c.diagnostics.error(Tag::D_SYNTAX, {100, 90}, "m");
+  EXPECT_EQ(c.list[0].length, 1u);
+  EXPECT_EQ(c.list[1].line, 2u);
+  EXPECT_EQ(c.list[1].length, 1u);
+  EXPECT_FALSE(render(c.list[1], c.source, true).empty());
+}
+
+TEST(Diagnostics, StopsAfterAHundredOfAScript) {
+  Collected c({"x.d", "a", false});
+  for (int i = 0; i < 1000; i++) c.diagnostics.error(Tag::D_SYNTAX, {0, 1}, "m");
+  EXPECT_EQ(c.list.size(), 100u);
+  EXPECT_EQ(c.diagnostics.errors(), 1000u);
+}
+
+TEST(Diagnostics, NearNames) {
+  const std::string_view names[] = {"timestamp", "vtimestamp", "tid", "pid", "execname"};
+  EXPECT_EQ(similar_names("timestmp", names), (std::vector<std::string>{"timestamp", "vtimestamp"}));
+  EXPECT_TRUE(similar_names("x", names).empty());
+  EXPECT_TRUE(similar_names(std::string(1000, 'a'), names).empty());
+}
+
+TEST(Diagnostics, TagsByName) {
+  EXPECT_EQ(find_tag("D_SYNTAX"), Tag::D_SYNTAX);
+  EXPECT_EQ(name(Tag::D_NOREG), "D_NOREG");
+  EXPECT_FALSE(find_tag("D_NONE").has_value());
+}
+
+}  // namespace
+}  // namespace dvm::compiler
