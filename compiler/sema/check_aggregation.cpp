@@ -48,7 +48,7 @@ class AggregationCheck {
     for (size_t i = 0; i < target_.keys.size(); i++) {
       ExprPtr& key = target_.keys[i];
       if (!checker_.check_value(key)) return false;
-      if (!is_scalar(key->type) && !is_string(key->type))
+      if (!is_key(key->type))
         return fail(Tag::D_KEY_TYPE, key->where,
                     fmt::format("{} expression may not be used as @{}[ ] index: key #{}", key->type->name, target_.name, i + 1));
     }

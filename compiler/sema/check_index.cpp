@@ -8,8 +8,6 @@
 
 namespace dvm::compiler {
 
-namespace {
-
 // The scope and name of what may be an associative array, if the base is a bare name.
 bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
   if (const auto* e = as<Identifier>(&base)) {
@@ -22,6 +20,8 @@ bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
   }
   return false;
 }
+
+namespace {
 
 void bind(Expr& base, Symbol& symbol) {
   if (auto* e = as<Identifier>(&base)) e->symbol = &symbol;

@@ -46,7 +46,7 @@ bool ExprChecker::is_compatible(const Type* formal, const Expr& actual) const {
 
 ExprPtr ExprChecker::check(Unary& e) {
   if (e.op == Op::increment || e.op == Op::decrement) {
-    declare_counted(e.operand);
+    declare_counted(*e.operand);
     check(e.operand);
     if (is_error(e.operand->type))
       fail(e);
@@ -113,7 +113,7 @@ ExprPtr ExprChecker::address_of(Unary& e) {
 }
 
 ExprPtr ExprChecker::check(Postfix& e) {
-  declare_counted(e.operand);
+  declare_counted(*e.operand);
   check(e.operand);
   if (is_error(e.operand->type))
     fail(e);
@@ -224,68 +224,51 @@ bool ExprChecker::check_lvalue(Expr& target, Expr& operation, std::string_view o
 }
 
 // x++ of a name not seen before makes it an int64_t.
-void ExprChecker::declare_counted(ExprPtr& operand) {
-  dif::Scope scope = dif::Scope::global;
+void ExprChecker::declare_counted(const Expr& operand) {
+  dif::Scope scope;
   std::string name;
-  if (const auto* e = as<Identifier>(operand.get()))
-    name = e->name;
-  else if (const auto* s = as<Scoped>(operand.get()))
-    scope = s->scope, name = s->name;
-  else
-    return;
-  if (!s_.symbols.find(scope, name) && !s_.symbols.full(scope)) s_.symbols.add_variable(scope, name, s_.types.basic("int64_t"));
+  if (!names_variable(operand, scope, name) || s_.symbols.find(scope, name) || s_.symbols.full(scope)) return;
+  s_.symbols.add_variable(scope, name, s_.types.basic("int64_t"));
+}
+
+// The types of the keys of an array that is assigned for the first time. False after a diagnostic.
+bool ExprChecker::first_keys(Index& element, const std::string& name, std::vector<const Type*>& types) {
+  for (ExprPtr& key : element.arguments) {
+    if (!check_value(key)) return false;
+    if (!is_key(key->type)) {
+      s_.error(Tag::D_KEY_TYPE, key->where,
+               fmt::format("{} expression may not be used as {}[ ] index: key #{}", key->type->name, name, types.size() + 1));
+      return false;
+    }
+    types.push_back(key->type);
+  }
+  if (types.size() <= dif::kTupleDepth) return true;
+  s_.error(Tag::D_PROTO_LEN, element.where,
+           fmt::format("{}[ ] has too many keys: at most {} are possible", name, dif::kTupleDepth));
+  return false;
 }
 
 // The variable that an assignment declares by being the first: a scalar, or with = an associative array.
 bool ExprChecker::declare_target(Assign& e) {
-  const auto* index = as<Index>(e.target.get());
-  const Expr* named = index ? index->base.get() : e.target.get();
-  dif::Scope scope = dif::Scope::global;
+  auto* element = as<Index>(e.target.get());
+  dif::Scope scope;
   std::string name;
-  if (const auto* i = as<Identifier>(named))
-    name = i->name;
-  else if (const auto* s = as<Scoped>(named))
-    scope = s->scope, name = s->name;
-  else
-    return true;
-  if (s_.symbols.find(scope, name)) return true;
-  if (index && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
-  if (s_.symbols.full(scope)) {
-    fail(e, Tag::D_UNKNOWN, "too many variables");
-    return false;
-  }
-  if (is_void(e.value->type)) {
-    incompatible(e, *e.value, token(Op::assign), *e.value);
-    return false;
-  }
-  if (index && scope == dif::Scope::clause) {
-    fail(e, Tag::D_ARR_LOCAL, fmt::format("this->{}[ ]: clause-local associative arrays are not permitted", name),
+  if (!names_variable(element ? *element->base : *e.target, scope, name) || s_.symbols.find(scope, name)) return true;
+  if (element && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
+  if (s_.symbols.full(scope)) return fail(e, Tag::D_UNKNOWN, "too many variables"), false;
+  if (is_void(e.value->type)) return incompatible(e, *e.value, token(Op::assign), *e.value), false;
+  const std::string spelled = fmt::format("{}{}", prefix(scope), name);
+  if (element && scope == dif::Scope::clause) {
+    fail(e, Tag::D_ARR_LOCAL, fmt::format("{}[ ]: clause-local associative arrays are not permitted", spelled),
          {"use a global or thread-local array"});
     return false;
   }
-  const Type* type = cls(e.value->type) == TypeClass::array ? s_.types.pointer_to(target_of(e.value->type)) : e.value->type;
   std::vector<const Type*> keys;
-  if (index) {
-    auto& arguments = const_cast<Index*>(index)->arguments;
-    for (ExprPtr& argument : arguments) {
-      check(argument);
-      if (is_error(argument->type)) return fail(e), false;
-      if (!is_scalar(argument->type) && !is_string(argument->type)) {
-        fail(e, Tag::D_KEY_TYPE,
-             fmt::format("{} expression may not be used as {}{}[ ] index: key #{}", argument->type->name, prefix(scope), name,
-                         keys.size() + 1));
-        return false;
-      }
-      keys.push_back(argument->type);
-    }
-    if (keys.size() > dif::kTupleDepth) {
-      fail(e, Tag::D_PROTO_LEN,
-           fmt::format("{}{}[ ] has too many keys: at most {} are possible", prefix(scope), name, dif::kTupleDepth));
-      return false;
-    }
-  }
-  Symbol& symbol = s_.symbols.add_variable(scope, name, type);
-  symbol.is_array = index != nullptr;
+  if (element && !first_keys(*element, spelled, keys)) return fail(e), false;
+  const Type* type = e.value->type;
+  Symbol& symbol =
+      s_.symbols.add_variable(scope, name, cls(type) == TypeClass::array ? s_.types.pointer_to(target_of(type)) : type);
+  symbol.is_array = element != nullptr;
   symbol.keys = std::move(keys);
   return true;
 }

@@ -242,7 +242,7 @@ ExprPtr ExprChecker::check(Conditional& e) {
     fail(e, Tag::D_OP_ACT, "operator ?: may not contain actions", {"write if (condition) { ... } else { ... }"});
     return nullptr;
   } else if (pointers_match(a, b)) {
-    e.type = is_pointer(a.type) ? a.type : b.type;
+    e.type = is_string(a.type) || is_string(b.type) ? s_.types.basic("string") : is_pointer(a.type) ? a.type : b.type;
   } else if (&resolve(*a.type) == &resolve(*b.type) && !is_void(a.type)) {
     e.type = a.type;
   } else {

@@ -81,11 +81,15 @@ class ExprChecker {
   ExprPtr dereference(Unary& e);
   bool check_lvalue(Expr& target, Expr& operation, std::string_view op);
   bool declare_target(Assign& e);
-  void declare_counted(ExprPtr& operand);
+  void declare_counted(const Expr& operand);
+  bool first_keys(Index& element, const std::string& name, std::vector<const Type*>& types);
 
   Session& s_;
   const Call* nested_action_ = nullptr;
 };
+
+// The scope and name of a variable that is named without more; false for other expressions.
+bool names_variable(const Expr& e, dif::Scope& scope, std::string& name);
 
 // A conversion that sema inserts; folded at once when the operand is a constant.
 ExprPtr convert(ExprPtr e, const Type* type);

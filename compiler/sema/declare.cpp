@@ -68,7 +68,7 @@ std::vector<const Type*> key_types(const Derivation& keys, const Declarator& d, 
     if (is_error(t)) continue;
     if (is_void(t))
       s.error(Tag::D_DECL_PROTO_VOID, keys.where, fmt::format("void key of {}[ ] has no value", d.name));
-    else if (!is_scalar(t) && !is_string(t))
+    else if (!is_key(t))
       s.error(Tag::D_DECL_PROTO_TYPE, keys.where, fmt::format("{}[ ] key type may not be {}", d.name, t->name));
     else
       types.push_back(t);

@@ -51,7 +51,7 @@ inline bool is_record(const Type* t) { return cls(t) == TypeClass::record; }
 bool is_integer(const Type* t);  // integers and enumerations
 bool is_pointer(const Type* t);  // pointers and arrays
 bool is_scalar(const Type* t);   // has a value that may be tested for zero
-bool is_arithmetic(const Type* t);
+bool is_key(const Type* t);      // may index an associative array or aggregation
 bool is_char_pointer(const Type* t);
 bool is_string_like(const Type* t);  // a string, or what a string may be read from
 inline bool is_signed(const Type* t) { return resolve(*t).is_signed; }
