@@ -65,10 +65,16 @@ void format_exit(Consumer&, const ActionRecord&) {}  // the session knows the st
 
 using FormatAction = void (*)(Consumer&, const ActionRecord&);
 template <dif::Action kind>
-constexpr FormatAction kFormat = nullptr;
-#define DVM_FORMATS(name) \
-  template <>             \
-  constexpr FormatAction kFormat<dif::Action::name> = format_##name;
+struct Formatter {  // exists stands apart because a sanitized function's address is no constant to compare
+  static constexpr bool exists = false;
+  static constexpr FormatAction function = nullptr;
+};
+#define DVM_FORMATS(name)                                   \
+  template <>                                               \
+  struct Formatter<dif::Action::name> {                     \
+    static constexpr bool exists = true;                    \
+    static constexpr FormatAction function = format_##name; \
+  };
 DVM_FORMATS(trace)
 DVM_FORMATS(printf)
 DVM_FORMATS(printa)
@@ -85,9 +91,9 @@ FormatAction format_function(dif::Action kind) {
   case dif::Action::name: {                                                                                \
     using dif::yes;                                                                                        \
     static_assert(!std::string_view(support).empty() || dif::ActionTime::when == dif::ActionTime::probe || \
-                      kFormat<dif::Action::name> != nullptr,                                               \
+                      Formatter<dif::Action::name>::exists,                                                \
                   "format_" #name);                                                                        \
-    return kFormat<dif::Action::name>;                                                                     \
+    return Formatter<dif::Action::name>::function;                                                         \
   }
 #include "vm/dif/actions.def"
     default:

@@ -128,11 +128,18 @@ bool record_keyless_count(FireContext& context, Action& action, std::byte*) noex
   return true;
 }
 
+// (exists stands apart because a sanitized function's address is no constant to compare.)
 template <class Policy, dif::Action kind>
-inline constexpr RecordAction kRecord = nullptr;
-#define DVM_RECORDS(name, function) \
-  template <class Policy>           \
-  inline constexpr RecordAction kRecord<Policy, dif::Action::name> = function<Policy>;
+struct Recorder {
+  static constexpr bool exists = false;
+  static constexpr RecordAction function = nullptr;
+};
+#define DVM_RECORDS(name, body)                            \
+  template <class Policy>                                  \
+  struct Recorder<Policy, dif::Action::name> {             \
+    static constexpr bool exists = true;                   \
+    static constexpr RecordAction function = body<Policy>; \
+  };
 DVM_RECORDS(expression, record_expression)
 DVM_RECORDS(exit, record_exit)
 DVM_RECORDS(trace, record_values)
@@ -149,11 +156,11 @@ template <class Policy>
 RecordAction record_function(dif::Action kind) {
   if (dif::find_aggregation(kind)) return record_aggregation<Policy>;
   switch (kind) {
-#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                                            \
-  case dif::Action::name: {                                                                                              \
-    using dif::yes;                                                                                                      \
-    static_assert(!std::string_view(support).empty() || kRecord<Policy, dif::Action::name> != nullptr, "record_" #name); \
-    return kRecord<Policy, dif::Action::name>;                                                                           \
+#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                                          \
+  case dif::Action::name: {                                                                                            \
+    using dif::yes;                                                                                                    \
+    static_assert(!std::string_view(support).empty() || Recorder<Policy, dif::Action::name>::exists, "record_" #name); \
+    return Recorder<Policy, dif::Action::name>::function;                                                              \
   }
 #include "vm/dif/actions.def"
     default:

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <deque>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,8 +103,6 @@ class Session {
     return "";
   }
   std::string out() { return std::fflush(config_.out), std::string(out_, out_size_); }
-  // The same with the CPU that BEGIN and END ran on written as 0.
-  std::string masked_out() { return std::regex_replace(out(), std::regex("(^|\n) *[0-9]+( +[0-9]+ +:)"), "$1  0$2"); }
   std::string err() { return std::fflush(config_.err), std::string(err_, err_size_); }
 
  private:
