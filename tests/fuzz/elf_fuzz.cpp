@@ -1,7 +1,6 @@
 // Damaged ELF files: reading their symbols must end with functions inside the file's segments or an error, whatever they hold.
 
 #include <elf.h>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,17 +16,15 @@ namespace {
 class ElfFuzz : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + fmt::format("elf-fuzz-{}", getpid());
     whole_ = fuzz::read_file(DVM_BINARY_DIR "/tests/fuzz/elf_sample");
     ASSERT_GT(whole_.size(), sizeof(Elf64_Ehdr));
     std::memcpy(&header_, whole_.data(), sizeof header_);
   }
-  void TearDown() override { unlink(path_.c_str()); }
 
   // Reads the file and looks at everything that was read.
   void read(const std::string& bytes) {
-    fuzz::write_file(path_, bytes);
-    auto elf = ElfObject::read(path_);
+    ASSERT_TRUE(file_.write(bytes));
+    auto elf = ElfObject::read(file_.path());
     if (!elf) {
       EXPECT_FALSE(elf.error().message.empty());
       refused_++;
@@ -49,7 +46,8 @@ class ElfFuzz : public testing::Test {
     RecordProperty("refused", refused_);
   }
 
-  std::string path_, whole_;
+  fuzz::MemoryFile file_;
+  std::string whole_;
   Elf64_Ehdr header_{};
   int read_ = 0, refused_ = 0;
 };

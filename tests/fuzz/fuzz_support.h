@@ -1,12 +1,17 @@
 #pragma once
 // Deterministic damage to files: the same seed gives the same bytes on every machine.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace dvm::fuzz {
 
@@ -15,9 +20,21 @@ inline std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
+// A file in memory with a name that can be opened: thousands of versions of it cost no disk.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {}
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  bool write(std::string_view bytes) {
+    return ftruncate(fd_, 0) == 0 && pwrite(fd_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+  }
+
+ private:
+  int fd_;
+};
 
 // One to eight changes between `from` and `to`: a byte set, a 32-bit field set to an extreme, bytes overwritten by others of the
 // file, or the end cut off.

@@ -51,15 +51,15 @@ void seal(std::string& bytes) {
 class RecordingFuzz : public testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + fmt::format("recording-fuzz-{}", getpid());
-    auto writer = RecordingWriter::open(path_, 1);
+    std::string path = testing::TempDir() + fmt::format("recording-fuzz-{}", getpid());
+    auto writer = RecordingWriter::open(path, 1);
     ASSERT_TRUE(writer) << writer.error().message;
     for (uint32_t id : {4, 5, 6}) (*writer)->add_probe(probe(id));
     for (uint64_t i = 0; i < 12; i++) write(**writer, i);
     ASSERT_TRUE((*writer)->finish(0));
-    whole_ = fuzz::read_file(path_);
+    whole_ = fuzz::read_file(path);
+    unlink(path.c_str());
   }
-  void TearDown() override { unlink(path_.c_str()); }
 
   static Probe probe(uint32_t id) {
     Probe probe;
@@ -87,8 +87,8 @@ class RecordingFuzz : public testing::Test {
   }
 
   void replay(const std::string& bytes) {
-    fuzz::write_file(path_, bytes);
-    auto reader = RecordingReader::open(path_);
+    ASSERT_TRUE(file_.write(bytes));
+    auto reader = RecordingReader::open(file_.path());
     if (!reader) {
       ASSERT_NE(reader.error().message.find("byte "), std::string::npos) << reader.error().message;
       refused_++;
@@ -119,7 +119,8 @@ class RecordingFuzz : public testing::Test {
     RecordProperty("refused", refused_);
   }
 
-  std::string path_, whole_;
+  fuzz::MemoryFile file_;
+  std::string whole_;
   int replayed_ = 0, refused_ = 0;
 };
 

@@ -15,7 +15,7 @@
 #include <fstream>
 
 #include "runtime/instrument/replay/recording_format.h"
-#include "tests/support/skip.h"
+#include "tests/fuzz/fuzz_support.h"
 
 namespace dvm::runtime {
 namespace {
@@ -291,6 +291,8 @@ TEST_F(Recording, AFullDiskIsAnErrorAndLeavesNothingBehind) {
 TEST_F(Recording, CutShortAnywhereIsAnError) {
   write_sample(3);
   std::string whole = bytes_of(path_);
+  fuzz::MemoryFile file;  // written often
+  path_ = file.path();
   for (size_t size = 0; size < whole.size(); size++) {
     overwrite(std::string_view(whole).substr(0, size));
     EXPECT_THAT(open_error(), HasSubstr(fmt::format("recording '{}', byte ", path_))) << size;
@@ -304,6 +306,8 @@ TEST_F(Recording, CutShortAnywhereIsAnError) {
 TEST_F(Recording, AnyChangedByteIsAnError) {
   write_sample(3);
   std::string whole = bytes_of(path_);
+  fuzz::MemoryFile file;  // written often
+  path_ = file.path();
   for (size_t at = 0; at < whole.size(); at++) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x21);
