@@ -182,7 +182,7 @@ struct Handle::Impl final : EventSink {
   void take_records();
   void report_drops();
   void flush();
-  void work_at_rates(Clock now, bool all);
+  void work_at_rates(Clock now);
   void drain();
 };
 
@@ -328,7 +328,7 @@ void Handle::Impl::fire(vm::Firing& firing) noexcept {
 // Between two firings is the one moment at which a buffer can be emptied without a drop; at the rates it happens anyway.
 void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   uint64_t begin = accounts() ? __rdtsc() : 0;
-  if (session.principal.half_full()) take_records(), flush();
+  if (session.principal.half_full()) take_aggregations(), take_records(), flush();
   if (session.aggregations.half_full()) take_aggregations();
   host.serve(firing.pid);
   fire_one(*context, probe, firing);
@@ -396,7 +396,7 @@ bool Handle::work() {
     if (*count > 0) impl.idle_wait = kBusyWait;
     impl.wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);
   }
-  impl.work_at_rates(read_clock(CLOCK_MONOTONIC), false);
+  impl.work_at_rates(read_clock(CLOCK_MONOTONIC));
   return !impl.is_done();
 }
 
@@ -434,10 +434,10 @@ void Handle::Impl::flush() {
 }
 
 // Aggregations first, so that the records' printa() sees all that fired before it.
-void Handle::Impl::work_at_rates(Clock now, bool all) {
-  if (all || aggregating.due(now)) take_aggregations(), aggregating.done(now);
-  if (all || switching.due(now)) take_records(), switching.done(now);
-  if (all || reporting.due(now)) report_drops(), reporting.done(now);
+void Handle::Impl::work_at_rates(Clock now) {
+  if (aggregating.due(now)) take_aggregations(), aggregating.done(now);
+  if (switching.due(now)) take_records(), switching.done(now);
+  if (reporting.due(now)) report_drops(), reporting.done(now);
   flush();
 }
 

@@ -57,7 +57,7 @@ TEST(Handle, ClauseThatOnlyAggregatesLeavesNoLine) {
               {declare(1, dif::Action::agg_count)});
   std::string out = session.out();  // only the line of exit(); its CPU is whichever dvm ran on
   EXPECT_EQ(out.substr(0, out.find('\n')), "CPU     ID                    FUNCTION:NAME");
-  EXPECT_EQ(out.substr(out.find('\n') + 4), "     1                           :BEGIN \n\n                2\n");
+  EXPECT_EQ(out.substr(out.find('\n') + 4), "      1                           :BEGIN \n\n                2\n");
 }
 
 }  // namespace
