@@ -20,9 +20,18 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
+bool all_of(std::string_view text, std::string_view allowed) { return text.find_first_not_of(allowed) == kNone; }
+
+constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
+
+bool is_literal(std::string_view text) {
+  return text == "true" || text == "false" || text == "null" || all_of(text, "0123456789+-.eE");
+}
+
 // Length of the string at the start of text, both quotes included; kNone when it does not end.
 size_t string_length(std::string_view text) {
   for (size_t at = 1; at < text.size(); at++) {
+    if (text.substr(at, 2) == "\\u" && !all_of(text.substr(at + 2, 4), kHexDigits)) return kNone;
     if (text[at] == '\\')
       at++;
     else if (text[at] == '"')
@@ -58,6 +67,7 @@ std::optional<std::string_view> take_value(std::string_view& text) {
   if (c == '{' || c == '[') length = nested_length(text);
   if (length == kNone || length == 0) return std::nullopt;
   const std::string_view value = text.substr(0, length);
+  if (c != '"' && c != '{' && c != '[' && !is_literal(value)) return std::nullopt;
   text.remove_prefix(length);
   return value;
 }
@@ -84,20 +94,23 @@ std::optional<std::string_view> element(std::string_view array, size_t wanted) {
   return std::nullopt;
 }
 
+std::optional<size_t> index_of(std::string_view digits) {
+  if (digits.empty() || digits.size() > 9 || !all_of(digits, "0123456789")) return std::nullopt;
+  size_t index = 0;
+  for (const char c : digits) index = index * 10 + static_cast<size_t>(c - '0');
+  return index;
+}
+
 // Takes "[number]" from the start of a path.
 std::optional<size_t> take_index(std::string_view& path) {
   const size_t end = path.find(']');
-  if (end == kNone || end < 2 || end > 10) return std::nullopt;
-  size_t index = 0;
-  for (const char c : path.substr(1, end - 1)) {
-    if (c < '0' || c > '9') return std::nullopt;
-    index = index * 10 + static_cast<size_t>(c - '0');
-  }
+  if (end == kNone) return std::nullopt;
+  const auto index = index_of(path.substr(1, end - 1));
   path.remove_prefix(end + 1);
   return index;
 }
 
-// One step of the path into the value.
+// One step of the path into the value; an element of an array is named by [3] or 3.
 std::optional<std::string_view> step(std::string_view value, std::string_view& path) {
   if (path.front() == '[') {
     const auto index = take_index(path);
@@ -107,7 +120,9 @@ std::optional<std::string_view> step(std::string_view value, std::string_view& p
   const size_t end = std::min(path.find_first_of(".["), path.size());
   const std::string_view name = path.substr(0, end);
   path.remove_prefix(end);
-  return member(value, name);
+  if (!value.starts_with('[')) return member(value, name);
+  const auto index = index_of(name);
+  return index ? element(value, *index) : std::nullopt;
 }
 
 }  // namespace
