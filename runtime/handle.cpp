@@ -74,16 +74,16 @@ class ProcessHost final : public vm::Host {
 // When something is due again at a rate.
 class Rate {
  public:
-  void start(Clock now, int64_t period) {
-    period_ = static_cast<Clock>(std::max<int64_t>(period, 1));
-    next_ = now + period_;
-  }
+  void start(Clock now, int64_t period) { next_ = now + at_least_one(period); }
   bool due(Clock now) const { return now >= next_; }
-  void done(Clock now) { next_ += (now - next_) / period_ * period_ + period_; }
+  // The period may have changed since.
+  void done(Clock now, int64_t period) {
+    next_ += (now - next_) / at_least_one(period) * at_least_one(period) + at_least_one(period);
+  }
   Clock next() const { return next_; }
 
  private:
-  Clock period_ = 1;
+  static Clock at_least_one(int64_t period) { return static_cast<Clock>(std::max<int64_t>(period, 1)); }
   Clock next_ = kNever;
 };
 
@@ -435,9 +435,9 @@ void Handle::Impl::flush() {
 
 // Aggregations first, so that the records' printa() sees all that fired before it.
 void Handle::Impl::work_at_rates(Clock now) {
-  if (aggregating.due(now)) take_aggregations(), aggregating.done(now);
-  if (switching.due(now)) take_records(), switching.done(now);
-  if (reporting.due(now)) report_drops(), reporting.done(now);
+  if (aggregating.due(now)) take_aggregations(), aggregating.done(now, config.options[dif::Option::aggrate]);
+  if (switching.due(now)) take_records(), switching.done(now, config.options[dif::Option::switchrate]);
+  if (reporting.due(now)) report_drops(), reporting.done(now, config.options[dif::Option::statusrate]);
   flush();
 }
 

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/consumer/errors.h"
@@ -31,10 +33,23 @@ void format_trace(Consumer& consumer, const ActionRecord& action) {
   for (size_t i = 0; i < action.count(); i++) append_traced(consumer.text(), action.datum(i), consumer.is_quiet());
 }
 
-void format_printf(Consumer& consumer, const ActionRecord& action) {
+void append_formatted_record(std::string& out, const Consumer& consumer, const ActionRecord& action) {
   std::vector<Datum> arguments;
   for (size_t i = 0; i < action.count(); i++) arguments.push_back(action.datum(i));
-  append_formatted(consumer.text(), consumer.format_of(action.action), arguments);
+  append_formatted(out, consumer.format_of(action.action), arguments);
+}
+
+void format_printf(Consumer& consumer, const ActionRecord& action) { append_formatted_record(consumer.text(), consumer, action); }
+
+void format_system(Consumer& consumer, const ActionRecord& action) {
+  std::string command;
+  append_formatted_record(command, consumer, action);
+  consumer.run_command(command);
+}
+
+void format_setopt(Consumer& consumer, const ActionRecord& action) {
+  auto argument = [&](size_t i) { return i < action.count() ? std::string(action.datum(i).text()) : std::string(); };
+  consumer.set_option(argument(0), argument(1));
 }
 
 void format_printa(Consumer& consumer, const ActionRecord& action) {
@@ -83,6 +98,8 @@ DVM_FORMATS(trunc)
 DVM_FORMATS(normalize)
 DVM_FORMATS(denormalize)
 DVM_FORMATS(exit)
+DVM_FORMATS(system)
+DVM_FORMATS(setopt)
 #undef DVM_FORMATS
 
 FormatAction format_function(dif::Action kind) {
@@ -117,7 +134,8 @@ Status Consumer::prepare() {
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
   for (const Ecb& ecb : enabling_.ecbs())
     for (const dif::ActDesc& action : ecb.desc->actions) {
-      if ((!action.has_format && action.kind != dif::Action::printf) || formats_.contains(&action)) continue;
+      bool needs_format = action.kind == dif::Action::printf || action.kind == dif::Action::system;
+      if ((!action.has_format && !needs_format) || formats_.contains(&action)) continue;
       Result<Format> format = Format::parse(action.format);
       if (!format) return format.error();
       formats_.emplace(&action, std::move(*format));
@@ -187,7 +205,20 @@ void Consumer::print_rest() {
   }
 }
 
+void Consumer::run_command(const std::string& command) {
+  if (Status status = flush(); !status) failure_ = status;
+  if (std::system(command.c_str()) == -1) notice(fmt::format("dvm: could not run '{}': {}\n", command, std::strerror(errno)));
+}
+
+void Consumer::set_option(const std::string& name, const std::string& value) {
+  auto row = std::find_if(dif::kOptions.begin(), dif::kOptions.end(), [&](const dif::OptionInfo& o) { return o.name == name; });
+  Status status = row != dif::kOptions.end() && !row->dynamic ? Status(Error{"Operation illegal when tracing is active"})
+                                                              : options_.set(name, value);
+  if (!status) notice(fmt::format("dvm: couldn't set option \"{}\" to \"{}\": {}\n", name, value, status.error().message));
+}
+
 Status Consumer::flush() {
+  if (!failure_) return failure_;
   Status notices = write(err_, notices_);
   if (Status output = write(out_, text_); !output) return output;
   return notices;

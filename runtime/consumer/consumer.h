@@ -23,7 +23,7 @@ namespace dvm::runtime {
 
 class Consumer {
  public:
-  Consumer(std::FILE* out, std::FILE* err, const dif::Options& options, const Enabling& enabling)
+  Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling)
       : out_(out), err_(err), options_(options), enabling_(enabling) {}
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
@@ -43,6 +43,9 @@ class Consumer {
   std::string& text() { return text_; }
   bool is_quiet() const { return options_[dif::Option::quiet] > 0; }
   SortOrder sort_order() const { return SortOrder(options_); }
+  // Runs a shell command, with all output before it written.
+  void run_command(const std::string& command);
+  void set_option(const std::string& name, const std::string& value);
   const Format& format_of(const Action& action) const { return formats_.at(action.desc); }
 
  private:
@@ -53,7 +56,7 @@ class Consumer {
 
   std::FILE* out_;
   std::FILE* err_;
-  const dif::Options& options_;
+  dif::Options& options_;  // setopt() changes those that may change while tracing
   const Enabling& enabling_;
   Aggregations aggregations_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
@@ -61,6 +64,7 @@ class Consumer {
   bool has_heading_ = false;
   std::string text_;
   std::string notices_;
+  Status failure_;  // of a write before a command
 };
 
 // printa(): rows of aggregations, by a format or as a table.

@@ -149,6 +149,8 @@ DVM_RECORDS(clear, record_values)
 DVM_RECORDS(trunc, record_values)
 DVM_RECORDS(normalize, record_values)
 DVM_RECORDS(denormalize, record_values)
+DVM_RECORDS(system, record_values)
+DVM_RECORDS(setopt, record_values)
 #undef DVM_RECORDS
 
 // The function of an action or aggregating function; null: nothing runs it here.

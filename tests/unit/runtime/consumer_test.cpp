@@ -108,6 +108,36 @@ TEST(Drops, NoneWhereTheConsumerCanComeInBetween) {
   EXPECT_EQ(session.err(), "");
 }
 
+TEST(Actions, SystemRunsAfterWhatWasPrintedBefore) {
+  std::string path = ::testing::TempDir() + "dvm_system_test";
+  std::remove(path.c_str());
+  Session session;
+  session.set("destructive");
+  session.run(
+      {clause("BEGIN", {print("before "), command("echo %d > %s", {constant(42), text(path)}), print("behind"), exit_with(0)})});
+  EXPECT_EQ(session.out(), "before behind\n");
+  std::FILE* file = std::fopen(path.c_str(), "r");
+  ASSERT_NE(file, nullptr);
+  char line[8] = "";
+  EXPECT_NE(std::fgets(line, sizeof(line), file), nullptr);
+  std::fclose(file);
+  std::remove(path.c_str());
+  EXPECT_STREQ(line, "42\n");
+}
+
+TEST(Actions, SetoptChangesWhatMayChange) {
+  auto setopt = [](const std::string& name, const std::string& value) {
+    return action(Action::setopt, {text(name), text(value)});
+  };
+  Session session;
+  session.run({clause("BEGIN", {setopt("bufsize", "1k"), setopt("nonsense", "1"), setopt("quiet", "off"),
+                                action(Action::trace, {constant(1)}), exit_with(0)})});
+  EXPECT_EQ(session.out(), "          1\n\n") << "columns from there on";
+  EXPECT_EQ(session.err(),
+            "dvm: couldn't set option \"bufsize\" to \"1k\": Operation illegal when tracing is active\n"
+            "dvm: couldn't set option \"nonsense\" to \"1\": Invalid option name\n");
+}
+
 TEST(Flow, NestedCallsAreIndented) {
   Session session;
   session.loud().set("flowindent");

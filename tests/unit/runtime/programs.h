@@ -73,6 +73,12 @@ inline dif::ActDesc print(const std::string& format, std::vector<dif::Difo> args
   return desc;
 }
 
+inline dif::ActDesc command(const std::string& format, std::vector<dif::Difo> args = {}) {
+  dif::ActDesc desc = print(format, std::move(args));
+  desc.kind = dif::Action::system;
+  return desc;
+}
+
 // An aggregating action; `keys` of its arguments are keys.
 inline dif::ActDesc aggregate(dif::Action function, uint32_t id, std::vector<dif::Difo> args, unsigned keys) {
   dif::ActDesc desc = action(function, std::move(args));
