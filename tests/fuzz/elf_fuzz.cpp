@@ -85,7 +85,7 @@ TEST_F(ElfFuzz, Junk) {
   for (int i = 0; i < 300; i++) {
     std::string bytes(random() % 4096, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    if (i % 2 == 0 && bytes.size() > 64) bytes.replace(0, 20, whole_.substr(0, 20));
+    if (i % 2 == 0 && bytes.size() > 64) std::memcpy(bytes.data(), whole_.data(), 20);
     read(bytes);
   }
   EXPECT_GT(refused_, 100);

@@ -1,12 +1,14 @@
 #pragma once
 // Deterministic damage to files: the same seed gives the same bytes on every machine.
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -27,7 +29,7 @@ class MemoryFile {
   ~MemoryFile() { close(fd_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_); }
   bool write(std::string_view bytes) {
     return ftruncate(fd_, 0) == 0 && pwrite(fd_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
   }
@@ -52,10 +54,10 @@ inline std::string damage(std::string bytes, std::mt19937& random, size_t from, 
       case 1:
       case 2:
       case 3:
-        bytes.replace(at, 4, reinterpret_cast<const char*>(&kExtremes[below(std::size(kExtremes))]), 4);
+        std::memcpy(&bytes[at], &kExtremes[below(std::size(kExtremes))], 4);
         break;
       case 4:
-        bytes.replace(at, 8, bytes.substr(below(bytes.size() - 8), 8));
+        std::memmove(&bytes[at], &bytes[below(bytes.size() - 8)], 8);
         break;
       default:
         bytes[at] = static_cast<char>(random());

@@ -65,7 +65,7 @@ class RecordingFuzz : public testing::Test {
     Probe probe;
     probe.id = id;
     probe.provider = "pid1";
-    probe.module = "m";
+    probe.module = "module";
     probe.function = fmt::format("f{}", id);
     probe.name = "entry";
     probe.site = UprobeSite{"", id, false, 1};
@@ -140,7 +140,7 @@ TEST_F(RecordingFuzz, Junk) {
   for (int i = 0; i < 2000; i++) {
     std::string bytes(random() % 2048, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    if (bytes.size() > 40) bytes.replace(0, 40, whole_.substr(0, 40));
+    if (bytes.size() > 40) std::memcpy(bytes.data(), whole_.data(), 40);
     if (i % 2 == 0) seal(bytes);
     replay(bytes);
   }
