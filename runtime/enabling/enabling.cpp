@@ -88,7 +88,7 @@ bool leaves_record(const dif::ActDesc& action) {
 }
 
 RecordAction timed_function(const dif::ActDesc& desc, bool is_keyless_count) {
-  return is_keyless_count ? record_keyless_count<Sampled> : record_function<Sampled>(desc.kind);
+  return is_keyless_count ? record_keyless_count<TimedDif> : record_function<TimedDif>(desc.kind);
 }
 RecordAction plain_function(const dif::ActDesc& desc, bool is_keyless_count) {
   return is_keyless_count ? record_keyless_count<Unaccounted> : record_function<Unaccounted>(desc.kind);

@@ -126,19 +126,20 @@ void prepare_counted(FireContext& context, vm::Firing& firing) noexcept {
   stamp.close(stage);
 }
 
-constexpr bool is_sampled(uint64_t firings) { return firings < kSampleFirst || firings % kSampleEvery == 0; }
-
 // Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
 struct OnSample {
   static void prepare(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-    if (is_sampled(probe.ecbs.front()->tallies.firings))
+    if (times_stages(probe.ecbs.front()->tallies.firings))
       prepare_counted<TickStamp>(context, firing);
     else
       prepare_counted<NoStamp>(context, firing);
   }
   static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    if (is_sampled(ecb.tallies.firings++))
-      run_ecb<Sampled, OnSample>(context, ecb, firing);
+    uint64_t firing_number = ecb.tallies.firings++;
+    if (times_dif(firing_number))
+      run_ecb<TimedDif, OnSample>(context, ecb, firing);
+    else if (times_stages(firing_number))
+      run_ecb<TimedStages, OnSample>(context, ecb, firing);
     else
       run_ecb<Counted, OnSample>(context, ecb, firing);
   }
@@ -151,7 +152,7 @@ struct OnAlways {
   }
   static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
     ecb.tallies.firings++;
-    run_ecb<Sampled, OnAlways>(context, ecb, firing);
+    run_ecb<TimedAll, OnAlways>(context, ecb, firing);
   }
 };
 

@@ -52,9 +52,10 @@ TEST(Account, TicksAreOfASample) {
   EXPECT_GT(count.timed, 0u);
   EXPECT_LT(count.timed, count.count);
   const vm::Tally& trace = *find(account.ecbs[1].actions, "trace");
-  EXPECT_EQ(trace.timed, 16u + 15u);  // the first 16, then 64, 128, ..., 960
+  EXPECT_EQ(trace.timed, 16u + 16u);  // firings 16 to 31, then 32, 96, ..., 992
   EXPECT_GT(trace.ticks, 0u);
-  EXPECT_GT(opcode(account.ecbs[1], dif::Opcode::setx).timed, 0u);
+  EXPECT_EQ(opcode(account.ecbs[1], dif::Opcode::setx).timed, 16u + 15u);  // firings 0 to 15, then 64, 128, ..., 960
+  EXPECT_EQ(opcode(account.ecbs[1], dif::Opcode::setx).count, 1000u);
   EXPECT_GT(account.ticks_per_second, 1e6);
 }
 
