@@ -54,6 +54,8 @@ std::vector<std::string> corpus() {
   return scripts;
 }
 
+constexpr std::string_view kMarks = "(){}[];:,/@$\"'\\*&=<>?+-#0\n";
+
 // One small damage: a byte changed, a piece cut, doubled, or brought in from another script.
 void mutate(std::string& text, const std::string& other, std::mt19937& random) {
   if (text.empty()) text = " ";
@@ -69,7 +71,7 @@ void mutate(std::string& text, const std::string& other, std::mt19937& random) {
       text.insert(at, text.substr(at, length));
       break;
     case 3:
-      text.insert(at, 1, "(){}[];:,/@$\"'\\*&=<>?+-#0\n"[random() % 28]);
+      text.insert(at, 1, kMarks[random() % kMarks.size()]);
       break;
     default: {
       const size_t from = random() % std::max<size_t>(1, other.size());
