@@ -62,14 +62,18 @@ class Script {
     }
   }
 
-  static uint64_t evaluate(const dif::Difo& difo, vm::MachineState& state) {
+  uint64_t evaluate(const dif::Difo& difo, vm::MachineState& state) {
     auto verified = vm::verify(difo);
     if (auto* errors = std::get_if<1>(&verified)) {
       for (const vm::VerifyError& e : *errors) ADD_FAILURE() << e.pc << ": " << e.message;
       return 0;
     }
-    return vm::prepare_interp(std::get<0>(std::move(verified)), vm::CostPolicy::none)->run(state);
+    prepared_.push_back(vm::prepare_interp(std::get<0>(std::move(verified)), vm::CostPolicy::none));
+    return prepared_.back()->run(state);
   }
+
+  // Values may point into their DIFO's strings.
+  std::vector<std::unique_ptr<vm::PreparedDifo>> prepared_;
 
   // As the record would hold it.
   static std::string text(uint64_t value, const dif::DataType& type, vm::MachineState& state) {
