@@ -99,6 +99,23 @@ bool check_format(Call& call, CheckedAction& action, Session& s) {
   return true;
 }
 
+bool check_setopt(Call& call, CheckedAction& action, Session& s) {
+  if (!arguments_left(call, 1, 2, s)) return false;
+  for (size_t i = 0; i < call.arguments.size(); i++) {
+    ExprPtr& argument = call.arguments[i];
+    ExprChecker checker(s);
+    if (!checker.check_value(argument)) return false;
+    if (!is_string(argument->type)) {
+      s.error(Tag::D_PROTO_ARG, argument->where,
+              fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: string\n\t argument: {}", spell(call),
+                          i + 1, argument->type->name));
+      return false;
+    }
+    action.args.push_back(std::move(argument));
+  }
+  return true;
+}
+
 struct ActionCheck {
   dif::Action action;
   bool (*check)(Call&, CheckedAction&, Session&);
@@ -108,6 +125,8 @@ constexpr ActionCheck kChecks[] = {
     {dif::Action::exit, check_exit},
     {dif::Action::printf, check_format},
     {dif::Action::printa, check_printa},
+    {dif::Action::system, check_format},
+    {dif::Action::setopt, check_setopt},
     {dif::Action::clear, check_aggregation_only},
     {dif::Action::denormalize, check_aggregation_only},
     {dif::Action::trunc, check_trunc},

@@ -1,0 +1,2 @@
+/* Without -w nothing destructive is enabled. */
+BEGIN { system("touch /tmp/never"); exit(0); }
