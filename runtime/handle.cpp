@@ -119,6 +119,8 @@ void take_counts(Value& value, vm::Counts& into) {
   if (value.timed) value.timed->take_counts(into);
 }
 
+bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
+
 }  // namespace
 
 struct Handle::Impl final : EventSink {
@@ -172,6 +174,7 @@ struct Handle::Impl final : EventSink {
   Status allocate();
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
+  CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
   Status turn_on(std::vector<Refused>& refused);
   Result<uint64_t> poll_all();
   void wait(Clock until);
@@ -215,38 +218,52 @@ std::vector<EnabledProbe> Handle::enabled() const { return impl_->enabled(); }
 std::vector<EnabledProbe> Handle::Impl::enabled() const {
   auto strsize = static_cast<uint32_t>(std::clamp<int64_t>(config.options[dif::Option::strsize], 1, 1 << 24));
   std::unordered_map<const dif::EcbDesc*, CaptureNeeds> known;
-  std::vector<EnabledProbe> result;
-  for (const ProbeEcbs& probe : enabling.probes()) {
-    EnabledProbe enabled{probe.probe, {}};
-    for (const Ecb* ecb : probe.ecbs) {
+  auto needs_of_all = [&](const std::vector<Ecb*>& ecbs) {
+    CaptureNeeds all;
+    for (const Ecb* ecb : ecbs) {
       auto [needs, is_new] = known.try_emplace(ecb->desc);
       if (is_new) needs->second = needs_of(*ecb->desc, strsize);
-      enabled.needs |= needs->second;
+      all |= needs->second;
     }
-    result.push_back(std::move(enabled));
+    return all;
+  };
+  const CaptureNeeds on_error = needs_on_error(needs_of_all);
+  std::vector<EnabledProbe> result;
+  for (const ProbeEcbs& probe : enabling.probes()) {
+    result.push_back({probe.probe, needs_of_all(probe.ecbs)});
+    if (probe.needs_machine) result.back().needs |= on_error;
   }
   return result;
+}
+
+// ERROR fires where the fault was, so what its clauses ask of the thread and the time must be captured with every probe that can
+// fault. Its arguments are its own.
+CaptureNeeds Handle::Impl::needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const {
+  CaptureNeeds needs;
+  for (const ProbeEcbs& probe : enabling.probes())
+    if (is_error_probe(*probe.probe)) needs = needs_of_all(probe.ecbs);
+  needs.args = 0;
+  needs.memory.clear();
+  return needs;
 }
 
 // --- Going on ---
 
 Status Handle::Impl::check() const {
   if (config.options[dif::Option::destructive] <= 0 && !enabling.destructive_action().empty())
-    return Error{"could not enable tracing: Destructive actions not allowed"};
+    return Error{"Destructive actions not allowed"};
   if (enabling.largest_record() > static_cast<uint64_t>(std::max<int64_t>(config.options[dif::Option::bufsize], 0)))
-    return Error{"could not enable tracing: Enabling exceeds size of buffer"};
-  if (wake < 0) return Error{"could not enable tracing: no file descriptor is left"};
+    return Error{"Enabling exceeds size of buffer"};
+  if (wake < 0) return Error{"no file descriptor is left"};
   return {};
 }
 
 Status Handle::Impl::allocate() {
   auto size_of = [this](dif::Option option) { return static_cast<size_t>(std::max<int64_t>(config.options[option], 0)); };
   if (!session.principal.allocate(size_of(dif::Option::bufsize)))
-    return Error{
-        fmt::format("could not enable tracing: no memory for a principal buffer of {} bytes", size_of(dif::Option::bufsize))};
+    return Error{fmt::format("no memory for a principal buffer of {} bytes", size_of(dif::Option::bufsize))};
   if (!session.aggregations.allocate(size_of(dif::Option::aggsize)))
-    return Error{
-        fmt::format("could not enable tracing: no memory for an aggregation buffer of {} bytes", size_of(dif::Option::aggsize))};
+    return Error{fmt::format("no memory for an aggregation buffer of {} bytes", size_of(dif::Option::aggsize))};
   vm::StateLimits limits;
   limits.strsize = size_of(dif::Option::strsize);
   limits.dynvarsize = size_of(dif::Option::dynvarsize);
@@ -270,7 +287,7 @@ void Handle::Impl::index_probes() {
     by_id[id] = &probe;
   }
   for (const ProbeEcbs& probe : enabling.probes())
-    if (std::holds_alternative<InternalSite>(probe.probe->site) && probe.probe->name == "ERROR") session.error_probe = &probe;
+    if (is_error_probe(*probe.probe)) session.error_probe = &probe;
 }
 
 Status Handle::Impl::turn_on(std::vector<Refused>& refused) {

@@ -151,7 +151,7 @@ Status Enabling::Draft::add_aggregations(Enabling& enabling) {
     live.function = find_aggregate(desc.function);
     live.words = aggregation_words(desc.function, desc.parameters);
     if (live.function == nullptr || live.words == 0)
-      return Error{fmt::format("could not enable tracing: @{} has no function or one with impossible parameters", desc.name)};
+      return Error{fmt::format("@{} has no function or one with impossible parameters", desc.name)};
     aggregations.push_back(std::move(live));
   }
   return {};
