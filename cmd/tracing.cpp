@@ -31,8 +31,10 @@ Result<File> open_output(const std::string& path) {
 
 // The handle that Ctrl-C interrupts. A second one ends dvm the hard way; the kernel then takes the probes off.
 std::atomic<runtime::Handle*> g_interrupted{nullptr};
+std::atomic<bool> g_was_signalled{false};
 
 void on_signal(int) {
+  g_was_signalled = true;
   if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
 }
 
@@ -82,7 +84,7 @@ void print_matched(const std::vector<compiler::Source>& sources, const std::vect
 }
 
 // From probes on to probes off; the error ends tracing.
-Status follow(runtime::Handle& handle, Targets& targets) {
+Status follow(runtime::Handle& handle, Targets& targets, std::FILE* out) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
   report_refused(refused);
@@ -92,6 +94,7 @@ Status follow(runtime::Handle& handle, Targets& targets) {
   if (resumed)
     while (handle.work()) {
     }
+  if (g_was_signalled) fmt::print(out, "\n");  // the terminal has just echoed ^C
   Status stopped = handle.stop();
   targets.stop_watching();
   if (!resumed) return resumed;
@@ -132,7 +135,7 @@ TraceOutcome trace_sources(const TracingOptions& given, const std::vector<compil
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(sources, programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
-  Status followed = follow(handle, source.targets);
+  Status followed = follow(handle, source.targets, out);
   return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
 }
 

@@ -105,7 +105,7 @@ class Started(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r"main:entry argc 2")
         self.assertRegex(result.stderr, r"dvm: pid \d+ has exited")
 
-    def test_child_runs_on_when_exit_ends_tracing(self):
+    def test_exit_in_a_clause_is_the_exit_status(self):
         result = dvm("run", "-q", "-n", "pid$target:looper:func:entry { exit(3); }", "-c", program("looper") + " 100000")
         self.assertEqual(result.returncode, 3, result.stderr)
 
