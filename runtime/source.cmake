@@ -38,5 +38,4 @@ target_sources(dvm_source PRIVATE
   provider/providers.cpp
   symbol/demangle.cpp
   symbol/elf.cpp
-  symbol/maps.cpp
-  symbol/similar.cpp)
+  symbol/maps.cpp)

@@ -16,20 +16,6 @@ constexpr std::array kNames = {
 #include "compiler/diagnostic/kinds.def"
 };
 
-unsigned edit_distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
-  for (unsigned j = 0; j < row.size(); j++) row[j] = j;
-  for (size_t i = 1; i <= a.size(); i++) {
-    unsigned diagonal = row[0]++;
-    for (size_t j = 1; j <= b.size(); j++) {
-      const unsigned above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::string_view name(Tag tag) { return kNames[static_cast<unsigned>(tag)]; }
@@ -67,21 +53,6 @@ void Diagnostics::add(Severity severity, Tag tag, Location where, std::string me
       std::clamp<size_t>(where.end > where.begin ? where.end - where.begin : 1, 1, std::max<size_t>(rest, 1)));
   d.hints = std::move(hints);
   into_.push_back(std::move(d));
-}
-
-std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates) {
-  if (name.size() > 64) return {};
-  std::vector<std::pair<unsigned, std::string>> near;
-  for (std::string_view c : candidates) {
-    if (c.size() > name.size() + 2 || name.size() > c.size() + 2) continue;
-    const unsigned distance = edit_distance(name, c);
-    if (distance <= 2 && distance * 2 < name.size()) near.emplace_back(distance, c);
-  }
-  std::sort(near.begin(), near.end());
-  near.erase(std::unique(near.begin(), near.end()), near.end());
-  std::vector<std::string> names;
-  for (size_t i = 0; i < near.size() && i < 3; i++) names.push_back(near[i].second);
-  return names;
 }
 
 }  // namespace dvm::compiler

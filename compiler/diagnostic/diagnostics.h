@@ -44,7 +44,4 @@ class Diagnostics {
   unsigned in_file_ = 0;
 };
 
-// Names like `name` among `candidates`, best first, at most three.
-std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates);
-
 }  // namespace dvm::compiler

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/similar.h"
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/tables.h"
 

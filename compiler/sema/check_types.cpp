@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/similar.h"
 #include "compiler/ast/visitor.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/fold_constants.h"

@@ -5,6 +5,7 @@
 
 #include <cctype>
 
+#include "common/similar.h"
 #include "dvm/dif/option.h"
 
 namespace dvm::compiler {

@@ -12,11 +12,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "common/similar.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/demangle.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
-#include "runtime/symbol/similar.h"
 
 namespace dvm::runtime {
 namespace {

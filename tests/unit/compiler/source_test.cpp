@@ -68,13 +68,6 @@ TEST(Diagnostics, StopsAfterAHundredOfAScript) {
   EXPECT_EQ(c.diagnostics.errors(), 1000u);
 }
 
-TEST(Diagnostics, NearNames) {
-  const std::string_view names[] = {"timestamp", "vtimestamp", "tid", "pid", "execname"};
-  EXPECT_EQ(similar_names("timestmp", names), (std::vector<std::string>{"timestamp", "vtimestamp"}));
-  EXPECT_TRUE(similar_names("x", names).empty());
-  EXPECT_TRUE(similar_names(std::string(1000, 'a'), names).empty());
-}
-
 TEST(Diagnostics, TagsByName) {
   EXPECT_EQ(find_tag("D_SYNTAX"), Tag::D_SYNTAX);
   EXPECT_EQ(name(Tag::D_NOREG), "D_NOREG");

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -83,7 +85,7 @@ TEST(Capture, StringsOfAnArgument) {
   EXPECT_EQ(memory({get(BuiltIn::arg2, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}),
             (std::vector<MemoryNeed>{{2, true, 0, kStrsize + 1}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {10}),
-            (std::vector<MemoryNeed>{{0, true, 0, 11}}));
+            (std::vector<MemoryNeed>{{0, true, 0, 10}}));  // a length counts the NUL
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {100'000}),
             (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
 }
@@ -102,16 +104,82 @@ TEST(Capture, BytesAtAnOffsetFromAnArgument) {
 TEST(Capture, LoadsFromTheProcess) {
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ulduw, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 4}}));
   EXPECT_TRUE(memory({get(BuiltIn::arg0, 1), op(Opcode::lduw, 1, 0, 2), ret(2)}).empty());
-  // What was loaded is no argument: the second load is a late read.
-  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::uldx, 1, 0, 2), op(Opcode::uldx, 2, 0, 2), ret(2)}).size(), 1u);
 }
 
 TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
-  EXPECT_TRUE(
-      memory({get(BuiltIn::arg0, 1), push(1), get(BuiltIn::arg1, 2), push(2), call(Subroutine::copyin, 1), ret(1)}).empty());
+  // arg1 + 1 bytes
+  EXPECT_TRUE(memory({get(BuiltIn::arg0, 1), push(1), get(BuiltIn::arg1, 2), set(0, 3), op(Opcode::add, 2, 3, 2), push(2),
+                      call(Subroutine::copyin, 1), ret(1)},
+                     {1})
+                  .empty());
   EXPECT_TRUE(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {0x1000}).empty());
   EXPECT_TRUE(
       memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {1u << 20}).empty());
+}
+
+MemoryNeed sized(const Word& base, bool is_string, uint32_t size, const Word& by) { return {base, is_string, 0, size, by}; }
+
+TEST(Capture, ASizeMayBeAnArgument) {
+  const auto copy = [](Subroutine subroutine) {
+    return memory({get(BuiltIn::arg1, 1), push(1), get(BuiltIn::arg2, 2), push(2), call(subroutine, 1), ret(1)});
+  };
+  EXPECT_EQ(copy(Subroutine::copyin), std::vector{sized(1, false, kMostSized, 2)});
+  EXPECT_EQ(copy(Subroutine::copyinstr), std::vector{sized(1, true, kStrsize + 1, 2)});
+}
+
+// copyin(arg1, arg2 < limit ? arg2 : limit)
+TEST(Capture, ASizeMayHaveALimitOfItsOwn) {
+  const auto copy = [](Subroutine subroutine, uint64_t limit) {
+    return memory({get(BuiltIn::arg1, 1), push(1), get(BuiltIn::arg2, 2), set(0, 3), op(Opcode::cmp, 2, 3, 0),
+                   Instruction::branch(Opcode::blu, 7), op(Opcode::mov, 3, 0, 2), push(2), call(subroutine, 1), ret(1)},
+                  {limit});
+  };
+  EXPECT_EQ(copy(Subroutine::copyin, 1000), std::vector{sized(1, false, 1000, 2)});
+  EXPECT_EQ(copy(Subroutine::copyin, 1 << 20), std::vector{sized(1, false, 4096, 2)});
+  EXPECT_EQ(copy(Subroutine::copyinstr, 16), std::vector{sized(1, true, 16, 2)});
+  EXPECT_EQ(copy(Subroutine::copyinstr, 1 << 20), std::vector{sized(1, true, kStrsize + 1, 2)});
+  EXPECT_TRUE(copy(Subroutine::copyin, 0).empty());
+}
+
+// A copy of 24 bytes at arg1, then what the instructions do with its address in %r1.
+std::vector<MemoryNeed> of_copy(std::vector<Instruction> rest, uint64_t size = 24) {
+  std::vector<Instruction> text = {get(BuiltIn::arg1, 1),   push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), set(1, 2),
+                                   op(Opcode::add, 1, 2, 1)};
+  text.insert(text.end(), rest.begin(), rest.end());
+  return memory(std::move(text), {size, 16});
+}
+
+// copyinstr(((char **)copyin(arg1, 24))[2])
+TEST(Capture, AnAddressMayBeAWordThatWasCopied) {
+  const MemoryNeed array{1, false, 0, 24}, string{Word(1).load(16), true, 0, kStrsize + 1};
+  const std::vector<Instruction> deref = {op(Opcode::ldx, 1, 0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)};
+  EXPECT_EQ(of_copy(deref), (std::vector{array, string}));
+  EXPECT_EQ(of_copy({op(Opcode::rldx, 1, 0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}), (std::vector{array, string}));
+  EXPECT_EQ(of_copy({op(Opcode::lduw, 1, 0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}), std::vector{array});
+  // Too much to be captured, but the word is not.
+  EXPECT_EQ(of_copy(deref, 1 << 20), (std::vector{MemoryNeed::of(Word(1).load(16)), string}));
+  EXPECT_EQ(of_copy({op(Opcode::ldx, 1, 0, 1), ret(1)}, 1 << 20).size(), 0u);  // the word leads nowhere
+}
+
+// copyin(p->base, p->length)
+TEST(Capture, AddressAndSizeMayBothBeWordsThatWereCopied) {
+  EXPECT_EQ(of_copy({op(Opcode::ldx, 1, 0, 3), push(3), op(Opcode::sub, 1, 2, 1), op(Opcode::ldx, 1, 0, 3), push(3),
+                     call(Subroutine::copyin, 1), ret(1)}),
+            (std::vector{MemoryNeed{1, false, 0, 24}, sized(Word(1).load(16), false, kMostSized, Word(1).load(0))}));
+}
+
+TEST(Capture, LoadsFromTheProcessLeadThroughTwoPointers) {
+  const Word first = Word(0).load(0), second = first.load(8);
+  const std::vector<MemoryNeed> two = {MemoryNeed::of(first), MemoryNeed::of(second), {second, false, 8, 4}};
+  const auto next = [](Opcode opcode) { return std::vector<Instruction>{op(Opcode::add, 1, 2, 1), op(opcode, 1, 0, 1)}; };
+  std::vector<Instruction> text = {get(BuiltIn::arg0, 1), set(0, 2), op(Opcode::uldx, 1, 0, 1)};
+  for (const Opcode opcode : {Opcode::uldx, Opcode::ulduw})
+    for (const Instruction in : next(opcode)) text.push_back(in);
+  text.push_back(ret(1));
+  EXPECT_EQ(memory(text, {8}), two);
+  text = {get(BuiltIn::arg0, 1),     op(Opcode::uldx, 1, 0, 1), op(Opcode::uldx, 1, 0, 1),
+          op(Opcode::uldx, 1, 0, 1), op(Opcode::uldx, 1, 0, 1), ret(1)};
+  EXPECT_EQ(memory(text).size(), 3u);  // the fourth is a late read
 }
 
 TEST(Capture, AValueThatDependsOnTheWayIsUnknown) {
@@ -152,6 +220,39 @@ TEST(Capture, TheNumberAndTheSizeOfNeedsAreBounded) {
   EXPECT_EQ(large.memory.size(), 4u);
 }
 
+// Each string hangs on a pointer of its own: a need goes with the needs of its words, or not at all.
+TEST(Capture, WordsAreCapturedWithWhatNeedsThem) {
+  CaptureNeeds all;
+  for (uint8_t i = 0; i < 9; i++) {
+    CaptureNeeds one;
+    const Word word = Word(i).load(0);
+    one.memory = {{word, true, 0, 16, i == 8 ? std::optional<Word>(Word(0)) : std::nullopt}};
+    all |= one;
+  }
+  EXPECT_EQ(all.memory.size(), 8u);
+  for (const MemoryNeed& need : all.memory) {
+    if (need.base.is_argument()) continue;
+    EXPECT_TRUE(std::any_of(all.memory.begin(), all.memory.end(),
+                            [&](const MemoryNeed& have) { return have.covers(MemoryNeed::of(need.base)); }));
+  }
+}
+
+TEST(Capture, WhatIsSizedStandsForTheSameSizeOnly) {
+  const MemoryNeed fixed{0, false, 0, 100}, by_one = sized(0, false, 100, 1), by_two = sized(0, false, 100, 2);
+  EXPECT_TRUE(fixed.covers(by_one));
+  EXPECT_FALSE(by_one.covers(fixed));
+  EXPECT_FALSE(by_one.covers(by_two));
+  EXPECT_TRUE(by_one.covers(sized(0, false, 50, 1)));
+  EXPECT_FALSE(by_one.covers(sized(0, false, 200, 1)));
+}
+
+TEST(Capture, NoDistanceIsTooFarToCompare) {
+  const MemoryNeed low{0, false, INT64_MIN, 8}, high{0, false, INT64_MAX, 8};
+  EXPECT_FALSE(low.covers(high));
+  EXPECT_FALSE(high.covers(low));
+  EXPECT_TRUE(high.covers({0, false, INT64_MAX, 4}));
+}
+
 TEST(Capture, ClausesNeedTheCpuForTheirRecords) {
   dif::EcbDesc clause;
   EXPECT_TRUE(needs_of(clause, kStrsize).cpu);  // the default action
@@ -189,6 +290,43 @@ TEST(Capture, ClauseLocalVariablesOfEightBytesCarryAnAddress) {
   };
   EXPECT_EQ(through_local(8), (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
   EXPECT_TRUE(through_local(4).empty());
+}
+
+dif::EcbDesc through_local(const dif::DataType& type, std::vector<Instruction> rest) {
+  dif::Variable variable;
+  variable.id = kLocal;
+  variable.scope = dif::Scope::clause;
+  variable.type = type;
+  dif::EcbDesc clause;
+  clause.actions = {action_of({get(BuiltIn::arg0, 1), push(1), set(0, 1), push(1), call(Subroutine::copyin, 1),
+                               Instruction::indexed(Opcode::stls, kLocal, 1), ret(1)}),
+                    action_of(std::move(rest))};
+  for (dif::ActDesc& action : clause.actions) {
+    action.args[0].difo.variables = {variable};
+    action.args[0].difo.integers = {16, 8};
+  }
+  return clause;
+}
+
+// this->s = (struct s *)copyin(arg0, 16), or *(struct s *)copyin(arg0, 16); copyinstr(this->s->name)
+TEST(Capture, ClauseLocalVariablesCarryCopies) {
+  const std::vector<Instruction> use = {Instruction::indexed(Opcode::ldls, kLocal, 1),
+                                        set(1, 2),
+                                        op(Opcode::add, 1, 2, 1),
+                                        op(Opcode::ldx, 1, 0, 1),
+                                        push(1),
+                                        call(Subroutine::copyinstr, 1),
+                                        ret(1)};
+  const std::vector<MemoryNeed> both = {{0, false, 0, 16}, {Word(0).load(8), true, 0, kStrsize + 1}};
+  dif::DataType type;
+  type.kind = dif::TypeKind::integer;
+  type.size = 8;
+  EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory, both);
+  type.kind = dif::TypeKind::bytes;
+  type.size = 16;
+  EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory, both);
+  type.kind = dif::TypeKind::string;
+  EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory.size(), 1u);
 }
 
 // DIF from anywhere: every word of text, with empty tables, in every place.

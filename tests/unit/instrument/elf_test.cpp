@@ -13,7 +13,6 @@
 #include <fstream>
 
 #include "runtime/symbol/demangle.h"
-#include "runtime/symbol/similar.h"
 
 namespace dvm::runtime {
 namespace {
@@ -125,16 +124,6 @@ TEST(Demangle, LeavesArgumentsOff) {
   EXPECT_EQ(demangle_without_arguments("malloc"), "");
   EXPECT_EQ(demangle_without_arguments("_Z"), "");
   EXPECT_EQ(demangle_without_arguments("_Z" + std::string(100'000, 'P')), "");
-}
-
-TEST(Similar, NearestFirst) {
-  EXPECT_THAT(similar_names("mallco", {"free", "malloc", "calloc", "malloc_usable_size", "mallcos"}),
-              ElementsAre("malloc", "mallcos", "calloc"));
-  EXPECT_THAT(similar_names("fnuc", {"fun", "func", "nuc"}), ElementsAre("func", "nuc"));
-  EXPECT_THAT(similar_names("x", {"y", "abc"}), ElementsAre("y"));
-  EXPECT_THAT(similar_names("", {"y"}), ElementsAre());
-  EXPECT_THAT(similar_names("func", {"a", "something_else"}), ElementsAre());
-  EXPECT_EQ(similar_names("func1", {"func2", "func3", "func4", "func5", "func6"}).size(), 3U);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "runtime/instrument/uprobe/capture_program.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -104,6 +106,92 @@ TEST(Record, MemoryBringsItsArgument) {
   const CaptureNeeds possible = possible_needs(needs, SiteKind::entry);
   EXPECT_EQ(possible.args, 1 << 3);
   EXPECT_EQ(possible.memory.size(), 1u);  // there is no argument 10, nor a string of no bytes
+}
+
+RecordLayout layout_of(const std::vector<MemoryNeed>& memory, SiteKind kind = SiteKind::entry) {
+  CaptureNeeds needs;
+  needs.memory = memory;
+  return make_layout(possible_needs(needs, kind), kind);
+}
+
+const Word kPointer = Word(1).load(16), kSecond = kPointer.load(8);
+
+TEST(Record, WordsComeBeforeWhatTheyLeadTo) {
+  const RecordLayout layout =
+      layout_of({{kSecond, true, 4, 32}, {kSecond, false, 0, 4}, {kPointer, false, 0, 16}, {1, false, 0, 24}});
+  ASSERT_EQ(layout.slots.size(), 4u);
+  EXPECT_EQ(layout.slots[0].base, layout.args[1]);
+  EXPECT_EQ(layout.slots[1].base, layout.slots[0].at + 8 + 16);
+  EXPECT_EQ(layout.slots[1].parent, 0u);
+  for (const size_t last : {2, 3}) {
+    EXPECT_EQ(layout.slots[last].base, layout.slots[1].at + 8 + 8);
+    EXPECT_EQ(layout.slots[last].parent, 1u);
+  }
+  EXPECT_TRUE(layout.slots[3].need.is_string);
+  EXPECT_EQ(layout.args[0], 0u);
+}
+
+TEST(Record, AddressesFromWords) {
+  const RecordLayout layout = layout_of({{1, false, 0, 24}, {kPointer, true, 4, 32}});
+  ASSERT_TRUE(layout.is_cut);
+  std::vector<std::byte> record(layout.least + 3);
+  put(record, layout.args[1], 0x1000);
+  put(record, layout.slots[0].at, 24);
+  put(record, layout.slots[0].at + 8 + 16, 0x7000);
+  put(record, layout.slots[1].at, 3);
+  put(record, layout.slots[1].at + 8, "ab", 3);
+  vm::Firing firing;
+  std::array<vm::CapturedMemory, 2> memory;
+  decode(layout, record, memory, firing);
+  ASSERT_EQ(firing.memory.size(), 2u);
+  EXPECT_EQ(firing.memory[0].address, 0x1000u);
+  EXPECT_EQ(firing.memory[1].address, 0x7004u);
+}
+
+// The word is nowhere, or where BPF cannot load it: the need is a late read.
+TEST(Record, WhatCannotBeReachedHasNoSlot) {
+  EXPECT_TRUE(layout_of({{kPointer, true, 0, 32}}).slots.empty());
+  EXPECT_EQ(layout_of({{1, false, 12, 24}, {kPointer, true, 0, 32}}).slots.size(), 1u);
+  EXPECT_TRUE(layout_of({{1, false, 0, 32, kPointer}}).slots.empty());
+  EXPECT_EQ(layout_of({{1, false, 0, 32, Word(2)}, {Word(1).load(0), true, 0, 32}}).slots.size(), 1u);  // of no sure length
+  EXPECT_TRUE(layout_of({{1, false, 0, 32, Word(2)}}, SiteKind::return_).slots.empty());
+  EXPECT_EQ(layout_of({{1, false, 16, 8}, {kPointer, true, 0, 32}}, SiteKind::return_).slots.size(), 2u);
+  EXPECT_TRUE(layout_of({{1, false, 0, 32, Word(10)}}).slots.empty());
+}
+
+TEST(Record, WhatIsSizedByAWordIsCut) {
+  const RecordLayout layout = layout_of({{1, false, 0, 256, Word(2)}, {1, false, 0, 4}});
+  ASSERT_EQ(layout.slots.size(), 2u);
+  EXPECT_EQ(layout.slots[1].sized_by, layout.args[2]);
+  EXPECT_TRUE(layout.is_cut);
+  EXPECT_EQ(layout.least, 8u + 2 * 8 + 16 + 8);
+}
+
+// A string that is as long as the word allows may have been cut there.
+TEST(Record, AStringThatFillsItsSizeHasNoNul) {
+  const RecordLayout layout = layout_of({{1, true, 0, 256, Word(2)}});
+  vm::Firing firing;
+  std::array<vm::CapturedMemory, 1> memory;
+  const auto length = [&](uint64_t size) {
+    std::vector<std::byte> record(layout.least + 4);
+    put(record, layout.args[2], size);
+    put(record, layout.slots[0].at, 4);
+    decode(layout, record, memory, firing);
+    return firing.memory.empty() ? 0 : firing.memory[0].bytes.size();
+  };
+  EXPECT_EQ(length(4), 3u);
+  EXPECT_EQ(length(5), 4u);
+  EXPECT_EQ(length(~uint64_t{0}), 4u);
+}
+
+// What clauses cost that need no pointers: `@ = count()` and `@[copyinstr(arg0)] = count()`, in instructions and bytes.
+TEST(Record, CheapClausesStayCheap) {
+  const auto instructions = [](const RecordLayout& layout) { return make_capture_program(layout, {3, 4}, {1, 2}).size(); };
+  const RecordLayout count = layout_of({}), by_string = layout_of({{0, true, 0, 257}});
+  EXPECT_LE(instructions(count), 22u);
+  EXPECT_EQ(count.size, 8u);
+  EXPECT_LE(instructions(by_string), 56u);
+  EXPECT_EQ(by_string.least, 24u);
 }
 
 TEST(Record, LargeOnesAreMadeInTheRing) {

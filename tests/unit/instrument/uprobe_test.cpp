@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 #include <thread>
@@ -278,8 +279,128 @@ TEST_F(Uprobe, TheLargestNeeds) {
   few_large.time = few_large.thread = few_large.cpu = few_large.comm = true;
   for (int i = 0; i < 4; i++) few_large.memory.push_back({0, i % 2 == 0, 8 * i, 4096});
   for (int i = 0; i < 8; i++) many_small.memory.push_back({0, i % 2 == 0, i, 32});
+  CaptureNeeds chains, sizes;
+  chains.args = sizes.args = 0x3ff;
+  const Word words[] = {9, Word(9).load(0), Word(9).load(8).load(8)};
+  for (int i = 0; i < 3; i++)
+    for (const Word& word : words) chains |= {.memory = {{word, i % 2 == 0, 64 * i, 900}}};
+  for (int i = 0; i < 8; i++) sizes.memory.push_back({0, i % 2 == 0, i, 512, Word(static_cast<uint8_t>(i + 1))});
+  EXPECT_EQ(chains.memory.size(), 8u);
+  EXPECT_EQ(trace(child, {{&probe, chains}}).size(), 1u);
+  EXPECT_EQ(trace(child, {{&probe, sizes}}).size(), 1u);
   EXPECT_EQ(trace(child, {{&probe, few_large}}).at(0).memory.size(), 4u);
   EXPECT_EQ(trace(child, {{&probe, many_small}}).at(0).memory.size(), 8u);
+}
+
+// A pointer to a pointer to a text, each on a page of its own that was never touched; large: the record is made in the ring.
+class UprobePointers : public Uprobe, public testing::WithParamInterface<bool> {
+ protected:
+  // What is captured of `a` points to the words; an unreadable slot before them must not keep their pages away.
+  std::vector<Seen> through(const std::vector<const void*>& words, const Word& last) {
+    TracedChild child({[&] {
+      for (const void* word : words) traced_ten(reinterpret_cast<long>(word), 0x7000'0000'0000, 0, 0, 0, 0, 0, 0, 0, 0);
+    }});
+    const Probe probe = probe_on(child.pid(), &traced_ten, 1);
+    CaptureNeeds needs, one;
+    needs.memory = {{1, false, 0, GetParam() ? 512u : 8u}};
+    one.memory = {{last, true, 3, 64}};
+    needs |= one;
+    return trace(child, {{&probe, needs}});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(OnStackAndInRing, UprobePointers, testing::Bool());
+
+std::string word_as_text(const void* pointer) {
+  std::string text(8, '\0');
+  std::memcpy(text.data(), &pointer, 8);
+  return text;
+}
+
+TEST_P(UprobePointers, ThroughOneAndTwoOnPagesThatAreNotPresent) {
+  const Untouched text("by a pointer", 4096 - 5);
+  const Untouched inner(word_as_text(text.text()), 4096 - 4), outer(word_as_text(inner.text() - 8), 16);
+  const auto one = through({inner.text()}, Word(0).load(0));
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].memory, (std::vector{word_as_text(text.text()), with_nul("a pointer")}));
+  EXPECT_EQ(one[0].addresses[1], reinterpret_cast<uintptr_t>(text.text()) + 3);
+
+  const Untouched text2("by two pointers", 4096 - 5);
+  const Untouched inner2(word_as_text(text2.text()), 4096 - 4), outer2(word_as_text(inner2.text() - 8), 16);
+  const auto two = through({outer2.text() - 8}, Word(0).load(8).load(8));
+  ASSERT_EQ(two.size(), 1u);
+  EXPECT_EQ(two[0].memory, (std::vector{word_as_text(inner2.text() - 8), word_as_text(text2.text()), with_nul("two pointers")}));
+}
+
+TEST_P(UprobePointers, APointerThatCannotBeReadLeavesTheRestAbsent) {
+  static const void* const null = nullptr;
+  static const void* const wild = reinterpret_cast<const void*>(0x7000'0000'0000);
+  static const char* const good = "so good";
+  static const void* const to_null = &null;
+  static const void* const to_good = &good;
+  const auto seen = through({nullptr, wild, &null, &wild, &to_null, &to_good}, Word(0).load(0).load(0));
+  ASSERT_EQ(seen.size(), 6u);
+  EXPECT_TRUE(seen[0].memory.empty());
+  EXPECT_TRUE(seen[1].memory.empty());
+  EXPECT_EQ(seen[2].memory, std::vector{word_as_text(null)});
+  EXPECT_EQ(seen[3].memory, std::vector{word_as_text(wild)});
+  EXPECT_EQ(seen[4].memory, (std::vector{word_as_text(&null), word_as_text(null)}));
+  EXPECT_EQ(seen[5].memory, (std::vector{word_as_text(&good), word_as_text(good), with_nul("good")}));
+}
+
+// write(2)'s buffer: as much as was said, up to the most; other slots keep what they are.
+TEST_F(Uprobe, BytesAndStringsThatAreSizedByAnArgument) {
+  static const std::string text = "hello, world" + std::string(400, '.');
+  const Untouched untouched("untouched", 4096 - 4);
+  TracedChild child({[&] {
+    for (const long size : {5L, 0L, 64L, 65L, -1L}) traced_ten(reinterpret_cast<long>(text.data()), size, 0, 0, 0, 0, 0, 0, 0, 0);
+    traced_ten(reinterpret_cast<long>(untouched.text()), 9, 0, 0, 0, 0, 0, 0, 0, 0);
+    traced_ten(0x10, 9, 0, 0, 0, 0, 0, 0, 0, 0);
+    traced_ten(0x7000'0000'0000, 9, 0, 0, 0, 0, 0, 0, 0, 0);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_ten, 1);
+  const auto lengths = [&](const CaptureNeeds& needs) {
+    std::vector<std::vector<size_t>> all;
+    for (const Seen& seen : trace(child, {{&probe, needs}})) {
+      all.emplace_back();
+      for (const std::string& memory : seen.memory) {
+        all.back().push_back(memory.size());
+        EXPECT_TRUE(text.compare(0, memory.size(), memory) == 0 || with_nul("untouched").compare(0, memory.size(), memory) == 0);
+      }
+    }
+    return all;
+  };
+  CaptureNeeds bytes, string, both;
+  bytes.memory = {{0, false, 0, 64, Word(1)}};
+  string.memory = {{0, true, 0, 64, Word(1)}};
+  using Lengths = std::vector<std::vector<size_t>>;
+  EXPECT_EQ(lengths(bytes), (Lengths{{5}, {}, {64}, {64}, {64}, {9}, {}, {}}));
+  EXPECT_EQ(lengths(string), (Lengths{{4}, {}, {63}, {63}, {63}, {8}, {}, {}}));
+  both.memory = {bytes.memory[0], string.memory[0]};
+  const Lengths of_both{{5, 4}, {}, {64, 63}, {64, 63}, {64, 63}, {9, 8}, {}, {}};
+  EXPECT_EQ(lengths(both), of_both);
+  both.memory.push_back({2, false, 0, 1000});  // and in the ring
+  EXPECT_EQ(lengths(both), of_both);
+}
+
+// struct iovec: address and size are both words in memory.
+TEST_F(Uprobe, AddressAndSizeFromMemory) {
+  static const struct {
+    const char* base;
+    size_t length;
+  } vectors[] = {{"abcdef", 4}, {"ghi", 0}, {nullptr, 3}};
+  TracedChild child({[] {
+    for (const auto& vector : vectors) traced_text(reinterpret_cast<const char*>(&vector));
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_text, 1);
+  CaptureNeeds needs;
+  needs.memory = {{0, false, 0, 16}, {Word(0).load(0), false, 0, 256, Word(0).load(8)}};
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 3u);
+  ASSERT_EQ(seen[0].memory.size(), 2u);
+  EXPECT_EQ(seen[0].memory[1], "abcd");
+  EXPECT_EQ(seen[0].addresses[1], reinterpret_cast<uintptr_t>(vectors[0].base));
+  EXPECT_EQ(seen[1].memory.size(), 1u);
+  EXPECT_EQ(seen[2].memory.size(), 1u);
 }
 
 TEST_F(Uprobe, MemoryThatCannotBeReadIsAbsentAndTheFiringIsNot) {

@@ -111,6 +111,24 @@ TEST_F(MemoryAccessTest, ReadsOfTheProcessPreferWhatWasCaptured) {
   EXPECT_FALSE(read_target(state_, 0xffff'ffff'ffff'fffe, std::as_writable_bytes(std::span(to))));
 }
 
+// A part is never taken for the whole, and does not hide it.
+TEST_F(MemoryAccessTest, TheLongestCaptureCounts) {
+  static const char kWhole[] = "0123456789abcdef";
+  const auto bytes = std::as_bytes(std::span(kWhole));
+  const CapturedMemory memory[] = {
+      {0x1000, bytes.first(8), false}, {0x1000, bytes.first(16), false}, {0x1004, bytes.subspan(4, 6), true}};
+  firing_.memory = memory;
+  char to[16];
+  EXPECT_TRUE(read_target(state_, 0x1000, std::as_writable_bytes(std::span(to))));
+  EXPECT_EQ(std::string(to, 16), "0123456789abcdef");
+  EXPECT_EQ(host_.reads, 0u);
+  firing_.memory = std::span(memory).first(1);
+  host_.memory[0x1000] = "what is there now";
+  EXPECT_TRUE(read_target(state_, 0x1000, std::as_writable_bytes(std::span(to))));
+  EXPECT_EQ(std::string(to, 16), "what is there no");
+  EXPECT_EQ(host_.reads, 1u);
+}
+
 TEST_F(MemoryAccessTest, CapturedMemoryMayEndWithTheAddressSpace) {
   static const char kBytes[] = {'x', 'y'};
   const CapturedMemory memory[] = {{0xffff'ffff'ffff'fffe, std::as_bytes(std::span(kBytes)), false}};

@@ -1,14 +1,15 @@
 #pragma once
 // Near names, for "did you mean".
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace dvm::runtime {
+namespace dvm {
 
 // Of the candidates at most three, the nearest first: those that become `name` by few insertions, deletions or changes of a
 // letter.
-std::vector<std::string> similar_names(std::string_view name, const std::vector<std::string_view>& candidates);
+std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates);
 
-}  // namespace dvm::runtime
+}  // namespace dvm

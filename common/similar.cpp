@@ -1,6 +1,6 @@
-// Near names by the distance of Damerau and Levenshtein. Covered by tests/unit/instrument/elf_test.cpp.
+// Near names by the distance of Damerau and Levenshtein. Covered by tests/unit/common/similar_test.cpp.
 
-#include "runtime/symbol/similar.h"
+#include "common/similar.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-namespace dvm::runtime {
+namespace dvm {
 namespace {
 
 // Rows of the table of distances between the beginnings of two names.
@@ -39,7 +39,7 @@ size_t distance(std::string_view a, std::string_view b, size_t limit, std::array
 
 }  // namespace
 
-std::vector<std::string> similar_names(std::string_view name, const std::vector<std::string_view>& candidates) {
+std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates) {
   constexpr size_t kLongest = 128, kMost = 3;
   if (name.empty() || name.size() > kLongest) return {};
   size_t limit = std::max<size_t>(1, name.size() / 3);
@@ -58,4 +58,4 @@ std::vector<std::string> similar_names(std::string_view name, const std::vector<
   return names;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm
