@@ -7,6 +7,7 @@ usage: run_scripts.py [--update] [TOPIC/NAME...]
   ....out            expected standard output; ....err, the lines of standard error that begin with "dvm: " (absent: none)
 A comment line in the script may say:
   run: ARGS          further arguments; {programs} is the folder of the traced programs
+  replay: FILE       run on this recording, which stands beside the script, instead of live
   needs: uprobes     skipped where they cannot be used
   status: N          expected exit status (tst 0, err 1)
   mask: REGEX        replaced by # in both texts before comparing
@@ -26,7 +27,7 @@ ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "p
 
 def settings(script):
     found = {}
-    for key, value in re.findall(r"^[ */]*(run|needs|status|mask): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
+    for key, value in re.findall(r"^[ */]*(run|replay|needs|status|mask): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
         found[key] = value
     return found
 
@@ -52,7 +53,8 @@ def difference(what, want, got):
 def check(script, update):
     given = settings(script)
     args = shlex.split(given.get("run", "").replace("{programs}", dvmtest.PROGRAMS))
-    result = dvmtest.dvm("run", "-xerrtags", "-s", script.name, *args, cwd=script.parent)
+    command = ["replay", given["replay"]] if "replay" in given else ["run"]
+    result = dvmtest.dvm(*command, "-xerrtags", "-s", script.name, *args, cwd=script.parent)
     status = int(given.get("status", "1" if script.name.startswith("err.") else "0"))
     if result.returncode != status:
         return f"exit status: expected {status}, got {result.returncode}\n{result.stderr}"

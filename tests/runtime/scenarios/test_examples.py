@@ -45,7 +45,7 @@ class Examples(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("value  ------------- Distribution ------------- count", result.stdout)
         counts = [int(n) for n in re.findall(r"\| *@* +(\d+) *$", result.stdout, re.M)]
-        self.assertGreater(sum(counts), 1000, result.stdout)
+        self.assertGreater(sum(counts), 300, result.stdout)
 
     def test_function_counts_of_bash(self):
         result = dvm("run", example("function-counts.d"), "-c", "bash -c 'for i in 1 2 3; do :; done'")
