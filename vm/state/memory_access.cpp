@@ -51,11 +51,14 @@ Loadable loadable(State& state, uint64_t address) noexcept {
 }
 
 Loadable captured_at(const State& state, uint64_t address) noexcept {
-  if (!state.firing) return {};
-  for (const CapturedMemory& memory : state.firing->memory)
-    if (const uint64_t at = address - memory.address; at < memory.bytes.size())
-      return {memory.bytes.subspan(at), memory.is_string};
-  return {};
+  Loadable best;
+  if (!state.firing) return best;
+  for (const CapturedMemory& memory : state.firing->memory) {
+    const uint64_t at = address - memory.address;
+    if (at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
+      best = {memory.bytes.subspan(at), memory.is_string};
+  }
+  return best;
 }
 
 const std::byte* load_bytes(State& state, uint64_t address, uint64_t size) noexcept {

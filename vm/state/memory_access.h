@@ -30,7 +30,7 @@ inline std::optional<std::string_view> string_at(State& state, uint64_t address)
 
 // Memory of the traced process: what was captured, else a late read.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;
-// The captured bytes from this address on, empty if there are none.
+// The captured bytes from this address on, the most that any one capture holds; empty if there are none.
 Loadable captured_at(const State& state, uint64_t address) noexcept;
 
 // 8-aligned scratch; null and the fault noscratch when there is none left.
