@@ -1,6 +1,7 @@
-// Abstract interpretation of DIF: a register or clause-local variable is a constant, argN plus a constant, or unknown. Code runs
-// forward only, so one pass in order of the instructions sees every state. The DIF need not be verified: whatever it does not
-// understand it takes for unknown. Tested by tests/unit/instrument/capture_test.cpp.
+// Abstract interpretation of DIF: a register or clause-local variable is a constant, a known word plus a constant, the address of
+// a copy of memory at such a word, or unknown. Code runs forward only, so one pass in order of the instructions sees every state.
+// The DIF need not be verified: whatever it does not understand it takes for unknown. Tested by
+// tests/unit/instrument/capture_test.cpp.
 #include "runtime/instrument/capture.h"
 
 #include <algorithm>
@@ -25,15 +26,22 @@ constexpr uint32_t kMostRecord = 16500;  // of all slots together
 constexpr uint16_t kAllArguments = 0x3ff;
 
 struct Value {
-  enum class Kind : uint8_t { unknown, constant, argument };
+  enum class Kind : uint8_t {
+    unknown,
+    constant,  // number
+    word,      // the word plus number
+    copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
+    limited,   // the word or, on another way, number: a size with a limit
+  };
   Kind kind = Kind::unknown;
-  uint8_t arg = 0;
-  uint64_t number = 0;  // the constant, or what is added to the argument
+  Word word;
+  uint64_t number = 0;
 
-  static Value constant(uint64_t number) { return {Kind::constant, 0, number}; }
-  static Value argument(unsigned n) { return {Kind::argument, static_cast<uint8_t>(n), 0}; }
+  static Value constant(uint64_t number) { return {Kind::constant, {}, number}; }
+  static Value of(const Word& word) { return {Kind::word, word, 0}; }
   bool is_constant() const { return kind == Kind::constant; }
-  bool is_argument() const { return kind == Kind::argument; }
+  bool is_word() const { return kind == Kind::word; }
+  bool is_address() const { return kind == Kind::word || kind == Kind::copy; }
   friend bool operator==(const Value&, const Value&) = default;
 };
 
@@ -47,7 +55,15 @@ struct State {
   State() { registers[0] = Value::constant(0); }
 };
 
-Value join(const Value& a, const Value& b) { return a == b ? a : Value{}; }
+Value limited(const Value& word, const Value& limit) {
+  if (!word.is_word() || word.number != 0 || !limit.is_constant()) return {};
+  return {Value::Kind::limited, word.word, limit.number};
+}
+
+Value join(const Value& a, const Value& b) {
+  if (a == b) return a;
+  return a.is_constant() ? limited(b, a) : limited(a, b);
+}
 
 void join_locals(Locals& into, const Locals& from) {
   std::erase_if(into, [&](const auto& entry) {
@@ -63,11 +79,11 @@ void join(State& into, const State& from) {
   join_locals(into.locals, from.locals);
 }
 
-// Adding and subtracting keep argN plus a constant; the rest is known of constants only.
+// Adding and subtracting keep an address; the rest is known of constants only.
 Value plus(const Value& a, const Value& b) {
   if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
-  if (a.is_argument() && b.is_constant()) return {a.kind, a.arg, a.number + b.number};
-  if (b.is_argument() && a.is_constant()) return {b.kind, b.arg, b.number + a.number};
+  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
+  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
   return {};
 }
 
@@ -115,24 +131,36 @@ uint32_t user_load_bytes(Opcode op) {
   }
 }
 
-// Whether all that b would capture is captured by a. Strings end at a NUL, so only a string stands in for a string.
-bool covers(const MemoryNeed& a, const MemoryNeed& b) {
-  if (a.arg != b.arg || a.is_string != b.is_string) return false;
-  if (a.is_string) return a.offset == b.offset && a.size >= b.size;
-  return a.offset <= b.offset && b.offset - a.offset + int64_t{b.size} <= int64_t{a.size};
-}
-
 uint32_t total_size(const std::vector<MemoryNeed>& needs) {
   uint32_t total = 0;
   for (const MemoryNeed& need : needs) total += need.size;
   return total;
 }
 
-void add_memory(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
-  if (need.size == 0 || need.size > kMostBytes) return;
-  if (std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return covers(have, need); })) return;
-  std::erase_if(needs, [&](const MemoryNeed& have) { return covers(need, have); });
+bool is_covered(const std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
+  return std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(need); });
+}
+
+void add_one(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
+  if (need.size == 0 || need.size > kMostBytes || is_covered(needs, need)) return;
+  std::erase_if(needs, [&](const MemoryNeed& have) { return need.covers(have); });
   if (needs.size() < kMostNeeds && total_size(needs) + need.size <= kMostRecord) needs.push_back(need);
+}
+
+// Adds what captures the word, and the words on the way to it. False: there is no room.
+bool add_word(std::vector<MemoryNeed>& needs, const Word& word) {
+  if (word.is_argument()) return true;
+  if (!add_word(needs, word.pointer())) return false;
+  add_one(needs, MemoryNeed::of(word));
+  return is_covered(needs, MemoryNeed::of(word));
+}
+
+// All or nothing: words that lead to no memory would be captured in vain.
+void add_memory(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
+  std::vector<MemoryNeed> more = needs;
+  const bool known = add_word(more, need.base) && (!need.sized_by || add_word(more, *need.sized_by));
+  if (known) add_one(more, need);
+  if (is_covered(more, need)) needs = std::move(more);
 }
 
 class Reader {
@@ -228,8 +256,17 @@ class Reader {
   }
 
   void load(Instruction in) {
-    if (const uint32_t bytes = user_load_bytes(in.opcode())) need(get(in.r1()), bytes, false);
-    set(in.rd(), {});
+    const Value from = get(in.r1());
+    if (const uint32_t bytes = user_load_bytes(in.opcode()); bytes && from.is_word()) need(from, bytes);
+    set(in.rd(), loaded(in.opcode(), from));
+  }
+
+  // A load of 8 bytes from the process, or from a copy of its memory, gives a word.
+  static Value loaded(Opcode op, const Value& from) {
+    const bool of_process = op == Opcode::uldx && from.is_word();
+    const bool of_copy = (op == Opcode::ldx || op == Opcode::rldx) && from.kind == Value::Kind::copy;
+    if ((!of_process && !of_copy) || from.word.depth == kMostPointers) return {};
+    return Value::of(from.word.load(static_cast<int64_t>(from.number)));
   }
 
   void load_array(Instruction in) {
@@ -238,7 +275,7 @@ class Reader {
       const Value index = get(in.r2());
       const bool known = index.is_constant() && index.number < 10;
       needs_.args |= known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
-      if (known) value = Value::argument(static_cast<unsigned>(index.number));
+      if (known) value = Value::of(static_cast<uint8_t>(index.number));
     }
     needs_.thread |= in.opcode() == Opcode::ldta;
     set(in.rd(), value);
@@ -273,7 +310,7 @@ class Reader {
     if (id >= static_cast<unsigned>(BuiltIn::arg0) && id <= static_cast<unsigned>(BuiltIn::arg9)) {
       const unsigned n = id - static_cast<unsigned>(BuiltIn::arg0);
       needs_.args |= static_cast<uint16_t>(1u << n);
-      return Value::argument(n);
+      return Value::of(static_cast<uint8_t>(n));
     }
     switch (static_cast<BuiltIn>(id)) {
       case BuiltIn::timestamp:
@@ -320,20 +357,42 @@ class Reader {
     }
   }
 
-  // The arguments of copyin(address, size), copyinstr(address[, size]) and copyinto(address, size, to).
   void call(Instruction in) {
     const std::vector<Value> arguments = std::move(current_->tuple);
     current_->tuple.clear();
-    set(in.rd(), {});
-    const auto subroutine = static_cast<Subroutine>(in.index());
-    if (subroutine == Subroutine::progenyof) needs_.thread = true;
-    if (arguments.empty()) return;
-    if (subroutine == Subroutine::copyinstr && (arguments.size() == 1 || arguments[1].is_constant())) {
-      const uint64_t length = arguments.size() == 1 ? strsize_ : std::min<uint64_t>(arguments[1].number, strsize_);
-      if (length != 0) need(arguments[0], length + 1, true);
+    Value result;
+    switch (static_cast<Subroutine>(in.index())) {
+      case Subroutine::copyin:
+      case Subroutine::copyinto:
+        result = copy_bytes(arguments, in.index() == static_cast<unsigned>(Subroutine::copyin));
+        break;
+      case Subroutine::copyinstr:
+        copy_string(arguments);
+        break;
+      case Subroutine::progenyof:
+        needs_.thread = true;
+        break;
+      default:
+        break;
     }
-    const bool is_copy = subroutine == Subroutine::copyin || subroutine == Subroutine::copyinto;
-    if (is_copy && arguments.size() >= 2 && arguments[1].is_constant()) need(arguments[0], arguments[1].number, false);
+    set(in.rd(), result);
+  }
+
+  // copyin(address, size), copyinto(address, size, to)
+  Value copy_bytes(const std::vector<Value>& arguments, bool has_result) {
+    if (arguments.size() < 2 || !arguments[0].is_word()) return {};
+    need(arguments[0], arguments[1], kMostSized, false);
+    return has_result ? Value{Value::Kind::copy, arguments[0].word, arguments[0].number} : Value{};
+  }
+
+  // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters.
+  void copy_string(const std::vector<Value>& arguments) {
+    if (arguments.empty() || !arguments[0].is_word()) return;
+    const uint32_t most = std::max(strsize_, 1u) + 1;
+    if (arguments.size() == 1) return need(arguments[0], Value::constant(most), most, true);
+    Value size = arguments[1];
+    if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);
+    need(arguments[0], size, most, true);
   }
 
   void tuple_stack(Opcode op) {
@@ -345,9 +404,22 @@ class Reader {
     if (current_->tuple.size() < dif::kTupleDepth) current_->tuple.push_back(value);
   }
 
-  void need(const Value& address, uint64_t size, bool is_string) {
-    if (!address.is_argument() || size > kMostBytes) return;
-    add_memory(needs_.memory, {address.arg, is_string, static_cast<int64_t>(address.number), static_cast<uint32_t>(size)});
+  void need(const Value& address, uint32_t size) { need(address, Value::constant(size), size, false); }
+
+  // most: bytes of a copy whose size is a word.
+  void need(const Value& address, const Value& size, uint32_t most, bool is_string) {
+    MemoryNeed need{address.word, is_string, static_cast<int64_t>(address.number), most, {}};
+    if (size.is_constant() && size.number <= kMostBytes) {
+      need.size = static_cast<uint32_t>(size.number);
+    } else if (size.kind == Value::Kind::limited) {
+      need.size = static_cast<uint32_t>(std::min<uint64_t>(size.number, is_string ? most : kMostBytes));
+      need.sized_by = size.word;
+    } else if (size.is_word() && size.number == 0) {
+      need.sized_by = size.word;
+    } else {
+      return;
+    }
+    add_memory(needs_.memory, need);
   }
 
   Value get(unsigned r) const { return r < dif::kRegisters ? current_->registers[r] : Value{}; }
@@ -360,10 +432,12 @@ class Reader {
     const auto found = current_->locals.find(id);
     return found == current_->locals.end() ? Value{} : found->second;
   }
-  // Only a variable of 8 bytes keeps a value as it is.
+  // A variable of 8 bytes keeps a value as it is; a structure is copied, so its address is that of another copy.
   void set_local(unsigned id, Value value) {
     const bool keeps = std::any_of(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& variable) {
-      return variable.scope == dif::Scope::clause && variable.id == id && !variable.type.by_ref() && variable.type.size == 8;
+      if (variable.scope != dif::Scope::clause || variable.id != id) return false;
+      if (variable.type.kind == dif::TypeKind::bytes) return value.kind == Value::Kind::copy;
+      return !variable.type.by_ref() && variable.type.size == 8;
     });
     if (keeps)
       current_->locals[id] = value;
@@ -386,6 +460,29 @@ bool leaves_a_record(const dif::ActDesc& action) {
 }
 
 }  // namespace
+
+Word Word::pointer() const {
+  Word pointer = *this;
+  pointer.depth--;
+  pointer.path[pointer.depth] = 0;
+  return pointer;
+}
+
+Word Word::load(int64_t offset) const {
+  Word word = *this;
+  word.path[word.depth] = offset;
+  word.depth++;
+  return word;
+}
+
+// Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
+bool MemoryNeed::covers(const MemoryNeed& other) const {
+  if (base != other.base || is_string != other.is_string) return false;
+  if (sized_by && sized_by != other.sized_by) return false;
+  if (is_string || sized_by) return offset == other.offset && size >= other.size;
+  const uint64_t ahead = static_cast<uint64_t>(other.offset) - static_cast<uint64_t>(offset);
+  return offset <= other.offset && ahead <= size && other.size <= size - ahead;
+}
 
 CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   args |= other.args;

@@ -1,21 +1,66 @@
 #pragma once
 // What must be captured at the moment of firing, worked out from the DIF of the clauses on a probe: which arguments they read and
-// which memory of the traced process they will ask copyin() and copyinstr() for. The instrument captures exactly that, so a record
-// is as small as the clauses allow. What could not be foreseen (an address that was itself loaded) is a late read.
+// which memory of the traced process they will ask copyin() and copyinstr() for. The instrument captures exactly that, so a
+// record is as small as the clauses allow.
+//
+// An address is foreseen if it is a word that is known when the probe fires, plus a constant. Such a word is an argument or was
+// itself loaded from memory at a foreseen address, by way of at most kMostPointers words:
+//
+//   copyinstr(arg0)                                      arg0 ──────────────────────────> string
+//   copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))         arg1 ─ + 8 ─> word ────────────> string
+//   copyin(((struct iovec *)copyin(arg1, 16))->iov_base, arg1 ─ + 0 ─> word ────────────> bytes, at most
+//          ((struct iovec *)copyin(arg1, 16))->iov_len)  arg1 ─ + 8 ─> word, so many of them
+//
+// A size is a constant or such a word: then as many bytes are captured as the word says, but no more than kMostSized, or than the
+// constant c in `n < c ? n : c`. What was captured of a larger copy is a part and never taken for the whole: the VM then asks for
+// all of it. That, and what could not be foreseen (an address that was computed otherwise, further pointers, more than a record
+// may hold), is a late read.
+//
+// Where a word lies in memory, CaptureNeeds::memory has a need that covers it, so every address can be told from the record
+// alone. Nothing here must be right for a clause to be: captured memory is found by its address, so a wrong guess is merely of no
+// use.
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dvm/dif/program.h"
 
 namespace dvm::runtime {
 
-// Memory at an address that is argument `arg` of the probe plus an offset.
-struct MemoryNeed {
+inline constexpr unsigned kMostPointers = 2;
+inline constexpr uint32_t kMostSized = 256;  // bytes of a copy whose size the clause does not limit
+
+// A 64-bit word that is known when the probe fires: argument `arg` of the probe; or, `depth` times over, the word in memory
+// path[i] bytes after where the one before points to.
+struct Word {
   uint8_t arg = 0;
+  uint8_t depth = 0;
+  std::array<int64_t, kMostPointers> path{};
+
+  Word(uint8_t argument = 0) : arg(argument) {}  // not explicit: an argument is the usual word
+  bool is_argument() const { return depth == 0; }
+  // Of a word in memory: the word that points there, and how far from there it lies.
+  Word pointer() const;
+  int64_t offset() const { return path[depth - 1u]; }
+  // The word in memory at this one plus offset. Only where depth < kMostPointers.
+  Word load(int64_t offset) const;
+  friend bool operator==(const Word&, const Word&) = default;
+};
+
+// Memory at the address base + offset.
+struct MemoryNeed {
+  Word base;
   bool is_string = false;
   int64_t offset = 0;
-  uint32_t size = 0;  // bytes; for a string the most with its NUL
+  uint32_t size = 0;                  // the most bytes; of a string with its NUL
+  std::optional<Word> sized_by = {};  // not more than this word says, either
+
+  // The need that captures a word in memory.
+  static MemoryNeed of(const Word& word) { return {word.pointer(), false, word.offset(), 8, {}}; }
+  // Whether all that the other would capture is captured by this one.
+  bool covers(const MemoryNeed& other) const;
   friend bool operator==(const MemoryNeed&, const MemoryNeed&) = default;
 };
 

@@ -18,8 +18,9 @@ constexpr std::array<int16_t, kStackArgument> kArgumentRegisters = {offsetof(pt_
                                                                     offsetof(pt_regs, rdx), offsetof(pt_regs, rcx),
                                                                     offsetof(pt_regs, r8),  offsetof(pt_regs, r9)};
 
-// Registers throughout: r6 the context, r7 the record, r8 bytes of the last string, r9 the attempts made. The stack: a byte to
-// fault pages into, or a pid pair, at fp-8; below it the record, or else the addresses of what the slow part faults in.
+// Registers throughout: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the attempts made. The
+// stack: a byte to fault pages into, or a pid pair, at fp-8; below it the record, or else the addresses of what the slow part
+// faults in.
 class CaptureProgram : Emitter {
  public:
   CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids)
@@ -32,8 +33,8 @@ class CaptureProgram : Emitter {
     begin_record();
     head();
     thread_and_time();
+    clear_words();
     arguments();
-    if (layout_.is_cut) mov(r8, 0);
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
@@ -93,11 +94,18 @@ class CaptureProgram : Emitter {
   void thread_in_namespace() {
     load_constant(r1, static_cast<int64_t>(pids_.device));
     load_constant(r2, static_cast<int64_t>(pids_.inode));
-    mov(r3, fp);
-    plus(r3, -8);
+    stack_address(r3, -8);
     mov(r4, 8);
     call(BPF_FUNC_get_ns_current_pid_tgid);
     load(r0, fp, -8);
+  }
+
+  // Words that are read from memory: 0 until they are, for what depends on them looks at them in any case.
+  void clear_words() {
+    for (const MemorySlot& slot : layout_.slots) {
+      if (!slot.need.base.is_argument()) store(r7, at16(slot.base), 0);
+      if (slot.need.sized_by && !slot.need.sized_by->is_argument()) store(r7, at16(slot.sized_by), 0);
+    }
   }
 
   void arguments() {
@@ -153,30 +161,62 @@ class CaptureProgram : Emitter {
     plus(to, static_cast<int32_t>(offset));
   }
 
-  void slot_address(Register to, const MemorySlot& slot, Register scratch) {
-    load(to, r7, at16(layout_.args[slot.need.arg]));
+  void add_offset(Register to, const MemorySlot& slot, Register scratch) {
     if (slot.need.offset == 0) return;
     load_constant(scratch, slot.need.offset);
     plus(to, scratch);
   }
 
+  void slot_address(Register to, const MemorySlot& slot, Register scratch) {
+    load(to, r7, at16(slot.base));
+    add_offset(to, slot, scratch);
+  }
+
+  bool is_last(const MemorySlot& slot) const { return layout_.is_cut && &slot == &layout_.slots.back(); }
+
   void read_slot(const MemorySlot& slot) {
-    slot_address(r3, slot, r1);
+    const bool through_pointer = !slot.need.base.is_argument();
+    if (is_last(slot)) mov(r8, 0);
+    load(r3, r7, at16(slot.base));
+    if (!through_pointer) add_offset(r3, slot, r1);
     mov(r1, static_cast<int32_t>(kAbsent));
     store(r7, at16(slot.at), r1);
     const Place null = jump_if(BPF_JLT, r3, kPage);  // nothing is mapped there: not worth the slow part
+    if (through_pointer) add_offset(r3, slot, r1);
+    slot_size(slot);
     record_address(r1, slot.at + 8);
-    mov(r2, static_cast<int32_t>(slot.need.size));
     call(slot.need.is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user);
     const Place ok = jump_if(BPF_JSGE, r0, 0);
     to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
+    if (is_last(slot) && slot.sized_by) mov(r8, 0);
     const Place absent = jump();
     land(ok);
-    if (!slot.need.is_string) mov(r0, static_cast<int32_t>(slot.need.size));
-    store(r7, at16(slot.at), r0);
-    if (layout_.is_cut && &slot == &layout_.slots.back()) mov(r8, r0);
+    slot_length(slot);
     land(absent);
     land(null);
+  }
+
+  // r2: how many bytes to read; of a slot that is sized by a word also r8.
+  void slot_size(const MemorySlot& slot) {
+    const auto most = static_cast<int32_t>(slot.need.size);
+    if (!slot.sized_by) return mov(r2, most);
+    load(r8, r7, at16(slot.sized_by));
+    const Place fits = jump_if(BPF_JLE, r8, most);
+    mov(r8, most);
+    land(fits);
+    mov(r2, r8);
+  }
+
+  // Stores how many bytes were read: r0, if it is a string.
+  void slot_length(const MemorySlot& slot) {
+    if (!slot.need.is_string) {
+      if (slot.sized_by)
+        mov(r0, r8);
+      else
+        mov(r0, static_cast<int32_t>(slot.need.size));
+    }
+    store(r7, at16(slot.at), r0);
+    if (is_last(slot)) mov(r8, r0);
   }
 
   void end_record() {
@@ -225,13 +265,17 @@ class CaptureProgram : Emitter {
         stack_argument_address(r3, n);
         fault_in();
       }
-    for (size_t i = 0; i < layout_.slots.size(); i++) fault_pages_in(i);
+    for (size_t i = 0; i < layout_.slots.size(); i++) {
+      if (!layout_.slots[i].need.base.is_argument()) fetch_word(i);
+      fault_pages_in(i);
+    }
     jump_back(again);
   }
 
   // With the record go the arguments in it: the addresses that they make are saved first.
   void give_back() {
     for (size_t i = 0; i < layout_.slots.size(); i++) {
+      if (!layout_.slots[i].need.base.is_argument()) continue;
       slot_address(r3, layout_.slots[i], r1);
       store(fp, saved(i), r3);
     }
@@ -245,6 +289,29 @@ class CaptureProgram : Emitter {
       slot_address(to, layout_.slots[index], r1);
     else
       load(to, fp, saved(index));
+  }
+
+  // The word that a slot's address starts from, out of the slot before it and whatever page it lies in: so one round brings in
+  // all pages of a chain. What cannot be read becomes 0.
+  void fetch_word(size_t index) {
+    const MemorySlot& slot = layout_.slots[index];
+    address_of_slot(r3, slot.parent);
+    plus(r3, static_cast<int32_t>(slot.base - layout_.slots[slot.parent].at - 8));
+    if (layout_.is_on_stack)
+      record_address(r1, slot.base);
+    else
+      stack_address(r1, saved(index));
+    mov(r2, 8);
+    call(BPF_FUNC_copy_from_user);
+    if (layout_.is_on_stack || slot.need.offset == 0) return;
+    load(r3, fp, saved(index));
+    add_offset(r3, slot, r1);
+    store(fp, saved(index), r3);
+  }
+
+  void stack_address(Register to, int32_t at) {
+    mov(to, fp);
+    plus(to, at);
   }
 
   // The first byte, then one byte of each further page that the slot can reach into.
@@ -266,8 +333,7 @@ class CaptureProgram : Emitter {
 
   // Reads the byte at r3; whether that worked shows when the slot is read again.
   void fault_in() {
-    mov(r1, fp);
-    plus(r1, -8);
+    stack_address(r1, -8);
     mov(r2, 1);
     call(BPF_FUNC_copy_from_user);
   }

@@ -3,12 +3,13 @@
 //
 //   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops += 1, end
 //           head, time, pid and tid, comm, arguments
-//           each slot: read the memory without faulting; that failed and attempts are left: slow
+//           each slot: read the memory without faulting, those last whose address lies in another; that failed and attempts are
+//           left: slow
 //           put the record into the ring; no room: drops += 1; end
 //   slow:   give the record back if it is in the ring, fault the pages of all slots in (this may sleep), go to again
 //
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
-// A record made on the stack is cut after its last string, so the ring holds no padding.
+// A record made on the stack is cut after the bytes of its last slot, so the ring holds no padding.
 
 #include <linux/bpf.h>
 

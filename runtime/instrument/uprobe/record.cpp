@@ -21,12 +21,18 @@ uint64_t word_at(std::span<const std::byte> record, uint32_t at) {
   return word;
 }
 
+// The most bytes that this record's slot can hold.
+uint64_t room_of(const MemorySlot& slot, std::span<const std::byte> record) {
+  const uint64_t most = slot.need.size;
+  return slot.sized_by ? std::min(most, word_at(record, slot.sized_by)) : most;
+}
+
 // A string that filled its slot may have been cut: its last byte, a NUL in either case, is left off, so that only a string that
 // ended by itself ends with a NUL.
 std::span<const std::byte> slot_bytes(const MemorySlot& slot, std::span<const std::byte> record) {
   const auto length = static_cast<int64_t>(word_at(record, slot.at));
   if (length <= 0 || length > slot.need.size || slot.at + 8 + static_cast<uint64_t>(length) > record.size()) return {};
-  const bool filled = slot.need.is_string && length == slot.need.size;
+  const bool filled = slot.need.is_string && static_cast<uint64_t>(length) >= room_of(slot, record);
   return record.subspan(slot.at + 8, static_cast<size_t>(length) - (filled ? 1 : 0));
 }
 
@@ -36,10 +42,44 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
   for (const MemorySlot& slot : layout.slots) {
     const std::span<const std::byte> bytes = slot_bytes(slot, record);
     if (bytes.empty()) continue;
-    const uint64_t address = word_at(record, layout.args[slot.need.arg]) + static_cast<uint64_t>(slot.need.offset);
+    const uint64_t address = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
     memory[count++] = {address, bytes, slot.need.is_string};
   }
   return memory.first(count);
+}
+
+// Words must be found before what depends on them: bytes of a fixed size by their depth, then what has no words in it.
+std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
+  const auto rank = [](const MemoryNeed& need) { return need.is_string || need.sized_by ? kMostPointers + 1 : need.base.depth; };
+  std::stable_sort(needs.begin(), needs.end(), [&](const MemoryNeed& a, const MemoryNeed& b) { return rank(a) < rank(b); });
+  return needs;
+}
+
+// Where a word lies, and in which slot; 0: it was not captured, or not where BPF may load a word, at a multiple of 8.
+uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
+  if (word.is_argument()) return layout.args[word.arg];
+  const MemoryNeed wanted = MemoryNeed::of(word);
+  for (parent = 0; parent < layout.slots.size(); parent++) {
+    const MemorySlot& slot = layout.slots[parent];
+    if (slot.is_variable() || !slot.need.covers(wanted)) continue;
+    const auto inside = static_cast<uint32_t>(wanted.offset - slot.need.offset);
+    if (inside % 8 == 0) return slot.at + 8 + inside;
+  }
+  return 0;
+}
+
+void add_slot(RecordLayout& layout, const MemoryNeed& need) {
+  MemorySlot slot{need};
+  size_t ignored = 0;
+  slot.base = find_word(layout, need.base, slot.parent);
+  if (need.sized_by) slot.sized_by = find_word(layout, *need.sized_by, ignored);
+  if (slot.base == 0 || (need.sized_by && slot.sized_by == 0)) return;
+  slot.at = take(layout, 8 + need.size);
+  layout.slots.push_back(slot);
+}
+
+bool starts_from(const MemoryNeed& need, auto is_there) {
+  return is_there(need.base.arg) && (!need.sized_by || is_there(need.sized_by->arg));
 }
 
 }  // namespace
@@ -47,15 +87,20 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
 CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind) {
   if (kind == SiteKind::return_) {
     needs.args &= 1u << 1;
-    std::erase_if(needs.memory, [](const MemoryNeed& need) { return need.arg != 1; });
+    std::erase_if(needs.memory, [](const MemoryNeed& need) { return !starts_from(need, [](unsigned arg) { return arg == 1; }); });
   }
   if (kind == SiteKind::timer) {
     needs.args &= 0b11;
     needs.thread = true;  // nothing else says which process it was
     needs.memory.clear();
   }
-  std::erase_if(needs.memory, [](const MemoryNeed& need) { return need.arg >= 10 || need.size == 0; });
-  for (const MemoryNeed& need : needs.memory) needs.args |= static_cast<uint16_t>(1u << need.arg);
+  std::erase_if(needs.memory, [](const MemoryNeed& need) {
+    return need.size == 0 || !starts_from(need, [](unsigned arg) { return arg < 10; });
+  });
+  for (const MemoryNeed& need : needs.memory) {
+    needs.args |= static_cast<uint16_t>(1u << need.base.arg);
+    if (need.sized_by) needs.args |= static_cast<uint16_t>(1u << need.sized_by->arg);
+  }
   return needs;
 }
 
@@ -68,11 +113,9 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8);
-  std::vector<MemoryNeed> needs = possible.memory;
-  std::stable_partition(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.is_string; });
-  for (const MemoryNeed& need : needs) layout.slots.push_back({need, take(layout, 8 + need.size)});
+  for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
   layout.is_on_stack = layout.size <= kStackBytes;
-  layout.is_cut = layout.is_on_stack && !needs.empty() && needs.back().is_string;
+  layout.is_cut = layout.is_on_stack && !layout.slots.empty() && layout.slots.back().is_variable();
   layout.least = layout.is_cut ? layout.slots.back().at + 8 : layout.size;
   return layout;
 }

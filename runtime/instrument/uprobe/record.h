@@ -5,8 +5,15 @@
 //   | head | time | pid, tid | comm (16 bytes) | argN ... | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
-//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Strings come last; the
-//          record may end with the bytes of the last one, without its room
+//   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
+//          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
+//          without its room
+//
+// The word that an address starts from is an argument or lies in an earlier slot, at a distance that is known; likewise the word
+// that says a size. A slot that is absent holds zeros for such words, so those that depend on it are absent as well:
+//
+//   | head | arg1 | 8, word | length, string ... |        copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))
+//              └─ + 8 ─^ └── + 0 ──> the string
 
 #include <array>
 #include <cstddef>
@@ -27,7 +34,13 @@ inline constexpr uint32_t kCommBytes = 16;
 
 struct MemorySlot {
   MemoryNeed need;
-  uint32_t at = 0;  // of the length; the bytes follow it
+  uint32_t at = 0;        // of the length; the bytes follow it
+  uint32_t base = 0;      // of the word that need.base is
+  uint32_t sized_by = 0;  // of the word that need.sized_by is; 0: none
+  size_t parent = 0;      // index of the slot that the base lies in, if it is no argument
+
+  // Its length may be less than the most.
+  bool is_variable() const { return need.is_string || need.sized_by; }
 };
 
 // Offsets in the record; 0: not captured, for the head lies there.
@@ -40,7 +53,7 @@ struct RecordLayout {
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
   bool is_on_stack = true;      // small enough for the BPF stack: made there, then copied into the ring
-  bool is_cut = false;          // such a record ends with a string, whose room is not sent
+  bool is_cut = false;          // such a record ends with a slot of variable length, whose room is not sent
 };
 
 // What can be captured at a site of this kind: a return has no arguments but arg1, its value; a timer no memory.

@@ -292,7 +292,7 @@ TEST_F(Uprobe, TheLargestNeeds) {
   EXPECT_EQ(trace(child, {{&probe, many_small}}).at(0).memory.size(), 8u);
 }
 
-// A pointer to a pointer to a text, each on a page of its own that was never touched; large: the record is made in the ring.
+// Texts behind pointers. The parameter: whether the record is so large that it is made in the ring.
 class UprobePointers : public Uprobe, public testing::WithParamInterface<bool> {
  protected:
   // What is captured of `a` points to the words; an unreadable slot before them must not keep their pages away.
@@ -316,19 +316,20 @@ std::string word_as_text(const void* pointer) {
   return text;
 }
 
-TEST_P(UprobePointers, ThroughOneAndTwoOnPagesThatAreNotPresent) {
-  const Untouched text("by a pointer", 4096 - 5);
-  const Untouched inner(word_as_text(text.text()), 4096 - 4), outer(word_as_text(inner.text() - 8), 16);
+TEST_P(UprobePointers, ThroughOneOnPagesThatAreNotPresent) {
+  const Untouched text("by a pointer", 4096 - 5), inner(word_as_text(text.text()), 4096 - 4);
   const auto one = through({inner.text()}, Word(0).load(0));
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0].memory, (std::vector{word_as_text(text.text()), with_nul("a pointer")}));
   EXPECT_EQ(one[0].addresses[1], reinterpret_cast<uintptr_t>(text.text()) + 3);
+}
 
-  const Untouched text2("by two pointers", 4096 - 5);
-  const Untouched inner2(word_as_text(text2.text()), 4096 - 4), outer2(word_as_text(inner2.text() - 8), 16);
-  const auto two = through({outer2.text() - 8}, Word(0).load(8).load(8));
+TEST_P(UprobePointers, ThroughTwoOnPagesThatAreNotPresent) {
+  const Untouched text("by two pointers", 4096 - 5), inner(word_as_text(text.text()), 4096 - 4);
+  const Untouched outer(word_as_text(inner.text() - 8), 16);
+  const auto two = through({outer.text() - 8}, Word(0).load(8).load(8));
   ASSERT_EQ(two.size(), 1u);
-  EXPECT_EQ(two[0].memory, (std::vector{word_as_text(inner2.text() - 8), word_as_text(text2.text()), with_nul("two pointers")}));
+  EXPECT_EQ(two[0].memory, (std::vector{word_as_text(inner.text() - 8), word_as_text(text.text()), with_nul("two pointers")}));
 }
 
 TEST_P(UprobePointers, APointerThatCannotBeReadLeavesTheRestAbsent) {
