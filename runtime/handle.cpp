@@ -112,6 +112,7 @@ void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string
   auto same = std::find_if(into.begin(), into.end(), [&](const auto& entry) { return entry.first == name; });
   if (same == into.end()) same = into.insert(into.end(), {std::string(name), {}});
   same->second += tally;
+  if (static_cast<int64_t>(same->second.ticks) < 0) same->second.ticks = 0;  // less than the clock can tell
 }
 
 void take_counts(Value& value, vm::Counts& into) {
@@ -313,6 +314,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (Status status = impl.check(); !status) return status;
   if (Status status = impl.allocate(); !status) return status;
   impl.index_probes();
+  if (impl.accounts()) TickStamp::calibrate();
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
   if (Status status = impl.turn_on(refused); !status) {
@@ -378,7 +380,8 @@ Result<uint64_t> Handle::Impl::poll_all() {
     total += *count;
     if (accounts() && *count > 0) {
       uint64_t ticks = __rdtsc() - begin;
-      session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, fire_ticks - inside), 0};
+      uint64_t elsewhere = fire_ticks - inside + *count * TickStamp::cost();
+      session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
     }
   }
   return total;

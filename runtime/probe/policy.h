@@ -8,12 +8,11 @@
 //                since timing each instruction makes the whole several times slower
 //   TimedAll     both, on every firing of a run under CostPolicy::time
 
-#include <x86intrin.h>
-
 #include <cstdint>
 
 #include "dvm/vm/cost.h"
 #include "runtime/enabling/ecb.h"
+#include "vm/cost/policy.h"
 
 namespace dvm::runtime {
 
@@ -25,17 +24,27 @@ struct NoStamp {
   void close(ActionTally&) {}
 };
 
+// Times what lies between its making and close(), without what reading the clock costs: once for itself, twice for each stamp
+// inside. Since the clock goes in steps a single time may come out below zero; it is the sum that counts.
 class TickStamp {
  public:
-  TickStamp() : begin_(__rdtsc()) {}
+  // Measures what a reading costs, before the first stamp of a run.
+  static void calibrate() noexcept { cost_ = vm::calibrate_ticks(); }
+  static uint64_t cost() noexcept { return static_cast<uint64_t>(cost_); }
+
+  TickStamp() noexcept : before_(++made_), begin_(vm::read_ticks()) {}
   template <class T>
-  void close(T& tally) {
-    tally.ticks += __rdtsc() - begin_;
+  void close(T& tally) noexcept {
+    const uint64_t ticks = vm::read_ticks() - begin_;
+    tally.ticks += ticks - cost() * (1 + 2 * (made_ - before_));
     tally.timed++;
   }
 
  private:
-  uint64_t begin_;
+  static inline int64_t cost_ = 0;
+  static inline uint64_t made_ = 0;  // one thread fires
+
+  uint64_t before_, begin_;
 };
 
 struct Unaccounted {
