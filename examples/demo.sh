@@ -14,12 +14,12 @@ fifo=$(mktemp -u)
 mkfifo "$fifo"
 trap 'rm -f "$fifo"' EXIT
 
-"$looper" 10000000 wait <"$fifo" &
+"$looper" 3000000 wait <"$fifo" &
 pid=$!
 exec 3>"$fifo"
 
-echo "\$ dvm run --account examples/looper.d -p $pid"
-"$dvm" run --account "$(dirname "$0")/looper.d" -p "$pid" &
+echo "\$ dvm run --account examples/looper-strings.d -p $pid"
+"$dvm" run --account "$(dirname "$0")/looper-strings.d" -p "$pid" &
 tracer=$!
 
 # The loop begins when it reads a line; give the tracer the time to attach.
