@@ -53,8 +53,9 @@ uint64_t subr_alloca(State& state) noexcept { return reinterpret_cast<uint64_t>(
 
 uint64_t subr_copyin(State& state) noexcept {
   const uint64_t size = argument(state, 1);
-  std::byte* to = allocate_scratch(state, size);
+  std::byte* to = allocate_scratch(state, std::max(size, size + 1));
   if (!to || !copy_target(state, argument(state, 0), to, size)) return 0;
+  to[size] = std::byte{0};  // stringof(copyin(buffer, size)) ends with the copy, not with what scratch held before
   return reinterpret_cast<uint64_t>(to);
 }
 
