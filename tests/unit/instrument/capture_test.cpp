@@ -39,6 +39,16 @@ std::vector<MemoryNeed> memory(std::vector<Instruction> text, std::vector<uint64
   return needs(std::move(text), std::move(integers)).memory;
 }
 
+// Whether every word that a need starts from, or is sized by, is captured too.
+bool is_closed(const std::vector<MemoryNeed>& needs) {
+  const auto is_known = [&](const Word& word) {
+    return word.is_argument() ||
+           std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(MemoryNeed::of(word)); });
+  };
+  return std::all_of(needs.begin(), needs.end(),
+                     [&](const MemoryNeed& need) { return is_known(need.base) && (!need.sized_by || is_known(*need.sized_by)); });
+}
+
 dif::ActDesc action_of(std::vector<Instruction> text, dif::Action kind = dif::Action::expression) {
   dif::ActDesc action;
   action.kind = kind;
@@ -230,11 +240,7 @@ TEST(Capture, WordsAreCapturedWithWhatNeedsThem) {
     all |= one;
   }
   EXPECT_EQ(all.memory.size(), 8u);
-  for (const MemoryNeed& need : all.memory) {
-    if (need.base.is_argument()) continue;
-    EXPECT_TRUE(std::any_of(all.memory.begin(), all.memory.end(),
-                            [&](const MemoryNeed& have) { return have.covers(MemoryNeed::of(need.base)); }));
-  }
+  EXPECT_TRUE(is_closed(all.memory));
 }
 
 TEST(Capture, WhatIsSizedStandsForTheSameSizeOnly) {
@@ -329,20 +335,57 @@ TEST(Capture, ClauseLocalVariablesCarryCopies) {
   EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory.size(), 1u);
 }
 
+class Random {
+ public:
+  uint32_t operator()() { return (state_ = state_ * 1664525 + 1013904223) >> 8; }
+  unsigned below(unsigned end) { return (*this)() % end; }
+
+ private:
+  uint32_t state_ = 12345;
+};
+
 // DIF from anywhere: every word of text, with empty tables, in every place.
 TEST(Capture, AnyBytesAreRead) {
-  uint32_t random = 12345;
+  Random random;
   for (int round = 0; round < 2000; round++) {
     std::vector<Instruction> text;
     for (int i = 0; i < 40; i++) {
-      random = random * 1664525 + 1013904223;
-      const uint32_t opcode = (random >> 8) % 82;
-      text.emplace_back(opcode << 24 | (random & (round % 2 ? 0x070707 : 0xffffff)));
+      const uint32_t opcode = random.below(82);
+      text.emplace_back(opcode << 24 | (random() & (round % 2 ? 0x070707 : 0xffffff)));
     }
     const CaptureNeeds found = needs(std::move(text), {1, 2, 1u << 31});
     EXPECT_LE(found.memory.size(), 8u);
     EXPECT_EQ(found.args & ~0x3ff, 0);
   }
+}
+
+// Chains of copies and loads, at distances up to the ends of the address space.
+TEST(Capture, AnyChainIsKnownFromItsRecordAlone) {
+  Random random;
+  size_t through_two = 0, by_word = 0;
+  for (int round = 0; round < 20'000; round++) {
+    std::vector<Instruction> text = {get(BuiltIn::arg0, 1), get(BuiltIn::arg1, 2), set(1, 3)};
+    for (int i = 0; i < 40; i++) {
+      const unsigned a = 1 + random.below(3), b = 1 + random.below(3), to = 1 + random.below(3);
+      const Instruction choices[] = {set(random.below(6), to),
+                                     op(Opcode::add, a, b, to),
+                                     op(Opcode::sub, a, b, to),
+                                     op(Opcode::uldx, a, 0, to),
+                                     op(Opcode::ldx, a, 0, to),
+                                     push(a),
+                                     push(b),
+                                     call(Subroutine::copyin, to),
+                                     call(Subroutine::copyinstr, to),
+                                     Instruction::branch(Opcode::be, static_cast<unsigned>(text.size()) + 1 + random.below(4))};
+      text.push_back(choices[random.below(std::size(choices))]);
+    }
+    text.push_back(ret(1));
+    const auto found = memory(std::move(text), {8, 16, 4096, uint64_t{1} << 63, ~uint64_t{0} >> 1, ~uint64_t{0}});
+    EXPECT_TRUE(is_closed(found));
+    for (const MemoryNeed& need : found) through_two += need.base.depth == 2, by_word += need.sized_by.has_value();
+  }
+  EXPECT_GT(through_two, 100u);
+  EXPECT_GT(by_word, 100u);
 }
 
 }  // namespace
