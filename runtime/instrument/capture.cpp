@@ -388,7 +388,7 @@ class Reader {
   // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters.
   void copy_string(const std::vector<Value>& arguments) {
     if (arguments.empty() || !arguments[0].is_word()) return;
-    const uint32_t most = std::max(strsize_, 1u) + 1;
+    const uint32_t most = std::clamp(strsize_, 1u, kMostBytes) + 1;  // kMostBytes + 1 is too much: a late read
     if (arguments.size() == 1) return need(arguments[0], Value::constant(most), most, true);
     Value size = arguments[1];
     if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);

@@ -127,6 +127,13 @@ TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
       memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {1u << 20}).empty());
 }
 
+TEST(Capture, StringsThatMayBeVeryLongAreLateReads) {
+  Difo difo;
+  difo.text = {get(BuiltIn::arg2, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)};
+  EXPECT_EQ(needs_of(difo, 4095).memory.size(), 1u);
+  for (const uint32_t strsize : {4096u, 1u << 24, UINT32_MAX}) EXPECT_TRUE(needs_of(difo, strsize).memory.empty());
+}
+
 MemoryNeed sized(const Word& base, bool is_string, uint32_t size, const Word& by) { return {base, is_string, 0, size, by}; }
 
 TEST(Capture, ASizeMayBeAnArgument) {
