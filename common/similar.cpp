@@ -41,7 +41,7 @@ size_t distance(std::string_view a, std::string_view b, size_t limit, std::array
 
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates) {
   constexpr size_t kLongest = 128, kMost = 3;
-  if (name.empty() || name.size() > kLongest) return {};
+  if (name.size() < 2 || name.size() > kLongest) return {};  // everything is near to one letter
   size_t limit = std::max<size_t>(1, name.size() / 3);
   std::set<std::tuple<size_t, size_t, std::string_view>> near;  // steps, difference in length, name
   std::array<Row, 3> rows;

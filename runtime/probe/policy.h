@@ -12,7 +12,6 @@
 
 #include "dvm/vm/cost.h"
 #include "runtime/enabling/ecb.h"
-#include "vm/cost/policy.h"
 
 namespace dvm::runtime {
 

@@ -6,9 +6,9 @@
 // count runs, taken conditional branches and faults; take_counts() adds up the flow in the order of the text. A run counts
 // itself and its taken branches and nothing else.
 
-#include <x86intrin.h>
-
 #include <cstdint>
+
+#include "dvm/vm/cost.h"
 
 namespace dvm::vm {
 
@@ -35,10 +35,5 @@ struct TimeOps {
   static constexpr bool kCounts = true;
   static constexpr bool kTimes = true;
 };
-
-inline uint64_t read_ticks() noexcept { return __rdtsc(); }
-
-// The cost of read_ticks() in a row of readings, measured now.
-int64_t calibrate_ticks() noexcept;
 
 }  // namespace dvm::vm

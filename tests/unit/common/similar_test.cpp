@@ -17,7 +17,8 @@ TEST(Similar, NearestFirst) {
   EXPECT_THAT(similar("mallco", {"free", "malloc", "calloc", "malloc_usable_size", "mallcos"}),
               ElementsAre("malloc", "mallcos", "calloc"));
   EXPECT_THAT(similar("fnuc", {"fun", "func", "nuc"}), ElementsAre("func", "nuc"));
-  EXPECT_THAT(similar("x", {"y", "abc"}), ElementsAre("y"));
+  EXPECT_THAT(similar("x", {"y", "abc"}), ElementsAre());
+  EXPECT_THAT(similar("xy", {"y", "abc"}), ElementsAre("y"));
   EXPECT_THAT(similar("", {"y"}), ElementsAre());
   EXPECT_THAT(similar("func", {"a", "something_else"}), ElementsAre());
   EXPECT_EQ(similar("func1", {"func2", "func3", "func4", "func5", "func6"}).size(), 3U);

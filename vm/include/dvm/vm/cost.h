@@ -5,6 +5,8 @@
 //   blocks  one counter a basic block; since DIF never branches back, the count of every opcode, variable and subroutine follows
 //   time    the cycle counter around each instruction, the cost of reading it taken off; far slower, for profiles and samples
 
+#include <x86intrin.h>
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -14,6 +16,12 @@
 #include "dvm/dif/variable.h"
 
 namespace dvm::vm {
+
+// The cycle counter, in ticks.
+inline uint64_t read_ticks() noexcept { return __rdtsc(); }
+
+// The cost of read_ticks() in a row of readings, measured now.
+int64_t calibrate_ticks() noexcept;
 
 enum class CostPolicy : uint8_t { none, blocks, time };
 
