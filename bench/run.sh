@@ -4,8 +4,8 @@ set -eu
 build=$1
 filter=${2:-.}
 
-for program in "$build"/bench/*/bench_*; do
-  [ -x "$program" ] || continue
+for program in "$build"/bench/*/*bench*; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
   echo "== $(basename "$program")"
   "$program" --benchmark_filter="$filter" --benchmark_repetitions=9 --benchmark_report_aggregates_only=true
 done
