@@ -2,6 +2,8 @@
 // Tests: tests/unit/compiler/source_test.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dvm/compiler/compile.h"
 
 namespace dvm::compiler {
@@ -22,17 +24,27 @@ std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
   return fmt::format("dvm: failed to compile script {}: {}{}{}\n", source.name, tag, where, d.message);
 }
 
+// A character of UTF-8 takes one column; its bytes after the first have the form 10xxxxxx.
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+size_t characters(std::string_view text) {
+  return text.size() - static_cast<size_t>(std::count_if(text.begin(), text.end(), continues_character));
+}
+
 // The part of the line that is shown, with control characters and tabs as blanks so that the caret stands right.
 std::string caret(const Diagnostic& d) {
   if (d.source_line.empty()) return "";
-  const size_t first = d.column > kMaxLine ? d.column - kMaxLine / 2 : 0;
+  size_t first = d.column > kMaxLine ? d.column - kMaxLine / 2 : 0;
   if (first >= d.source_line.size()) return "";
+  while (first > 0 && continues_character(d.source_line[first])) first--;
   std::string line = d.source_line.substr(first, kMaxLine);
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   const size_t at = std::min<size_t>(d.column - 1 - first, line.size());
-  const size_t length = std::max<size_t>(1, std::min<size_t>(d.length, line.size() - at));
-  return fmt::format("    {}\n    {}^{}\n", line, std::string(at, ' '), std::string(length - 1, '~'));
+  const std::string_view before(line.data(), at);
+  const size_t length = characters(std::string_view(line).substr(at, d.length));
+  return fmt::format("    {}\n    {}^{}\n", line, std::string(characters(before), ' '),
+                     std::string(std::max<size_t>(1, length) - 1, '~'));
 }
 
 }  // namespace

@@ -43,6 +43,15 @@ TEST(Diagnostics, RendersAsDtraceDoesThenTheCaret) {
   EXPECT_EQ(render(c.list[0], c.source, false).substr(0, 51), "dvm: failed to compile script x.d: line 2: failed t");
 }
 
+TEST(Diagnostics, CaretsCountCharactersNotBytes) {
+  Collected c({"x.d", "x = \"\u00e9\" + \u00e9y;\n", false});
+  c.diagnostics.error(Tag::D_SYNTAX, {11, 14}, "m");
+  EXPECT_EQ(render(c.list[0], c.source, false),
+            "dvm: failed to compile script x.d: line 1: m\n"
+            "    x = \"\u00e9\" + \u00e9y;\n"
+            "              ^~\n");
+}
+
 TEST(Diagnostics, ProgramsOfTheCommandLineNameTheRegion) {
   Collected c({"BEGIN { y }", "BEGIN { y }", true});
   c.diagnostics.set_region("action list");
