@@ -53,8 +53,10 @@ Status set_option(dif::Options& options, const std::string& setting) {
   size_t equals = setting.find('=');
   std::string name = setting.substr(0, equals);
   Status set = options.set(name, equals == std::string::npos ? "" : setting.substr(equals + 1));
-  if (!set) return Error{fmt::format("failed to set -x {}: {}", name, set.error().message)};
-  return {};
+  if (set) return {};
+  std::string message = fmt::format("failed to set -x {}: {}", name, set.error().message);
+  for (const std::string& hint : dif::option_hints(name)) message += fmt::format("\n    hint: {}", hint);
+  return Error{message};
 }
 
 std::vector<std::string> command_line_settings(const ScriptOptions& given) {

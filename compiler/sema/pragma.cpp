@@ -5,7 +5,6 @@
 
 #include <cctype>
 
-#include "common/similar.h"
 #include "dvm/dif/option.h"
 
 namespace dvm::compiler {
@@ -27,14 +26,6 @@ std::vector<std::string> words(std::string_view text) {
   return list;
 }
 
-std::vector<std::string> near_options(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const dif::OptionInfo& row : dif::kOptions) names.push_back(row.name);
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
-  return hints;
-}
-
 void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session& s,
                 std::vector<std::pair<std::string, std::string>>& options) {
   if (w.size() != 4)
@@ -46,7 +37,7 @@ void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session
     return s.error(Tag::D_PRAGMA_OPTSET, pragma.where,
                    fmt::format("failed to set option '{}'{}: {}", name, value.empty() ? "" : fmt::format(" to '{}'", value),
                                set.error().message),
-                   near_options(name));
+                   dif::option_hints(name));
   options.emplace_back(name, value);
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "common/similar.h"
 #include "dvm/dif/option.h"
 
 namespace dvm::dif {
@@ -124,6 +125,15 @@ std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
   return std::nullopt;
 }
 
+constexpr std::string_view kExpected[] = {
+    "a size: bytes, or with a suffix k, m, g, t",
+    "a time (100ms; ns us ms s m h d) or a frequency (10hz)",
+    "a number",
+    "nothing, on or off",
+    "switch, fill or ring",
+};
+static_assert(std::size(kExpected) == static_cast<size_t>(OptionKind::policy) + 1);
+
 }  // namespace
 
 Options::Options() {
@@ -141,6 +151,18 @@ Status Options::set(std::string_view name, std::string_view value) {
     return {};
   }
   return Error{"Invalid option name"};
+}
+
+std::vector<std::string> option_hints(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OptionInfo& row : kOptions) {
+    const std::string most = row.most >= 0 ? fmt::format(", at most {}", row.most) : "";
+    if (row.name == name) return {fmt::format("{} takes {}{}", name, kExpected[static_cast<unsigned>(row.kind)], most)};
+    names.push_back(row.name);
+  }
+  std::vector<std::string> hints;
+  for (const std::string& near : similar_names(name, names)) hints.push_back(fmt::format("did you mean '{}'?", near));
+  return hints;
 }
 
 }  // namespace dvm::dif

@@ -45,6 +45,13 @@ TEST(Options, BadSizesAreRefused) {
   EXPECT_EQ(options[Option::bufsize], 4 << 20);
 }
 
+TEST(Options, HintsAreNearNamesOrWhatAnOptionTakes) {
+  EXPECT_EQ(option_hints("bufsiz").front(), "did you mean 'bufsize'?");
+  EXPECT_EQ(option_hints("strsize").front(), "strsize takes a size: bytes, or with a suffix k, m, g, t, at most 1048576");
+  EXPECT_EQ(option_hints("quiet").front(), "quiet takes nothing, on or off");
+  EXPECT_TRUE(option_hints("nothing_like_it").empty());
+}
+
 TEST(Options, SomeSizesHaveALimit) {
   Options options;
   EXPECT_EQ(set(options, "strsize", "1m"), "");

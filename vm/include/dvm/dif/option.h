@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "dvm/dif/subroutine.h"
@@ -50,5 +52,8 @@ class Options {
  private:
   std::array<int64_t, kOptionCount> values_;
 };
+
+// What to tell who gave an option that set() refuses: near names, or the values that it takes.
+std::vector<std::string> option_hints(std::string_view name);
 
 }  // namespace dvm::dif
