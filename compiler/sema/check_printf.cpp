@@ -13,18 +13,23 @@ namespace {
 
 bool is_any_integer(const Type* t) { return is_integer(t); }
 bool is_address(const Type* t) { return is_pointer(t) || is_integer(t); }
+bool is_floating(const Type*) { return false; }
 
 struct ConversionRow {
   std::string_view letters;
-  std::string_view prototype;  // as messages name it
-  bool (*accepts)(const Type*);
+  std::string_view prototype;    // as messages name it; what is missing when dvm does not have the conversion
+  bool (*accepts)(const Type*);  // nullptr: dvm does not have it
 };
 constexpr ConversionRow kConversions[] = {
     {"diouxX", "char, short, int, long, or long long", is_any_integer},
-    {"c", "char, short, or int", is_any_integer},
+    {"cC", "char, short, or int", is_any_integer},
+    {"eEfFgG", "float, double, or long double", is_floating},
     {"sS", "char [] or string (or use stringof)", is_string_like},
     {"p", "pointer or integer", is_address},
     {"YT", "int64_t", is_any_integer},
+    {"aA", "addresses are not printed as symbols yet", nullptr},
+    {"k", "stacks are not recorded yet", nullptr},
+    {"IP", "network addresses are not printed yet", nullptr},
 };
 
 const ConversionRow* find_conversion(char letter) {
@@ -69,26 +74,32 @@ class FormatCheck {
     number_++;
     if (c.dynamic_width && !dynamic(c, '*', "field width")) return false;
     if (c.dynamic_precision && !dynamic(c, '.', "precision")) return false;
-    if (c.is_aggregation) {
-      if (!aggregations_)
-        return fail(
-            Tag::D_PRINTF_AGG_CONV, where_,
-            fmt::format("{}( ) %@ conversion requires an aggregation and is not for use with {}( )", call_.name, call_.name));
-      return true;
-    }
+    const ConversionRow* row = find_conversion(c.letter);
+    if (!row)
+      return fail(Tag::D_PRINTF_FMT, where_, fmt::format("{}( ) conversion #{} (%{}) is not known", call_.name, number_, c.name));
+    if (!row->accepts)
+      return fail(Tag::D_UNKNOWN, where_,
+                  fmt::format("{}( ) conversion #{} (%{}) is not available: {}", call_.name, number_, c.name, row->prototype));
+    return c.is_aggregation ? check_aggregation() : check_value(c, *row);
+  }
+
+  bool check_aggregation() {
+    if (aggregations_) return true;
+    return fail(Tag::D_PRINTF_AGG_CONV, where_,
+                fmt::format("{}( ) %@ conversion requires an aggregation and is not for use with {}( )", call_.name, call_.name));
+  }
+
+  bool check_value(const Conversion& c, const ConversionRow& row) {
     if (used_ == values_.size())
       return fail(Tag::D_PRINTF_ARG_PROTO, where_,
                   fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding {} argument", call_.name,
                               number_, c.name, what()));
     const Value& v = values_[used_++];
-    const ConversionRow* row = find_conversion(c.letter);
-    if (!row)
-      return fail(Tag::D_PRINTF_FMT, where_, fmt::format("{}( ) conversion #{} (%{}) is not known", call_.name, number_, c.name));
-    if (row->accepts(v.type)) return true;
+    if (row.accepts(v.type)) return true;
     return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
                 fmt::format("{}( ) argument #{} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
                             "{}\n\t  argument: {}",
-                            call_.name, used_ + 1, number_, c.name, row->prototype, v.type->name));
+                            call_.name, used_ + 1, number_, c.name, row.prototype, v.type->name));
   }
 
   bool dynamic(const Conversion& c, char mark, const char* what) {

@@ -11,8 +11,9 @@ namespace dvm::runtime {
 namespace {
 
 constexpr int kMostWidth = 65535;
+constexpr int kAddressDigits = 16;
 
-constexpr std::string_view kConversions = "diuoxXpcCsSaAYTk";
+constexpr std::string_view kConversions = "diuoxXpcCsSYT";
 constexpr std::string_view kFlags = "#+- 0'";
 
 class Reader {
@@ -37,6 +38,8 @@ void read_flags(Reader& reader, Conversion& conversion) {
   while (!reader.at_end()) {
     if (reader.accept('@'))
       conversion.is_aggregation = true;
+    else if (reader.accept('?'))
+      conversion.width = kAddressDigits;
     else if (kFlags.find(reader.peek()) != std::string_view::npos)
       conversion.flags += reader.next();
     else
@@ -58,7 +61,7 @@ void read_width(Reader& reader, Conversion& conversion) {
 
 // Lengths say nothing here: the argument's type does.
 void skip_length(Reader& reader) {
-  while (reader.peek() == 'h' || reader.peek() == 'l' || reader.peek() == 'w') reader.next();
+  while (!reader.at_end() && std::string_view("hlLw").find(reader.peek()) != std::string_view::npos) reader.next();
 }
 
 // "%", flags, width and precision, then `tail`, for C's printf.
@@ -181,8 +184,8 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum)
       return append_string(out, c, time_text(datum.signed_value(), "%Y %b %e %T"));
     case 'T':
       return append_string(out, c, time_text(datum.signed_value(), "%a, %d %b %Y %T %Z"));
-    default:  // a, A, k: no symbols are known here
-      return append_string(out, c, fmt::format("0x{:x}", value));
+    default:  // parse() admits no other
+      return;
   }
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 // Formats of printf() and printa(), read once when the program is enabled.
 //
-//   % [@] [# + space - 0 '] [width or *] [.precision or .*] [h hh l ll w] conversion
+//   % [@] [# + space - 0 ' ?] [width or *] [.precision or .*] [h hh l ll L w] conversion
 //
 // Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
-// escaped), a A (address), Y T (time in ns since 1970: local, RFC 822), %. An @ takes the next aggregation of printa() instead of
-// a key.
+// escaped), Y T (time in ns since 1970: local, RFC 822), %. An @ takes the next aggregation of printa() instead of a key; a ?
+// stands for the width of an address. compiler/sema/check_printf.cpp has refused all others with their reason.
 
 #include <cstddef>
 #include <functional>

@@ -45,6 +45,11 @@ TEST(Printf, DecimalsHaveSizeAndSignOfTheirType) {
   EXPECT_EQ(format("%hd %lld %hhd", {1, 2, 3}), "1 2 3");
 }
 
+TEST(Printf, LengthsSayNothingAndAQuestionMarkIsAnAddressWide) {
+  EXPECT_EQ(format("%Ld %wd", {1, 2}), "1 2");
+  EXPECT_EQ(format("[%?x] [%0?x]", {0xabc, 0xabc}), "[             abc] [0000000000000abc]");
+}
+
 TEST(Printf, UnsignedConversionsTakeTheBytesOfTheType) {
   EXPECT_EQ(format("%u", {{-1, integer(4)}}), "4294967295");
   EXPECT_EQ(format("%x %X %o", {{-1, integer(1)}, {0xabc, integer(4)}, {64, integer(4)}}), "ff ABC 100");

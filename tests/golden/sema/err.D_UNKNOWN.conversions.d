@@ -1,0 +1,3 @@
+BEGIN { printf("%a", 1); }
+BEGIN { printf("%P", 1); }
+BEGIN { @ = count(); printa("%@k", @); }
