@@ -8,11 +8,11 @@
 
 namespace dvm::compiler {
 
-// The scope and name of what may be an associative array, if the base is a bare name.
+// The scope and name of what may be a variable or associative array, if the base is a bare name and not a function's.
 bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
   if (const auto* e = as<Identifier>(&base)) {
     scope = dif::Scope::global, name = e->name;
-    return true;
+    return !is_function(name);
   }
   if (const auto* e = as<Scoped>(&base)) {
     scope = e->scope, name = e->name;

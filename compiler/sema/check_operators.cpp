@@ -256,7 +256,7 @@ bool ExprChecker::declare_target(Assign& e) {
   if (!names_variable(element ? *element->base : *e.target, scope, name) || s_.symbols.find(scope, name)) return true;
   if (element && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
   if (s_.symbols.full(scope)) return fail(e, Tag::D_UNKNOWN, "too many variables"), false;
-  if (is_void(e.value->type)) return incompatible(e, *e.value, token(Op::assign), *e.value), false;
+  if (is_void(e.value->type)) return fail(e, Tag::D_OP_INCOMPAT, "operator = requires a value: \"void\" is none"), false;
   const std::string spelled = fmt::format("{}{}", prefix(scope), name);
   if (element && scope == dif::Scope::clause) {
     fail(e, Tag::D_ARR_LOCAL, fmt::format("{}[ ]: clause-local associative arrays are not permitted", spelled),
@@ -273,6 +273,14 @@ bool ExprChecker::declare_target(Assign& e) {
   return true;
 }
 
+// A variable whose first assignment is wrong stays unknown; who reads it later is not told again.
+void ExprChecker::forget(const Expr& target) {
+  const auto* element = as<Index>(&target);
+  dif::Scope scope;
+  std::string name;
+  if (names_variable(element ? *element->base : target, scope, name)) (void)s_.is_new_unknown(scope, name);
+}
+
 ExprPtr ExprChecker::check(Assign& e) {
   if (auto* aggregation = as<Aggregation>(e.target.get())) {
     fail(e, Tag::D_AGG_NULL, fmt::format("aggregation @{} may only be assigned in a statement of its own", aggregation->name));
@@ -280,6 +288,7 @@ ExprPtr ExprChecker::check(Assign& e) {
   }
   check(e.value);
   if (is_error(e.value->type) || !declare_target(e)) {
+    forget(*e.target);
     fail(e);
     return nullptr;
   }

@@ -70,14 +70,14 @@ const dif::BuiltInInfo* find_built_in(std::string_view name) {
   return nullptr;
 }
 
+}  // namespace
+
 bool is_function(std::string_view name) {
   const auto same = [&](const auto& row) { return row.name == name; };
   return std::any_of(dif::kSubroutines.begin(), dif::kSubroutines.end(), same) ||
          std::any_of(dif::kActions.begin(), dif::kActions.end(), same) ||
          std::any_of(dif::kAggregations.begin(), dif::kAggregations.end(), same);
 }
-
-}  // namespace
 
 void ExprChecker::undefined(Identifier& e) {
   if (!s_.is_new_unknown(dif::Scope::global, e.name)) return fail(e);

@@ -81,6 +81,7 @@ class ExprChecker {
   ExprPtr dereference(Unary& e);
   bool check_lvalue(Expr& target, Expr& operation, std::string_view op);
   bool declare_target(Assign& e);
+  void forget(const Expr& target);
   void declare_counted(const Expr& operand);
   bool first_keys(Index& element, const std::string& name, std::vector<const Type*>& types);
 
@@ -88,6 +89,8 @@ class ExprChecker {
   const Call* nested_action_ = nullptr;
 };
 
+// A subroutine, action or aggregating function.
+bool is_function(std::string_view name);
 // The scope and name of a variable that is named without more; false for other expressions.
 bool names_variable(const Expr& e, dif::Scope& scope, std::string& name);
 
