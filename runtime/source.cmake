@@ -14,6 +14,7 @@ if(DVM_BPF)
     instrument/uprobe/kernel.cpp
     instrument/uprobe/record.cpp
     instrument/uprobe/ring.cpp
+    instrument/uprobe/shield.cpp
     instrument/uprobe/uprobe_instrument.cpp)
 else()
   target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/instrument/uprobe/shield.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -23,8 +25,12 @@ bool may_be_one_probe(int error_number) {
 }
 
 LinkResult link_part(const UprobeSet& set, size_t from, size_t count) {
-  return link_uprobes({set.path.c_str(), set.pid, set.is_return, set.program, std::span(set.offsets).subspan(from, count),
-                       std::span(set.cookies).subspan(from, count)});
+  LinkResult result;
+  shielded([&] {
+    result = link_uprobes({set.path.c_str(), set.pid, set.is_return, set.program, std::span(set.offsets).subspan(from, count),
+                           std::span(set.cookies).subspan(from, count)});
+  });
+  return result;
 }
 
 Error attach_error(const Probe& probe, int error_number) {
@@ -37,9 +43,9 @@ Status settle(LinkResult result, const Probe& probe, std::vector<FileDescriptor>
     links.push_back(std::move(result.link));
     return {};
   }
-  Error error = attach_error(probe, result.error_number);
-  if (!may_be_one_probe(result.error_number)) return error;
-  refused.push_back({&probe, std::move(error.message)});
+  if (!may_be_one_probe(result.error_number)) return attach_error(probe, result.error_number);
+  // The reason names no function: that many probes may have it, and are then reported together.
+  refused.push_back({&probe, kernel_reason(result.error_number)});
   return {};
 }
 
@@ -109,7 +115,7 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
 }
 
 void detach(std::vector<FileDescriptor>& links) {
-  for_each_at_once(links.size(), [&](size_t i) { links[i] = FileDescriptor(); });
+  for_each_at_once(links.size(), [&](size_t i) { shielded([&] { links[i] = FileDescriptor(); }); });
   links.clear();
 }
 

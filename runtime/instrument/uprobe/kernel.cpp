@@ -52,7 +52,9 @@ std::string privileges_missing() {
   return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
 }
 
-std::string reason_of(int error_number) {
+}  // namespace
+
+std::string kernel_reason(int error_number) {
   switch (error_number) {
     case EPERM:
     case EACCES:
@@ -73,8 +75,6 @@ std::string reason_of(int error_number) {
   }
 }
 
-}  // namespace
-
 std::string kernel_release() {
   utsname names;
   return uname(&names) == 0 ? names.release : "of unknown version";
@@ -90,7 +90,7 @@ FileDescriptor::~FileDescriptor() {
 }
 
 Error kernel_error(std::string_view what, int error_number) {
-  return Error{fmt::format("{}: {}", what, reason_of(error_number))};
+  return Error{fmt::format("{}: {}", what, kernel_reason(error_number))};
 }
 
 Result<FileDescriptor> create_ring_map(size_t bytes) {

@@ -32,7 +32,9 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// An errno with the way out of it where there is one: "cannot load ...: needs root or CAP_BPF and CAP_PERFMON; run with sudo".
+// What an errno means, with the way out of it where there is one: "needs root or CAP_BPF and CAP_PERFMON; run with sudo".
+std::string kernel_reason(int error_number);
+// "cannot load ...: " and that reason.
 Error kernel_error(std::string_view what, int error_number);
 
 // "6.1.0-18-amd64", and whether such a kernel is too old to put many uprobes into one link.
