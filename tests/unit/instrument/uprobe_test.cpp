@@ -18,6 +18,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/skip.h"
 #include "tests/unit/instrument/traced_child.h"
 
 // The functions that are traced. Volatile reads and writes keep each call and each argument.
@@ -101,7 +102,7 @@ class Uprobe : public testing::Test {
     const Probe probe = probe_on(child.pid(), &traced_plain, 1);
     auto instrument = make_uprobe_instrument();
     if (Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_); !status)
-      GTEST_SKIP() << "no uprobes here: " << status.error().message;
+      DVM_SKIP("no uprobes here: " + status.error().message);
   }
 
   // Enables the probes, runs job 0 of the child once and takes everything off again.
@@ -585,7 +586,7 @@ TEST_F(Uprobe, PidsAreThoseOfTheTracersNamespace) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(outer, &status, 0), outer);
-  if (status == 77 << 8) GTEST_SKIP() << "no pid namespace can be made here";
+  if (status == 77 << 8) DVM_SKIP("no pid namespace can be made here");
   EXPECT_EQ(status, 0);
 }
 
@@ -603,7 +604,7 @@ TEST_F(Uprobe, AProcessThatIsGoneIsAnError) {
 }
 
 TEST_F(Uprobe, WithoutPrivilegesTheErrorSaysWhatToDo) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give its privileges up";
+  if (geteuid() != 0) DVM_SKIP("only root can give its privileges up");
   const pid_t pid = fork();
   if (pid == 0) {
     if (setuid(65534) != 0) _exit(2);
