@@ -89,6 +89,9 @@ void declare_variable(Declaration& declaration, Declarator& d, const Type* base,
   if (is_array && scope == dif::Scope::clause)
     return s.error(Tag::D_DECL_LOCASSC, d.where,
                    fmt::format("associative array may not be declared as a local variable: {}", d.name));
+  if (scope == dif::Scope::global && is_function(d.name))
+    return s.error(Tag::D_DECL_IDRED, d.where,
+                   fmt::format("identifier redeclared: {}\n\t current: {}\n\tprevious: function", d.name, type->name));
   if (Symbol* known = s.symbols.find(scope, d.name)) return check_redeclaration(*known, type, keys, d, s);
   if (s.symbols.full(scope)) return s.error(Tag::D_UNKNOWN, d.where, "too many variables");
   Symbol& symbol = s.symbols.add_variable(scope, d.name, type);
