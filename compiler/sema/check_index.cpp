@@ -108,6 +108,8 @@ ExprPtr ExprChecker::index_memory(Index& e) {
     fail(e);
     return nullptr;
   }
+  const bool of_string = is_string(e.base->type);  // its characters can be read, not assigned
+  if (of_string) e.base = convert(std::move(e.base), s_.types.pointer_to(s_.types.basic("char")));
   if (!is_pointer(e.base->type)) {
     fail(e, Tag::D_ARR_BADREF, fmt::format("cannot index: \"{}\" is not an array or pointer", e.base->type->name));
     return nullptr;
@@ -125,7 +127,7 @@ ExprPtr ExprChecker::index_memory(Index& e) {
       s_.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
                fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
     e.type = target;
-    e.is_lvalue = true;
+    e.is_lvalue = !of_string;
   }
   return nullptr;
 }

@@ -105,6 +105,11 @@ TEST(Run, IntegersWrapAsTheirTypes) {
   EXPECT_EQ(run("uint8_t b; BEGIN { b = 255; b += 2; trace(b); trace((int)b == 1); }"), (Values{"1", "1"}));
 }
 
+TEST(Run, StringsHaveCharacters) {
+  EXPECT_EQ(run("BEGIN { s = \"abc\"; i = 2; trace(s[0]); trace(s[i] == 'c'); trace(s[3]); trace(strjoin(s, \"d\")[3]); }"),
+            (Values{"97", "1", "0", "100"}));
+}
+
 TEST(Run, ArithmeticFollowsCsConversions) {
   EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i "
                 ">> 1); }"),
