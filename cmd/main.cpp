@@ -1,5 +1,10 @@
 // The program: reads the command line, runs one subcommand. tests/runtime covers it from outside.
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,6 +26,20 @@ std::vector<std::string> split_interpreter_argument(int argc, char** argv) {
     }
   }
   return words;
+}
+
+// Otherwise the next file that is opened becomes the standard output of dvm and of what it starts: results would be written into
+// it. Reading from the one and writing to the other still fail; notices have nowhere to go.
+void fill_standard_files() {
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", kModes[fd]) < 0) return;
+}
+
+// What a command printed must have arrived.
+int conclude(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return status != 0 ? status : dvm::cmd::fail("could not write the output: {}", std::strerror(errno));
 }
 
 int run(int argc, char** argv) {
@@ -47,12 +66,13 @@ int run(int argc, char** argv) {
     int status = app.exit(error);
     return status == 0 ? 0 : 2;
   }
-  return chosen();
+  return conclude(chosen());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_files();
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {  // memory ran out, or a library broke its word

@@ -26,7 +26,9 @@ Result<compiler::Source> read_file(const std::string& path) {
   if (file) text << file.rdbuf();
   // A directory opens and then fails to read.
   if (!file || (text.tellp() <= 0 && errno != 0)) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
-  return compiler::Source{path, std::move(text).str(), false};
+  std::string script = std::move(text).str();
+  if (script.starts_with("\xef\xbb\xbf")) script.erase(0, 3);  // the byte order mark of some editors
+  return compiler::Source{path, std::move(script), false};
 }
 
 // Adapts the handle's catalog to what the compiler asks.
@@ -98,7 +100,12 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
       ->type_name("PID")
       ->allow_extra_args(false)
       ->take_all();
-  command.add_option("-c", options.command, "Start this command, trace it; $target is its id")->type_name("'CMD ARGS'");
+  auto not_empty = [](const std::string& text) {
+    return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
+  };
+  command.add_option("-c", options.command, "Start this command, trace it; $target is its id")
+      ->type_name("'CMD ARGS'")
+      ->check(not_empty);
 }
 
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options) {
@@ -162,6 +169,12 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   compiler::CompileResult result = compiler::compile(sources, how);
   for (const compiler::Diagnostic& diagnostic : result.diagnostics)
     fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), options[dif::Option::errtags] != 0));
+  const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
+  if (handle != nullptr && !how.allow_zero_matches && !result.programs.empty() &&
+      std::none_of(result.programs.begin(), result.programs.end(), matches)) {
+    fmt::print(stderr, "dvm: no probes matched\n");  // declarations alone would wait for nothing
+    return {};
+  }
   for (const compiler::CompiledSource& program : result.programs)
     for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
   for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win

@@ -24,7 +24,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 Result<File> open_output(const std::string& path) {
   if (path.empty()) return File(stdout, [](std::FILE*) { return 0; });
-  std::FILE* file = std::fopen(path.c_str(), "a");
+  std::FILE* file = std::fopen(path.c_str(), "ae");
   if (file == nullptr) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
   return File(file, std::fclose);
 }
@@ -38,9 +38,14 @@ void on_signal(int) {
   if (runtime::Handle* handle = g_interrupted.load()) handle->interrupt();
 }
 
+// A reader that went away is an error of the write like any other, and ends tracing in order; by default it would end dvm alone
+// and leave the process of -c behind. A function, since programs that dvm starts would inherit SIG_IGN.
+void on_broken_pipe(int) {}
+
 class SignalScope {
  public:
   explicit SignalScope(runtime::Handle& handle) {
+    std::signal(SIGPIPE, on_broken_pipe);
     g_interrupted = &handle;
     struct sigaction action {};
     action.sa_handler = on_signal;

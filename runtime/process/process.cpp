@@ -47,7 +47,9 @@ Result<Process> Process::grab(pid_t pid) {
   // EINVAL: the id of a thread that is not the first of its process.
   if (process.pidfd_ < 0) return cannot_grab(pid, errno == ESRCH || errno == EINVAL ? "no such process" : std::strerror(errno));
   if (process.has_exited()) return cannot_grab(pid, "it has exited");
-  if (!may_trace(pid)) return cannot_grab(pid, "permission denied (it is another user's: run dvm as root)");
+  if (!may_trace(pid))
+    return cannot_grab(pid, geteuid() == 0 ? "permission denied (this container or sandbox withholds it from root)"
+                                           : "permission denied (it is another user's: run dvm as root)");
   process.name_ = name_of(pid);
   return process;
 }
@@ -113,9 +115,11 @@ void Process::kill() {
   is_stopped_ = false;
   // Only until it is reaped does the pid belong to the child for certain; has_exited() has just said that it is not.
   ::kill(pid_, SIGKILL);
-  for (pollfd fd{pidfd_, POLLIN, 0}; ::poll(&fd, 1, -1) < 0 && errno == EINTR;) {
+  int status = 0;
+  while (waitpid(pid_, &status, __WALL) == pid_ ? WIFSTOPPED(status) : errno == EINTR) {
   }
-  has_exited();
+  has_exited_ = true;
+  exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace dvm::runtime

@@ -42,6 +42,13 @@ class Refused(unittest.TestCase):
     def test_comment_only_script(self):
         self.refused("run", self.script(b"/* nothing */\n"), says="empty")
 
+    def test_declarations_only(self):
+        self.refused("run", self.script(b"#pragma D option quiet\nint x;\n"), says="no probes matched")
+
+    def test_a_byte_order_mark_is_no_part_of_the_script(self):
+        script = self.script("\ufeffBEGIN { printf(\"ok\\n\"); exit(0); }\n".encode())
+        self.assertIn("ok", dvm("run", "-q", script).stdout)
+
     def test_binary_junk(self):
         for seed in range(4):
             junk = bytes((i * 2654435761 >> (seed + 3)) & 0xFF for i in range(4096))
@@ -86,6 +93,23 @@ class Refused(unittest.TestCase):
 
     def test_output_not_writable(self):
         self.refused("run", "-o", "/nonexistent/out", "-n", "BEGIN { exit(0); }", says="/nonexistent/out")
+
+    def test_an_empty_command(self):
+        self.refused("run", "-n", "BEGIN { }", "-c", "", says="the command is empty", status=2)
+
+    def test_a_full_disk(self):
+        for arguments in (["run", "-q", "-n", 'BEGIN { trace("x"); exit(0); }'], ["list", "dtrace:::"], ["compile", "-n", "BEGIN { trace(1); }"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([dvmtest.DVM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, env=dvmtest.ENV, timeout=60)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertIn("dvm: could not write the output: No space left on device", result.stderr)
+            self.assertEqual(result.stderr.count("could not write"), 1)
+
+    def test_closed_standard_output(self):
+        result = subprocess.run([dvmtest.DVM, "run", "-q", "-n", 'BEGIN { trace("x"); exit(0); }'], stderr=subprocess.PIPE, text=True,
+                                env=dvmtest.ENV, preexec_fn=lambda: os.close(1), timeout=60)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("dvm: could not write the output: Bad file descriptor", result.stderr)
 
     def test_recording_that_is_none(self):
         self.refused("replay", "/bin/true", "-n", "BEGIN { exit(0); }", says="/bin/true")

@@ -115,6 +115,22 @@ class Started(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"libc\.so\.6 +getpid +\d+")
 
+    def test_a_reader_that_goes_away_ends_tracing_and_the_process(self):
+        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=100hz", "-n", 'tick-10ms { printf("%d\\n", $target); }', "-c", "sleep 60"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        child = int(tracer.stdout.readline())
+        tracer.stdout.close()
+        self.assertIn("dvm: could not write the output: Broken pipe", tracer.stderr.read())
+        self.assertEqual(tracer.wait(timeout=20), 1)
+        self.assertFalse(os.path.exists(f"/proc/{child}"))
+        tracer.stderr.close()
+
+    def test_the_process_inherits_nothing_but_the_standard_files(self):
+        def files(*options):
+            return dvm("run", "-q", *options, "-n", "BEGIN { }", "-c", "ls /proc/self/fd").stdout.split()
+
+        self.assertEqual(files("-o", "/dev/null"), files())
+
     def test_output_file_is_appended_to(self):
         path = f"/tmp/dvm-output-{os.getpid()}"
         try:
