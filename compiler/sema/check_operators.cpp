@@ -256,7 +256,7 @@ bool ExprChecker::declare_target(Assign& e) {
   if (!names_variable(element ? *element->base : *e.target, scope, name) || s_.symbols.find(scope, name)) return true;
   if (element && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
   if (s_.symbols.full(scope)) return fail(e, Tag::D_UNKNOWN, "too many variables"), false;
-  if (is_void(e.value->type)) return fail(e, Tag::D_OP_INCOMPAT, "operator = requires a value: \"void\" is none"), false;
+  if (is_void(e.value->type)) return incompatible(e, *e.value, token(Op::assign), *e.value), false;
   const std::string spelled = fmt::format("{}{}", prefix(scope), name);
   if (element && scope == dif::Scope::clause) {
     fail(e, Tag::D_ARR_LOCAL, fmt::format("{}[ ]: clause-local associative arrays are not permitted", spelled),
