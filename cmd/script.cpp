@@ -164,20 +164,21 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.arguments = macro_arguments(given);
   how.macros = macro_values(target);
   how.default_arguments = options[dif::Option::defaultargs] != 0;
+  how.refuse_unused_arguments = options[dif::Option::argref] == 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
   how.catalog = catalog ? &*catalog : nullptr;
   compiler::CompileResult result = compiler::compile(sources, how);
   for (const compiler::Diagnostic& diagnostic : result.diagnostics)
     fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), options[dif::Option::errtags] != 0));
+  for (const compiler::CompiledSource& program : result.programs)
+    for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
+  for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win
   const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
-  if (handle != nullptr && !how.allow_zero_matches && !result.programs.empty() &&
+  if (handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
       std::none_of(result.programs.begin(), result.programs.end(), matches)) {
     fmt::print(stderr, "dvm: no probes matched\n");  // declarations alone would wait for nothing
     return {};
   }
-  for (const compiler::CompiledSource& program : result.programs)
-    for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
-  for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win
   return std::move(result.programs);
 }
 

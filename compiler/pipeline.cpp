@@ -60,11 +60,12 @@ void lower_source(Job& job, Session& session) {
 }
 
 void check_arguments(Session& session) {
-  if (!session.options.warn_unused_arguments) return;
+  if (!session.options.refuse_unused_arguments) return;
   for (size_t i = 1; i < session.options.arguments.size(); i++)
     if (i >= session.used_arguments.size() || !session.used_arguments[i])
       session.error(Tag::D_MACRO_UNUSED, {},
-                    fmt::format("extraneous argument '{}' (${} is not referenced)", session.options.arguments[i], i));
+                    fmt::format("extraneous argument '{}' (${} is not defined in program)", session.options.arguments[i], i),
+                    {"-x argref allows arguments that no program names"});
 }
 
 void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source> sources) {

@@ -26,6 +26,13 @@ std::vector<std::string> words(std::string_view text) {
   return list;
 }
 
+// Some options are the compiler's own, from their line on.
+void take_effect(std::string_view name, const dif::Options& set, CompileOptions& how) {
+  if (name == "defaultargs") how.default_arguments = set[dif::Option::defaultargs] != 0;
+  if (name == "argref") how.refuse_unused_arguments = set[dif::Option::argref] == 0;
+  if (name == "zdefs") how.allow_zero_matches = set[dif::Option::zdefs] != 0;
+}
+
 void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session& s,
                 std::vector<std::pair<std::string, std::string>>& options) {
   if (w.size() != 4)
@@ -38,6 +45,7 @@ void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session
                    fmt::format("failed to set option '{}'{}: {}", name, value.empty() ? "" : fmt::format(" to '{}'", value),
                                set.error().message),
                    dif::option_hints(name));
+  take_effect(name, scratch, s.options);
   options.emplace_back(name, value);
 }
 

@@ -32,7 +32,7 @@ struct Session {
   // An unknown name is reported at its first use only.
   bool is_new_unknown(dif::Scope scope, const std::string& name) { return unknown_.emplace(scope, name).second; }
 
-  const CompileOptions& options;
+  CompileOptions options;  // #pragma D option changes them on the way
   Diagnostics& diagnostics;
   TypeTable types;
   Symbols symbols;

@@ -3,7 +3,7 @@
 //   sema/   .sema: variables, aggregations and options, or diagnostics
 //   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
 // tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
-// files. In a comment, @description makes the script a program of -n, and @warn-unused asks about arguments.
+// files. In a comment, @description makes the script a program of -n, and @refuse-unused asks about arguments.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class Golden : public testing::TestWithParam<fs::path> {
     source_.name = source_.is_description ? "PROGRAM" : GetParam().filename().string();
     options_.arguments = {source_.name, "12", "text", "a b"};
     options_.macros = {{"pid", "77"}, {"target", "99"}};
-    options_.warn_unused_arguments = text_.find("@warn-unused") != std::string::npos;
+    options_.refuse_unused_arguments = text_.find("@refuse-unused") != std::string::npos;
     options_.catalog = &catalog_;
   }
 

@@ -1,2 +1,2 @@
-/* @warn-unused */
+/* @refuse-unused */
 BEGIN { trace($1); }

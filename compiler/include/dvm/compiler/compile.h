@@ -26,7 +26,7 @@ struct CompileOptions {
   std::map<std::string, std::string> macros;  // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
   bool default_arguments = false;             // -x defaultargs
   bool allow_zero_matches = false;            // -Z, -x zdefs
-  bool warn_unused_arguments = false;         // scripts with arguments nobody names: D_MACRO_UNUSED
+  bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
 };
 
