@@ -1,5 +1,6 @@
 #pragma once
-// How firings arrive. An instrument enables probes of the sites it knows and hands each firing to the sink, in the thread that polls.
+// How firings arrive. An instrument enables probes of the sites it knows and hands each firing to the sink, in the thread that
+// polls.
 //
 //   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
 //   timer    tick-N from dvm's own loop
@@ -43,7 +44,8 @@ class Instrument {
   virtual ~Instrument() = default;
   // Whether the site is of this instrument's kind.
   virtual bool takes(const Probe& probe) const = 0;
-  // Makes the probes fire, all or (with an error) none; single ones that the kernel cannot probe are left out and added to refused.
+  // Makes the probes fire, all or (with an error) none; single ones that the kernel cannot probe are left out and added to
+  // refused.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   // Hands over what has arrived. Returns how many firings; an error ends tracing. Never waits.
   virtual Result<uint64_t> poll(EventSink& sink) = 0;

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#define DVM_SKIP(reason)                                                      \
-  do {                                                                        \
+#define DVM_SKIP(reason)                                                          \
+  do {                                                                            \
     if (std::getenv("DVM_NO_SKIP") != nullptr) FAIL() << "skipped: " << (reason); \
-    GTEST_SKIP() << (reason);                                                 \
+    GTEST_SKIP() << (reason);                                                     \
   } while (false)

@@ -279,9 +279,10 @@ Status RecordingWriter::finish(uint64_t drops) {
 
 namespace {
 
-// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and thread.
-// Memory is not among it: only the recorded script says which.
-const CaptureNeeds kWhateverIsAsked{.args = 0x3f, .time = true, .vtime = false, .thread = true, .cpu = true, .comm = true, .memory = {}};
+// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and
+// thread. Memory is not among it: only the recorded script says which.
+const CaptureNeeds kWhateverIsAsked{
+    .args = 0x3f, .time = true, .vtime = false, .thread = true, .cpu = true, .comm = true, .memory = {}};
 
 class RecordedInstrument : public Instrument, private EventSink {
  public:

@@ -107,8 +107,7 @@ TEST(Going, DestructiveActionsNeedTheOption) {
 TEST(Going, ARecordMustFitTheBuffer) {
   Session session;
   session.set("bufsize", "32");
-  EXPECT_EQ(session.start({clause("BEGIN", {print("%s", {text("x")})})}),
-            "Enabling exceeds size of buffer");
+  EXPECT_EQ(session.start({clause("BEGIN", {print("%s", {text("x")})})}), "Enabling exceeds size of buffer");
 }
 
 TEST(Going, BadFormatsAreRefused) {

@@ -1,6 +1,6 @@
 #pragma once
-// The consumer's way in: open, enable, go, work until done, stop. One thread does it all: it polls the instruments, runs the ECBs of
-// every firing (probe context) and, at switchrate and aggrate, prints (consumer context); so nothing is locked.
+// The consumer's way in: open, enable, go, work until done, stop. One thread does it all: it polls the instruments, runs the ECBs
+// of every firing (probe context) and, at switchrate and aggrate, prints (consumer context); so nothing is locked.
 //
 //   Handle handle(config);
 //   handle.add_provider(...); handle.add_instrument(...);
@@ -34,7 +34,7 @@ struct HandleConfig {
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   vm::CostPolicy cost = vm::CostPolicy::none;
-  bool is_replay = false;   // no late reads from a process: it may not exist here
+  bool is_replay = false;                           // no late reads from a process: it may not exist here
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ppid, uid and gid
 };
 
@@ -77,8 +77,8 @@ class Handle {
 
   // Turns instruments on and fires BEGIN. The error says what is missing and what to do.
   Status go(std::vector<Refused>& refused);
-  // Waits for firings at most until the next rate, handles them, prints what is due. False: exit() ran, every instrument is finished or
-  // an error (see status()) ended tracing.
+  // Waits for firings at most until the next rate, handles them, prints what is due. False: exit() ran, every instrument is
+  // finished or an error (see status()) ended tracing.
   bool work();
   // Makes the next work() return false: Ctrl-C, the process ended. Async-signal-safe.
   void interrupt() noexcept;

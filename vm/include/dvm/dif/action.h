@@ -37,7 +37,6 @@ struct AggregationInfo {
   std::string_view text;
 };
 
-
 inline constexpr std::array kActions = {
 #define DVM_DESTRUCTIVE_yes true
 #define DVM_DESTRUCTIVE_no false

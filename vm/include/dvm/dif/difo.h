@@ -26,9 +26,9 @@ enum class TypeKind : uint8_t {
 struct DataType {
   TypeKind kind = TypeKind::none;
   bool is_signed = false;
-  bool is_char = false;   // a char: printa and %c treat it so
+  bool is_char = false;  // a char: printa and %c treat it so
   uint32_t size = 0;
-  std::string name;       // how D spells the type, for listings and messages: "int", "string", "struct foo *"
+  std::string name;  // how D spells the type, for listings and messages: "int", "string", "struct foo *"
 
   bool by_ref() const { return kind == TypeKind::string || kind == TypeKind::bytes; }
   friend bool operator==(const DataType&, const DataType&) = default;

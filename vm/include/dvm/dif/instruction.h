@@ -17,7 +17,7 @@
 namespace dvm::dif {
 
 inline constexpr unsigned kRegisters = 8;
-inline constexpr unsigned kTupleDepth = 24;       // keys or arguments on the tuple stack
+inline constexpr unsigned kTupleDepth = 24;          // keys or arguments on the tuple stack
 inline constexpr unsigned kMaxInstructions = 65536;  // a DIFO of 256 KB
 
 // First operand of pushtr and pushtv: what is pushed.

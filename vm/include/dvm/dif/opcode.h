@@ -8,7 +8,25 @@
 namespace dvm::dif {
 
 // How the 24 bits below the opcode are read; instruction.h draws them.
-enum class Format : uint8_t { none, log, r1rd, cmp, tst, branch, load, store, ret, setx, sets, lda, ldv, stv, call, pushts, xlate };
+enum class Format : uint8_t {
+  none,
+  log,
+  r1rd,
+  cmp,
+  tst,
+  branch,
+  load,
+  store,
+  ret,
+  setx,
+  sets,
+  lda,
+  ldv,
+  stv,
+  call,
+  pushts,
+  xlate
+};
 
 // What a cost model needs to know: flat, a price a use; bytes, a price a use and one a byte; called, the variable or subroutine
 // that is read or called is priced instead.

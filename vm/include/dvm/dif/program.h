@@ -1,5 +1,6 @@
 #pragma once
-// What the compiler hands to the runtime: an enabling, as descriptions. What is "Desc" describes; without it, it lives (runtime/).
+// What the compiler hands to the runtime: an enabling, as descriptions. What is "Desc" describes; without it, it lives
+// (runtime/).
 //
 //   Program ── clauses: EcbDesc ── probes: ProbeDesc ...       every probe that matches gets an ECB made from the clause
 //          │                    ├─ predicate: PredDesc?
@@ -43,7 +44,8 @@ struct RecDesc {
 // One action of a clause.
 //   trace, exit, expression     args[0]
 //   printf, printa with format  format; printf: args in the order of the conversions
-//   aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count: none), then the increment if any;
+//   aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count: none), then the increment if
+//   any;
 //                               parameters: lquantize base, limit, step; llquantize factor, low, high, steps
 //   printa, clear, denormalize  aggregations
 //   trunc                       aggregations[0]; args[0] if a count was given, evaluated at the firing
