@@ -44,15 +44,19 @@ bool ExprChecker::is_compatible(const Type* formal, const Expr& actual) const {
   return &resolve(*formal) == &resolve(*t) && !is_void(t);
 }
 
+void ExprChecker::check_counted(Expr& e, ExprPtr& operand, Op op) {
+  declare_counted(*operand);
+  check(operand);
+  if (is_error(operand->type))
+    fail(e);
+  else if (check_lvalue(*operand, e, token(op)) &&
+           require(is_scalar(operand->type), e, Tag::D_OP_SCALAR, "operator {} requires an operand of scalar type", op))
+    e.type = operand->type;
+}
+
 ExprPtr ExprChecker::check(Unary& e) {
   if (e.op == Op::increment || e.op == Op::decrement) {
-    declare_counted(*e.operand);
-    check(e.operand);
-    if (is_error(e.operand->type))
-      fail(e);
-    else if (check_lvalue(*e.operand, e, token(e.op)) &&
-             require(is_scalar(e.operand->type), e, Tag::D_OP_SCALAR, "operator {} requires an operand of scalar type", e.op))
-      e.type = e.operand->type;
+    check_counted(e, e.operand, e.op);
     return nullptr;
   }
   check(e.operand);
@@ -113,13 +117,7 @@ ExprPtr ExprChecker::address_of(Unary& e) {
 }
 
 ExprPtr ExprChecker::check(Postfix& e) {
-  declare_counted(*e.operand);
-  check(e.operand);
-  if (is_error(e.operand->type))
-    fail(e);
-  else if (check_lvalue(*e.operand, e, token(e.op)) &&
-           require(is_scalar(e.operand->type), e, Tag::D_OP_SCALAR, "operator {} requires an operand of scalar type", e.op))
-    e.type = e.operand->type;
+  check_counted(e, e.operand, e.op);
   return nullptr;
 }
 

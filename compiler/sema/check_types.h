@@ -83,6 +83,8 @@ class ExprChecker {
   bool declare_target(Assign& e);
   void forget(const Expr& target);
   void declare_counted(const Expr& operand);
+  // ++ and --, before or behind their operand.
+  void check_counted(Expr& e, ExprPtr& operand, Op op);
   bool first_keys(Index& element, const std::string& name, std::vector<const Type*>& types);
 
   Session& s_;
