@@ -5,7 +5,8 @@
 // the nesting of braces and is compiler/parse/lexer's, as is telling a typedef's name (TYPE_NAME) from other identifiers.
 lexer grammar DLexer;
 
-tokens { TYPE_NAME }
+// A SCOPED_NAME whose name is struct, union or enum becomes a SCOPED_STRUCT and kin.
+tokens { TYPE_NAME, SCOPED_STRUCT, SCOPED_UNION, SCOPED_ENUM }
 
 // Between clauses.
 TOP_SPACE       : [ \t\r\n\f\u000b]+ -> channel(HIDDEN);
@@ -23,8 +24,10 @@ TOP_SELF        : 'self' -> type(SELF), mode(DCODE);
 TOP_THIS        : 'this' -> type(THIS), mode(DCODE);
 TOP_STORAGE     : ('auto' | 'extern' | 'register' | 'static') -> type(STORAGE), mode(DCODE);
 TOP_QUALIFIER   : ('const' | 'volatile' | 'restrict') -> type(QUALIFIER), mode(DCODE);
-TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | 'userland'
+TOP_USERLAND    : 'userland' -> type(USERLAND), mode(DCODE);
+TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string'
                   | '_Bool') -> type(BASIC_TYPE), mode(DCODE);
+TOP_SCOPED_NAME : '`' SCOPE -> type(SCOPED_NAME), mode(DCODE);
 PROBE           : [-$:a-zA-Z_.?*\\[\]!+~@%^\u0080-\u00ff] [-$:0-9a-zA-Z_.`?*\\[\]!+~@%^\u0080-\u00ff]*;
 TOP_COMMA       : ',' -> type(COMMA);
 TOP_SLASH       : '/' -> type(SLASH), mode(DCODE);
@@ -49,18 +52,25 @@ SELF            : 'self';
 THIS            : 'this';
 STORAGE         : 'auto' | 'extern' | 'register' | 'static';
 QUALIFIER       : 'const' | 'volatile' | 'restrict';
-BASIC_TYPE      : 'void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | 'userland'
-                  | '_Bool';
+USERLAND        : 'userland';
+BASIC_TYPE      : 'void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string' | '_Bool';
 SIZEOF          : 'sizeof';
 OFFSETOF        : 'offsetof';
 STRINGOF        : 'stringof';
 XLATE           : 'xlate';
 IF              : 'if';
 ELSE            : 'else';
-RESERVED        : 'break' | 'case' | 'continue' | 'counter' | 'default' | 'do' | 'for' | 'goto' | 'import' | 'probe' | 'return'
-                  | 'switch' | 'while';
+KEY_PROBE       : 'probe';
+RESERVED        : 'break' | 'case' | 'continue' | 'counter' | 'default' | 'do' | 'for' | 'goto' | 'import' | 'return' | 'switch'
+                  | 'while';
 
-IDENTIFIER      : [a-zA-Z_`] [0-9a-zA-Z_`]*;
+IDENTIFIER      : [a-zA-Z_] [0-9a-zA-Z_]*;
+// module`name. With a ` before it the module's name may hold signs that are operators elsewhere.
+SCOPED_NAME     : '`' SCOPE | MODULE '`' (MODULE '`')* IDENTIFIER;
+fragment SCOPE  : (WIDE_MODULE '`')? (MODULE '`')* IDENTIFIER;
+fragment MODULE : '$'? [0-9a-zA-Z_]+ ('.' [0-9a-zA-Z_]+)*;
+fragment WIDE_MODULE
+                : [$0-9a-zA-Z_] ([-+.0-9a-zA-Z_]* [0-9a-zA-Z_])?;
 AGGREGATION     : '@' ([a-zA-Z_] [0-9a-zA-Z_]*)?;
 MACRO           : '$' '$'? [0-9a-zA-Z_]+;
 INTEGER         : [0-9] [0-9a-zA-Z_]*;

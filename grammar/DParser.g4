@@ -30,8 +30,9 @@ translatorDefinition
                 : TRANSLATOR typeName LESS typeName IDENTIFIER GREATER LBRACE translatorMember* RBRACE SEMI;
 translatorMember: IDENTIFIER ASSIGN expr SEMI;
 providerDefinition
-                : PROVIDER IDENTIFIER balanced SEMI;
-balanced        : LBRACE (~(LBRACE | RBRACE) | balanced)* RBRACE;
+                : PROVIDER IDENTIFIER LBRACE providerProbe* RBRACE SEMI;
+providerProbe   : KEY_PROBE IDENTIFIER signature (COLON signature)? SEMI;
+signature       : LPAREN parameters? RPAREN;
 
 specifier
     : STORAGE                                                                  # storageSpecifier
@@ -42,11 +43,14 @@ specifier
     ;
 typeSpecifier
     : QUALIFIER                                                                # qualifierSpecifier
+    | USERLAND                                                                 # userlandSpecifier
     | BASIC_TYPE                                                               # basicSpecifier
-    | TYPE_NAME                                                                # namedSpecifier
+    | (TYPE_NAME | SCOPED_NAME)                                                # namedSpecifier
     | (STRUCT | UNION) name (LBRACE member* RBRACE)?                           # structSpecifier
     | (STRUCT | UNION) LBRACE member* RBRACE                                   # structSpecifier
+    | ((STRUCT | UNION) SCOPED_NAME | (SCOPED_STRUCT | SCOPED_UNION) name)     # structSpecifier
     | ENUM name (LBRACE enumerator (COMMA enumerator)* COMMA? RBRACE)?         # enumSpecifier
+    | (ENUM SCOPED_NAME | SCOPED_ENUM name)                                    # enumSpecifier
     | ENUM LBRACE enumerator (COMMA enumerator)* COMMA? RBRACE                 # enumSpecifier
     ;
 name            : IDENTIFIER | TYPE_NAME;
@@ -85,6 +89,7 @@ expr
     | (SELF | THIS) ARROW name                                                 # scoped
     | IDENTIFIER LPAREN arguments? RPAREN                                      # call
     | IDENTIFIER                                                               # identifier
+    | SCOPED_NAME                                                              # external
     | LPAREN expression RPAREN                                                 # parenthesized
     | OFFSETOF LPAREN typeName COMMA name RPAREN                               # offsetOf
     | SIZEOF LPAREN typeName RPAREN                                            # sizeofType

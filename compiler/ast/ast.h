@@ -83,6 +83,11 @@ struct Scoped : ExprOf<ExprKind::Scoped> {
   std::string name;
   Symbol* symbol = nullptr;
 };
+struct External : ExprOf<ExprKind::External> {
+  using ExprOf::ExprOf;
+  std::string module;  // empty: any
+  std::string name;
+};
 struct Aggregation : ExprOf<ExprKind::Aggregation> {
   using ExprOf::ExprOf;
   std::string name;  // without the @
@@ -186,6 +191,12 @@ struct EnumeratorDecl {
   ExprPtr value;  // may be null
 };
 
+struct Qualifiers {
+  bool is_const = false;
+  bool is_volatile = false;
+  bool is_restrict = false;
+};
+
 enum class TypeForm : uint8_t { none, basic, named, structure, union_, enumeration };
 
 // What stands before the declarators: "self const unsigned int", "struct s { ... }".
@@ -194,9 +205,13 @@ struct Specifiers {
   bool is_typedef = false;
   std::optional<dif::Scope> scope;   // self, this
   std::vector<std::string> storage;  // auto, extern, register, static
+  Qualifiers qualifiers;
+  bool is_userland = false;  // "userland": a type of the traced process
   TypeForm form = TypeForm::none;
   bool mixed = false;              // more than one type is named
   std::vector<std::string> words;  // of basic: "unsigned", "int"
+  std::string module;              // of a scoped name: "a.out" of a.out`struct foo; empty: any
+  bool is_scoped = false;          // the name was scoped, "`struct foo" too
   std::string name;                // of a typedef, structure or enumeration
   bool has_body = false;
   std::vector<MemberDecl> members;
@@ -211,8 +226,9 @@ struct Parameter {
 struct Derivation {
   enum class Kind : uint8_t { pointer, array, keys, function } kind = Kind::pointer;
   Location where;
-  ExprPtr count;  // of an array; may be null
-  std::vector<Parameter> parameters;
+  ExprPtr count;                      // of an array; may be null
+  std::vector<Parameter> parameters;  // of keys and functions; (void) is one parameter
+  Qualifiers qualifiers;              // of a pointer
 };
 
 // A declared name and how its type is derived from the specifiers, nearest the name first: "*a[3]" is array, pointer.
@@ -260,9 +276,20 @@ struct TranslatorDecl {
   std::vector<TranslatorMember> members;
 };
 
+// "probe name(int, char *) : (struct x *);" of a provider.
+struct ProbeDecl {
+  std::string name;
+  Location where;
+  std::vector<Parameter> parameters;  // as the program passes them
+  bool has_translated = false;
+  std::vector<Parameter> translated;  // as a script sees them, after the ':'
+};
+
 struct ProviderDecl {
   Location where;
   std::string name;
+  Location name_where;
+  std::vector<ProbeDecl> probes;
 };
 
 struct Pragma {

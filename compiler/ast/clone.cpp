@@ -20,6 +20,7 @@ void fill(String& to, const String& e) { to.value = e.value; }
 void fill(Macro& to, const Macro& e) { to.name = e.name, to.as_string = e.as_string; }
 void fill(Identifier& to, const Identifier& e) { to.name = e.name; }
 void fill(Scoped& to, const Scoped& e) { to.name = e.name, to.scope = e.scope; }
+void fill(External& to, const External& e) { to.module = e.module, to.name = e.name; }
 void fill(Aggregation& to, const Aggregation& e) { to.name = e.name, to.keys = copy(e.keys), to.has_keys = e.has_keys; }
 void fill(Index& to, const Index& e) { to.base = copy(e.base), to.arguments = copy(e.arguments); }
 void fill(Member& to, const Member& e) { to.base = copy(e.base), to.name = e.name, to.arrow = e.arrow; }

@@ -41,6 +41,7 @@ std::string form(const String& e) { return quote(e.value); }
 std::string form(const Macro& e) { return fmt::format("{}{}", e.as_string ? "$$" : "$", e.name); }
 std::string form(const Identifier& e) { return e.name; }
 std::string form(const Scoped& e) { return fmt::format("{}->{}", e.scope == dif::Scope::thread ? "self" : "this", e.name); }
+std::string form(const External& e) { return fmt::format("{}`{}", e.module, e.name); }
 std::string form(const Aggregation& e) { return fmt::format("(@{}{})", e.name, list(e.keys)); }
 std::string form(const Index& e) { return fmt::format("(index {}{})", sub(e.base), list(e.arguments)); }
 std::string form(const Member& e) { return fmt::format("({} {} {})", e.arrow ? "->" : ".", sub(e.base), e.name); }
@@ -75,23 +76,37 @@ std::string body(const Specifiers& s) {
   return s.has_body ? fmt::format(" {{{} }}", text) : "";
 }
 
+std::string print(const Qualifiers& q) {
+  return fmt::format("{}{}{}", q.is_const ? "const " : "", q.is_volatile ? "volatile " : "", q.is_restrict ? "restrict " : "");
+}
+
 std::string print(const Specifiers& s) {
   std::string text;
   for (const std::string& storage : s.storage) text += storage + " ";
   if (s.is_typedef) text += "typedef ";
   if (s.scope) text += *s.scope == dif::Scope::thread ? "self " : "this ";
+  text += print(s.qualifiers);
+  if (s.is_userland) text += "userland ";
+  if (s.is_scoped) text += s.module + "`";
   for (size_t i = 0; i < s.words.size(); i++) text += (i ? " " : "") + s.words[i];
   text += keyword(s.form);
   if (!keyword(s.form).empty() && !s.name.empty()) text += " ";
-  return text + s.name + body(s);
+  text += s.name + body(s);
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+std::string print(const std::vector<Parameter>& parameters) {
+  std::string text;
+  for (const Parameter& p : parameters) text += fmt::format("{}{}", text.empty() ? "" : ", ", p.type ? print(*p.type) : "...");
+  return text;
 }
 
 std::string print(const Derivation& d) {
-  std::string text;
-  for (const Parameter& p : d.parameters) text += fmt::format("{}{}", text.empty() ? "" : ", ", p.type ? print(*p.type) : "...");
+  const std::string text = print(d.parameters);
   switch (d.kind) {
     case Derivation::Kind::pointer:
-      return " pointer";
+      return fmt::format(" {}pointer", print(d.qualifiers));
     case Derivation::Kind::array:
       return fmt::format(" array({})", sub(d.count));
     case Derivation::Kind::keys:
@@ -136,7 +151,13 @@ struct PrintItem {
     for (const TranslatorMember& m : d.members) text += fmt::format("  {} = {}\n", m.name, sub(m.value));
     return text;
   }
-  std::string operator()(const ProviderDecl& d) const { return fmt::format("provider {}\n", d.name); }
+  std::string operator()(const ProviderDecl& d) const {
+    std::string text = fmt::format("provider {}\n", d.name);
+    for (const ProbeDecl& p : d.probes)
+      text += fmt::format("  probe {} ({}){}\n", p.name, print(p.parameters),
+                          p.has_translated ? fmt::format(" : ({})", print(p.translated)) : "");
+    return text;
+  }
   std::string operator()(const Clause& c) const {
     std::string text = "clause\n";
     for (const ProbeName& p : c.probes) text += fmt::format("  probe {}\n", p.text);

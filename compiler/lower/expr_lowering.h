@@ -38,6 +38,7 @@ class ExprLowering {
   Value lower_node(const Macro&) { return {}; }
   Value lower_node(const Identifier& e) { return load_variable(*e.symbol); }
   Value lower_node(const Scoped& e) { return load_variable(*e.symbol); }
+  Value lower_node(const External&) { return {}; }
   Value lower_node(const Aggregation&) { return {}; }
   Value lower_node(const Index& e);
   Value lower_node(const Member& e);

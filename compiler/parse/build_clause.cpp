@@ -27,7 +27,7 @@ void Builder::item(Tree::ItemContext& tree, Unit& unit) {
   if (auto* t = tree.declaration()) unit.items.emplace_back(declaration(*t));
   if (auto* t = tree.inlineDefinition()) unit.items.emplace_back(inline_definition(*t));
   if (auto* t = tree.translatorDefinition()) unit.items.emplace_back(translator(*t));
-  if (auto* t = tree.providerDefinition()) unit.items.emplace_back(ProviderDecl{where(*t), text(*t->IDENTIFIER()->getSymbol())});
+  if (auto* t = tree.providerDefinition()) unit.items.emplace_back(provider(*t));
 }
 
 Clause Builder::clause(Tree::ClauseContext& tree) {

@@ -5,6 +5,22 @@
 
 namespace dvm::compiler {
 
+namespace {
+
+void qualify(Qualifiers& to, std::string_view word) {
+  to.is_const |= word == "const";
+  to.is_volatile |= word == "volatile";
+  to.is_restrict |= word == "restrict";
+}
+
+}  // namespace
+
+ScopedName::ScopedName(std::string_view text) {
+  const size_t last = text.rfind('`'), first = text.starts_with('`') ? 1 : 0;
+  if (last > first) module = text.substr(first, last - first);
+  name = text.substr(last + 1);
+}
+
 Declaration Builder::declaration(Tree::DeclarationContext& tree) {
   Declaration d;
   d.where = where(tree);
@@ -31,6 +47,24 @@ TranslatorDecl Builder::translator(Tree::TranslatorDefinitionContext& tree) {
   for (auto* member : tree.translatorMember())
     d.members.push_back({text(*member->IDENTIFIER()->getSymbol()), where(*member), expr(*member->expr())});
   return d;
+}
+
+ProviderDecl Builder::provider(Tree::ProviderDefinitionContext& tree) {
+  const antlr4::Token& name = *tree.IDENTIFIER()->getSymbol();
+  ProviderDecl d{where(tree), text(name), where(name), {}};
+  for (auto* t : tree.providerProbe()) d.probes.push_back(probe(*t));
+  return d;
+}
+
+ProbeDecl Builder::probe(Tree::ProviderProbeContext& tree) {
+  const antlr4::Token& name = *tree.IDENTIFIER()->getSymbol();
+  ProbeDecl p{text(name), where(name), signature(*tree.signature(0)), tree.COLON() != nullptr, {}};
+  if (p.has_translated) p.translated = signature(*tree.signature(1));
+  return p;
+}
+
+std::vector<Parameter> Builder::signature(Tree::SignatureContext& tree) {
+  return tree.parameters() ? parameters(*tree.parameters()) : std::vector<Parameter>();
 }
 
 Specifiers Builder::specifiers(const std::vector<Tree::SpecifierContext*>& trees) {
@@ -61,14 +95,21 @@ void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
     to.mixed |= to.form != TypeForm::none && (to.form != form || form != TypeForm::basic);
     to.form = form;
   };
-  if (auto* basic = dynamic_cast<Tree::BasicSpecifierContext*>(&tree)) {
+  if (auto* qualifier = dynamic_cast<Tree::QualifierSpecifierContext*>(&tree)) {
+    qualify(to.qualifiers, text(*qualifier->start));
+  } else if (dynamic_cast<Tree::UserlandSpecifierContext*>(&tree)) {
+    to.is_userland = true;
+  } else if (auto* basic = dynamic_cast<Tree::BasicSpecifierContext*>(&tree)) {
     set_form(TypeForm::basic);
     to.words.push_back(text(*basic->BASIC_TYPE()->getSymbol()));
   } else if (auto* named = dynamic_cast<Tree::NamedSpecifierContext*>(&tree)) {
     set_form(TypeForm::named);
-    to.name = text(*named->TYPE_NAME()->getSymbol());
+    if (named->SCOPED_NAME())
+      add_scoped(to, *named->start);
+    else
+      to.name = text(*named->start);
   } else if (auto* record = dynamic_cast<Tree::StructSpecifierContext*>(&tree)) {
-    set_form(record->STRUCT() ? TypeForm::structure : TypeForm::union_);
+    set_form(record->STRUCT() || record->SCOPED_STRUCT() ? TypeForm::structure : TypeForm::union_);
     structure(to, *record);
   } else if (auto* e = dynamic_cast<Tree::EnumSpecifierContext*>(&tree)) {
     set_form(TypeForm::enumeration);
@@ -76,13 +117,23 @@ void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
   }
 }
 
+void Builder::add_scoped(Specifiers& to, const antlr4::Token& name) {
+  ScopedName scoped(text(name));
+  to.is_scoped = true;
+  to.module = std::move(scoped.module), to.name = std::move(scoped.name);
+}
+
 void Builder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
+  if (tree.SCOPED_NAME()) return add_scoped(to, *tree.SCOPED_NAME()->getSymbol());
+  if (tree.SCOPED_STRUCT() || tree.SCOPED_UNION()) add_scoped(to, *tree.start);
   if (tree.name()) to.name = text(*tree.name()->start);
   to.has_body = tree.LBRACE() != nullptr;
   for (auto* t : tree.member()) members(*t, to.members);
 }
 
 void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
+  if (tree.SCOPED_NAME()) return add_scoped(to, *tree.SCOPED_NAME()->getSymbol());
+  if (tree.SCOPED_ENUM()) add_scoped(to, *tree.start);
   if (tree.name()) to.name = text(*tree.name()->start);
   to.has_body = tree.LBRACE() != nullptr;
   for (auto* t : tree.enumerator()) {
@@ -108,6 +159,13 @@ void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
   }
 }
 
+Derivation Builder::pointer(Tree::PointerContext& tree) {
+  Derivation d;
+  d.where = where(tree);
+  for (auto* qualifier : tree.QUALIFIER()) qualify(d.qualifiers, text(*qualifier->getSymbol()));
+  return d;
+}
+
 Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
   Declarator d;
   d.where = where(tree);
@@ -121,7 +179,7 @@ void Builder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
   if (direct.declarator()) derive(*direct.declarator(), to);
   if (direct.name()) to.name = text(*direct.name()->start), to.where = where(*direct.name());
   for (auto* t : direct.declaratorSuffix()) to.derivations.push_back(suffix(*t));
-  for (auto* t : tree.pointer()) to.derivations.push_back({Derivation::Kind::pointer, where(*t), nullptr, {}});
+  for (auto* t : tree.pointer()) to.derivations.push_back(pointer(*t));
 }
 
 void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
@@ -129,7 +187,7 @@ void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
     if (direct->abstractDeclarator()) derive(*direct->abstractDeclarator(), to);
     for (auto* t : direct->declaratorSuffix()) to.derivations.push_back(suffix(*t));
   }
-  for (auto* t : tree.pointer()) to.derivations.push_back({Derivation::Kind::pointer, where(*t), nullptr, {}});
+  for (auto* t : tree.pointer()) to.derivations.push_back(pointer(*t));
 }
 
 Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {

@@ -60,11 +60,11 @@ ExprPtr Builder::expr(Tree::ExprContext& tree) {
   {                                                                                                                             \
     typeid(Tree::name##Context), [](Builder& b, Tree::ExprContext& t) { return b.build(static_cast<Tree::name##Context&>(t)); } \
   }
-      DVM_BUILD(Integer),     DVM_BUILD(Floating),    DVM_BUILD(Character),   DVM_BUILD(String),     DVM_BUILD(Macro),
-      DVM_BUILD(Aggregation), DVM_BUILD(Scoped),      DVM_BUILD(Call),        DVM_BUILD(Identifier), DVM_BUILD(Parenthesized),
-      DVM_BUILD(OffsetOf),    DVM_BUILD(SizeofType),  DVM_BUILD(Translate),   DVM_BUILD(Index),      DVM_BUILD(Select),
-      DVM_BUILD(Postfix),     DVM_BUILD(Unary),       DVM_BUILD(SizeofValue), DVM_BUILD(StringOf),   DVM_BUILD(Cast),
-      DVM_BUILD(Binary),      DVM_BUILD(Conditional), DVM_BUILD(Assignment),
+      DVM_BUILD(Integer),       DVM_BUILD(Floating), DVM_BUILD(Character),   DVM_BUILD(String),      DVM_BUILD(Macro),
+      DVM_BUILD(Aggregation),   DVM_BUILD(Scoped),   DVM_BUILD(Call),        DVM_BUILD(Identifier),  DVM_BUILD(External),
+      DVM_BUILD(Parenthesized), DVM_BUILD(OffsetOf), DVM_BUILD(SizeofType),  DVM_BUILD(Translate),   DVM_BUILD(Index),
+      DVM_BUILD(Select),        DVM_BUILD(Postfix),  DVM_BUILD(Unary),       DVM_BUILD(SizeofValue), DVM_BUILD(StringOf),
+      DVM_BUILD(Cast),          DVM_BUILD(Binary),   DVM_BUILD(Conditional), DVM_BUILD(Assignment),
 #undef DVM_BUILD
   };
   if (depth_ >= kMaxTree) {
@@ -128,6 +128,13 @@ ExprPtr Builder::build(Tree::CallContext& tree) {
 ExprPtr Builder::build(Tree::IdentifierContext& tree) {
   auto e = std::make_unique<Identifier>(where(tree));
   e->name = text(*tree.start);
+  return e;
+}
+
+ExprPtr Builder::build(Tree::ExternalContext& tree) {
+  auto e = std::make_unique<External>(where(tree));
+  ScopedName scoped(text(*tree.start));
+  e->module = std::move(scoped.module), e->name = std::move(scoped.name);
   return e;
 }
 

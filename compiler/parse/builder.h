@@ -11,6 +11,12 @@ using Tree = grammar::DParser;
 
 Pragma build_directive(const antlr4::Token& token, const SourceFile& file);
 
+// "module`name" in its two parts; a ` in front is no part of either.
+struct ScopedName {
+  explicit ScopedName(std::string_view text);
+  std::string module, name;
+};
+
 class Builder {
  public:
   Builder(const SourceFile& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
@@ -33,13 +39,18 @@ class Builder {
   Declaration declaration(Tree::DeclarationContext& tree);
   InlineDecl inline_definition(Tree::InlineDefinitionContext& tree);
   TranslatorDecl translator(Tree::TranslatorDefinitionContext& tree);
+  ProviderDecl provider(Tree::ProviderDefinitionContext& tree);
+  ProbeDecl probe(Tree::ProviderProbeContext& tree);
+  std::vector<Parameter> signature(Tree::SignatureContext& tree);
   Specifiers specifiers(const std::vector<Tree::SpecifierContext*>& trees);
   Specifiers type_specifiers(const std::vector<Tree::TypeSpecifierContext*>& trees);
   void add(Specifiers& to, Tree::SpecifierContext& tree);
   void add(Specifiers& to, Tree::TypeSpecifierContext& tree);
+  void add_scoped(Specifiers& to, const antlr4::Token& name);
   void structure(Specifiers& to, Tree::StructSpecifierContext& tree);
   void enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree);
   void members(Tree::MemberContext& tree, std::vector<MemberDecl>& to);
+  Derivation pointer(Tree::PointerContext& tree);
   Declarator declarator(Tree::DeclaratorContext& tree);
   void derive(Tree::DeclaratorContext& tree, Declarator& to);
   void derive(Tree::AbstractDeclaratorContext& tree, Declarator& to);
@@ -61,6 +72,7 @@ class Builder {
   ExprPtr build(Tree::ScopedContext& tree);
   ExprPtr build(Tree::CallContext& tree);
   ExprPtr build(Tree::IdentifierContext& tree);
+  ExprPtr build(Tree::ExternalContext& tree);
   ExprPtr build(Tree::ParenthesizedContext& tree);
   ExprPtr build(Tree::OffsetOfContext& tree);
   ExprPtr build(Tree::SizeofTypeContext& tree);

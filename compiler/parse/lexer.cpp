@@ -13,6 +13,7 @@ Lexer::Lexer(antlr4::CharStream* input, const SourceFile& file, Diagnostics& dia
 
 std::unique_ptr<antlr4::Token> Lexer::nextToken() {
   std::unique_ptr<antlr4::Token> next = DLexer::nextToken();
+  if (next->getType() == PROBE && !in_item_) next = type_or_probe(std::move(next));
   if (next->getChannel() == antlr4::Token::DEFAULT_CHANNEL) {
     classify(static_cast<antlr4::WritableToken&>(*next));
     check(*next);
@@ -30,14 +31,47 @@ Location Lexer::where(const antlr4::Token& t) const {
   return {static_cast<uint32_t>(t.getStartIndex()), static_cast<uint32_t>(t.getStopIndex() + 1)};
 }
 
+// What looks like a probe description may be the type of a declaration: "uint32_t *p;", "a.out`foo *p;", "int*p;". Its '*' then
+// belongs to what follows. With a ':' it is a description for sure.
+std::unique_ptr<antlr4::Token> Lexer::type_or_probe(std::unique_ptr<antlr4::Token> probe) {
+  const std::string word = text(*probe);
+  if (word.find(':') != std::string::npos) return probe;
+  const bool has_star = word.find('*') != std::string::npos;
+  if (!has_star && word.find('`') == std::string::npos && !type_names_.contains(word)) return probe;
+  getInputStream()->seek(probe->getStartIndex());
+  mode = DCODE;
+  std::unique_ptr<antlr4::Token> first = DLexer::nextToken();
+  classify(static_cast<antlr4::WritableToken&>(*first));
+  if (begins_declaration(*first)) return first;
+  mode = 0;
+  getInputStream()->seek(probe->getStopIndex() + 1);
+  return probe;
+}
+
+// Whether module`name is a type tells what follows it: a name or '*'.
+bool Lexer::begins_declaration(const antlr4::Token& t) const {
+  const size_t kind = t.getType();
+  if (kind != SCOPED_NAME)
+    return kind == BASIC_TYPE || kind == TYPE_NAME || kind == SCOPED_STRUCT || kind == SCOPED_UNION || kind == SCOPED_ENUM;
+  const size_t at = file_.text().find_first_not_of(" \t\r\n\f\v", t.getStopIndex() + 1);
+  const char next = at == std::string_view::npos ? '\0' : file_.text()[at];
+  return next == '*' || next == '_' || std::isalpha(static_cast<unsigned char>(next));
+}
+
+// "module`struct" and kin; any other may name a type or a symbol, which the grammar tells by what surrounds it.
+size_t Lexer::scoped_type(std::string_view text) {
+  const std::string_view name = text.substr(text.rfind('`') + 1);
+  return name == "struct" ? SCOPED_STRUCT : name == "union" ? SCOPED_UNION : name == "enum" ? SCOPED_ENUM : SCOPED_NAME;
+}
+
 // Turns identifiers that name types into TYPE_NAME; between clauses that begins a declaration. A #! line is none at all.
 void Lexer::classify(antlr4::WritableToken& t) {
-  if (t.getType() == PROBE && !in_item_ && type_names_.contains(text(t))) {
+  if (t.getType() == IDENTIFIER && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT && previous_ != UNION &&
+      previous_ != ENUM && previous_ != SCOPED_STRUCT && previous_ != SCOPED_UNION && previous_ != SCOPED_ENUM &&
+      type_names_.contains(text(t))) {
     t.setType(TYPE_NAME);
-    mode = DCODE;
-  } else if (t.getType() == IDENTIFIER && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT && previous_ != UNION &&
-             previous_ != ENUM && type_names_.contains(text(t))) {
-    t.setType(TYPE_NAME);
+  } else if (t.getType() == SCOPED_NAME) {
+    t.setType(scoped_type(text(t)));
   } else if (t.getType() == DIRECTIVE) {
     t.setChannel(antlr4::Token::HIDDEN_CHANNEL);
   }

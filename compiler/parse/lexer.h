@@ -19,6 +19,9 @@ class Lexer : public grammar::DLexer {
   const std::vector<size_t>& item_ends() const { return item_ends_; }
 
  private:
+  static size_t scoped_type(std::string_view text);
+  std::unique_ptr<antlr4::Token> type_or_probe(std::unique_ptr<antlr4::Token> probe);
+  bool begins_declaration(const antlr4::Token& t) const;
   void classify(antlr4::WritableToken& t);
   void follow_braces(size_t kind);
   void follow_typedef(const antlr4::Token& t);

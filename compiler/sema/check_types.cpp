@@ -121,6 +121,11 @@ ExprPtr ExprChecker::check(Scoped& e) {
   return use(e, *symbol, e.name);
 }
 
+ExprPtr ExprChecker::check(External& e) {
+  fail(e, Tag::D_UNKNOWN, fmt::format("symbol {}`{}: dvm reads no variables of the traced process yet", e.module, e.name));
+  return nullptr;
+}
+
 // A symbol named without an index.
 ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
   if (symbol.kind == SymbolKind::constant) return make_integer(e.where, symbol.value, symbol.type);

@@ -34,6 +34,7 @@ class ExprChecker {
   ExprPtr check(Macro& e);
   ExprPtr check(Identifier& e);
   ExprPtr check(Scoped& e);
+  ExprPtr check(External& e);
   ExprPtr check(Aggregation& e);
   ExprPtr check(Index& e);
   ExprPtr check(Member& e);

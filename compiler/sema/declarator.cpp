@@ -192,6 +192,8 @@ const Type* array_type(const Type* element, Derivation& d, Session& s) {
 }  // namespace
 
 const Type* base_type(Specifiers& spec, Session& s) {
+  if (spec.is_scoped || spec.is_userland)
+    return fail(s, Tag::D_UNKNOWN, spec.where, "dvm reads no types of the traced process yet");
   if (spec.mixed) return fail(s, Tag::D_DECL_COMBO, spec.where, "invalid type combination");
   switch (spec.form) {
     case TypeForm::basic:
