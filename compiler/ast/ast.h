@@ -16,6 +16,7 @@ namespace dvm::compiler {
 struct Type;
 struct Symbol;
 struct Field;
+struct Translator;
 
 enum class ExprKind : uint8_t {
 #define DVM_EXPR(name, text) name,
@@ -170,14 +171,24 @@ struct StringOf : ExprOf<ExprKind::StringOf> {
   using ExprOf::ExprOf;
   ExprPtr operand;
 };
+struct TranslatedMember {
+  const Field* field = nullptr;
+  ExprPtr value;
+};
 struct Translate : ExprOf<ExprKind::Translate> {
   using ExprOf::ExprOf;
   std::shared_ptr<TypeName> to;
   ExprPtr operand;
+
+  // Of sema:
+  Translator* translator = nullptr;
+  std::vector<TranslatedMember> members;  // of a structure that is needed as a whole
 };
 
 // A copy as it was before sema, for what is checked at each of its uses (inlines).
 ExprPtr clone(const Expr& expr);
+// Gives a copy the place where it is used: what it was copied from may lie in another file.
+void place_at(Expr& expr, Location where);
 
 // --- Declarations
 

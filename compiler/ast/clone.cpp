@@ -53,6 +53,11 @@ ExprPtr clone(const Expr& expr) {
   });
 }
 
+void place_at(Expr& expr, Location where) {
+  expr.where = where;
+  for_each_child(expr, [&](ExprPtr& child) { place_at(*child, where); });
+}
+
 std::string_view token(Op op) {
   static constexpr std::string_view kTokens[] = {
 #define DVM_OPERATOR(name, token) token,

@@ -50,7 +50,10 @@ struct Children {
   void operator()(Cast& e) const { f(e.operand); }
   void operator()(SizeofValue& e) const { f(e.operand); }
   void operator()(StringOf& e) const { f(e.operand); }
-  void operator()(Translate& e) const { f(e.operand); }
+  void operator()(Translate& e) const {
+    if (e.operand) f(e.operand);
+    for (TranslatedMember& member : e.members) f(member.value);
+  }
 };
 
 }  // namespace detail

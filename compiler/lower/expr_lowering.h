@@ -54,7 +54,7 @@ class ExprLowering {
   Value lower_node(const SizeofValue&) { return {}; }
   Value lower_node(const OffsetOf&) { return {}; }
   Value lower_node(const StringOf& e) { return lower(*e.operand); }
-  Value lower_node(const Translate&) { return {}; }
+  Value lower_node(const Translate& e);
 
   // lower_expr.cpp
   void normalize(Value& v, const Type* type);
@@ -86,6 +86,13 @@ class ExprLowering {
   void store_bits(unsigned address, unsigned reg, const Field& field);
   const Type* compound_type(const Assign& e) const;
   Value compound(const Assign& e);
+
+  // lower_translation.cpp
+  unsigned offset_by(unsigned base, uint64_t offset);
+  void clear(unsigned base, uint64_t size);
+  void copy_string(unsigned string, unsigned to, uint64_t size);
+  void copy_array(unsigned array, unsigned to, uint64_t size);
+  void store_member(unsigned base, const TranslatedMember& member);
 
   // lower_call.cpp
   void push_all(const std::vector<ExprPtr>& list);

@@ -11,7 +11,7 @@ namespace {
 
 // Whether evaluating it pushes anything.
 bool uses_tuple_stack(const Expr& e) {
-  if (e.kind == ExprKind::Call) return true;
+  if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate) return true;
   if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;
   bool found = e.kind == ExprKind::Index;  // of a pointer that may itself be an element
   for_each_child(const_cast<Expr&>(e), [&](ExprPtr& child) { found = found || uses_tuple_stack(*child); });

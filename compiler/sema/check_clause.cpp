@@ -20,6 +20,12 @@ void check_predicate(ExprPtr& predicate, Session& s) {
   }
 }
 
+void expand_translations(CheckedClause& checked, Session& s) {
+  if (checked.predicate) expand_translations(checked.predicate, s);
+  for (CheckedAction& action : checked.actions)
+    for (ExprPtr& e : action.args) expand_translations(e, s);
+}
+
 }  // namespace
 
 void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
@@ -35,6 +41,7 @@ void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
     check_predicate(checked.predicate, s);
     s.diagnostics.set_region("action list");
     for (Statement& statement : plain.statements) check_statement(statement, checked.actions, s);
+    expand_translations(checked, s);
     s.diagnostics.set_region("");
     to.push_back(std::move(checked));
   }

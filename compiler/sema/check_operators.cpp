@@ -81,6 +81,10 @@ ExprPtr ExprChecker::check(Unary& e) {
 
 ExprPtr ExprChecker::dereference(Unary& e) {
   const Type* t = e.operand->type;
+  if (e.operand->kind == ExprKind::Translate && is_pointer(t)) {  // the structure itself
+    e.operand->type = target_of(t);
+    return std::move(e.operand);
+  }
   if (!is_pointer(t)) {
     std::vector<std::string> hints;
     if (is_integer(t)) hints.push_back("an address needs a type: *(int *)address");

@@ -172,6 +172,7 @@ ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<E
     return make_integer(where, 0, s_.types.error());
   }
   ExprPtr body = clone(*symbol.body);
+  if (symbol.file != &s_.diagnostics.file()) place_at(*body, where);
   if (arguments) substitute(body, symbol, *arguments);
   symbol.is_expanding = true;
   check(body);
@@ -187,6 +188,10 @@ ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<E
 
 ExprPtr convert(ExprPtr e, const Type* type) {
   if (e->type == type || is_error(e->type) || is_error(type)) return e;
+  if (e->kind == ExprKind::Translate) {  // to the same structure, by another name
+    e->type = type;
+    return e;
+  }
   const bool to_string = is_string(type) && is_char_pointer(e->type), from_string = is_pointer(type) && is_string(e->type);
   if (!to_string && !from_string && (!is_scalar(e->type) || !is_scalar(type))) return e;
   auto cast = std::make_unique<Cast>(e->where);
@@ -323,26 +328,14 @@ ExprPtr ExprChecker::check(StringOf& e) {
   return nullptr;
 }
 
-ExprPtr ExprChecker::check(Translate& e) {
-  const Type* t = type_of(*e.to, s_);
-  check(e.operand);
-  if (is_error(t) || is_error(e.operand->type))
-    fail(e);
-  else if (!is_record(t))
-    fail(e, Tag::D_XLATE_SOU, fmt::format("translated type must be struct or union, not {}", t->name));
-  else
-    fail(
-        e, Tag::D_XLATE_NONE,
-        fmt::format("cannot translate from \"{}\" to \"{}\": translators are not available yet", e.operand->type->name, t->name));
-  return nullptr;
-}
-
 ExprPtr ExprChecker::check(Member& e) {
   check(e.base);
   if (is_error(e.base->type)) {
     fail(e);
     return nullptr;
   }
+  if (auto* translated = as<Translate>(e.base.get()); translated && e.arrow == is_pointer(translated->type))
+    return translated_member(e, *translated);
   const std::string_view op = e.arrow ? "->" : ".";
   const Type* record = e.base->type;
   if (e.arrow && !is_pointer(record)) {

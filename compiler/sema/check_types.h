@@ -24,6 +24,8 @@ class ExprChecker {
   // The action or aggregating function last met inside an expression, where none belongs.
   const Call* nested_action() const { return nested_action_; }
   void forget_nested_action() { nested_action_ = nullptr; }
+  // Fills the members of a structure that is translated as a whole (translate.cpp).
+  void expand_translation(ExprPtr& e);
 
   // Rules for an argument or key of the given type.
   bool is_compatible(const Type* formal, const Expr& actual) const;
@@ -60,6 +62,12 @@ class ExprChecker {
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;
+
+  // translate.cpp
+  Translator* find_translator(const Type* to, const Expr& from);
+  ExprPtr bind_operand(Translate& e, unsigned uses, ExprPtr& set);
+  ExprPtr translate_member(MemberTranslation& m, const Translator& t, const Expr& operand, Location where);
+  ExprPtr translated_member(Member& e, Translate& from);
 
   // check_index.cpp
   Symbol* array_symbol(Index& e);

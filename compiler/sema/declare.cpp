@@ -152,6 +152,7 @@ void declare(InlineDecl& declaration, Session& s) {
   Symbol symbol;
   symbol.kind = SymbolKind::inline_;
   symbol.name = d.name, symbol.type = type, symbol.body = declaration.value.get();
+  symbol.file = &s.diagnostics.file();
   symbol.has_parameters = has_parameters;
   if (has_parameters) {
     for (const Parameter& p : d.derivations.front().parameters) {
@@ -161,19 +162,6 @@ void declare(InlineDecl& declaration, Session& s) {
     }
   }
   s.symbols.add(std::move(symbol));
-}
-
-// Translators are understood so far that what they name must exist; xlate itself says that it is not there yet.
-void declare(TranslatorDecl& declaration, Session& s) {
-  const Type* to = type_of(declaration.to, s);
-  type_of(declaration.from, s);
-  if (is_error(to)) return;
-  if (!is_record(to))
-    return s.error(Tag::D_XLATE_SOU, declaration.where,
-                   fmt::format("translator output type must be a struct or union, not {}", to->name));
-  for (const TranslatorMember& member : declaration.members)
-    if (!resolve(*to).find(member.name))
-      s.error(Tag::D_XLATE_MEMB, member.where, fmt::format("translator member {} does not exist in {}", member.name, to->name));
 }
 
 void declare(ProviderDecl& declaration, Session& s) {

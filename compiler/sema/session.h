@@ -17,6 +17,7 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/sema/translators.h"
 #include "compiler/types/symbols.h"
 #include "compiler/types/type_table.h"
 
@@ -36,6 +37,7 @@ struct Session {
   Diagnostics& diagnostics;
   TypeTable types;
   Symbols symbols;
+  Translators translators;
   std::vector<bool> used_arguments;  // $0, $1, ... that some script names
 
  private:

@@ -13,7 +13,7 @@
 
 namespace dvm::compiler {
 
-enum class SymbolKind : uint8_t { built_in, variable, constant, inline_ };
+enum class SymbolKind : uint8_t { built_in, variable, constant, inline_, parameter };
 
 struct InlineParameter {
   std::string name;
@@ -30,6 +30,7 @@ struct Symbol {
   std::vector<const Type*> keys;            // of an associative array
   uint64_t value = 0;                       // of a constant
   const Expr* body = nullptr;               // of an inline; the AST outlives the symbols
+  const SourceFile* file = nullptr;         // where an inline is defined
   std::vector<InlineParameter> parameters;  // of an inline
   bool has_parameters = false;
   bool is_expanding = false;  // an inline that its own body names

@@ -1,0 +1,54 @@
+#pragma once
+// Translators: how a structure is made of a value of another type, member by member.
+//
+//   translator out_t < struct in *P > { size = P->len * 8; };
+//
+//   xlate <out_t *> (p)->size    becomes  p->len * 8: only what is asked for is evaluated
+//   this->o = xlate <out_t> (p)  fills a structure in scratch: every member that the translator has, and zero where it has none
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/types/type.h"
+
+namespace dvm::compiler {
+
+struct Session;
+
+struct MemberTranslation {
+  const TranslatorMember* from = nullptr;  // the AST outlives the translators
+  const Field* field = nullptr;
+  bool is_broken = false;     // has been diagnosed where it is defined
+  bool is_expanding = false;  // a member that its own definition names
+};
+
+struct Translator {
+  const Type* to = nullptr;
+  const Type* from = nullptr;
+  std::string parameter;
+  std::vector<MemberTranslation> members;
+
+  MemberTranslation* find(std::string_view member);
+};
+
+class Translators {
+ public:
+  Translator& add(Translator translator) { return all_.emplace_back(std::move(translator)); }
+  // The one that is declared for just these types.
+  Translator* find_exact(const Type* to, const Type* from);
+  // Candidates in the order of their declaration.
+  std::deque<Translator>& all() { return all_; }
+  // Of a clause-local variable that no script can spell.
+  std::string fresh_name() { return "%x" + std::to_string(count_++); }
+
+ private:
+  std::deque<Translator> all_;
+  unsigned count_ = 0;
+};
+
+// Gives the structures that an expression translates as a whole their members. For checked expressions, before they are lowered.
+void expand_translations(ExprPtr& e, Session& session);
+
+}  // namespace dvm::compiler
