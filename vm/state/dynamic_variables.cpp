@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "vm/state/address.h"
+
 namespace dvm::vm {
 
 namespace {
@@ -26,7 +28,7 @@ uint64_t mix_bytes(uint64_t hash, const std::byte* at, size_t size) {
 
 bool by_reference(const TupleEntry& entry) { return entry.type != dif::PushType::value; }
 const std::byte* bytes_of(const TupleEntry& entry) {
-  return reinterpret_cast<const std::byte*>(by_reference(entry) ? entry.value : reinterpret_cast<uint64_t>(&entry.value));
+  return by_reference(entry) ? entry.bytes : reinterpret_cast<const std::byte*>(&entry.value);
 }
 size_t size_of(const TupleEntry& entry) { return by_reference(entry) ? entry.size : sizeof(entry.value); }
 
@@ -144,7 +146,7 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   if (with_nul) to[bytes.size()] = std::byte{0};
   if (old && !fits) data_.release(old);
   node->bytes = block;
-  node->value = reinterpret_cast<uint64_t>(to);
+  node->value = address_of(to);
 }
 
 void DynamicVariables::erase(const DynamicKey& key) noexcept {

@@ -2,9 +2,6 @@
 
 #include "vm/state/machine_state.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "vm/state/memory_access.h"
 
 namespace dvm::vm {
@@ -34,20 +31,8 @@ void MachineState::begin_clause(uint32_t epid) noexcept {
 
 const FaultState& MachineState::fault() const noexcept { return impl_->fault; }
 
-bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept {
-  const auto text = string_at(*impl_, value);
-  if (!text) return false;
-  const size_t size = std::min(text->size(), to.size());
-  if (size != 0) std::memcpy(to.data(), text->data(), size);
-  std::fill(to.begin() + static_cast<std::ptrdiff_t>(size), to.end(), std::byte{0});
-  return true;
-}
+bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
 
-bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept {
-  const std::byte* from = load_bytes(*impl_, value, to.size());
-  if (!from) return false;
-  std::memcpy(to.data(), from, to.size());
-  return true;
-}
+bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }
 
 }  // namespace dvm::vm

@@ -11,7 +11,7 @@ namespace {
 // The part of a region from an address on; an empty span when the address is not inside.
 template <class Byte>
 std::span<Byte> from(std::span<Byte> region, uint64_t address) noexcept {
-  const uint64_t at = address - reinterpret_cast<uint64_t>(region.data());
+  const uint64_t at = address - address_of(region.data());
   return at < region.size() ? region.subspan(at) : std::span<Byte>{};
 }
 
@@ -30,6 +30,20 @@ std::span<const std::byte> names(const Firing& firing, uint64_t address) noexcep
     if (const auto found = from(std::as_bytes(with_nul), address); !found.empty()) return found;
   }
   return {};
+}
+
+// Bytes of the traced process that stay where they are until the clause ends.
+const std::byte* target_bytes(State& state, uint64_t address, uint64_t size) noexcept {
+  if (const auto found = captured_at(state, address).bytes; found.size() >= size) return found.data();
+  std::byte* to = address == 0 ? nullptr : allocate_scratch(state, size);
+  if (to && read_target(state, address, {to, size})) return to;
+  state.set_fault(dif::Fault::badaddr, address);
+  return nullptr;
+}
+
+std::optional<std::string_view> target_string(State& state, uint64_t address, size_t limit) noexcept {
+  const auto captured = captured_string(state, address, limit);
+  return captured ? captured : late_string(state, address, limit);
 }
 
 }  // namespace
@@ -62,9 +76,11 @@ Loadable captured_at(const State& state, uint64_t address) noexcept {
 }
 
 const std::byte* load_bytes(State& state, uint64_t address, uint64_t size) noexcept {
+  if (size == 0) return state.variables.zeros.data();
+  if (!is_d_memory(address)) [[unlikely]]
+    return target_bytes(state, address, size);
   const auto found = loadable(state, address).bytes;
-  if (size != 0 && found.size() >= size) return found.data();
-  if (size == 0) return reinterpret_cast<const std::byte*>(state.variables.zeros.data());
+  if (found.size() >= size) return found.data();
   state.set_fault(dif::Fault::badaddr, address);
   return nullptr;
 }
@@ -77,6 +93,8 @@ std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
 }
 
 std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
+  if (!is_d_memory(address)) [[unlikely]]
+    return target_string(state, address, limit);
   const Loadable found = loadable(state, address);
   const size_t length = std::min(limit, found.bytes.size());
   if (length != 0 || (limit == 0 && !found.bytes.empty())) {
@@ -90,11 +108,48 @@ std::optional<std::string_view> string_at(State& state, uint64_t address, size_t
 }
 
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept {
+  if (address == 0 || is_d_memory(address)) return to.empty();
   if (const auto found = captured_at(state, address).bytes; found.size() >= to.size()) {
     if (!to.empty()) std::memcpy(to.data(), found.data(), to.size());
     return true;
   }
   return state.host != nullptr && state.host->read(address, to);
+}
+
+std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept {
+  std::byte* to = allocate_scratch(state, limit + 1);
+  if (!to) return std::nullopt;
+  const std::span text(reinterpret_cast<char*>(to), limit);
+  const bool possible = address != 0 && !is_d_memory(address) && state.host != nullptr;
+  const std::ptrdiff_t read = possible ? state.host->read_string(address, text) : -1;
+  if (read < 0) {
+    state.set_fault(dif::Fault::badaddr, address);
+    return std::nullopt;
+  }
+  const size_t size = std::min(static_cast<size_t>(read), limit);
+  to[size] = std::byte{0};
+  state.scratch.trim(to + size + 1);
+  return std::string_view(text.data(), size);
+}
+
+bool copy_bytes(State& state, uint64_t address, std::span<std::byte> to) noexcept {
+  if (!is_d_memory(address)) {
+    if (read_target(state, address, to)) return true;
+    state.set_fault(dif::Fault::badaddr, address);
+    return false;
+  }
+  const std::byte* from = load_bytes(state, address, to.size());
+  if (from && !to.empty()) std::memmove(to.data(), from, to.size());
+  return from != nullptr;
+}
+
+bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexcept {
+  const auto text = string_at(state, address);
+  if (!text) return false;
+  const size_t size = std::min(text->size(), to.size());
+  if (size != 0) std::memcpy(to.data(), text->data(), size);
+  std::fill(to.begin() + static_cast<std::ptrdiff_t>(size), to.end(), std::byte{0});
+  return true;
 }
 
 std::byte* allocate_scratch(State& state, uint64_t size) noexcept {
@@ -109,7 +164,7 @@ uint64_t scratch_string(State& state, std::string_view text) noexcept {
   if (!at) return 0;
   if (!text.empty()) std::memcpy(at, text.data(), text.size());
   at[text.size()] = std::byte{0};
-  return reinterpret_cast<uint64_t>(at);
+  return address_of(at);
 }
 
 }  // namespace dvm::vm

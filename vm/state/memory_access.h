@@ -1,16 +1,19 @@
 #pragma once
 // Values to pointers: every load, store and copy that DIF asks for is checked here against the regions of machine_state.h.
-// What fails sets the fault badaddr with the address as its value and returns null or nothing. Probe context.
+// An address of the traced process (address.h) can be loaded from too: it is read as copyin() does, into scratch if nothing was
+// captured there. What fails sets the fault badaddr with the address as its value and returns null or nothing. Probe context.
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
+#include "vm/state/address.h"
 #include "vm/state/machine_state.h"
 
 namespace dvm::vm {
 
-// Bytes from an address to the end of the region it lies in; empty outside all regions.
+// Bytes from an address of D memory to the end of the region it lies in; empty outside all regions.
 struct Loadable {
   std::span<const std::byte> bytes;
   bool ends_string = false;  // the end of the region ends a string too, as where a captured string was cut
@@ -28,10 +31,26 @@ inline std::optional<std::string_view> string_at(State& state, uint64_t address)
   return string_at(state, address, state.variables.strsize);
 }
 
-// Memory of the traced process: what was captured, else a late read.
+// Copies what load_bytes() and string_at() would point to, without their way through scratch; a string ends with as many zeros
+// as it leaves room.
+bool copy_bytes(State& state, uint64_t address, std::span<std::byte> to) noexcept;
+bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexcept;
+
+// Memory of the traced process: what was captured, else a late read. False: not readable, or D memory.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 // The captured bytes from this address on, the most that any one capture holds; empty if there are none.
 Loadable captured_at(const State& state, uint64_t address) noexcept;
+// A captured string that can be handed out where it lies: it ends where a string of at most `limit` characters would.
+inline std::optional<std::string_view> captured_string(const State& state, uint64_t address, size_t limit) noexcept {
+  const Loadable found = captured_at(state, address);
+  if (found.bytes.empty()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>(found.bytes.data()), std::min(found.bytes.size(), limit));
+  const size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) return text.substr(0, nul);
+  return text.size() == limit ? std::optional(text) : std::nullopt;
+}
+// The string as it is now, in scratch with a NUL behind it.
+std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept;
 
 // 8-aligned scratch; null and the fault noscratch when there is none left.
 std::byte* allocate_scratch(State& state, uint64_t size) noexcept;
@@ -39,7 +58,16 @@ std::byte* allocate_scratch(State& state, uint64_t size) noexcept;
 uint64_t scratch_string(State& state, std::string_view text) noexcept;
 
 template <class T>
+uint64_t load_target(State& state, uint64_t address) noexcept {
+  T value{};
+  if (!read_target(state, address, std::as_writable_bytes(std::span(&value, 1)))) state.set_fault(dif::Fault::badaddr, address);
+  return static_cast<uint64_t>(static_cast<int64_t>(value));
+}
+
+// The traced process lays its memory out as it likes, so only D memory must be aligned.
+template <class T>
 uint64_t load_value(State& state, uint64_t address) noexcept {
+  if (!is_d_memory(address)) return load_target<T>(state, address);
   if (address % sizeof(T) != 0) {
     state.set_fault(dif::Fault::badalign, address);
     return 0;
@@ -51,16 +79,9 @@ uint64_t load_value(State& state, uint64_t address) noexcept {
 
 template <class T>
 void store_value(State& state, uint64_t address, uint64_t value) noexcept {
-  if (address % sizeof(T) != 0) return state.set_fault(dif::Fault::badalign, address);
+  if (is_d_memory(address) && address % sizeof(T) != 0) return state.set_fault(dif::Fault::badalign, address);
   const T narrow = static_cast<T>(value);
   if (std::byte* at = store_bytes(state, address, sizeof(T))) std::memcpy(at, &narrow, sizeof(T));
-}
-
-template <class T>
-uint64_t load_target(State& state, uint64_t address) noexcept {
-  T value{};
-  if (!read_target(state, address, std::as_writable_bytes(std::span(&value, 1)))) state.set_fault(dif::Fault::badaddr, address);
-  return static_cast<uint64_t>(static_cast<int64_t>(value));
 }
 
 }  // namespace dvm::vm

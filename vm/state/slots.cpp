@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vm/state/address.h"
+
 namespace dvm::vm {
 
 namespace {
@@ -44,7 +46,7 @@ void Slots::place_storage() {
 
 void Slots::reset() noexcept {
   for (Slot& slot : slots_) {
-    slot.value = reinterpret_cast<uint64_t>(slot.storage);
+    slot.value = address_of(slot.storage);
     if (slot.kind == dif::TypeKind::bytes)
       std::memset(slot.storage, 0, slot.capacity);
     else if (slot.storage)

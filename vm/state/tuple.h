@@ -3,6 +3,7 @@
 // proved that it neither overflows nor underflows and that a subroutine finds its arguments.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -12,8 +13,9 @@ namespace dvm::vm {
 
 struct TupleEntry {
   uint64_t value = 0;  // the value, or the address of what was pushed by reference
-  uint64_t size = 0;   // bytes at the address, checked when pushed (a string's without its NUL); 0 for a value
+  uint64_t size = 0;   // of what was pushed by reference, a string's without its NUL; 0 for a value
   dif::PushType type = dif::PushType::value;
+  const std::byte* bytes = nullptr;  // as many as size says, where they are; null for a value
 };
 
 struct Tuple {

@@ -36,12 +36,10 @@ void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
     slot.storage[text->size()] = std::byte{0};
     state.moved += text->size() + 1;
   } else {
-    const std::byte* from = load_bytes(state, value, slot.capacity);
-    if (!from) return;
-    std::memmove(slot.storage, from, slot.capacity);
+    if (!copy_bytes(state, value, {slot.storage, slot.capacity})) return;
     state.moved += slot.capacity;
   }
-  slot.value = reinterpret_cast<uint64_t>(slot.storage);
+  slot.value = address_of(slot.storage);
 }
 
 uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
@@ -49,7 +47,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
   if (!type) return 0;
   const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
   if (value != 0 || type->capacity == 0) return value;
-  return reinterpret_cast<uint64_t>(state.variables.zeros.data());
+  return address_of(state.variables.zeros.data());
 }
 
 void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
@@ -70,19 +68,18 @@ void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t 
 }
 
 void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t size) noexcept {
+  const std::byte* bytes = nullptr;
   if (type == dif::PushType::string) {
     const size_t limit = size == 0 ? state.variables.strsize : std::min<uint64_t>(size, state.variables.strsize);
-    size = 0;
-    if (address != 0) {
-      const auto text = string_at(state, address, limit);
-      if (!text) return;
-      size = text->size();
-    }
-  } else if (!load_bytes(state, address, size)) {
+    const auto text = address == 0 ? std::optional(std::string_view()) : string_at(state, address, limit);
+    if (!text) return;
+    size = text->size();
+    bytes = reinterpret_cast<const std::byte*>(text->data());
+  } else if (bytes = load_bytes(state, address, size); !bytes) {
     return;
   }
   state.moved += size;
-  state.tuple.push({address, size, type});
+  state.tuple.push({address, size, type, bytes});
 }
 
 }  // namespace dvm::vm

@@ -9,32 +9,14 @@ namespace dvm::vm {
 
 namespace {
 
-// A captured string that can be handed out where it lies: it ends where a string of at most strsize characters would.
-std::optional<std::string_view> captured_string(const State& state, uint64_t address, size_t limit) {
-  const Loadable found = captured_at(state, address);
-  if (found.bytes.empty()) return std::nullopt;
-  const std::string_view text(reinterpret_cast<const char*>(found.bytes.data()), std::min(found.bytes.size(), limit));
-  const size_t nul = text.find('\0');
-  if (nul != std::string_view::npos) return text.substr(0, nul);
-  return text.size() == limit ? std::optional(text) : std::nullopt;
-}
-
 // A length that a script gives counts the NUL.
 size_t characters_of(uint64_t length, size_t strsize) { return std::min<uint64_t>(length == 0 ? 0 : length - 1, strsize); }
 
-uint64_t late_string(State& state, uint64_t address, size_t limit) noexcept {
-  std::byte* to = allocate_scratch(state, limit + 1);
-  if (!to) return 0;
-  const std::ptrdiff_t size = state.host->read_string(address, {reinterpret_cast<char*>(to), limit});
-  if (size < 0) {
-    state.set_fault(dif::Fault::badaddr, address);
-    return 0;
-  }
-  std::byte* end = to + std::min(static_cast<size_t>(size), limit);
-  *end = std::byte{0};
-  state.scratch.trim(end + 1);
-  state.moved += static_cast<size_t>(end - to) + 1;
-  return reinterpret_cast<uint64_t>(to);
+uint64_t late_copy(State& state, uint64_t address, size_t limit) noexcept {
+  const auto text = late_string(state, address, limit);
+  if (!text) return 0;
+  state.moved += text->size() + 1;
+  return address_of(text->data());
 }
 
 // Copies memory of the traced process to a place that may be written.
@@ -49,26 +31,26 @@ bool copy_target(State& state, uint64_t address, std::byte* to, uint64_t size) n
 
 }  // namespace
 
-uint64_t subr_alloca(State& state) noexcept { return reinterpret_cast<uint64_t>(allocate_scratch(state, argument(state, 0))); }
+uint64_t subr_alloca(State& state) noexcept { return address_of(allocate_scratch(state, argument(state, 0))); }
 
 uint64_t subr_copyin(State& state) noexcept {
   const uint64_t size = argument(state, 1);
   std::byte* to = allocate_scratch(state, std::max(size, size + 1));
   if (!to || !copy_target(state, argument(state, 0), to, size)) return 0;
   to[size] = std::byte{0};  // stringof(copyin(buffer, size)) ends with the copy, not with what scratch held before
-  return reinterpret_cast<uint64_t>(to);
+  return address_of(to);
 }
 
 uint64_t subr_copyinstr(State& state) noexcept {
   const uint64_t address = argument(state, 0);
   const size_t strsize = state.variables.strsize;
   const size_t limit = argument_count(state) > 1 ? characters_of(argument(state, 1), strsize) : strsize;
-  const auto text = captured_string(state, address, limit);
-  if (!text) return late_string(state, address, limit);
-  state.moved += text->size() + 1;
+  const auto captured = captured_string(state, address, limit);
+  if (!captured) return late_copy(state, address, limit);
+  state.moved += captured->size() + 1;
   // What is cut by a length of its own must end there for every reader.
-  if (text->size() == limit && limit < strsize) return scratch_string(state, *text);
-  return address_of(text->data());
+  if (captured->size() == limit && limit < strsize) return scratch_string(state, *captured);
+  return address_of(captured->data());
 }
 
 uint64_t subr_copyinto(State& state) noexcept {

@@ -88,7 +88,7 @@ uint64_t subr_cleanpath(State& state) noexcept {
     at = end + 1;
   }
   clean.finish();
-  return address_of(reinterpret_cast<char*>(to));
+  return address_of(to);
 }
 
 }  // namespace dvm::vm

@@ -18,7 +18,7 @@ uint64_t mapped(State& state, Change change) noexcept {
   if (!to) return 0;
   char* at = std::transform(text->begin(), text->end(), reinterpret_cast<char*>(to), change);
   *at = '\0';
-  return address_of(reinterpret_cast<char*>(to));
+  return address_of(to);
 }
 
 // Positions are clamped, so that sums of two stay in range whatever the script passes.
@@ -88,7 +88,7 @@ uint64_t subr_strjoin(State& state) noexcept {
   if (!to) return 0;
   char* at = std::copy_n(left->begin(), left_size, reinterpret_cast<char*>(to));
   *std::copy_n(right->begin(), right_size, at) = '\0';
-  return address_of(reinterpret_cast<char*>(to));
+  return address_of(to);
 }
 
 // As in C, the NUL at the end can be looked for too.

@@ -31,12 +31,11 @@ inline std::optional<std::string_view> string_argument(State& state, size_t n) n
   const TupleEntry& entry = state.tuple.entries[n];
   std::optional<std::string_view> text;
   if (entry.type == dif::PushType::string && entry.value != 0)
-    text.emplace(reinterpret_cast<const char*>(entry.value), entry.size);
+    text.emplace(reinterpret_cast<const char*>(entry.bytes), entry.size);
   else
     text = string_at(state, entry.value);
   if (text) state.moved += text->size();
   return text;
 }
-inline uint64_t address_of(const char* at) noexcept { return reinterpret_cast<uint64_t>(at); }
 
 }  // namespace dvm::vm

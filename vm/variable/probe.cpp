@@ -1,5 +1,6 @@
 // What probe fired, and for which ECB. Covered by tests/conformance/variable.
 
+#include "vm/state/address.h"
 #include "vm/variable/getter.h"
 
 namespace dvm::vm {
@@ -8,7 +9,7 @@ namespace {
 
 // A name that the instrument left out reads as the empty string.
 uint64_t text(const State& state, std::string_view name) {
-  return reinterpret_cast<uint64_t>(name.data() ? static_cast<const void*>(name.data()) : state.variables.zeros.data());
+  return address_of(name.data() ? static_cast<const void*>(name.data()) : state.variables.zeros.data());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The thread that fired and its process. Covered by tests/conformance/variable.
 
+#include "vm/state/address.h"
 #include "vm/variable/getter.h"
 
 namespace dvm::vm {
@@ -20,7 +21,7 @@ uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gi
 
 uint64_t var_execname(State& state, uint64_t) noexcept {
   const char* name = state.firing->execname.data();
-  return reinterpret_cast<uint64_t>(name ? static_cast<const void*>(name) : state.variables.zeros.data());
+  return address_of(name ? static_cast<const void*>(name) : state.variables.zeros.data());
 }
 
 }  // namespace dvm::vm

@@ -7,12 +7,15 @@
 #include <map>
 #include <random>
 
+#include "vm/state/address.h"
+
 namespace dvm::vm {
 
 namespace {
 
-TupleEntry value(uint64_t v) { return {v, 0, dif::PushType::value}; }
-TupleEntry text(std::string_view s) { return {reinterpret_cast<uint64_t>(s.data()), s.size(), dif::PushType::string}; }
+TupleEntry value(uint64_t v) { return {v, 0, dif::PushType::value, nullptr}; }
+TupleEntry text(std::string_view s) { return {0, s.size(), dif::PushType::string, std::as_bytes(std::span(s)).data()}; }
+const char* text_at(uint64_t address) { return reinterpret_cast<const char*>(address & ~kDMemory); }
 std::span<const std::byte> bytes(std::string_view s) { return std::as_bytes(std::span(s)); }
 
 TEST(DynamicVariables, KeepsKeysApart) {
@@ -72,7 +75,7 @@ TEST(DynamicVariables, ATooLargeValueIsDropped) {
   store.store_bytes({1, false, 0, {}}, bytes(large), true);
   store.store_bytes({2, false, 0, {}}, bytes(large), true);
   EXPECT_EQ(store.drops().drops, 2u);
-  EXPECT_STREQ(reinterpret_cast<const char*>(store.load({1, false, 0, {}})), "old");
+  EXPECT_STREQ(text_at(store.load({1, false, 0, {}})), "old");
   EXPECT_EQ(store.load({2, false, 0, {}}), 0u);
 }
 
@@ -95,13 +98,13 @@ TEST(DynamicVariables, AgreesWithAMap) {
     const auto expected = model.find(name);
     ASSERT_EQ(found != 0, expected != model.end());
     if (found != 0) {
-      ASSERT_EQ(reinterpret_cast<const char*>(found), expected->second);
+      ASSERT_EQ(text_at(found), expected->second);
     }
   }
   EXPECT_EQ(store.drops().drops, 0u);
   for (const auto& [name, content] : model) {
     const TupleEntry key[] = {text(name), value(3)};
-    EXPECT_EQ(reinterpret_cast<const char*>(store.load({9, false, 0, key})), content);
+    EXPECT_EQ(text_at(store.load({9, false, 0, key})), content);
   }
 }
 

@@ -18,7 +18,7 @@ class MemoryAccessTest : public testing::Test {
     state_.difo = &difo_;
     difo_.strings = std::string("abc\0defgh\0", 10);
   }
-  static uint64_t address(const void* at) { return reinterpret_cast<uint64_t>(at); }
+  static uint64_t address(const void* at) { return address_of(at); }
 
   std::vector<dif::Variable> table_{
       {"g", 0x500, dif::Scope::global, dif::VariableKind::scalar, true, true, {dif::TypeKind::bytes, false, false, 16, ""}},
@@ -109,6 +109,31 @@ TEST_F(MemoryAccessTest, ReadsOfTheProcessPreferWhatWasCaptured) {
   EXPECT_EQ(std::string(to, 4), "w by");
   EXPECT_EQ(host_.reads, 1u);
   EXPECT_FALSE(read_target(state_, 0xffff'ffff'ffff'fffe, std::as_writable_bytes(std::span(to))));
+}
+
+// Wherever dvm itself lies: an address of the process is never taken for one of D memory.
+TEST_F(MemoryAccessTest, TheProcessIsApartFromDMemory) {
+  std::byte* mine = allocate_scratch(state_, 8);
+  std::fill_n(mine, 8, std::byte{'m'});
+  const auto same = reinterpret_cast<uint64_t>(mine);
+  EXPECT_FALSE(load_bytes(state_, same, 8));
+  EXPECT_EQ(state_.fault.value, same);
+  host_.memory[same] = "theirs!!";
+  state_.fault = {};
+  EXPECT_EQ(string_at(state_, same, 6), "theirs");
+  EXPECT_EQ(load_value<uint8_t>(state_, same), 't');
+  EXPECT_FALSE(state_.faulted());
+  EXPECT_FALSE(store_bytes(state_, same, 1));
+  EXPECT_EQ(mine[0], std::byte{'m'});
+  std::byte to[1];
+  EXPECT_FALSE(read_target(state_, address(mine), to));
+}
+
+TEST_F(MemoryAccessTest, NullIsNotReadLate) {
+  EXPECT_FALSE(load_bytes(state_, 0, 1));
+  EXPECT_FALSE(string_at(state_, 0));
+  EXPECT_EQ(load_value<int>(state_, 0), 0u);
+  EXPECT_EQ(host_.reads, 0u);
 }
 
 // A part is never taken for the whole, and does not hide it.

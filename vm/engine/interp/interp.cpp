@@ -63,7 +63,7 @@ void InterpDifo::decode(size_t pc, Labels labels) {
   const dif::Format format = info(in.opcode()).format;
   if (format == dif::Format::branch) op.target = &ops_[in.label()];
   if (format == dif::Format::setx) op.value = difo().integers[in.index()];
-  if (format == dif::Format::sets) op.value = reinterpret_cast<uint64_t>(difo().strings.data() + in.index());
+  if (format == dif::Format::sets) op.value = address_of(difo().strings.data() + in.index());
   if (format == dif::Format::call) op.subr = subr_of(in.index());
   if (in.opcode() == dif::Opcode::ldgs) op.getter = getter_of(in.index());
   if (in.opcode() == dif::Opcode::ldga) op.getter = getter_of(in.r1());

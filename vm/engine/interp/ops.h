@@ -153,7 +153,7 @@ DVM_STORE(stx, uint64_t)
 #undef DVM_STORE
 
 DVM_BODY(allocs) {
-  r[op.rd] = reinterpret_cast<uint64_t>(allocate_scratch(state, r[op.r1]));
+  r[op.rd] = address_of(allocate_scratch(state, r[op.r1]));
   return unless_faulted(state);
 }
 DVM_BODY(copys) {
@@ -218,7 +218,7 @@ DVM_DYNAMIC(ldtaa, sttaa, true, true)
 
 // The tuple stack and calls.
 DVM_BODY(pushtv) {
-  state.tuple.push({r[op.rd], 0, dif::PushType::value});
+  state.tuple.push({r[op.rd], 0, dif::PushType::value, nullptr});
   return Step::next;
 }
 DVM_BODY(pushtr) {

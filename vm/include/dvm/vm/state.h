@@ -2,8 +2,9 @@
 // What a DIFO sees and changes.
 //   VariableState  one consumer: globals, thread-local variables, associative arrays; lives as long as tracing
 //   MachineState   one firing: the fault, scratch, the tuple stack, clause-local variables, and the way to Host
-// By-reference values (strings, bytes) are addresses in this process: of the string table, of scratch, of variable storage, of
-// captured memory or of the firing's names. A load or store is checked against these regions; anything else is a fault badaddr.
+// By-reference values (strings, bytes) are addresses of D memory: the string table, scratch, variable storage, captured memory,
+// the firing's names; they look like addresses of a kernel (vm/state/address.h). Loads and stores are checked against these
+// regions. A load from any other address reads the traced process; what is not there either is a fault badaddr.
 // Memory is allocated when these are made, never while DIF runs.
 
 #include <cstddef>
