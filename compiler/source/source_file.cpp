@@ -25,7 +25,8 @@ unsigned SourceFile::column(uint32_t offset) const { return offset - starts_[lin
 std::string_view SourceFile::line_text(unsigned line) const {
   if (line == 0 || line > starts_.size()) return {};
   std::string_view rest = text().substr(starts_[line - 1]);
-  return rest.substr(0, rest.find_first_of("\r\n"));
+  rest = rest.substr(0, rest.find('\n'));
+  return rest.substr(0, rest.find_last_not_of('\r') + 1);
 }
 
 dif::SourcePosition SourceFile::position(Location where) const { return {source_.name, line(where.begin), column(where.begin)}; }

@@ -23,6 +23,13 @@ TEST(SourceFile, FindsLinesAndColumns) {
   EXPECT_EQ(file.text({50, 100}), "");
 }
 
+TEST(SourceFile, OnlyANewlineEndsALine) {
+  const Source source{"x.d", "a\rb\r\n\r\n", false};
+  const SourceFile file(source);
+  EXPECT_EQ(file.line_text(1), "a\rb");
+  EXPECT_EQ(file.line_text(2), "");
+}
+
 struct Collected {
   explicit Collected(Source s) : source(std::move(s)), file(source), diagnostics(list) { diagnostics.set_source(&file); }
 
