@@ -58,9 +58,10 @@ void Slots::place_storage() {
 void Slots::reset() noexcept {
   for (Slot& slot : slots_) {
     slot.value = address_of(slot.storage);
+    if (slot.capacity == 0) continue;
     if (slot.kind == dif::TypeKind::bytes)
       std::memset(slot.storage, 0, slot.capacity);
-    else if (slot.storage)
+    else
       *slot.storage = std::byte{0};
   }
 }
