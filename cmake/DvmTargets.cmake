@@ -12,6 +12,12 @@ if(DVM_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# Everything counts its branches for libFuzzer; only the targets bring its main().
+if(DVM_FUZZ)
+  add_compile_options(-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
 add_library(dvm_warnings INTERFACE)
 target_compile_options(dvm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 # GCC 12 sees overlapping copies in every "literal" + std::string once it inlines enough (-O3).

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/symbol/elf.h"
-#include "tests/fuzz/fuzz_support.h"
+#include "tests/fuzz/read_elf.h"
 
 namespace dvm::runtime {
 namespace {
@@ -21,23 +20,7 @@ class ElfFuzz : public testing::Test {
     std::memcpy(&header_, whole_.data(), sizeof header_);
   }
 
-  // Reads the file and looks at everything that was read.
-  void read(const std::string& bytes) {
-    ASSERT_TRUE(file_.write(bytes));
-    auto elf = ElfObject::read(file_.path());
-    if (!elf) {
-      EXPECT_FALSE(elf.error().message.empty());
-      refused_++;
-      return;
-    }
-    read_++;
-    for (const ElfFunction& function : (*elf)->functions()) {
-      ASSERT_FALSE(function.name.empty());
-      ASSERT_EQ(function.name.find('\0'), std::string_view::npos);
-      ASSERT_GT(function.size, 0U);
-      ASSERT_LE(function.offset, static_cast<uint64_t>(INT64_MAX));
-    }
-  }
+  void read(const std::string& bytes) { (fuzz::read_elf(file_, bytes) ? read_ : refused_)++; }
 
   void run(unsigned seed, size_t from, size_t to, int rounds) {
     std::mt19937 random(seed);

@@ -1,5 +1,6 @@
 #pragma once
-// Deterministic damage to files: the same seed gives the same bytes on every machine.
+// What all that feeds dvm junk needs. The damage done to files is deterministic: the same seed gives the same bytes on every
+// machine.
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -16,6 +18,13 @@
 #include <string_view>
 
 namespace dvm::fuzz {
+
+// A property that must hold for any input. Where it does not, GoogleTest and libFuzzer both see the process die.
+inline void require(bool holds, std::string_view what) {
+  if (holds) return;
+  fmt::print(stderr, "does not hold: {}\n", what);
+  std::abort();
+}
 
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

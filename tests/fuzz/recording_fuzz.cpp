@@ -1,52 +1,12 @@
 // Damaged recordings, with and without a right checksum: reading them must end with an error, or with firings of probes that are
 // in the recording and of memory that is there.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-#include <zlib.h>
 
-#include <algorithm>
-#include <cstring>
-
-#include "runtime/instrument/replay/recording.h"
-#include "runtime/instrument/replay/recording_format.h"
-#include "runtime/instrument/replay/replay.h"
-#include "tests/fuzz/fuzz_support.h"
+#include "tests/fuzz/replay.h"
 
 namespace dvm::runtime {
 namespace {
-
-// Reads every byte that a firing refers to.
-class TouchingSink : public EventSink {
- public:
-  void fire(vm::Firing& firing) noexcept override {
-    fired++;
-    for (const vm::CapturedMemory& memory : firing.memory) {
-      for (std::byte byte : memory.bytes) sum += static_cast<uint64_t>(byte);
-    }
-    sum += std::strlen(firing.execname.data());
-  }
-  uint64_t fired = 0, sum = 0;
-};
-
-// Puts right checksums on every block that is where a block should be.
-void seal(std::string& bytes) {
-  auto crc = [&](size_t at, size_t size) {
-    return static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data() + at), static_cast<uInt>(size)));
-  };
-  if (bytes.size() < sizeof(recording::Header)) return;
-  uint32_t header = crc(0, offsetof(recording::Header, crc));
-  std::memcpy(bytes.data() + offsetof(recording::Header, crc), &header, sizeof header);
-  for (size_t at = sizeof(recording::Header); bytes.size() - at >= sizeof(recording::BlockHead);) {
-    recording::BlockHead head{};
-    std::memcpy(&head, bytes.data() + at, sizeof head);
-    if (head.length > bytes.size() - at - sizeof head) return;
-    head.crc = crc(at + sizeof head, head.length);
-    std::memcpy(bytes.data() + at, &head, sizeof head);
-    at += sizeof head + head.length;
-  }
-}
 
 class RecordingFuzz : public testing::Test {
  protected:
@@ -86,33 +46,13 @@ class RecordingFuzz : public testing::Test {
     writer.write(firing);
   }
 
-  void replay(const std::string& bytes) {
-    ASSERT_TRUE(file_.write(bytes));
-    auto reader = RecordingReader::open(file_.path());
-    if (!reader) {
-      ASSERT_NE(reader.error().message.find("byte "), std::string::npos) << reader.error().message;
-      refused_++;
-      return;
-    }
-    Catalog catalog;
-    if (!(*reader)->add_probes(catalog)) return;
-    std::vector<EnabledProbe> enabled;
-    for (const Probe* each : catalog.match({})) enabled.push_back({each, {}});
-    uint64_t events = (*reader)->events();
-    auto instrument = make_replay_instrument(std::move(*reader));
-    std::vector<Refused> refused;
-    ASSERT_TRUE(instrument->enable(enabled, refused));
-    TouchingSink sink;
-    while (!instrument->finished()) ASSERT_TRUE(instrument->poll(sink));
-    ASSERT_EQ(sink.fired, events);
-    replayed_++;
-  }
+  void replay(const std::string& bytes) { (fuzz::replay(file_, bytes) ? replayed_ : refused_)++; }
 
   void run(unsigned seed, bool sealed) {
     std::mt19937 random(seed);
     for (int i = 0; i < 4000 && !HasFatalFailure(); i++) {
       std::string bytes = fuzz::damage(whole_, random, 0, whole_.size());
-      if (sealed) seal(bytes);
+      if (sealed) fuzz::seal(bytes);
       replay(bytes);
     }
     RecordProperty("replayed", replayed_);
@@ -141,7 +81,7 @@ TEST_F(RecordingFuzz, Junk) {
     std::string bytes(random() % 2048, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (bytes.size() > 40) std::memcpy(bytes.data(), whole_.data(), 40);
-    if (i % 2 == 0) seal(bytes);
+    if (i % 2 == 0) fuzz::seal(bytes);
     replay(bytes);
   }
   EXPECT_EQ(replayed_, 0);

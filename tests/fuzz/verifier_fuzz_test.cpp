@@ -8,10 +8,8 @@
 #include <random>
 
 #include "dvm/dif/text.h"
-#include "dvm/dif/variable.h"
-#include "dvm/vm/engine.h"
 #include "tests/conformance/dift.h"
-#include "tests/conformance/mock_host.h"
+#include "tests/fuzz/machine.h"
 
 namespace dvm::vm {
 
@@ -19,73 +17,13 @@ namespace {
 
 using dif::Difo;
 using dif::Instruction;
+using fuzz::all_kinds;
+using fuzz::Machine;
 
 unsigned rounds() {
   const char* wanted = std::getenv("DVM_FUZZ_ROUNDS");
   return wanted ? static_cast<unsigned>(std::atoi(wanted)) : 4000;
 }
-
-// A session with one variable of every scope, kind and type, so that random ids hit something.
-std::vector<dif::Variable> all_kinds() {
-  const dif::DataType types[] = {{dif::TypeKind::integer, true, false, 8, "int64_t"},
-                                 {dif::TypeKind::string, false, false, 0, "string"},
-                                 {dif::TypeKind::bytes, false, false, 24, "struct s"}};
-  std::vector<dif::Variable> table;
-  uint16_t id = dif::kFirstUserVariable;
-  for (const dif::Scope scope : {dif::Scope::global, dif::Scope::thread, dif::Scope::clause})
-    for (const dif::VariableKind kind : {dif::VariableKind::scalar, dif::VariableKind::array})
-      for (const dif::DataType& type : types) table.push_back({"v", id++, scope, kind, true, true, type});
-  return table;
-}
-
-class Machine {
- public:
-  Machine() {
-    firing_.args = {0, 1, 0x1000, ~uint64_t{0}, 0x2000};
-    firing_.provider = "pid1", firing_.module = "m", firing_.function = "f", firing_.name = "entry", firing_.execname = "e";
-    firing_.memory = captured_;
-    host_.memory[0x2000] = "late";
-    host_.registers[16] = 5;
-  }
-  // True when the verifier admitted it.
-  bool try_run(Difo difo) {
-    auto verified = verify(std::move(difo));
-    if (!std::holds_alternative<VerifiedDifo>(verified)) {
-      EXPECT_FALSE(std::get<1>(verified).empty());
-      return false;
-    }
-    run(std::get<VerifiedDifo>(std::move(verified)));
-    return true;
-  }
-
- private:
-  void run(VerifiedDifo verified) {
-    const auto policy = static_cast<CostPolicy>(runs_++ % 3);
-    const size_t size = verified.difo().text.size();
-    const auto prepared = prepare_interp(std::move(verified), policy);
-    state_.begin_firing(firing_, host_);
-    const uint64_t value = prepared->run(state_);
-    if (state_.fault().id != dif::Fault::none) {
-      EXPECT_LT(state_.fault().pc, size);
-    }
-    std::byte to[300];
-    state_.copy_string(value, to);
-    state_.copy_bytes(value, to);
-    Counts counts;
-    prepared->take_counts(counts);
-    for (const Tally& tally : counts.opcodes) EXPECT_LE(tally.count, size);
-  }
-
-  const std::byte bytes_[8] = {std::byte{'a'}, std::byte{'b'}};
-  const CapturedMemory captured_[1] = {{0x1000, bytes_, false}};
-  Firing firing_;
-  test::MockHost host_;
-  StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 4096};
-  std::vector<dif::Variable> table_ = all_kinds();
-  VariableState variables_{table_, limits_};
-  MachineState state_{variables_, limits_};
-  unsigned runs_ = 0;
-};
 
 class Maker {
  public:
@@ -172,7 +110,7 @@ class Maker {
 
 TEST(VerifierFuzz, RandomWords) {
   Maker maker(1);
-  Machine machine;
+  Machine machine(all_kinds());
   for (unsigned i = 0; i < rounds(); i++) {
     Difo difo;
     for (unsigned n = 1 + maker.below(16); n-- > 0;) difo.text.push_back(maker.any_word());
@@ -182,7 +120,7 @@ TEST(VerifierFuzz, RandomWords) {
 
 TEST(VerifierFuzz, LikelyWords) {
   Maker maker(2);
-  Machine machine;
+  Machine machine(all_kinds());
   unsigned admitted = 0;
   for (unsigned i = 0; i < 10 * rounds(); i++) admitted += machine.try_run(maker.likely_difo());
   EXPECT_GT(admitted, rounds() / 4) << "too few DIFOs ran for this to mean anything";
@@ -190,7 +128,7 @@ TEST(VerifierFuzz, LikelyWords) {
 
 TEST(VerifierFuzz, MutatedConformanceCases) {
   Maker maker(3);
-  Machine machine;
+  Machine machine(all_kinds());
   std::vector<Difo> seeds;
   for (const test::Dift& file : test::read_all_dift())
     for (const test::Case& c : file.cases)
