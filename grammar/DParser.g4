@@ -56,7 +56,7 @@ typeSpecifier
 name            : IDENTIFIER | TYPE_NAME;
 member          : typeSpecifier+ (memberDeclarator (COMMA memberDeclarator)*)? SEMI;
 memberDeclarator: declarator (COLON expr)? | COLON expr;
-enumerator      : IDENTIFIER (ASSIGN expr)?;
+enumerator      : (name | SCOPED_NAME) (ASSIGN expr)?;
 
 declarator      : pointer* directDeclarator;
 pointer         : STAR QUALIFIER*;

@@ -21,8 +21,8 @@ else()
 endif()
 
 find_package(ZLIB REQUIRED)
-pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
-target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB)
+pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
+target_link_libraries(dvm_source PRIVATE PkgConfig::libelf ZLIB::ZLIB)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
   instrument/replay/recording_reader.cpp
@@ -38,11 +38,5 @@ target_sources(dvm_source PRIVATE
   provider/profile.cpp
   provider/providers.cpp
   symbol/demangle.cpp
-  symbol/dwarf_describe.cpp
-  symbol/dwarf_file.cpp
-  symbol/dwarf_names.cpp
   symbol/elf.cpp
-  symbol/maps.cpp
-  symbol/open_elf.cpp
-  symbol/signature.cpp
-  symbol/target_types.cpp)
+  symbol/maps.cpp)

@@ -85,6 +85,7 @@ void Builder::add(Specifiers& to, Tree::SpecifierContext& tree) {
   if (auto* t = dynamic_cast<Tree::TypeSpecifierOnlyContext*>(&tree)) return add(to, *t->typeSpecifier());
   auto& storage = static_cast<Tree::StorageSpecifierContext&>(tree);
   if (storage.TYPEDEF()) to.is_typedef = true;
+  if (to.scope && (storage.SELF() || storage.THIS())) to.storage.push_back(text(*tree.start));
   if (storage.SELF()) to.scope = dif::Scope::thread;
   if (storage.THIS()) to.scope = dif::Scope::clause;
   if (storage.STORAGE()) to.storage.push_back(text(*storage.STORAGE()->getSymbol()));
@@ -137,7 +138,7 @@ void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
   if (tree.name()) to.name = text(*tree.name()->start);
   to.has_body = tree.LBRACE() != nullptr;
   for (auto* t : tree.enumerator()) {
-    const antlr4::Token& name = *t->IDENTIFIER()->getSymbol();
+    const antlr4::Token& name = *t->start;
     to.enumerators.push_back({text(name), where(name), t->expr() ? expr(*t->expr()) : nullptr});
   }
 }
@@ -173,13 +174,17 @@ Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
   return d;
 }
 
+void Builder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Declarator& to) {
+  for (auto t = trees.rbegin(); t != trees.rend(); ++t) to.derivations.push_back(pointer(**t));
+}
+
 // Inside out: what stands next to the name comes first.
 void Builder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
   Tree::DirectDeclaratorContext& direct = *tree.directDeclarator();
   if (direct.declarator()) derive(*direct.declarator(), to);
   if (direct.name()) to.name = text(*direct.name()->start), to.where = where(*direct.name());
   for (auto* t : direct.declaratorSuffix()) to.derivations.push_back(suffix(*t));
-  for (auto* t : tree.pointer()) to.derivations.push_back(pointer(*t));
+  add_pointers(tree.pointer(), to);
 }
 
 void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
@@ -187,7 +192,7 @@ void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
     if (direct->abstractDeclarator()) derive(*direct->abstractDeclarator(), to);
     for (auto* t : direct->declaratorSuffix()) to.derivations.push_back(suffix(*t));
   }
-  for (auto* t : tree.pointer()) to.derivations.push_back(pointer(*t));
+  add_pointers(tree.pointer(), to);
 }
 
 Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {

@@ -52,6 +52,7 @@ class Builder {
   void members(Tree::MemberContext& tree, std::vector<MemberDecl>& to);
   Derivation pointer(Tree::PointerContext& tree);
   Declarator declarator(Tree::DeclaratorContext& tree);
+  void add_pointers(const std::vector<Tree::PointerContext*>& trees, Declarator& to);
   void derive(Tree::DeclaratorContext& tree, Declarator& to);
   void derive(Tree::AbstractDeclaratorContext& tree, Declarator& to);
   Derivation suffix(Tree::DeclaratorSuffixContext& tree);

@@ -19,6 +19,7 @@ std::unique_ptr<antlr4::Token> Lexer::nextToken() {
     check(*next);
     follow_typedef(*next);
     follow_braces(next->getType());
+    after_type_ = ends_type(next->getType());
     previous_ = next->getType();
   }
   index_++;
@@ -64,11 +65,21 @@ size_t Lexer::scoped_type(std::string_view text) {
   return name == "struct" ? SCOPED_STRUCT : name == "union" ? SCOPED_UNION : name == "enum" ? SCOPED_ENUM : SCOPED_NAME;
 }
 
+// Whether a type stands before what follows, which then is the declared name even if it names a type too.
+bool Lexer::ends_type(size_t kind) const {
+  if (kind == QUALIFIER) return after_type_;
+  if (kind == RBRACE) return in_item_ && !in_clause_;
+  const bool is_tag = previous_ == STRUCT || previous_ == UNION || previous_ == ENUM;
+  return kind == BASIC_TYPE || kind == TYPE_NAME || (is_tag && kind != LBRACE);
+}
+
 // Turns identifiers that name types into TYPE_NAME; between clauses that begins a declaration. A #! line is none at all.
 void Lexer::classify(antlr4::WritableToken& t) {
-  if (t.getType() == IDENTIFIER && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT && previous_ != UNION &&
-      previous_ != ENUM && previous_ != SCOPED_STRUCT && previous_ != SCOPED_UNION && previous_ != SCOPED_ENUM &&
-      type_names_.contains(text(t))) {
+  if (after_type_ && t.getType() == SCOPED_NAME) {
+    t.setType(IDENTIFIER);  // which the checker refuses
+  } else if (t.getType() == IDENTIFIER && !after_type_ && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT &&
+             previous_ != UNION && previous_ != ENUM && previous_ != SCOPED_STRUCT && previous_ != SCOPED_UNION &&
+             previous_ != SCOPED_ENUM && type_names_.contains(text(t))) {
     t.setType(TYPE_NAME);
   } else if (t.getType() == SCOPED_NAME) {
     t.setType(scoped_type(text(t)));

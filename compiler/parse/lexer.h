@@ -22,6 +22,7 @@ class Lexer : public grammar::DLexer {
   static size_t scoped_type(std::string_view text);
   std::unique_ptr<antlr4::Token> type_or_probe(std::unique_ptr<antlr4::Token> probe);
   bool begins_declaration(const antlr4::Token& t) const;
+  bool ends_type(size_t kind) const;
   void classify(antlr4::WritableToken& t);
   void follow_braces(size_t kind);
   void follow_typedef(const antlr4::Token& t);
@@ -37,7 +38,8 @@ class Lexer : public grammar::DLexer {
   std::vector<size_t> item_ends_;
   size_t index_ = 0;     // of the next token on the default channel or off it
   size_t previous_ = 0;  // type of the last token on the default channel
-  unsigned depth_ = 0;   // of braces
+  bool after_type_ = false;
+  unsigned depth_ = 0;  // of braces
   bool in_item_ = false;
   bool in_clause_ = false;
   bool in_typedef_ = false;

@@ -6,13 +6,15 @@
 #include <algorithm>
 
 #include "compiler/sema/check_types.h"
+#include "compiler/sema/declare.h"
+#include "compiler/types/layout.h"
 
 namespace dvm::compiler {
 
 namespace {
 
-const Type* fail(Session& s, Tag tag, Location where, std::string message) {
-  s.error(tag, where, std::move(message));
+const Type* fail(Session& s, Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
+  s.error(tag, where, std::move(message), std::move(hints));
   return s.types.error();
 }
 
@@ -55,52 +57,6 @@ const Type* basic_type(const Specifiers& spec, Session& s) {
   return s.types.basic(w.count("unsigned") ? "unsigned " + base : base);
 }
 
-// Places members one after another, or for a union all at 0; bit-fields share units of their declared type.
-class Layout {
- public:
-  explicit Layout(Type& record) : record_(record) {}
-
-  void add(std::string name, const Type* type) {
-    const Type& t = resolve(*type);
-    const uint64_t offset = record_.is_union ? 0 : align((bits_ + 7) / 8, t.align);
-    record_.fields.push_back({std::move(name), type, offset, 0, 0, 0});
-    finish(t.align, (offset + t.size) * 8);
-  }
-
-  void add_bits(std::string name, const Type* type, unsigned width) {
-    const Type& t = resolve(*type);
-    const uint64_t unit = t.size * 8;
-    uint64_t at = record_.is_union ? 0 : bits_;
-    if (width == 0) {
-      bits_ = align(bits_, unit);
-      return;
-    }
-    if (at / unit != (at + width - 1) / unit) at = align(at, unit);
-    if (!name.empty())
-      record_.fields.push_back(
-          {std::move(name), type, at / unit * t.size, width, static_cast<unsigned>(at % unit), static_cast<unsigned>(t.size)});
-    finish(t.align, at + width);
-  }
-
-  void close() {
-    record_.size = align((largest_ + 7) / 8, record_.align);
-    record_.is_complete = true;
-  }
-
- private:
-  static uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
-
-  void finish(uint64_t alignment, uint64_t end) {
-    record_.align = std::max(record_.align, alignment);
-    bits_ = end;
-    largest_ = std::max(largest_, end);
-  }
-
-  Type& record_;
-  uint64_t bits_ = 0;
-  uint64_t largest_ = 0;
-};
-
 bool constant_of(ExprPtr& e, int64_t& value, Session& s) {
   ExprChecker checker(s);
   checker.check(e);
@@ -110,24 +66,50 @@ bool constant_of(ExprPtr& e, int64_t& value, Session& s) {
 void add_bitfield(MemberDecl& m, const Type* type, Layout& layout, Session& s) {
   int64_t width = 0;
   const Location where = m.width->where;
-  if (!is_integer(type)) return s.error(Tag::D_DECL_BFTYPE, where, fmt::format("invalid type for bit-field: {}", type->name));
-  if (!constant_of(m.width, width, s)) return s.error(Tag::D_DECL_BFCONST, where, "bit-field size must be an integer constant");
-  if (width < 0 || width > static_cast<int64_t>(resolve(*type).size * 8) || (width == 0 && !m.declarator.name.empty()))
-    return s.error(Tag::D_DECL_BFSIZE, where, fmt::format("invalid bit-field size: {}", width));
-  layout.add_bits(m.declarator.name, type, static_cast<unsigned>(width));
+  const std::string& name = m.declarator.name;
+  if (!constant_of(m.width, width, s) || width < 0 || (width == 0 && !name.empty()))
+    return s.error(Tag::D_DECL_BFCONST, where, "positive integral constant expression expected as bit-field size");
+  if (!is_integer(type))
+    return s.error(Tag::D_DECL_BFTYPE, m.declarator.where,
+                   fmt::format("invalid type for bit-field: {}", name.empty() ? "(anon)" : name),
+                   {fmt::format("{} is no integer type", type->name)});
+  const unsigned bits = resolve(*type).is_bool ? 1 : static_cast<unsigned>(resolve(*type).size * 8);
+  if (width > bits)
+    return s.error(Tag::D_DECL_BFSIZE, where, fmt::format("bit-field too big for type: {}", name.empty() ? "(anon)" : name),
+                   {fmt::format("{} has {} bit{}", type->name, bits, bits == 1 ? "" : "s")});
+  layout.add_bits(name, type, static_cast<unsigned>(width));
+}
+
+void redeclared_member(const std::string& name, Location where, const Type& record, Session& s) {
+  s.error(Tag::D_DECL_IDRED, where, fmt::format("duplicate member {} in {}", name, record.name));
+}
+
+// "struct { ... };" in a record: its members are the record's own.
+void add_anonymous(MemberDecl& m, const Type* type, Layout& layout, const Type& record, Session& s) {
+  if (!is_record(type) || !m.specifiers->has_body || !m.specifiers->name.empty())
+    return s.error(Tag::D_DECL_MNAME, m.declarator.where, "member declaration requires a name",
+                   {"only a struct or union without a tag may stand without one"});
+  for (const Field& f : resolve(*type).fields)
+    if (record.find(f.name)) return redeclared_member(f.name, m.declarator.where, record, s);
+  layout.add_anonymous(type);
 }
 
 void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& record, Session& s) {
   const Type* type = derive_type(base, m.declarator, 0, s);
   if (is_error(type)) return;
   const std::string& name = m.declarator.name;
-  if (!name.empty() && record.find(name))
-    return s.error(Tag::D_DECL_IDRED, m.declarator.where, fmt::format("duplicate member {} in {}", name, record.name));
+  const Location where = m.declarator.where;
+  if (!name.empty() && record.find(name)) return redeclared_member(name, where, record, s);
   if (m.is_bitfield) return add_bitfield(m, type, layout, s);
-  if (is_void(type)) return s.error(Tag::D_DECL_VOIDOBJ, m.declarator.where, fmt::format("cannot have void object: {}", name));
-  if (!resolve(*type).is_complete || cls(type) == TypeClass::function || resolve(*type).size > kMaxObject)
-    return s.error(Tag::D_DECL_INCOMPLETE, m.declarator.where,
-                   fmt::format("incomplete struct/union/enum {}: {}", type->name, name));
+  if (name.empty()) return add_anonymous(m, type, layout, record, s);
+  if (name.find('`') != std::string::npos)
+    return s.error(Tag::D_DECL_SCOPE, where, fmt::format("D scoping operator may not be used in a member name ({})", name));
+  if (is_void(type) || is_function_type(type))
+    return s.error(Tag::D_DECL_VOIDOBJ, where,
+                   fmt::format("cannot have {} member: {}", is_void(type) ? "void" : "function", name));
+  if (!resolve(*type).is_complete)
+    return s.error(Tag::D_DECL_INCOMPLETE, where, fmt::format("incomplete struct/union/enum {}: {}", type->name, name));
+  if (resolve(*type).size > kMaxObject) return;  // diagnosed where it was defined
   layout.add(name, type);
 }
 
@@ -135,7 +117,8 @@ const Type* record_type(Specifiers& spec, Session& s) {
   const char* keyword = spec.form == TypeForm::structure ? "struct" : "union";
   Type* record = s.types.tag(keyword, spec.name);
   if (!spec.has_body) return record;
-  if (record->is_complete) return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
+  if (record->is_complete || record->is_open)
+    return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
   Layout layout(*record);
   std::shared_ptr<Specifiers> last;
   const Type* base = nullptr;
@@ -149,6 +132,9 @@ const Type* record_type(Specifiers& spec, Session& s) {
 }
 
 void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session& s) {
+  if (e.name.find('`') != std::string::npos)
+    return s.error(Tag::D_DECL_SCOPE, e.where,
+                   fmt::format("D scoping operator may not be used in an enumerator name ({})", e.name));
   if (e.value) {
     const Location where = e.value->where;
     if (!constant_of(e.value, next, s))
@@ -156,7 +142,7 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session&
                      fmt::format("enumerator '{}' must be assigned to an integral constant expression", e.name));
   }
   if (next < INT32_MIN || next > INT32_MAX)
-    return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows int", e.name));
+    return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows INT_MAX ({})", e.name, INT32_MAX));
   if (s.symbols.find(dif::Scope::global, e.name))
     return s.error(Tag::D_DECL_IDRED, e.where, fmt::format("identifier redeclared: {}", e.name));
   Symbol symbol;
@@ -168,30 +154,48 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session&
 const Type* enum_type(Specifiers& spec, Session& s) {
   Type* type = s.types.tag("enum", spec.name);
   if (!spec.has_body) return type;
-  if (type->is_complete) return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", type->name));
-  type->is_complete = true;
+  if (type->is_complete || type->is_open)
+    return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", type->name));
+  type->is_open = true;
   int64_t next = 0;
   for (EnumeratorDecl& e : spec.enumerators) add_enumerator(e, next, type, s);
+  type->is_open = false, type->is_complete = true;
   return type;
 }
 
+// "[]" is an array of no elements; whoever declares a variable of it says so.
 const Type* array_type(const Type* element, Derivation& d, Session& s) {
   int64_t count = 0;
-  if (!d.count) return fail(s, Tag::D_DECL_ARRNULL, d.where, "array declaration requires array dimension");
-  const Location where = d.count->where;
-  if (!constant_of(d.count, count, s) || count < 0)
+  const Location where = d.count ? d.count->where : d.where;
+  if (is_void(element)) return fail(s, Tag::D_DECL_VOIDOBJ, d.where, "cannot declare array of void");
+  if (d.count && (!constant_of(d.count, count, s) || count < 0))
     return fail(s, Tag::D_DECL_ARRSUB, where,
                 "positive integral constant expression or tuple signature expected as array declaration subscript");
-  if (is_void(element) || !resolve(*element).is_complete || cls(element) == TypeClass::function)
+  if (!is_object(element))
     return fail(s, Tag::D_DECL_INCOMPLETE, d.where, fmt::format("array of incomplete type {}", element->name));
   if (resolve(*element).size && static_cast<uint64_t>(count) > kMaxObject / resolve(*element).size)
-    return fail(s, Tag::D_DECL_ARRBIG, where, "array dimension too big");
+    return fail(s, Tag::D_DECL_ARRBIG, where, "array dimension too big",
+                {fmt::format("an object may have {} bytes", kMaxObject)});
   return s.types.array_of(element, static_cast<uint64_t>(count));
 }
 
-}  // namespace
+const Type* function_type(const Type* result, const Derivation& d, Session& s) {
+  const PrototypeTypes prototype = prototype_types(d.parameters, kFunctionPrototype, nullptr, d.where, s);
+  if (prototype.failed) return s.types.error();
+  std::string text = prototype.is_void ? "void" : "";
+  for (const Type* t : prototype.types) text += (text.empty() ? "" : ", ") + t->name;
+  if (prototype.varies) text += text.empty() ? "..." : ", ...";
+  return s.types.function(result, text);
+}
 
-const Type* base_type(Specifiers& spec, Session& s) {
+std::string spell(const Qualifiers& q) {
+  std::string text;
+  for (const auto& [is_set, word] : {std::pair{q.is_const, "const"}, {q.is_volatile, "volatile"}, {q.is_restrict, "restrict"}})
+    if (is_set) text += fmt::format("{}{}", text.empty() ? "" : " ", word);
+  return text;
+}
+
+const Type* unqualified_type(Specifiers& spec, Session& s) {
   if (spec.is_scoped || spec.is_userland)
     return fail(s, Tag::D_UNKNOWN, spec.where, "dvm reads no types of the traced process yet");
   if (spec.mixed) return fail(s, Tag::D_DECL_COMBO, spec.where, "invalid type combination");
@@ -212,6 +216,12 @@ const Type* base_type(Specifiers& spec, Session& s) {
   return named ? named : fail(s, Tag::D_UNKNOWN, spec.where, fmt::format("failed to resolve type {}", spec.name));
 }
 
+}  // namespace
+
+const Type* base_type(Specifiers& spec, Session& s) {
+  return s.types.qualified(unqualified_type(spec, s), spell(spec.qualifiers));
+}
+
 // What stands nearest the name applies last: int *a[3] is 3 of pointers to int.
 const Type* derive_type(const Type* base, Declarator& declarator, size_t skip, Session& s) {
   const Type* type = base;
@@ -219,19 +229,101 @@ const Type* derive_type(const Type* base, Declarator& declarator, size_t skip, S
     Derivation& d = declarator.derivations[i];
     switch (d.kind) {
       case Derivation::Kind::pointer:
-        type = s.types.pointer_to(type);
+        type = s.types.qualified(s.types.pointer_to(type), spell(d.qualifiers));
         break;
       case Derivation::Kind::array:
         type = array_type(type, d, s);
         break;
       case Derivation::Kind::function:
-        type = s.types.function();
+        type = function_type(type, d, s);
         break;
       case Derivation::Kind::keys:
-        return fail(s, Tag::D_DECL_ARRSUB, d.where, "a tuple signature may only follow the name of a variable");
+        return fail(s, Tag::D_DECL_DYNOBJ, d.where,
+                    i == 0 ? "cannot have dynamic object" : "cannot declare array of associative arrays",
+                    {"a tuple signature may only follow the name of a variable"});
     }
   }
   return type;
+}
+
+namespace {
+
+bool has_name(const std::vector<Parameter>& list, size_t count, const std::string& name) {
+  return std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count),
+                     [&](const Parameter& p) { return p.name == name; });
+}
+
+class Prototype {
+ public:
+  Prototype(const std::vector<Parameter>& list, const PrototypeRules& rules, const std::vector<Parameter>* formals, Session& s)
+      : list_(list), rules_(rules), formals_(formals), s_(s) {}
+
+  PrototypeTypes check(Location where) {
+    for (size_t i = 0; i < list_.size(); i++) add(i, where);
+    if (found_.is_void && list_.size() > 1) error(Tag::D_DECL_PROTO_VOID, where, "void must be sole parameter");
+    return std::move(found_);
+  }
+
+ private:
+  void error(Tag tag, Location where, std::string message) {
+    s_.error(tag, where, std::move(message));
+    found_.failed = true;
+  }
+
+  void add(size_t i, Location where) {
+    const Parameter& p = list_[i];
+    found_.varies |= !p.type;
+    if (!p.type && !rules_.may_vary)
+      return error(Tag::D_DECL_PROTO_VARARGS, where,
+                   fmt::format("{} prototype may not use a variable-length argument list", rules_.kind));
+    if (!p.type) return;
+    const Location at = p.type->declarator.where;
+    check_class(*p.type, at);
+    const Type* type = type_of(*p.type, s_);
+    if (is_error(type)) {
+      found_.failed = true;
+      return;
+    }
+    if (is_void(type) && !rules_.may_be_void)
+      return error(Tag::D_DECL_PROTO_TYPE, at,
+                   fmt::format("{} prototype may not use parameter of type void: {}, parameter #{}", rules_.kind,
+                               p.name.empty() ? "(anonymous)" : p.name, i + 1));
+    check_name(i, is_void(type), at);
+    found_.is_void |= is_void(type);
+    if (!is_void(type)) found_.types.push_back(type);
+  }
+
+  void check_class(const TypeName& type, Location at) {
+    const Specifiers& spec = type.specifiers;
+    const bool plain = !spec.is_typedef && !spec.scope &&
+                       std::all_of(spec.storage.begin(), spec.storage.end(), [](const auto& word) { return word == "register"; });
+    if (!plain) error(Tag::D_DECL_PARMCLASS, at, "inappropriate storage class for function or associative array parameter");
+  }
+
+  void check_name(size_t i, bool is_void, Location at) {
+    const std::string& name = list_[i].name;
+    if (is_void && !name.empty())
+      error(Tag::D_DECL_PROTO_NAME, at, fmt::format("void parameter may not have a name: {}", name));
+    else if (!is_void && name.empty() && rules_.needs_names)
+      error(Tag::D_DECL_PROTO_NAME, at, fmt::format("parameter declaration requires a name: parameter #{}", i + 1));
+    else if (!name.empty() && (formals_ ? !has_name(*formals_, formals_->size(), name) : has_name(list_, i, name)))
+      error(Tag::D_DECL_PROTO_FORM, at,
+            fmt::format("parameter is {} declared in {} prototype: {}, parameter #{}", formals_ ? "not" : "already", rules_.kind,
+                        name, i + 1));
+  }
+
+  const std::vector<Parameter>& list_;
+  const PrototypeRules& rules_;
+  const std::vector<Parameter>* formals_;
+  Session& s_;
+  PrototypeTypes found_;
+};
+
+}  // namespace
+
+PrototypeTypes prototype_types(const std::vector<Parameter>& parameters, const PrototypeRules& rules,
+                               const std::vector<Parameter>* formals, Location where, Session& s) {
+  return Prototype(parameters, rules, formals, s).check(where);
 }
 
 }  // namespace dvm::compiler

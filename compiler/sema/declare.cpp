@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/declarator.h"
 #include "compiler/sema/tables.h"
@@ -30,93 +32,165 @@ void add_constant(const std::string& name, const Type* type, uint64_t value, Ses
   s.symbols.add(std::move(symbol));
 }
 
-// A variable that is there already may be declared again as what it is.
-void check_redeclaration(const Symbol& known, const Type* type, const std::vector<const Type*>& keys, const Declarator& d,
-                         Session& s) {
-  const bool same = known.kind == SymbolKind::variable && &resolve(*known.type) == &resolve(*type) && known.keys == keys;
-  if (!same)
-    s.error(Tag::D_DECL_IDRED, d.where,
-            fmt::format("identifier redeclared: {}{}\n\t current: {}\n\tprevious: {}", prefix(known.scope), d.name, type->name,
-                        known.type->name));
+struct Declared {
+  const Type* type = nullptr;
+  std::vector<const Type*> keys;
+  bool is_array = false;
+
+  std::string spell() const {
+    std::string text = fmt::format("{}{}", is_array ? "associative array of " : "scalar ", type->name);
+    for (size_t i = 0; i < keys.size(); i++) text += fmt::format("{}{}", i == 0 ? " by " : ", ", keys[i]->name);
+    return text;
+  }
+};
+
+bool same_keys(const std::vector<const Type*>& a, const std::vector<const Type*>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same);
 }
 
+// A variable that is there already may be declared again as what it is.
+void check_redeclaration(const Symbol& known, const Declared& declared, const Declarator& d, Session& s) {
+  if (known.kind == SymbolKind::built_in)
+    return s.error(Tag::D_DECL_IDRED, d.where, fmt::format("built-in identifier redeclared: {}", d.name));
+  const Declared before{known.type, known.keys, known.is_array};
+  if (known.kind == SymbolKind::variable && known.is_array == declared.is_array && is_same(known.type, declared.type) &&
+      same_keys(known.keys, declared.keys))
+    return;
+  s.error(Tag::D_DECL_IDRED, d.where,
+          fmt::format("identifier redeclared: {}{}\n\t current: {}\n\tprevious: {}{}", prefix(known.scope), d.name,
+                      declared.spell(), known.kind == SymbolKind::variable ? "" : "inline ", before.spell()));
+}
+
+// Whether there can be an object of that type.
 bool is_storable(const Type* type, const Declarator& d, Session& s) {
   if (is_error(type)) return false;
-  if (is_void(type)) return s.error(Tag::D_DECL_VOIDOBJ, d.where, fmt::format("cannot have void object: {}", d.name)), false;
-  if (cls(type) == TypeClass::function)
-    return s.error(Tag::D_DECL_PROTO_TYPE, d.where, fmt::format("functions cannot be declared: {}", d.name)), false;
+  const auto refuse = [&](Tag tag, std::string message, std::vector<std::string> hints = {}) {
+    s.error(tag, d.where, std::move(message), std::move(hints));
+    return false;
+  };
+  if (is_void(type)) return refuse(Tag::D_DECL_VOIDOBJ, fmt::format("cannot have void object: {}", d.name));
   if (!resolve(*type).is_complete)
-    return s.error(Tag::D_DECL_INCOMPLETE, d.where, fmt::format("incomplete struct/union/enum {}: {}", type->name, d.name)),
-           false;
-  if (cls(type) == TypeClass::floating)
-    return s.error(Tag::D_UNKNOWN, d.where, fmt::format("variables of floating-point type are not supported: {}", d.name)), false;
+    return refuse(Tag::D_DECL_INCOMPLETE, fmt::format("incomplete struct/union/enum {}: {}", type->name, d.name));
+  if (is_array(type) && !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::array &&
+      !d.derivations.front().count)
+    return refuse(Tag::D_DECL_ARRNULL, fmt::format("array declaration requires array dimension or tuple signature: {}", d.name));
+  if (is_array(type) && resolve(*type).size == 0)
+    return refuse(Tag::D_DECL_ARRSUB,
+                  "positive integral constant expression or tuple signature expected as array declaration "
+                  "subscript");
   if (resolve(*type).size > kMaxObject)
-    return s.error(Tag::D_DECL_ARRBIG, d.where,
-                   fmt::format("{} is too large: {} bytes, at most {}", d.name, resolve(*type).size, kMaxObject)),
-           false;
+    return refuse(Tag::D_DECL_ARRBIG,
+                  fmt::format("{} is too large: {} bytes, at most {}", d.name, resolve(*type).size, kMaxObject));
   return true;
 }
 
 std::vector<const Type*> key_types(const Derivation& keys, const Declarator& d, Session& s) {
-  std::vector<const Type*> types;
-  for (const Parameter& p : keys.parameters) {
-    if (!p.type) {
-      s.error(Tag::D_DECL_PROTO_VARARGS, keys.where, "associative array may not have \"...\" among its keys");
-      continue;
-    }
-    const Type* t = type_of(*p.type, s);
-    if (is_error(t)) continue;
-    if (is_void(t))
-      s.error(Tag::D_DECL_PROTO_VOID, keys.where, fmt::format("void key of {}[ ] has no value", d.name));
-    else if (!is_key(t))
-      s.error(Tag::D_DECL_PROTO_TYPE, keys.where, fmt::format("{}[ ] key type may not be {}", d.name, t->name));
-    else
-      types.push_back(t);
-  }
-  if (types.size() > dif::kTupleDepth)
+  PrototypeTypes found = prototype_types(keys.parameters, kArrayPrototype, nullptr, keys.where, s);
+  for (const Type* t : found.types)
+    if (!is_key(t))
+      s.error(Tag::D_DECL_PROTO_TYPE, keys.where,
+              fmt::format("array prototype may not use parameter of type {}: {}[ ]", t->name, d.name));
+  if (found.types.size() > dif::kTupleDepth)
     s.error(Tag::D_PROTO_LEN, keys.where,
             fmt::format("{}[ ] has too many keys: at most {} are possible", d.name, dif::kTupleDepth));
-  return types;
+  return std::move(found.types);
 }
 
-void declare_variable(Declaration& declaration, Declarator& d, const Type* base, Session& s) {
-  const dif::Scope scope = declaration.specifiers.scope.value_or(dif::Scope::global);
-  std::vector<const Type*> keys;
-  const bool is_array = !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::keys;
-  if (is_array) keys = key_types(d.derivations.front(), d, s);
-  const Type* type = derive_type(base, d, is_array ? 1 : 0, s);
-  if (!is_storable(type, d, s)) return;
-  if (is_array && scope == dif::Scope::clause)
+bool has_keys(const Declarator& d) { return !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::keys; }
+
+// What a variable may not be named.
+bool is_free(dif::Scope scope, const Declarator& d, const Type* type, Session& s) {
+  if (d.name.find('`') != std::string::npos) {
+    s.error(Tag::D_DECL_SCOPE, d.where, fmt::format("D scoping operator may not be used in a declaration name ({})", d.name));
+    return false;
+  }
+  if (s.types.find(d.name)) {
+    s.error(Tag::D_DECL_IDRED, d.where, fmt::format("typedef identifier redeclared: {}", d.name));
+    return false;
+  }
+  if (scope == dif::Scope::global && is_function(d.name)) {
+    s.error(Tag::D_DECL_IDRED, d.where,
+            fmt::format("identifier redeclared: {}\n\t current: scalar {}\n\tprevious: function", d.name, type->name));
+    return false;
+  }
+  return true;
+}
+
+void declare_variable(dif::Scope scope, const Declarator& d, Declared declared, Session& s) {
+  if (!is_storable(declared.type, d, s)) return;
+  if (declared.is_array && scope == dif::Scope::clause)
     return s.error(Tag::D_DECL_LOCASSC, d.where,
-                   fmt::format("associative array may not be declared as a local variable: {}", d.name));
-  if (scope == dif::Scope::global && is_function(d.name))
-    return s.error(Tag::D_DECL_IDRED, d.where,
-                   fmt::format("identifier redeclared: {}\n\t current: {}\n\tprevious: function", d.name, type->name));
-  if (Symbol* known = s.symbols.find(scope, d.name)) return check_redeclaration(*known, type, keys, d, s);
+                   fmt::format("associative arrays may not be declared as local variables: {}", d.name));
+  if (!is_free(scope, d, declared.type, s)) return;
+  if (Symbol* known = s.symbols.find(scope, d.name)) return check_redeclaration(*known, declared, d, s);
   if (s.symbols.full(scope)) return s.error(Tag::D_UNKNOWN, d.where, "too many variables");
-  Symbol& symbol = s.symbols.add_variable(scope, d.name, type);
-  symbol.is_array = is_array;
-  symbol.keys = std::move(keys);
+  Symbol& symbol = s.symbols.add_variable(scope, d.name, declared.type);
+  symbol.is_array = declared.is_array;
+  symbol.keys = std::move(declared.keys);
 }
 
-void declare_typedef(Declarator& d, const Type* base, Session& s) {
-  const Type* type = derive_type(base, d, 0, s);
+// An object or function outside of D.
+void declare_external(const Declarator& d, const Type* type, Session& s) {
+  const Type*& known = s.symbols.external(d.name);
+  if (known && !is_same(known, type))
+    return s.error(Tag::D_DECL_IDRED, d.where,
+                   fmt::format("identifier redeclared: D`{}\n\t current: {}\n\tprevious: {}", d.name, type->name, known->name));
+  known = type;
+}
+
+void declare_typedef(const Declarator& d, const Type* type, Session& s) {
   if (is_error(type)) return;
   const Type* known = s.types.find(d.name);
-  if (known && &resolve(*known) != &resolve(*type))
+  if (s.symbols.find(dif::Scope::global, d.name))
+    return s.error(Tag::D_DECL_IDRED, d.where, fmt::format("global variable identifier redeclared: {}", d.name));
+  const bool is_fixed = known && !s.types.is_replaceable(d.name);
+  if (is_fixed && !is_same(known, type))
     return s.error(
         Tag::D_DECL_IDRED, d.where,
-        fmt::format("identifier redeclared: {}\n\t current: {}\n\tprevious: {}", d.name, type->name, resolve(*known).name));
-  if (!known) s.types.add_typedef(d.name, type);
+        fmt::format("typedef redeclared: {}\n\t current: {}\n\tprevious: {}", d.name, type->name, resolve(*known).name));
+  if (!is_fixed) s.types.add_typedef(d.name, type);
 }
 
-void check_class(const Specifiers& specifiers, Session& s) {
-  for (const std::string& storage : specifiers.storage)
-    if (storage != "extern")
-      return s.error(Tag::D_DECL_BADCLASS, specifiers.where,
-                     fmt::format("specified storage class not appropriate in D: {}", storage));
-  if (specifiers.storage.size() + specifiers.scope.has_value() + specifiers.is_typedef > 1)
+bool check_class(const Specifiers& specifiers, Session& s) {
+  if (specifiers.storage.size() + specifiers.scope.has_value() + specifiers.is_typedef > 1) {
     s.error(Tag::D_DECL_CLASS, specifiers.where, "only one storage class allowed in a declaration");
+    return false;
+  }
+  for (const std::string& storage : specifiers.storage) {
+    if (storage == "extern") continue;
+    s.error(Tag::D_DECL_BADCLASS, specifiers.where, "specified storage class not appropriate in D",
+            {fmt::format("leave out '{}'", storage)});
+    return false;
+  }
+  return true;
+}
+
+void declare(const Specifiers& specifiers, Declarator& d, const Type* base, Session& s) {
+  Declared declared;
+  declared.is_array = has_keys(d);
+  if (declared.is_array && !specifiers.is_typedef) declared.keys = key_types(d.derivations.front(), d, s);
+  declared.type = derive_type(base, d, declared.is_array && !specifiers.is_typedef ? 1 : 0, s);
+  if (is_error(declared.type)) return;
+  if (specifiers.is_typedef) return declare_typedef(d, declared.type, s);
+  // A function is always one of the outside.
+  if (!specifiers.storage.empty() || (is_function_type(declared.type) && !specifiers.scope))
+    return declare_external(d, declared.type, s);
+  if (is_function_type(declared.type))
+    return s.error(Tag::D_DECL_PROTO_TYPE, d.where, fmt::format("a variable cannot be a function: {}", d.name));
+  declare_variable(specifiers.scope.value_or(dif::Scope::global), d, std::move(declared), s);
+}
+
+bool check_inline_class(const Specifiers& specifiers, Session& s) {
+  if (specifiers.storage.empty() && !specifiers.scope && !specifiers.is_typedef) return true;
+  s.error(Tag::D_DECL_BADCLASS, specifiers.where, "specified storage class not appropriate for inline declaration");
+  return false;
+}
+
+bool add_parameters(const Derivation& keys, Symbol& symbol, Session& s) {
+  const PrototypeTypes found = prototype_types(keys.parameters, kArrayPrototype, nullptr, keys.where, s);
+  if (found.failed) return false;
+  for (size_t i = 0; i < found.types.size(); i++) symbol.parameters.push_back({keys.parameters[i].name, found.types[i]});
+  return true;
 }
 
 }  // namespace
@@ -127,40 +201,36 @@ void declare_built_ins(Session& s) {
 }
 
 void declare(Declaration& declaration, Session& s) {
-  check_class(declaration.specifiers, s);
+  if (!check_class(declaration.specifiers, s)) return;
   const Type* base = base_type(declaration.specifiers, s);
   if (is_error(base)) return;
   const Specifiers& specifiers = declaration.specifiers;
   if (declaration.declarators.empty() &&
       (specifiers.form == TypeForm::basic || specifiers.form == TypeForm::named || specifiers.form == TypeForm::none))
     return s.error(Tag::D_DECL_USELESS, declaration.where, "useless declaration: it names no variable");
-  for (Declarator& d : declaration.declarators) {
-    if (specifiers.is_typedef)
-      declare_typedef(d, base, s);
-    else
-      declare_variable(declaration, d, base, s);
-  }
+  for (Declarator& d : declaration.declarators) declare(specifiers, d, base, s);
 }
 
 void declare(InlineDecl& declaration, Session& s) {
   Declarator& d = declaration.declarator;
-  const bool has_parameters = !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::keys;
+  if (!check_inline_class(declaration.specifiers, s)) return;
+  const bool has_parameters = has_keys(d);
   const Type* type = derive_type(base_type(declaration.specifiers, s), d, has_parameters ? 1 : 0, s);
-  if (!is_storable(type, d, s)) return;
-  if (s.symbols.find(dif::Scope::global, d.name))
-    return s.error(Tag::D_DECL_IDRED, d.where, fmt::format("identifier redefined: {}", d.name));
+  if (is_array(type) && !has_parameters)
+    return s.error(Tag::D_DECL_ARRNULL, d.where, fmt::format("inline declaration cannot be of scalar array type: {}", d.name));
+  if (!is_storable(type, d, s) || !is_free(dif::Scope::global, d, type, s)) return;
+  if (const Symbol* known = s.symbols.find(dif::Scope::global, d.name))
+    return s.error(Tag::D_DECL_IDRED, d.where,
+                   fmt::format("identifier redefined: {}\n\t current: inline definition\n\tprevious: {}", d.name,
+                               known->kind == SymbolKind::inline_    ? "inline"
+                               : known->kind == SymbolKind::built_in ? "built-in variable"
+                                                                     : "scalar"));
   Symbol symbol;
   symbol.kind = SymbolKind::inline_;
   symbol.name = d.name, symbol.type = type, symbol.body = declaration.value.get();
   symbol.file = &s.diagnostics.file();
   symbol.has_parameters = has_parameters;
-  if (has_parameters) {
-    for (const Parameter& p : d.derivations.front().parameters) {
-      const Type* t = p.type ? type_of(*p.type, s) : s.types.error();
-      if (is_error(t)) return;
-      symbol.parameters.push_back({p.name, t});
-    }
-  }
+  if (has_parameters && !add_parameters(d.derivations.front(), symbol, s)) return;
   s.symbols.add(std::move(symbol));
 }
 

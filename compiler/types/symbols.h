@@ -54,6 +54,10 @@ class Symbols {
   AggregationSymbol* find_aggregation(std::string_view name);
   AggregationSymbol& add_aggregation(AggregationSymbol aggregation);
 
+  // Objects and functions outside of D that "extern" gives a type: null until declared.
+  const Type*& external(const std::string& name) { return externals_[name]; }
+  bool is_external(std::string_view name) const { return externals_.contains(name); }
+
   std::vector<dif::Variable> variables() const;
   std::vector<dif::AggregationDesc> aggregations() const;
 
@@ -62,6 +66,7 @@ class Symbols {
   std::map<std::string, Symbol*, std::less<>> by_name_[3];
   unsigned next_id_[3] = {0x500, 0x500, 0x500};
   std::deque<AggregationSymbol> aggregations_;
+  std::map<std::string, const Type*, std::less<>> externals_;
 };
 
 dif::Variable describe(const Symbol& variable);

@@ -22,6 +22,28 @@ bool is_key(const Type* t) { return is_string(t) || is_integer(t) || cls(t) == T
 bool is_char_pointer(const Type* t) { return is_pointer(t) && resolve(*target_of(t)).is_char; }
 bool is_string_like(const Type* t) { return is_string(t) || is_char_pointer(t); }
 
+bool is_same(const Type* left, const Type* right) {
+  const Type &a = resolve(*left), &b = resolve(*right);
+  if (&a == &b) return true;
+  if (a.cls != b.cls) return false;
+  switch (a.cls) {
+    case TypeClass::pointer:
+      return is_same(a.target, b.target);
+    case TypeClass::array:
+      return a.count == b.count && is_same(a.target, b.target);
+    case TypeClass::function:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_by_reference(const Type* t) {
+  return is_string(t) || is_record(t) || is_array(t) || (is_floating(t) && resolve(*t).size > 8);
+}
+
+bool is_object(const Type* t) { return !is_void(t) && !is_function_type(t) && !is_error(t) && resolve(*t).is_complete; }
+
 const Type* target_of(const Type* t) { return resolve(*t).target; }
 
 dif::DataType data_type(const Type* type) {
@@ -31,9 +53,12 @@ dif::DataType data_type(const Type* type) {
   switch (t.cls) {
     case TypeClass::integer:
     case TypeClass::enumeration:
-    case TypeClass::floating:
       d.kind = dif::TypeKind::integer, d.is_signed = t.is_signed, d.is_char = t.is_char;
-      d.size = static_cast<uint32_t>(t.size > 8 ? 8 : t.size);
+      d.size = static_cast<uint32_t>(t.size);
+      break;
+    case TypeClass::floating:
+      d.kind = t.size > 8 ? dif::TypeKind::bytes : dif::TypeKind::integer;
+      d.size = static_cast<uint32_t>(t.size);
       break;
     case TypeClass::pointer:
     case TypeClass::function:

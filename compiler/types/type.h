@@ -26,17 +26,20 @@ struct Field {
 
 struct Type {
   TypeClass cls = TypeClass::error;
-  std::string name;  // as D spells it
+  std::string name;    // as D spells it
+  std::string suffix;  // the end of the name that stands behind a declared name: "[3]" of "int [3]"
   uint64_t size = 0;
   uint64_t align = 1;
   bool is_signed = false;
   bool is_char = false;
+  bool is_bool = false;
   bool is_complete = true;
+  bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
-  const Type* target = nullptr;  // of a pointer or array
-  const Type* alias = nullptr;   // of a typedef
+  const Type* target = nullptr;  // of a pointer or array; what a function returns
+  const Type* alias = nullptr;   // of a typedef, or of a type with qualifiers
   uint64_t count = 0;            // of an array
-  std::vector<Field> fields;     // of a record
+  std::vector<Field> fields;     // of a record; those of its anonymous members are its own
 
   const Field* find(std::string_view field) const;
 };
@@ -48,6 +51,9 @@ inline bool is_error(const Type* t) { return cls(t) == TypeClass::error; }
 inline bool is_void(const Type* t) { return cls(t) == TypeClass::void_; }
 inline bool is_string(const Type* t) { return cls(t) == TypeClass::string; }
 inline bool is_record(const Type* t) { return cls(t) == TypeClass::record; }
+inline bool is_floating(const Type* t) { return cls(t) == TypeClass::floating; }
+inline bool is_function_type(const Type* t) { return cls(t) == TypeClass::function; }
+inline bool is_array(const Type* t) { return cls(t) == TypeClass::array; }
 bool is_integer(const Type* t);  // integers and enumerations
 bool is_pointer(const Type* t);  // pointers and arrays
 bool is_scalar(const Type* t);   // has a value that may be tested for zero
@@ -55,6 +61,13 @@ bool is_key(const Type* t);      // may index an associative array or aggregatio
 bool is_char_pointer(const Type* t);
 bool is_string_like(const Type* t);  // a string, or what a string may be read from
 inline bool is_signed(const Type* t) { return resolve(*t).is_signed; }
+
+// The same type but for typedefs and qualifiers. D has one type of functions, whatever they take and return.
+bool is_same(const Type* a, const Type* b);
+// Values of it are addresses: strings, records, arrays, and what no register holds.
+bool is_by_reference(const Type* t);
+// Objects of it can be made, and have a size.
+bool is_object(const Type* t);
 
 // What a pointer points at or an array holds.
 const Type* target_of(const Type* t);

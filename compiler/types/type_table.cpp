@@ -13,55 +13,111 @@ struct StandardTypedef {
   std::string_view name, of;
 };
 
-constexpr StandardTypedef kTypedefs[] = {
+// dtrace's own, which a script may not define as something else.
+constexpr StandardTypedef kReserved[] = {
     {"int8_t", "char"},
     {"int16_t", "short"},
     {"int32_t", "int"},
     {"int64_t", "long"},
     {"intptr_t", "long"},
+    {"ssize_t", "long"},
     {"uint8_t", "unsigned char"},
     {"uint16_t", "unsigned short"},
     {"uint32_t", "unsigned int"},
     {"uint64_t", "unsigned long"},
-    {"uintptr_t", "unsigned long"},
     {"uchar_t", "unsigned char"},
     {"ushort_t", "unsigned short"},
     {"uint_t", "unsigned int"},
-    {"u_int", "unsigned int"},
     {"ulong_t", "unsigned long"},
     {"u_longlong_t", "unsigned long long"},
-    {"longlong_t", "long long"},
-    {"size_t", "unsigned long"},
-    {"ssize_t", "long"},
-    {"off_t", "long"},
-    {"loff_t", "long"},
     {"ptrdiff_t", "long"},
-    {"time_t", "long"},
-    {"clock_t", "long"},
-    {"hrtime_t", "long long"},
-    {"pid_t", "int"},
+    {"uintptr_t", "unsigned long"},
+    {"size_t", "unsigned long"},
     {"id_t", "int"},
+    {"pid_t", "int"},
+};
+
+// What dtrace finds in the types of its kernel (sys/types.h) and scripts count on, as Linux has it.
+constexpr StandardTypedef kCustomary[] = {
+    {"longlong_t", "long long"},
+    {"uint", "unsigned int"},
+    {"ushort", "unsigned short"},
+    {"ulong", "unsigned long"},
+    {"u_char", "unsigned char"},
+    {"u_short", "unsigned short"},
+    {"u_int", "unsigned int"},
+    {"u_long", "unsigned long"},
+    {"u_int8_t", "unsigned char"},
+    {"u_int16_t", "unsigned short"},
+    {"u_int32_t", "unsigned int"},
+    {"u_int64_t", "unsigned long"},
+    {"intmax_t", "long"},
+    {"uintmax_t", "unsigned long"},
+    {"off_t", "long"},
+    {"off64_t", "long"},
+    {"loff_t", "long"},
+    {"time_t", "long"},
+    {"suseconds_t", "long"},
+    {"useconds_t", "unsigned int"},
+    {"clock_t", "long"},
+    {"clockid_t", "int"},
+    {"timer_t", "void *"},
+    {"hrtime_t", "long long"},
     {"uid_t", "unsigned int"},
     {"gid_t", "unsigned int"},
     {"mode_t", "unsigned int"},
     {"dev_t", "unsigned long"},
+    {"major_t", "unsigned int"},
+    {"minor_t", "unsigned int"},
     {"ino_t", "unsigned long"},
+    {"ino64_t", "unsigned long"},
+    {"nlink_t", "unsigned long"},
+    {"blksize_t", "long"},
+    {"blkcnt_t", "long"},
+    {"fsblkcnt_t", "unsigned long"},
+    {"fsfilcnt_t", "unsigned long"},
+    {"key_t", "int"},
+    {"socklen_t", "unsigned int"},
+    {"sa_family_t", "unsigned short"},
+    {"in_port_t", "unsigned short"},
+    {"in_addr_t", "unsigned int"},
     {"zoneid_t", "int"},
+    {"taskid_t", "int"},
+    {"projid_t", "int"},
+    {"poolid_t", "int"},
     {"processorid_t", "int"},
+    {"psetid_t", "int"},
+    {"cpuid_t", "int"},
+    {"boolean_t", "int"},
     {"bool", "_Bool"},
     {"caddr_t", "char *"},
-    {"boolean_t", "int"},
+    {"daddr_t", "int"},
     {"wchar_t", "int"},
+    {"wint_t", "unsigned int"},
 };
 
 constexpr auto kStandardNames = [] {
-  std::array<std::string_view, std::size(kTypedefs)> names;
-  for (size_t i = 0; i < names.size(); i++) names[i] = kTypedefs[i].name;
+  std::array<std::string_view, std::size(kReserved) + std::size(kCustomary)> names;
+  size_t n = 0;
+  for (const StandardTypedef& t : kReserved) names[n++] = t.name;
+  for (const StandardTypedef& t : kCustomary) names[n++] = t.name;
   return names;
 }();
 
-// "int *" for "int", "int *[3]" for arrays of it: a pointer's star stands apart from a word only.
-std::string with_star(const std::string& name) { return name + (name.ends_with('*') ? "*" : " *"); }
+// The name before what stands behind a declared name: "int" of "int [3]", "int (*" of "int (*)[3]".
+std::string_view front(const Type& t) {
+  std::string_view name = t.name;
+  name.remove_suffix(t.suffix.size());
+  if (name.ends_with(' ')) name.remove_suffix(1);
+  return name;
+}
+
+// A sign stands apart from a word only: "int *", "int **".
+std::string with_sign(std::string_view name, std::string_view sign) {
+  return fmt::format("{}{}{}", name, name.ends_with('*') || name.ends_with('(') || name.empty() || sign.empty() ? "" : " ", sign);
+}
+
+void spell(Type& t, std::string_view name, std::string suffix) { t.name = with_sign(name, suffix), t.suffix = std::move(suffix); }
 
 }  // namespace
 
@@ -71,6 +127,7 @@ TypeTable::TypeTable() {
   error_.name = "<error>";
   add_basic("void", TypeClass::void_, 0, false);
   add_basic("string", TypeClass::string, 256, false);
+  string_ = &types_.back();
   add_basic("_Bool", TypeClass::integer, 1, false);
   for (const auto& [name, size] : {std::pair{"char", 1}, {"short", 2}, {"int", 4}, {"long", 8}, {"long long", 8}}) {
     add_basic(name, TypeClass::integer, static_cast<unsigned>(size), true);
@@ -82,13 +139,15 @@ TypeTable::TypeTable() {
   names_["signed char"] = names_.at("char");
   names_["char *"] = pointer_to(basic("char"));
   names_["void *"] = pointer_to(basic("void"));
-  for (const StandardTypedef& t : kTypedefs) add_typedef(std::string(t.name), basic(t.of));
+  for (const StandardTypedef& t : kReserved) add_typedef(std::string(t.name), basic(t.of));
+  for (const StandardTypedef& t : kCustomary) add_typedef(std::string(t.name), basic(t.of));
+  for (const StandardTypedef& t : kCustomary) customary_.emplace(t.name);
 }
 
 void TypeTable::add_basic(std::string_view name, TypeClass cls, unsigned size, bool is_signed) {
   Type t;
   t.cls = cls, t.name = name, t.size = size, t.align = size ? std::min(size, 16u) : 1, t.is_signed = is_signed;
-  t.is_char = name == "char" || name == "unsigned char";
+  t.is_char = name == "char" || name == "unsigned char", t.is_bool = name == "_Bool";
   if (cls == TypeClass::string) t.align = 1;
   names_[std::string(name)] = &make(std::move(t));
 }
@@ -107,7 +166,12 @@ const Type* TypeTable::pointer_to(const Type* target) {
   const Type*& known = pointers_[target];
   if (known) return known;
   Type t;
-  t.cls = TypeClass::pointer, t.name = with_star(target->name), t.size = t.align = 8, t.target = target;
+  t.cls = TypeClass::pointer, t.size = t.align = 8, t.target = target;
+  const bool inside = target->cls == TypeClass::array || target->cls == TypeClass::function;  // int (*)[3]
+  if (inside && !target->alias)
+    spell(t, with_sign(front(*target), "(*"), ")" + target->suffix);
+  else
+    spell(t, with_sign(front(*target), "*"), target->suffix);
   return known = &make(std::move(t));
 }
 
@@ -115,28 +179,40 @@ const Type* TypeTable::array_of(const Type* element, uint64_t count) {
   if (element == &error_) return element;
   const Type*& known = arrays_[{element, count}];
   if (known) return known;
+  const Type& e = resolve(*element);
   Type t;
-  // Dimensions read from the outside in: int [2][3] is 2 of int [3].
-  const size_t bracket = element->cls == TypeClass::array ? element->name.find('[') : std::string::npos;
-  t.name = bracket == std::string::npos
-               ? fmt::format("{} [{}]", element->name, count)
-               : fmt::format("{}[{}]{}", element->name.substr(0, bracket), count, element->name.substr(bracket));
-  t.cls = TypeClass::array, t.size = element->size * count, t.align = element->align, t.target = element, t.count = count;
+  spell(t, front(*element), fmt::format("[{}]{}", count, element->suffix));
+  t.cls = TypeClass::array, t.size = e.size * count, t.align = e.align, t.target = element, t.count = count;
   return known = &make(std::move(t));
 }
 
-const Type* TypeTable::function() {
-  if (const Type* known = find("function")) return known;
+const Type* TypeTable::function(const Type* result, const std::string& parameters) {
   Type t;
-  t.cls = TypeClass::function, t.name = "function";
-  return names_["function"] = &make(std::move(t));
+  spell(t, front(*result), fmt::format("({}){}", parameters, result->suffix));
+  t.cls = TypeClass::function, t.target = result;
+  const Type*& known = functions_[t.name];
+  return known ? known : known = &make(std::move(t));
+}
+
+const Type* TypeTable::make_alias(std::string name, const Type* type) {
+  Type t = *type;
+  t.fields.clear();
+  t.name = std::move(name), t.suffix.clear(), t.alias = type;
+  return &make(std::move(t));
+}
+
+// "const int", "char *const".
+const Type* TypeTable::qualified(const Type* type, const std::string& qualifiers) {
+  if (qualifiers.empty() || type == &error_) return type;
+  const Type*& known = qualified_[{type, qualifiers}];
+  if (known) return known;
+  const bool behind = !type->alias && type->cls == TypeClass::pointer && type->suffix.empty();
+  return known = make_alias(behind ? type->name + qualifiers : fmt::format("{} {}", qualifiers, type->name), type);
 }
 
 void TypeTable::add_typedef(const std::string& name, const Type* type) {
-  Type t = *type;
-  t.fields.clear();
-  t.name = name, t.alias = type;
-  names_[name] = &make(std::move(t));
+  customary_.erase(name);
+  names_[name] = make_alias(name, type);
 }
 
 Type* TypeTable::find_tag(std::string_view keyword, const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +28,14 @@ class TypeTable {
 
   const Type* pointer_to(const Type* target);
   const Type* array_of(const Type* element, uint64_t count);
-  const Type* function();
+  // `parameters` as they are spelled: "int, char *".
+  const Type* function(const Type* result, const std::string& parameters);
+  const Type* qualified(const Type* type, const std::string& qualifiers);  // "const volatile"; empty: the type itself
   void add_typedef(const std::string& name, const Type* type);
+  // A typedef that a script may still define as something else: a standard one that is not D's own.
+  bool is_replaceable(std::string_view name) const { return customary_.contains(name); }
+  // sizeof (string); for the types made from then on.
+  void set_string_size(uint64_t size) { string_->size = size; }
 
   // "struct s", "union u", "enum e": found, or made incomplete.
   Type* tag(std::string_view keyword, const std::string& name);
@@ -42,6 +49,7 @@ class TypeTable {
 
  private:
   Type& make(Type type);
+  const Type* make_alias(std::string name, const Type* type);
   void add_basic(std::string_view name, TypeClass cls, unsigned size, bool is_signed);
 
   std::deque<Type> types_;
@@ -49,6 +57,10 @@ class TypeTable {
   std::map<std::string, Type*, std::less<>> tags_;
   std::map<const Type*, const Type*> pointers_;
   std::map<std::pair<const Type*, uint64_t>, const Type*> arrays_;
+  std::set<std::string, std::less<>> customary_;
+  std::map<std::string, const Type*, std::less<>> functions_;  // by name
+  std::map<std::pair<const Type*, std::string>, const Type*> qualified_;
+  Type* string_ = nullptr;
   Type error_;
   unsigned anonymous_ = 0;
 };

@@ -1,1 +1,2 @@
-int a[void];
+int f(void, int);
+BEGIN { }

@@ -1,0 +1,5 @@
+self this int a;
+extern static int b;
+typedef extern int c;
+self typedef int d;
+BEGIN { }

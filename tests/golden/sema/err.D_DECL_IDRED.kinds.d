@@ -1,0 +1,21 @@
+typedef int word_t;
+typedef char word_t;
+typedef int word_t;
+typedef int size_t;
+int pid;
+int word_t;
+int x[int, string];
+int x[int];
+int x[string, int];
+int x;
+self int y; this int y; int y;
+self char y;
+typedef int y;
+inline int x = 3;
+enum e { y, B, B };
+struct m { int a; union { int b; char a; }; struct { int b; }; };
+extern int outside; extern char outside;
+int bool;
+typedef char bool;
+bool b; char b;
+BEGIN { }

@@ -1,0 +1,3 @@
+int f(int a, char a);
+inline int twice[int x, int x] = x + x;
+BEGIN { }

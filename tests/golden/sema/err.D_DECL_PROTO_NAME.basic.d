@@ -1,0 +1,3 @@
+int f(void nothing);
+struct s { int (*call)(void nothing); };
+BEGIN { }

@@ -1,0 +1,3 @@
+int a[void];
+int b[int, void named];
+BEGIN { }

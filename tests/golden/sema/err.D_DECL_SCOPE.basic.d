@@ -1,0 +1,4 @@
+int a`b;
+struct s { int a`b; };
+enum e { a`b };
+BEGIN { }

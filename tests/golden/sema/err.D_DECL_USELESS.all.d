@@ -1,0 +1,5 @@
+int;
+extern char;
+unsigned;
+size_t;
+BEGIN { }
