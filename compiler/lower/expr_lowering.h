@@ -31,7 +31,11 @@ class ExprLowering {
     unsigned address = 0;                        // or memory
     const Field* field = nullptr;                // a bit-field at it
     const Type* type = nullptr;
+
+    const Type* stored_type() const { return field ? field->type : type; }
   };
+  // Which value of what is changed is wanted: none, as it was before, or as it is after.
+  enum class Wanted : uint8_t { none, before, after };
 
   Value lower_node(const Integer& e);
   Value lower_node(const String& e);
@@ -44,9 +48,9 @@ class ExprLowering {
   Value lower_node(const Member& e);
   Value lower_node(const Call& e);
   Value lower_node(const Unary& e);
-  Value lower_node(const Postfix& e) { return step(*e.operand, e.op, true); }
+  Value lower_node(const Postfix& e) { return step(*e.operand, e.op, Wanted::before); }
   Value lower_node(const Binary& e);
-  Value lower_node(const Assign& e);
+  Value lower_node(const Assign& e) { return assign(e, Wanted::after); }
   Value lower_node(const Conditional& e);
   Value lower_node(const Comma& e);
   Value lower_node(const Cast& e);
@@ -66,6 +70,7 @@ class ExprLowering {
   void scale(unsigned reg, uint64_t size);
   Value comparison(const Binary& e);
   Value truth(dif::Opcode branch_if_true);
+  unsigned truth_of(unsigned reg);
   Value short_circuit(const Binary& e);
   Value logical_xor(const Binary& e);
   void test_branch(const Expr& e, dif::Opcode op, Emitter::Label label);
@@ -78,14 +83,17 @@ class ExprLowering {
   void store(const Place& place, unsigned reg);
   void open(const Place& place);
   void close(const Place& place);
-  Value step(const Expr& target, Op op, bool postfix);
+  Value assign(const Assign& e, Wanted wanted);
+  Value step(const Expr& target, Op op, Wanted wanted);
   unsigned address_of(const Expr& e);
   Value load_memory(unsigned reg, const Type* type);
   Value load_bits(unsigned reg, const Field& field);
+  void extract_bits(unsigned reg, const Field& field, unsigned shift);
   void store_memory(unsigned address, unsigned reg, const Type* type);
   void store_bits(unsigned address, unsigned reg, const Field& field);
   const Type* compound_type(const Assign& e) const;
-  Value compound(const Assign& e);
+  Value compound(const Assign& e, Wanted wanted);
+  Value finish(const Place& place, Value v, const Type* from, Wanted wanted);
 
   // lower_translation.cpp
   unsigned offset_by(unsigned base, uint64_t offset);

@@ -49,6 +49,10 @@ unsigned ExprLowering::lower_as(const Expr& e, const Type* type) {
   Value v = lower(e);
   if (!is_scalar(e.type) || !is_scalar(type)) return v.reg;
   const Type &from = resolve(*e.type), &to = resolve(*type);
+  if (to.is_bool && !from.is_bool) {
+    normalize(v, e.type);
+    return truth_of(v.reg);
+  }
   const bool keeps = from.size < to.size && (!from.is_signed || to.is_signed);  // every value of the one is one of the other
   const bool same = from.size == to.size && from.is_signed == to.is_signed;
   if (to.size >= 8 || keeps || same) {
@@ -79,18 +83,21 @@ Value ExprLowering::lower_node(const Comma& e) {
 
 Value ExprLowering::lower_node(const Cast& e) {
   if (is_void(e.type)) return lower(*e.operand);
-  if (resolve(*e.type).name != "_Bool") return {lower_as(*e.operand, e.type)};
-  const unsigned reg = canonical(*e.operand);
+  return {lower_as(*e.operand, e.type)};
+}
+
+// Whether the register is not 0.
+unsigned ExprLowering::truth_of(unsigned reg) {
   out_.test(reg);
   out_.free(reg);
-  return truth(Opcode::bne);
+  return truth(Opcode::bne).reg;
 }
 
 Value ExprLowering::lower_node(const Unary& e) {
   switch (e.op) {
     case Op::increment:
     case Op::decrement:
-      return step(*e.operand, e.op, false);
+      return step(*e.operand, e.op, Wanted::after);
     case Op::address_of:
       return {address_of(*e.operand)};
     case Op::dereference:
@@ -153,13 +160,7 @@ Value ExprLowering::short_circuit(const Binary& e) {
 
 // !left != !right
 Value ExprLowering::logical_xor(const Binary& e) {
-  const auto as_truth = [this](const Expr& operand) {
-    const unsigned reg = canonical(operand);
-    out_.test(reg);
-    out_.free(reg);
-    return truth(Opcode::bne).reg;
-  };
-  const unsigned left = as_truth(*e.left), right = as_truth(*e.right);
+  const unsigned left = truth_of(canonical(*e.left)), right = truth_of(canonical(*e.right));
   out_.log(Opcode::xor_, left, right, left);
   out_.free(right);
   return {left};

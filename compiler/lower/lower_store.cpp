@@ -45,8 +45,6 @@ Opcode store_opcode(uint64_t size) {
   }
 }
 
-bool by_address(const Type* type) { return is_string(type) || is_record(type) || cls(type) == TypeClass::array; }
-
 }  // namespace
 
 Value ExprLowering::load_variable(const Symbol& symbol) {
@@ -56,20 +54,24 @@ Value ExprLowering::load_variable(const Symbol& symbol) {
 }
 
 Value ExprLowering::load_memory(unsigned reg, const Type* type) {
-  if (!by_address(type)) out_.unary(load_opcode(resolve(*type).size, is_signed(type)), reg, reg);
+  if (!is_by_reference(type)) out_.unary(load_opcode(resolve(*type).size, is_signed(type)), reg, reg);
   return {reg};
 }
 
 // The unit is loaded, and shifted up and down again so that the field is extended as its type says.
 Value ExprLowering::load_bits(unsigned reg, const Field& field) {
   out_.unary(load_opcode(field.storage, false), reg, reg);
-  shift_by(Opcode::sll, reg, 64 - field.shift - field.bits);
-  shift_by(is_signed(field.type) ? Opcode::sra : Opcode::srl, reg, 64 - field.bits);
+  extract_bits(reg, field, field.shift);
   return {reg};
 }
 
+void ExprLowering::extract_bits(unsigned reg, const Field& field, unsigned shift) {
+  shift_by(Opcode::sll, reg, 64 - shift - field.bits);
+  shift_by(is_signed(field.type) ? Opcode::sra : Opcode::srl, reg, 64 - field.bits);
+}
+
 void ExprLowering::store_memory(unsigned address, unsigned reg, const Type* type) {
-  if (!by_address(type)) return out_.unary(store_opcode(resolve(*type).size), reg, address);
+  if (!is_by_reference(type)) return out_.unary(store_opcode(resolve(*type).size), reg, address);
   const unsigned size = out_.allocate();
   out_.set_integer(resolve(*type).size, size);
   out_.log(Opcode::copys, reg, size, address);
@@ -194,13 +196,28 @@ void ExprLowering::store(const Place& p, unsigned reg) {
   store_memory(p.address, reg, p.type);
 }
 
-// ++ and --. A bit-field takes what fits it.
-Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
+// Stores a value of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost.
+Value ExprLowering::finish(const Place& p, Value v, const Type* from, Wanted wanted) {
+  const Type* to = p.stored_type();
+  if (resolve(*to).is_bool) {
+    normalize(v, from);
+    v = {truth_of(v.reg)};
+  } else if (!p.field) {
+    v.canonical = false;
+    normalize(v, to);
+  }
+  store(p, v.reg);
+  if (p.field && wanted == Wanted::after) extract_bits(v.reg, *p.field, 0);
+  return {v.reg};
+}
+
+// ++ and --.
+Value ExprLowering::step(const Expr& target, Op op, Wanted wanted) {
   const Place p = place(target);
   open(p);
   const Value old = load(p);
   Value changed{old.reg, false};
-  if (postfix) {
+  if (wanted == Wanted::before) {
     changed.reg = out_.allocate();
     out_.unary(Opcode::mov, old.reg, changed.reg);
   }
@@ -208,21 +225,21 @@ Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
   out_.set_integer(is_pointer(target.type) ? resolve(*target_of(target.type)).size : 1, by);
   out_.log(op == Op::increment ? Opcode::add : Opcode::sub, changed.reg, by, changed.reg);
   out_.free(by);
-  normalize(changed, target.type);
-  store(p, changed.reg);
+  changed = finish(p, changed, types_.promote(target.type), wanted);
   close(p);
-  if (postfix) out_.free(changed.reg);
-  return {old.reg};
+  if (wanted == Wanted::before) out_.free(changed.reg);
+  return {wanted == Wanted::before ? old.reg : changed.reg};
 }
 
 // The type in which target op value is computed.
 const Type* ExprLowering::compound_type(const Assign& e) const {
-  if (is_pointer(e.target->type) || e.op == Op::shift_left || e.op == Op::shift_right) return e.target->type;
+  if (is_pointer(e.target->type)) return e.target->type;
+  if (e.op == Op::shift_left || e.op == Op::shift_right) return types_.promote(e.target->type);
   return types_.common(e.target->type, e.value->type);
 }
 
 // The value is taken first: it may use the tuple stack.
-Value ExprLowering::compound(const Assign& e) {
+Value ExprLowering::compound(const Assign& e, Wanted wanted) {
   const Type* type = e.target->type;
   const Type* in = compound_type(e);
   const unsigned right = in == type ? canonical(*e.value) : lower_as(*e.value, in);
@@ -237,25 +254,33 @@ Value ExprLowering::compound(const Assign& e) {
   binary_op(e.op, in, v.reg, right);
   out_.free(right);
   v.canonical = false;
-  normalize(v, type);
-  store(p, v.reg);
+  v = finish(p, v, in, wanted);
   close(p);
   return v;
 }
 
-Value ExprLowering::lower_node(const Assign& e) {
-  if (e.op != Op::assign) return compound(e);
-  const unsigned reg = lower_as(*e.value, e.target->type);
+Value ExprLowering::assign(const Assign& e, Wanted wanted) {
+  if (e.op != Op::assign) return compound(e, wanted);
+  const auto* member = as<Member>(e.target.get());
+  const bool is_bits = member && member->field->bits;
+  const unsigned reg = lower_as(*e.value, is_bits ? member->field->type : e.target->type);
   const Place p = place(*e.target);
   open(p);
   store(p, reg);
   close(p);
+  if (is_bits && wanted == Wanted::after) extract_bits(reg, *member->field, 0);
   return {reg};
 }
 
 void ExprLowering::lower_statement(const Expr& e) {
-  if (const auto* postfix = as<Postfix>(&e)) return out_.free(step(*postfix->operand, postfix->op, false).reg);
-  out_.free(lower(e).reg);
+  Value v;
+  if (const auto* postfix = as<Postfix>(&e))
+    v = step(*postfix->operand, postfix->op, Wanted::none);
+  else if (const auto* assignment = as<Assign>(&e))
+    v = assign(*assignment, Wanted::none);
+  else
+    v = lower(e);
+  out_.free(v.reg);
 }
 
 }  // namespace dvm::compiler

@@ -328,6 +328,12 @@ ExprPtr ExprChecker::check(StringOf& e) {
   return nullptr;
 }
 
+// A bit-field whose values all fit int is one, as in C.
+const Type* ExprChecker::value_type(const Field& field) const {
+  const bool fits = field.bits != 0 && (field.bits < 32 || (field.bits == 32 && is_signed(field.type)));
+  return fits && cls(field.type) != TypeClass::enumeration ? s_.types.basic("int") : field.type;
+}
+
 ExprPtr ExprChecker::check(Member& e) {
   check(e.base);
   if (is_error(e.base->type)) {
@@ -365,7 +371,7 @@ ExprPtr ExprChecker::check(Member& e) {
     fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), std::move(hints));
     return nullptr;
   }
-  e.type = e.field->type;
+  e.type = value_type(*e.field);
   e.is_lvalue = e.arrow || e.base->is_lvalue;
   return nullptr;
 }

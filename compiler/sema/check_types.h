@@ -62,6 +62,7 @@ class ExprChecker {
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;
+  const Type* value_type(const Field& field) const;
 
   // translate.cpp
   Translator* find_translator(const Type* to, const Expr& from);
