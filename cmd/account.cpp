@@ -71,8 +71,8 @@ void print_rows(std::FILE* out, const std::vector<Row>& rows) {
 }
 
 void print_table(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
-  fmt::print(out, "\nACCOUNT  {} firings; cycles are TSC cycles at {:.3f} GHz, means of the timed ones\n", account.events,
-             account.ticks_per_second / 1e9);
+  fmt::print(out, "\nACCOUNT  {} firings, {} late reads; cycles are TSC cycles at {:.3f} GHz, means of the timed ones\n",
+             account.events, account.late_reads, account.ticks_per_second / 1e9);
   for (const runtime::EcbAccount& ecb : account.ecbs) {
     fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, probe_name(catalog, ecb.probe_id), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}\n", ecb.firings, ecb.predicate_hits, ecb.faults);
@@ -98,7 +98,8 @@ nlohmann::ordered_json json_of(const std::vector<Row>& rows) {
 }
 
 void print_json(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
-  nlohmann::ordered_json root = {{"firings", account.events}, {"ticks_per_second", account.ticks_per_second}};
+  nlohmann::ordered_json root = {
+      {"firings", account.events}, {"late_reads", account.late_reads}, {"ticks_per_second", account.ticks_per_second}};
   root["ecbs"] = nlohmann::ordered_json::array();
   for (const runtime::EcbAccount& ecb : account.ecbs) {
     nlohmann::ordered_json entry = {{"epid", ecb.epid},        {"probe", probe_name(catalog, ecb.probe_id)},

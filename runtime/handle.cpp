@@ -496,8 +496,6 @@ uint64_t Handle::instrument_drops() const {
   return drops;
 }
 
-uint64_t Handle::late_reads() const { return impl_->host.late_reads(); }
-
 Account Handle::account() {
   Impl& impl = *impl_;
   Account account;
@@ -505,6 +503,7 @@ Account Handle::account() {
   if (elapsed > 0)
     account.ticks_per_second = static_cast<double>(__rdtsc() - impl.first_tick) * 1e9 / static_cast<double>(elapsed);
   account.events = impl.events;
+  account.late_reads = impl.host.late_reads();
   if (!impl.accounts()) return account;
   impl.counts.resize(impl.enabling.ecbs().size());
   for (Ecb& ecb : impl.enabling.ecbs()) {

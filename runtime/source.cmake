@@ -3,7 +3,7 @@ dvm_library(source)
 target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
 
-target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/timer.cpp)
+target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/capture_needs.cpp instrument/timer.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
@@ -21,8 +21,8 @@ else()
 endif()
 
 find_package(ZLIB REQUIRED)
-pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
-target_link_libraries(dvm_source PRIVATE PkgConfig::libelf ZLIB::ZLIB)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
+target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
   instrument/replay/recording_reader.cpp
@@ -38,5 +38,11 @@ target_sources(dvm_source PRIVATE
   provider/profile.cpp
   provider/providers.cpp
   symbol/demangle.cpp
+  symbol/dwarf_describe.cpp
+  symbol/dwarf_file.cpp
+  symbol/dwarf_names.cpp
   symbol/elf.cpp
-  symbol/maps.cpp)
+  symbol/maps.cpp
+  symbol/open_elf.cpp
+  symbol/signature.cpp
+  symbol/target_types.cpp)

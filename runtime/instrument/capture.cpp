@@ -20,9 +20,6 @@ using dif::Instruction;
 using dif::Opcode;
 using dif::Subroutine;
 
-constexpr size_t kMostNeeds = 8;         // slots a record; further ones are late reads
-constexpr uint32_t kMostBytes = 4096;    // of one copyin
-constexpr uint32_t kMostRecord = 16500;  // of all slots together
 constexpr uint16_t kAllArguments = 0x3ff;
 
 struct Value {
@@ -112,55 +109,44 @@ Value of_constants(Opcode op, const Value& a, const Value& b) {
   }
 }
 
-// Bytes that a load from the traced process takes; 0: not such a load.
-uint32_t user_load_bytes(Opcode op) {
+// Bytes that a load takes.
+uint32_t load_bytes(Opcode op) {
   switch (op) {
+    case Opcode::ldsb:
+    case Opcode::ldub:
+    case Opcode::rldsb:
+    case Opcode::rldub:
     case Opcode::uldsb:
     case Opcode::uldub:
       return 1;
+    case Opcode::ldsh:
+    case Opcode::lduh:
+    case Opcode::rldsh:
+    case Opcode::rlduh:
     case Opcode::uldsh:
     case Opcode::ulduh:
       return 2;
+    case Opcode::ldsw:
+    case Opcode::lduw:
+    case Opcode::rldsw:
+    case Opcode::rlduw:
     case Opcode::uldsw:
     case Opcode::ulduw:
       return 4;
-    case Opcode::uldx:
-      return 8;
     default:
-      return 0;
+      return 8;
   }
 }
 
-uint32_t total_size(const std::vector<MemoryNeed>& needs) {
-  uint32_t total = 0;
-  for (const MemoryNeed& need : needs) total += need.size;
-  return total;
-}
-
-bool is_covered(const std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
-  return std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(need); });
-}
-
-void add_one(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
-  if (need.size == 0 || need.size > kMostBytes || is_covered(needs, need)) return;
-  std::erase_if(needs, [&](const MemoryNeed& have) { return need.covers(have); });
-  if (needs.size() < kMostNeeds && total_size(needs) + need.size <= kMostRecord) needs.push_back(need);
-}
-
-// Adds what captures the word, and the words on the way to it. False: there is no room.
-bool add_word(std::vector<MemoryNeed>& needs, const Word& word) {
-  if (word.is_argument()) return true;
-  if (!add_word(needs, word.pointer())) return false;
-  add_one(needs, MemoryNeed::of(word));
-  return is_covered(needs, MemoryNeed::of(word));
-}
-
-// All or nothing: words that lead to no memory would be captured in vain.
-void add_memory(std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
-  std::vector<MemoryNeed> more = needs;
-  const bool known = add_word(more, need.base) && (!need.sized_by || add_word(more, *need.sized_by));
-  if (known) add_one(more, need);
-  if (is_covered(more, need)) needs = std::move(more);
+// The types of a subroutine's arguments, in order.
+std::vector<std::string_view> argument_types(unsigned subroutine) {
+  std::vector<std::string_view> types;
+  if (subroutine >= dif::kSubroutineCount) return types;
+  for (std::string_view rest = dif::kSubroutines[subroutine].arguments; !rest.empty();) {
+    types.push_back(rest.substr(0, rest.find(' ')));
+    rest.remove_prefix(std::min(rest.size(), types.back().size() + 1));
+  }
+  return types;
 }
 
 class Reader {
@@ -200,9 +186,12 @@ class Reader {
         return set(in.rd(), in.opcode() == Opcode::mov ? get(in.r1()) : Value{});
       case dif::Format::branch:
         return branch(in);
+      case dif::Format::cmp:
+        return compare(in);
       case dif::Format::load:
         return load(in);
       case dif::Format::ret:
+        read(get(in.rd()), difo_.result);
         return end();
       case dif::Format::setx:
         return set(in.rd(), integer(in.index()));
@@ -217,7 +206,7 @@ class Reader {
       case dif::Format::call:
         return call(in);
       case dif::Format::pushts:
-        return push(get(in.rd()));
+        return push(in);
       case dif::Format::none:
         return tuple_stack(in.opcode());
       default:
@@ -229,7 +218,7 @@ class Reader {
     const Value a = get(in.r1()), b = get(in.r2());
     switch (in.opcode()) {
       case Opcode::copys:
-        return;
+        return read_bytes(a, b);
       case Opcode::add:
         return set(in.rd(), plus(a, b));
       case Opcode::sub:
@@ -237,6 +226,12 @@ class Reader {
       default:
         return set(in.rd(), of_constants(in.opcode(), a, b));
     }
+  }
+
+  void compare(Instruction in) {
+    if (in.opcode() != Opcode::scmp) return;
+    read_string(get(in.r1()));
+    read_string(get(in.r2()));
   }
 
   void branch(Instruction in) {
@@ -257,16 +252,11 @@ class Reader {
 
   void load(Instruction in) {
     const Value from = get(in.r1());
-    if (const uint32_t bytes = user_load_bytes(in.opcode()); bytes && from.is_word()) need(from, bytes);
-    set(in.rd(), loaded(in.opcode(), from));
-  }
-
-  // A load of 8 bytes from the process, or from a copy of its memory, gives a word.
-  static Value loaded(Opcode op, const Value& from) {
-    const bool of_process = op == Opcode::uldx && from.is_word();
-    const bool of_copy = (op == Opcode::ldx || op == Opcode::rldx) && from.kind == Value::Kind::copy;
-    if ((!of_process && !of_copy) || from.word.depth == kMostPointers) return {};
-    return Value::of(from.word.load(static_cast<int64_t>(from.number)));
+    const uint32_t bytes = load_bytes(in.opcode());
+    if (from.is_word()) need(from, bytes);
+    // 8 bytes of the process, or of a copy of its memory, are a word.
+    const bool is_word = from.is_address() && bytes == 8 && from.word.depth < kMostPointers;
+    set(in.rd(), is_word ? Value::of(from.word.load(static_cast<int64_t>(from.number))) : Value{});
   }
 
   void load_array(Instruction in) {
@@ -340,6 +330,7 @@ class Reader {
   }
 
   void store_variable(Instruction in) {
+    if (const dif::Variable* variable = stored(in)) read(get(in.rd()), variable->type);
     switch (in.opcode()) {
       case Opcode::stls:
         return set_local(in.index(), get(in.rd()));
@@ -357,9 +348,20 @@ class Reader {
     }
   }
 
+  // The row of the variable that is stored to.
+  const dif::Variable* stored(Instruction in) const {
+    const Opcode op = in.opcode();
+    const bool thread = op == Opcode::stts || op == Opcode::sttaa;
+    const dif::Scope scope = thread ? dif::Scope::thread : op == Opcode::stls ? dif::Scope::clause : dif::Scope::global;
+    for (const dif::Variable& variable : difo_.variables)
+      if (variable.scope == scope && variable.id == in.index()) return &variable;
+    return nullptr;
+  }
+
   void call(Instruction in) {
     const std::vector<Value> arguments = std::move(current_->tuple);
     current_->tuple.clear();
+    read_strings(in.index(), arguments);
     Value result;
     switch (static_cast<Subroutine>(in.index())) {
       case Subroutine::copyin:
@@ -368,6 +370,14 @@ class Reader {
         break;
       case Subroutine::copyinstr:
         copy_string(arguments);
+        break;
+      case Subroutine::bcopy:
+        if (arguments.size() > 2) read_bytes(arguments[0], arguments[2]);
+        break;
+      case Subroutine::inet_ntoa:
+      case Subroutine::inet_ntoa6:
+        if (!arguments.empty())
+          read_bytes(arguments[0], Value::constant(in.index() == static_cast<unsigned>(Subroutine::inet_ntoa) ? 4 : 16));
         break;
       case Subroutine::progenyof:
         needs_.thread = true;
@@ -400,8 +410,28 @@ class Reader {
     if (op == Opcode::popts && !current_->tuple.empty()) current_->tuple.pop_back();
   }
 
-  void push(Value value) {
+  void push(Instruction in) {
+    const Value value = get(in.rd());
+    if (in.opcode() == Opcode::pushtr && in.r1() == static_cast<unsigned>(dif::PushType::string)) read_string(value);
+    if (in.opcode() == Opcode::pushtr && in.r1() == static_cast<unsigned>(dif::PushType::bytes)) read_bytes(value, get(in.r2()));
     if (current_->tuple.size() < dif::kTupleDepth) current_->tuple.push_back(value);
+  }
+
+  // What the machine reads at an address that it is given as a string, as so many bytes, or as a value of a type.
+  void read_string(const Value& address) {
+    if (address.is_word()) copy_string({address});
+  }
+  void read_bytes(const Value& address, const Value& size) {
+    if (address.is_word() && size.is_constant()) need(address, size, kMostBytes, false);
+  }
+  void read(const Value& address, const dif::DataType& type) {
+    if (type.kind == dif::TypeKind::string) read_string(address);
+    if (type.kind == dif::TypeKind::bytes) read_bytes(address, Value::constant(type.size));
+  }
+  void read_strings(unsigned subroutine, const std::vector<Value>& arguments) {
+    const std::vector<std::string_view> types = argument_types(subroutine);
+    for (size_t i = 0; i < std::min(types.size(), arguments.size()); i++)
+      if (types[i] == "string") read_string(arguments[i]);
   }
 
   void need(const Value& address, uint32_t size) { need(address, Value::constant(size), size, false); }
@@ -419,7 +449,7 @@ class Reader {
     } else {
       return;
     }
-    add_memory(needs_.memory, need);
+    needs_.add(need);
   }
 
   Value get(unsigned r) const { return r < dif::kRegisters ? current_->registers[r] : Value{}; }
@@ -434,12 +464,12 @@ class Reader {
   }
   // A variable of 8 bytes keeps a value as it is; a structure is copied, so its address is that of another copy.
   void set_local(unsigned id, Value value) {
-    const bool keeps = std::any_of(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& variable) {
-      if (variable.scope != dif::Scope::clause || variable.id != id) return false;
-      if (variable.type.kind == dif::TypeKind::bytes) return value.kind == Value::Kind::copy;
-      return !variable.type.by_ref() && variable.type.size == 8;
-    });
-    if (keeps)
+    const auto variable = std::find_if(difo_.variables.begin(), difo_.variables.end(),
+                                       [&](const dif::Variable& row) { return row.scope == dif::Scope::clause && row.id == id; });
+    const bool is_known = variable != difo_.variables.end();
+    const bool is_copy = is_known && variable->type.kind == dif::TypeKind::bytes && value.is_address();
+    if (is_copy) value.kind = Value::Kind::copy;
+    if (is_copy || (is_known && !variable->type.by_ref() && variable->type.size == 8))
       current_->locals[id] = value;
     else
       current_->locals.erase(id);
@@ -460,40 +490,6 @@ bool leaves_a_record(const dif::ActDesc& action) {
 }
 
 }  // namespace
-
-Word Word::pointer() const {
-  Word pointer = *this;
-  pointer.depth--;
-  pointer.path[pointer.depth] = 0;
-  return pointer;
-}
-
-Word Word::load(int64_t offset) const {
-  Word word = *this;
-  word.path[word.depth] = offset;
-  word.depth++;
-  return word;
-}
-
-// Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
-bool MemoryNeed::covers(const MemoryNeed& other) const {
-  if (base != other.base || is_string != other.is_string) return false;
-  if (sized_by && sized_by != other.sized_by) return false;
-  if (is_string || sized_by) return offset == other.offset && size >= other.size;
-  const uint64_t ahead = static_cast<uint64_t>(other.offset) - static_cast<uint64_t>(offset);
-  return offset <= other.offset && ahead <= size && other.size <= size - ahead;
-}
-
-CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
-  args |= other.args;
-  time |= other.time;
-  vtime |= other.vtime;
-  thread |= other.thread;
-  cpu |= other.cpu;
-  comm |= other.comm;
-  for (const MemoryNeed& need : other.memory) add_memory(memory, need);
-  return *this;
-}
 
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize) {
   Locals locals;

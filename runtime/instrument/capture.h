@@ -1,12 +1,13 @@
 #pragma once
 // What must be captured at the moment of firing, worked out from the DIF of the clauses on a probe: which arguments they read and
-// which memory of the traced process they will ask copyin() and copyinstr() for. The instrument captures exactly that, so a
-// record is as small as the clauses allow.
+// which memory of the traced process they will load or copy. The instrument captures exactly that, so a record is as small as the
+// clauses allow.
 //
 // An address is foreseen if it is a word that is known when the probe fires, plus a constant. Such a word is an argument or was
 // itself loaded from memory at a foreseen address, by way of at most kMostPointers words:
 //
-//   copyinstr(arg0)                                      arg0 ──────────────────────────> string
+//   copyinstr(arg0), stringof((char *)arg0)              arg0 ──────────────────────────> string
+//   ((struct list *)arg0)->next->key                     arg0 ─ + 8 ─> word ─ + 0 ──────> bytes
 //   copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))         arg1 ─ + 8 ─> word ────────────> string
 //   copyin(((struct iovec *)copyin(arg1, 16))->iov_base, arg1 ─ + 0 ─> word ────────────> bytes, at most
 //          ((struct iovec *)copyin(arg1, 16))->iov_len)  arg1 ─ + 8 ─> word, so many of them
@@ -16,9 +17,9 @@
 // all of it. That, and what could not be foreseen (an address that was computed otherwise, further pointers, more than a record
 // may hold), is a late read.
 //
-// Where a word lies in memory, CaptureNeeds::memory has a need that covers it, so every address can be told from the record
-// alone. Nothing here must be right for a clause to be: captured memory is found by its address, so a wrong guess is merely of no
-// use.
+// Members of one object that lie near each other are one need. Where a word lies in memory, CaptureNeeds::memory has a need that
+// covers it, so every address can be told from the record alone. Nothing here must be right for a clause to be: captured memory
+// is found by its address, so a wrong guess is merely of no use.
 
 #include <array>
 #include <cstdint>
@@ -29,8 +30,9 @@
 
 namespace dvm::runtime {
 
-inline constexpr unsigned kMostPointers = 2;
-inline constexpr uint32_t kMostSized = 256;  // bytes of a copy whose size the clause does not limit
+inline constexpr unsigned kMostPointers = 4;
+inline constexpr uint32_t kMostBytes = 4096;  // of one need
+inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
 
 // A 64-bit word that is known when the probe fires: argument `arg` of the probe; or, `depth` times over, the word in memory
 // path[i] bytes after where the one before points to.
@@ -73,6 +75,8 @@ struct CaptureNeeds {
   bool comm = false;    // execname
   std::vector<MemoryNeed> memory;
 
+  // Adds memory, and the words that its address is found by; or nothing, where there is no room for all of it.
+  void add(const MemoryNeed& need);
   CaptureNeeds& operator|=(const CaptureNeeds& other);
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
 };

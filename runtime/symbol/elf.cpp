@@ -2,12 +2,9 @@
 
 #include "runtime/symbol/elf.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,55 +12,9 @@
 #include <optional>
 #include <tuple>
 
+#include "runtime/symbol/open_elf.h"
+
 namespace dvm::runtime {
-namespace {
-
-class OpenElf {
- public:
-  explicit OpenElf(const std::string& path) {
-    elf_version(EV_CURRENT);
-    // Without O_NONBLOCK a name that leads to a pipe would wait for its writer.
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
-  }
-  ~OpenElf() {
-    if (elf_ != nullptr) elf_end(elf_);
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenElf(const OpenElf&) = delete;
-  OpenElf& operator=(const OpenElf&) = delete;
-
-  bool opened() const { return fd_ >= 0; }
-  Elf* get() const { return elf_; }
-
- private:
-  int fd_ = -1;
-  Elf* elf_ = nullptr;
-};
-
-std::string hex(const unsigned char* bytes, size_t size) {
-  std::string out;
-  for (size_t i = 0; i < size; i++) out += fmt::format("{:02x}", bytes[i]);
-  return out;
-}
-
-// Where distributions install the symbols that were stripped off the file; empty: the file has no build id.
-std::string debug_path(Elf* elf) {
-  constexpr size_t kNoteHeader = 16;  // three words and "GNU\0"
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE) continue;
-    Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr || data->d_size <= kNoteHeader + 2) continue;
-    const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
-    constexpr unsigned char kBuildId[] = {4, 0, 0, 0, 20, 0, 0, 0, NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0};
-    if (data->d_size < kNoteHeader + 20 || std::memcmp(bytes, kBuildId, kNoteHeader) != 0) continue;
-    return fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", hex(bytes + kNoteHeader, 1), hex(bytes + kNoteHeader + 1, 19));
-  }
-  return "";
-}
-
-}  // namespace
 
 class ElfLoader {
  public:
@@ -77,7 +28,8 @@ class ElfLoader {
     for (size_t i = 0; i < count && i < 65536; i++) {
       GElf_Phdr segment;
       if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) return Error{"its program headers are corrupt"};
-      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) segments_.push_back(segment);
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
+        object_->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
     }
     return {};
   }
@@ -97,6 +49,7 @@ class ElfLoader {
     std::sort(all.begin(), all.end(), [&](const ElfFunction& a, const ElfFunction& b) { return rank(a) < rank(b); });
     auto same = [](const ElfFunction& a, const ElfFunction& b) { return a.address == b.address && a.name == b.name; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    take_data();
     return std::move(object_);
   }
 
@@ -121,35 +74,62 @@ class ElfLoader {
     return {copy, size};
   }
 
+  void take_data() {
+    auto& all = object_->data_;
+    auto rank = [](const ElfData& d) { return std::tuple(d.name, !d.is_global, d.address); };
+    std::sort(all.begin(), all.end(), [&](const ElfData& a, const ElfData& b) { return rank(a) < rank(b); });
+    auto same = [](const ElfData& a, const ElfData& b) { return a.name == b.name && a.address == b.address; };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  }
+
   void add(const GElf_Sym& symbol, std::string_view names) {
-    unsigned char type = GELF_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) return;
-    if (symbol.st_name >= names.size()) return;
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names.size()) return;
     std::string_view name = names.substr(symbol.st_name);
     name = name.substr(0, name.find('\0'));
     name = name.substr(0, name.find('@'));  // a symbol's version
+    if (name.empty()) return;
+    const unsigned char type = GELF_ST_TYPE(symbol.st_info);
+    if (type == STT_FUNC || type == STT_GNU_IFUNC) return add_function(symbol, name);
+    if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
+      object_->data_.push_back({name, symbol.st_value, GELF_ST_BIND(symbol.st_info) != STB_LOCAL, type == STT_TLS});
+  }
+
+  void add_function(const GElf_Sym& symbol, std::string_view name) {
     std::optional<uint64_t> offset = file_offset(symbol.st_value);
-    if (name.empty() || !offset) return;
+    if (symbol.st_size == 0 || !offset) return;
     object_->functions_.push_back(ElfFunction{.name = name,
                                               .address = symbol.st_value,
                                               .size = symbol.st_size,
                                               .offset = *offset,
                                               .is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL,
-                                              .is_indirect = type == STT_GNU_IFUNC});
+                                              .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
   }
 
   std::optional<uint64_t> file_offset(uint64_t address) const {
-    for (const GElf_Phdr& segment : segments_) {
-      if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz) continue;
-      uint64_t offset = address - segment.p_vaddr + segment.p_offset;
-      if (offset >= segment.p_offset && offset <= INT64_MAX) return offset;
+    for (const ElfObject::Segment& segment : object_->segments_) {
+      if (address < segment.address || address - segment.address >= segment.size) continue;
+      uint64_t offset = address - segment.address + segment.offset;
+      if (offset >= segment.offset && offset <= INT64_MAX) return offset;
     }
     return std::nullopt;
   }
 
-  std::vector<GElf_Phdr> segments_;
   std::shared_ptr<ElfObject> object_ = std::make_shared<ElfObject>();
 };
+
+std::optional<uint64_t> ElfObject::bias(uint64_t mapped_at, uint64_t offset) const {
+  constexpr uint64_t kPage = 4096;
+  for (const Segment& segment : segments_)
+    if (offset >= segment.offset / kPage * kPage && offset - segment.offset / kPage * kPage < segment.size + kPage)
+      return mapped_at - offset + segment.offset - segment.address;
+  return std::nullopt;
+}
+
+std::optional<uint64_t> ElfObject::address_of(uint64_t offset) const {
+  for (const Segment& segment : segments_)
+    if (offset >= segment.offset && offset - segment.offset < segment.size) return offset - segment.offset + segment.address;
+  return std::nullopt;
+}
 
 Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path) {
   OpenElf file(path);
@@ -158,7 +138,12 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
   ElfLoader loader;
   if (Status segments = loader.read_segments(file.get()); !segments) return segments.error();
   loader.read_symbols(file.get());
-  if (OpenElf debug(debug_path(file.get())); debug.get() != nullptr) loader.read_symbols(debug.get());
+  for (const std::string& debug_path : debug_paths(file.get(), path)) {
+    OpenElf debug(debug_path);
+    if (debug.get() == nullptr) continue;
+    loader.read_symbols(debug.get());
+    break;
+  }
   return loader.take();
 }
 

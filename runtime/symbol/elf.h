@@ -1,5 +1,5 @@
 #pragma once
-// Functions of ELF files and the files that a process has mapped: what the pid provider makes probes of.
+// Functions and variables of ELF files and the files that a process has mapped: what the pid provider makes probes of.
 //
 //   /proc/PID/maps -> MappedObject (module name, path that dvm can open) -> ElfObject (functions with their file offsets)
 //
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ struct ElfFunction {
   bool is_indirect = false;  // STT_GNU_IFUNC: the address is of the function that chooses
 };
 
+struct ElfData {
+  std::string_view name;  // in its ElfObject
+  uint64_t address = 0;   // as the file has it
+  bool is_global = false;
+  bool is_thread_local = false;  // the address is none: each thread has its own
+};
+
 class ElfObject {
  public:
   // From a file that dvm can open; symbols also from its separate debug file, if one is installed.
@@ -34,10 +42,21 @@ class ElfObject {
   // Defined functions with a size that lie in an executable segment, by address; names of one address by how well they name it:
   // the global, then the shortest first.
   const std::vector<ElfFunction>& functions() const { return functions_; }
+  // Defined variables by name; of one name the global first.
+  const std::vector<ElfData>& data() const { return data_; }
+  // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
+  std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
+  // The address in the file of what lies at an offset of it, if that is code.
+  std::optional<uint64_t> address_of(uint64_t offset) const;
 
  private:
   friend class ElfLoader;
+  struct Segment {
+    uint64_t address = 0, offset = 0, size = 0;
+  };
   std::vector<ElfFunction> functions_;
+  std::vector<ElfData> data_;
+  std::vector<Segment> segments_;               // with code
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 

@@ -90,6 +90,8 @@ class ObjectList {
     object.path = line.path.ends_with(kDeleted) ? line.path.substr(0, line.path.size() - kDeleted.size()) : line.path;
     object.name = object.path.substr(object.path.rfind('/') + 1);
     object.open_path = object.is_program ? program_path() : open_path_of(pid_, line, object.path);
+    object.offset = line.offset;
+    parse_number(std::string_view(line.range).substr(0, line.range.find('-')), 16, object.address);
     objects_.push_back(std::move(object));
   }
 
@@ -117,10 +119,11 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
   out = MapsLine{};
   out.range = take_word(line);
   std::string_view access = take_word(line);
-  take_word(line);  // offset
+  std::string_view offset = take_word(line);
   std::string_view device = take_word(line), inode = take_word(line);
   if (out.range.find('-') == std::string::npos || access.size() != 4) return false;
-  if (!parse_device(device, out.device) || !parse_number(inode, 10, out.inode)) return false;
+  if (!parse_number(offset, 16, out.offset) || !parse_device(device, out.device) || !parse_number(inode, 10, out.inode))
+    return false;
   out.executable = access[2] == 'x';
   size_t path = line.find_first_not_of(' ');
   if (path != std::string_view::npos) out.path = unescape(line.substr(path));

@@ -15,6 +15,8 @@ struct MappedObject {
   std::string path;       // in the process, without " (deleted)"
   std::string open_path;  // under /proc: opens this very file, also in another mount namespace or when it is deleted
   bool is_program = false;
+  uint64_t address = 0;  // where its code is mapped, and
+  uint64_t offset = 0;   // from which offset of the file on
 };
 
 // In the order of their addresses, each once. Fails if the process does not exist or may not be looked at.
@@ -24,6 +26,7 @@ Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
 struct MapsLine {
   std::string range;  // "55d0-55e0", the name under map_files
   bool executable = false;
+  uint64_t offset = 0;
   uint64_t device = 0;  // as makedev() has it
   uint64_t inode = 0;
   std::string path;  // unescaped; empty: no file

@@ -29,6 +29,7 @@ FENCED = {
     "bpf/": ["runtime/instrument/uprobe/"],
     "linux/bpf": ["runtime/instrument/uprobe/"],
     "elfutils/": ["runtime/symbol/"],
+    "dwarf.h": ["runtime/symbol/"],
     "gelf": ["runtime/symbol/"],
     "libelf": ["runtime/symbol/"],
     "CLI/": ["cmd/"],

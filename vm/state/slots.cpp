@@ -18,6 +18,17 @@ uint32_t capacity_of(const dif::DataType& type, size_t strsize) {
   return type.kind == dif::TypeKind::bytes ? type.size : 0;
 }
 
+Slot slot_of(const dif::DataType& type, size_t strsize) {
+  Slot slot;
+  slot.capacity = capacity_of(type, strsize);
+  slot.kind = type.kind;
+  slot.known = true;
+  if (type.kind != dif::TypeKind::integer || type.size == 0 || type.size >= 8) return slot;
+  slot.mask = (uint64_t{1} << type.size * 8) - 1;
+  if (type.is_signed) slot.sign = uint64_t{1} << (type.size * 8 - 1);
+  return slot;
+}
+
 }  // namespace
 
 Slots::Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t strsize, bool with_storage) {
@@ -25,7 +36,7 @@ Slots::Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t 
     if (variable.scope != scope || variable.id < dif::kFirstUserVariable) continue;
     const size_t at = variable.id - dif::kFirstUserVariable;
     if (at >= slots_.size()) slots_.resize(at + 1);
-    slots_[at] = {0, nullptr, capacity_of(variable.type, strsize), variable.type.kind, true};
+    slots_[at] = slot_of(variable.type, strsize);
     largest_ = std::max<size_t>(largest_, slots_[at].capacity);
   }
   if (with_storage) place_storage();

@@ -5,8 +5,9 @@
 //   slots     one a variable id from kFirstUserVariable up; a load is one bounds check and `value`
 //   storage   behind slots of by-reference type: strsize + 1 bytes for a string, its size for bytes, 8-aligned
 //
-// value is the integer itself, or the address of storage; 0 in a by-reference slot is D's NULL. An unset string is "" and an
-// unset structure all zeros. Used in probe context: only the constructor allocates.
+// value is the integer itself, extended to 64 bits from the size of its type as C converts it, or the address of storage; 0 in a
+// by-reference slot is D's NULL. An unset string is "" and an unset structure all zeros. Used in probe context: only the
+// constructor allocates.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,10 @@ struct Slot {
   uint32_t capacity = 0;         // bytes of storage
   dif::TypeKind kind = dif::TypeKind::none;
   bool known = false;
+  uint64_t mask = ~uint64_t{0};  // the bits that an integer of the type has
+  uint64_t sign = 0;             // the highest of them, if it is a sign
+
+  uint64_t converted(uint64_t integer) const noexcept { return ((integer & mask) ^ sign) - sign; }
 };
 
 class Slots {

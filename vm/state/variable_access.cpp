@@ -55,7 +55,7 @@ void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t 
   if (!type) return;
   DynamicVariables& dynamic = state.variables.dynamic;
   const DynamicKey key = key_of(state, id, thread, keyed);
-  if (type->capacity == 0 || value == 0) return dynamic.store(key, value);
+  if (type->capacity == 0 || value == 0) return dynamic.store(key, type->converted(value));
   if (type->kind == dif::TypeKind::string) {
     const auto text = string_at(state, value);
     if (!text) return;

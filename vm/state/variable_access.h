@@ -20,7 +20,7 @@ inline void store_scalar(State& state, Slots& slots, unsigned id, uint64_t value
   Slot* slot = slots.find(id);
   if (!slot) return state.set_fault(dif::Fault::illop);
   if (slot->storage) return store_reference(state, *slot, value);
-  slot->value = value;
+  slot->value = slot->converted(value);
 }
 
 // Thread-local scalars, and elements of associative arrays with the tuple stack as key.

@@ -279,18 +279,18 @@ TEST_F(Uprobe, TheLargestNeeds) {
   few_large.args = many_small.args = 0x3ff;
   few_large.time = few_large.thread = few_large.cpu = few_large.comm = true;
   for (int i = 0; i < 4; i++) few_large.memory.push_back({0, i % 2 == 0, 8 * i, 4096});
-  for (int i = 0; i < 8; i++) many_small.memory.push_back({0, i % 2 == 0, i, 32});
+  for (int i = 0; i < 16; i++) many_small.memory.push_back({0, i % 2 == 0, i, 32});
   CaptureNeeds chains, sizes;
   chains.args = sizes.args = 0x3ff;
-  const Word words[] = {9, Word(9).load(0), Word(9).load(8).load(8)};
+  const Word words[] = {9, Word(9).load(0), Word(9).load(8).load(8), Word(9).load(8).load(8).load(0).load(64)};
   for (int i = 0; i < 3; i++)
     for (const Word& word : words) chains |= {.memory = {{word, i % 2 == 0, 64 * i, 900}}};
-  for (int i = 0; i < 8; i++) sizes.memory.push_back({0, i % 2 == 0, i, 512, Word(static_cast<uint8_t>(i + 1))});
-  EXPECT_EQ(chains.memory.size(), 8u);
+  for (int i = 0; i < 16; i++) sizes.memory.push_back({0, i % 2 == 0, i, 512, Word(static_cast<uint8_t>(i % 9 + 1))});
+  EXPECT_EQ(chains.memory.size(), 16u);
   EXPECT_EQ(trace(child, {{&probe, chains}}).size(), 1u);
   EXPECT_EQ(trace(child, {{&probe, sizes}}).size(), 1u);
   EXPECT_EQ(trace(child, {{&probe, few_large}}).at(0).memory.size(), 4u);
-  EXPECT_EQ(trace(child, {{&probe, many_small}}).at(0).memory.size(), 8u);
+  EXPECT_EQ(trace(child, {{&probe, many_small}}).at(0).memory.size(), 16u);
 }
 
 // Texts behind pointers. The parameter: whether the record is so large that it is made in the ring.

@@ -53,6 +53,7 @@ struct EcbAccount {
 struct Account {
   double ticks_per_second = 0;
   uint64_t events = 0;
+  uint64_t late_reads = 0;  // of the process, since the memory was not captured at the firing
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;  // deliver, prepare, predicate, actions, snapshot, print, ...
 };
@@ -88,7 +89,6 @@ class Handle {
   Status status() const;    // the error that ended tracing, if any
   int exit_status() const;  // argument of exit(), otherwise 0
   Account account();
-  uint64_t late_reads() const;
   uint64_t instrument_drops() const;  // firings that the instruments lost
 
  private:

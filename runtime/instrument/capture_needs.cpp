@@ -1,0 +1,110 @@
+// What is captured together, and how much at most. Tested by tests/unit/instrument/capture_test.cpp.
+#include <algorithm>
+
+#include "runtime/instrument/capture.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostNeeds = 16;        // slots a record; further ones are late reads
+constexpr uint32_t kMostRecord = 16500;  // of all slots together
+constexpr int64_t kMostBetween = 32;     // bytes that are captured in vain to save a slot
+
+uint32_t total_size(const std::vector<MemoryNeed>& needs) {
+  uint32_t total = 0;
+  for (const MemoryNeed& need : needs) total += need.size;
+  return total;
+}
+
+bool is_covered(const std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
+  return std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(need); });
+}
+
+bool is_range(const MemoryNeed& need) { return !need.is_string && !need.sized_by; }
+
+// Both as one, beginning at a multiple of 8 as words do; nothing if they lie in different objects, too far from each other, or
+// where sums would overflow.
+std::optional<MemoryNeed> joined(const MemoryNeed& a, const MemoryNeed& b) {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  if (!is_range(a) || !is_range(b) || a.base != b.base) return std::nullopt;
+  if (std::min(a.offset, b.offset) < -kFar || std::max(a.offset, b.offset) > kFar) return std::nullopt;
+  const int64_t begin = std::min(a.offset, b.offset) & ~int64_t{7};
+  const int64_t end = std::max(a.offset + a.size, b.offset + b.size);
+  const int64_t between = std::max(a.offset, b.offset) - std::min(a.offset + a.size, b.offset + b.size);
+  if (between > kMostBetween || end - begin > kMostBytes) return std::nullopt;
+  return MemoryNeed{a.base, false, begin, static_cast<uint32_t>(end - begin), {}};
+}
+
+// The need with what lies beside it in the same object, so that the members of a structure are one read and one slot.
+MemoryNeed with_neighbours(const std::vector<MemoryNeed>& needs, MemoryNeed need) {
+  for (size_t i = 0; i < needs.size(); i++) {
+    const auto both = joined(need, needs[i]);
+    if (!both || need.covers(needs[i])) continue;
+    need = *both;
+    i = static_cast<size_t>(-1);  // what was too far away may be near now
+  }
+  return need;
+}
+
+void add_one(std::vector<MemoryNeed>& needs, const MemoryNeed& wanted) {
+  if (wanted.size == 0 || wanted.size > kMostBytes || is_covered(needs, wanted)) return;
+  const MemoryNeed need = with_neighbours(needs, wanted);
+  std::erase_if(needs, [&](const MemoryNeed& have) { return need.covers(have); });
+  if (needs.size() < kMostNeeds && total_size(needs) + need.size <= kMostRecord) needs.push_back(need);
+}
+
+// Adds what captures the word, and the words on the way to it. False: there is no room.
+bool add_word(std::vector<MemoryNeed>& needs, const Word& word) {
+  if (word.is_argument()) return true;
+  if (!add_word(needs, word.pointer())) return false;
+  add_one(needs, MemoryNeed::of(word));
+  return is_covered(needs, MemoryNeed::of(word));
+}
+
+// All or nothing: words that lead to no memory would be captured in vain.
+
+}  // namespace
+
+Word Word::pointer() const {
+  Word pointer = *this;
+  pointer.depth--;
+  pointer.path[pointer.depth] = 0;
+  return pointer;
+}
+
+Word Word::load(int64_t offset) const {
+  Word word = *this;
+  word.path[word.depth] = offset;
+  word.depth++;
+  return word;
+}
+
+// Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
+bool MemoryNeed::covers(const MemoryNeed& other) const {
+  if (base != other.base || is_string != other.is_string) return false;
+  if (sized_by && sized_by != other.sized_by) return false;
+  if (is_string || sized_by) return offset == other.offset && size >= other.size;
+  const uint64_t ahead = static_cast<uint64_t>(other.offset) - static_cast<uint64_t>(offset);
+  return offset <= other.offset && ahead <= size && other.size <= size - ahead;
+}
+
+CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
+  args |= other.args;
+  time |= other.time;
+  vtime |= other.vtime;
+  thread |= other.thread;
+  cpu |= other.cpu;
+  comm |= other.comm;
+  for (const MemoryNeed& need : other.memory) add(need);
+  return *this;
+}
+
+// All or nothing: words that lead to no memory would be captured in vain.
+void CaptureNeeds::add(const MemoryNeed& need) {
+  std::vector<MemoryNeed> more = memory;
+  const bool known = add_word(more, need.base) && (!need.sized_by || add_word(more, *need.sized_by));
+  if (known) add_one(more, need);
+  if (is_covered(more, need)) memory = std::move(more);
+}
+
+}  // namespace dvm::runtime

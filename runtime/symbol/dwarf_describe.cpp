@@ -1,0 +1,227 @@
+// DWARF's types as D's. Covered by tests/unit/instrument/dwarf_test.cpp and tests/fuzz/dwarf_fuzz.cpp.
+
+#include "runtime/symbol/dwarf_describe.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/symbol/dwarf_names.h"
+
+namespace dvm::runtime {
+
+using dif::DescribedAs;
+
+namespace {
+
+constexpr size_t kMostMembers = 65536;
+constexpr uint64_t kMostBytes = uint64_t{1} << 40;  // of one type: larger ones are damaged
+
+// libdw's functions take what they do not change by a pointer to what they could.
+Dwarf_Die* mutable_die(const Dwarf_Die& die) { return const_cast<Dwarf_Die*>(&die); }
+
+std::optional<uint64_t> number(const Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (dwarf_attr_integrate(mutable_die(die), name, &attribute) == nullptr) return std::nullopt;
+  if (dwarf_formudata(&attribute, &value) != 0) return std::nullopt;
+  return value;
+}
+
+std::string name_of(const Dwarf_Die& die) {
+  const char* name = dwarf_diename(mutable_die(die));
+  return name == nullptr ? "" : name;
+}
+
+DescribedAs kind_of(int tag) {
+  switch (tag) {
+    case DW_TAG_base_type:
+      return DescribedAs::integer;
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+      return DescribedAs::pointer;
+    case DW_TAG_array_type:
+      return DescribedAs::array;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+      return DescribedAs::structure;
+    case DW_TAG_union_type:
+      return DescribedAs::union_;
+    case DW_TAG_enumeration_type:
+      return DescribedAs::enumeration;
+    case DW_TAG_subroutine_type:
+      return DescribedAs::function;
+    case DW_TAG_typedef:
+    case DW_TAG_template_alias:
+      return DescribedAs::alias;
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+      return DescribedAs::qualified;
+    case DW_TAG_unspecified_type:  // decltype(nullptr) and kin
+      return DescribedAs::void_;
+    default:
+      return DescribedAs::unknown;
+  }
+}
+
+void describe_base(const Dwarf_Die& die, dif::TypeDesc& desc) {
+  switch (number(die, DW_AT_encoding).value_or(0)) {
+    case DW_ATE_float:
+    case DW_ATE_complex_float:
+    case DW_ATE_decimal_float:
+      desc.as = DescribedAs::floating;
+      break;
+    case DW_ATE_signed_char:
+    case DW_ATE_unsigned_char:
+      desc.is_char = desc.size == 1;
+      break;
+    default:
+      break;
+  }
+  const uint64_t encoding = number(die, DW_AT_encoding).value_or(0);
+  desc.is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+  if (desc.as == DescribedAs::integer && desc.size > 8) desc.as = DescribedAs::unknown;  // __int128
+}
+
+// The sizes of an array's dimensions from the outside in; 0: unknown.
+std::vector<uint64_t> dimensions(const Dwarf_Die& die) {
+  std::vector<uint64_t> counts;
+  DieWalk walk(64);
+  walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) != DW_TAG_subrange_type) return DieWalk::Next::over;
+    if (const auto count = number(child, DW_AT_count))
+      counts.push_back(*count);
+    else if (const auto last = number(child, DW_AT_upper_bound))
+      counts.push_back(*last == UINT64_MAX || *last > kMostBytes ? 0 : *last + 1);
+    else
+      counts.push_back(0);
+    return DieWalk::Next::over;
+  });
+  return counts;
+}
+
+// Which way an enumeration's constants are read.
+bool is_signed_enumeration(const Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die underlying;
+  if (dwarf_attr_integrate(mutable_die(die), DW_AT_type, &attribute) != nullptr &&
+      dwarf_formref_die(&attribute, &underlying) != nullptr) {
+    const auto encoding = number(underlying, DW_AT_encoding);
+    return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+  }
+  return true;
+}
+
+// Where a bit-field lies: the smallest naturally aligned word that holds it, else as many bytes as it takes.
+bool place_bits(uint64_t at, unsigned bits, dif::MemberDesc& member) {
+  for (unsigned size : {1U, 2U, 4U, 8U}) {
+    if (at / (size * 8) != (at + bits - 1) / (size * 8)) continue;
+    member.offset = at / (size * 8) * size, member.shift = static_cast<unsigned>(at % (size * 8)), member.storage = size;
+    return true;
+  }
+  member.offset = at / 8, member.shift = static_cast<unsigned>(at % 8), member.storage = 8;
+  return member.shift + bits <= 64;
+}
+
+// From the first bit of the structure, little-endian.
+std::optional<uint64_t> first_bit(const Dwarf_Die& die, unsigned bits) {
+  if (const auto at = number(die, DW_AT_data_bit_offset)) return at;
+  const uint64_t offset = number(die, DW_AT_data_member_location).value_or(0);
+  const auto from_top = number(die, DW_AT_bit_offset);  // DWARF 2 and 3 count from the most significant bit of the storage
+  const auto storage = number(die, DW_AT_byte_size);
+  if (!from_top || !storage || *storage > 8 || *from_top + bits > *storage * 8) return std::nullopt;
+  return offset * 8 + *storage * 8 - *from_top - bits;
+}
+
+bool place(const Dwarf_Die& die, dif::MemberDesc& member) {
+  if (const auto bits = number(die, DW_AT_bit_size)) {
+    member.bits = static_cast<unsigned>(std::min<uint64_t>(*bits, 65));
+    const auto at = first_bit(die, member.bits);
+    return member.bits >= 1 && member.bits <= 64 && at && *at < kMostBytes && place_bits(*at, member.bits, member);
+  }
+  const auto offset = number(die, DW_AT_data_member_location);
+  member.offset = offset.value_or(0);
+  // In a union it is left out. DWARF 2 wrote an expression, which nothing has done for long.
+  return member.offset < kMostBytes && (offset || dwarf_hasattr(mutable_die(die), DW_AT_data_member_location) == 0);
+}
+
+// A virtual base's place is computed while the program runs.
+bool is_placed(Dwarf_Die& die) {
+  if (dwarf_tag(&die) == DW_TAG_member)
+    return dwarf_hasattr(&die, DW_AT_external) == 0 && dwarf_hasattr(&die, DW_AT_const_value) == 0;
+  return dwarf_tag(&die) == DW_TAG_inheritance && number(die, DW_AT_virtuality).value_or(0) == 0;
+}
+
+}  // namespace
+
+dif::TypeRef DieTable::add(const Dwarf_Die& die) {
+  const auto [place, is_new] = known_.try_emplace(die.addr, dies_.size() + 1);
+  if (is_new) dies_.push_back(die);
+  return place->second;
+}
+
+dif::TypeRef type_of(const Dwarf_Die& die, DieTable& table) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  if (dwarf_attr_integrate(mutable_die(die), DW_AT_type, &attribute) == nullptr) return 0;
+  return dwarf_formref_die(&attribute, &type) == nullptr ? 0 : table.add(type);
+}
+
+dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table) {
+  dif::TypeDesc desc;
+  desc.as = kind_of(dwarf_tag(mutable_die(die)));
+  desc.name = name_of(die);
+  desc.size = number(die, DW_AT_byte_size).value_or(0);
+  if (desc.size > kMostBytes) desc.as = DescribedAs::unknown;
+  desc.line = number(die, DW_AT_decl_line).value_or(0);
+  desc.is_complete = dwarf_hasattr(mutable_die(die), DW_AT_declaration) == 0;
+  desc.target = type_of(die, table);
+  if (desc.as == DescribedAs::integer) describe_base(die, desc);
+  if (desc.as == DescribedAs::enumeration) desc.is_signed = is_signed_enumeration(die);
+  if (desc.as == DescribedAs::pointer) desc.size = 8;
+  if (desc.as == DescribedAs::array) desc.counts = dimensions(die);
+  return desc;
+}
+
+std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table) {
+  std::vector<dif::MemberDesc> members;
+  DieWalk walk(kMostMembers);
+  walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
+    if (!is_placed(child)) return DieWalk::Next::over;
+    dif::MemberDesc member;
+    member.name = name_of(child);
+    member.type = type_of(child, table);
+    member.is_base = dwarf_tag(&child) == DW_TAG_inheritance;
+    if (place(child, member)) members.push_back(std::move(member));
+    return DieWalk::Next::over;
+  });
+  return members;
+}
+
+// The fixed-size forms carry no sign: compilers use them for what is not negative.
+int64_t enumerator_value(const Dwarf_Die& enumerator) {
+  Dwarf_Attribute attribute;
+  Dwarf_Sword with_sign = 0;
+  Dwarf_Word without = 0;
+  if (dwarf_attr(mutable_die(enumerator), DW_AT_const_value, &attribute) == nullptr) return 0;
+  const unsigned form = dwarf_whatform(&attribute);
+  if (form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4)
+    return dwarf_formudata(&attribute, &without) == 0 ? static_cast<int64_t>(without) : 0;
+  return dwarf_formsdata(&attribute, &with_sign) == 0 ? with_sign : 0;
+}
+
+std::vector<dif::EnumeratorDesc> enumerators_of(const Dwarf_Die& die) {
+  std::vector<dif::EnumeratorDesc> list;
+  DieWalk walk(kMostMembers);
+  walk.below(*mutable_die(die), [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) == DW_TAG_enumerator) list.push_back({name_of(child), enumerator_value(child)});
+    return DieWalk::Next::over;
+  });
+  return list;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,35 @@
+#pragma once
+// Descriptions of DWARF (DIEs) as descriptions of D. Each type is described when it is asked for.
+
+#include <elfutils/libdw.h>
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "dvm/dif/type_desc.h"
+
+namespace dvm::runtime {
+
+// DIEs of any number of files by a TypeRef; void is 0.
+class DieTable {
+ public:
+  dif::TypeRef add(const Dwarf_Die& die);
+  // Null: no such type.
+  const Dwarf_Die* find(dif::TypeRef type) const { return type == 0 || type > dies_.size() ? nullptr : &dies_[type - 1]; }
+
+ private:
+  std::deque<Dwarf_Die> dies_;  // stays where it is as it grows
+  std::unordered_map<const void*, dif::TypeRef> known_;
+};
+
+dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table);
+// Of a structure or union, in their order; bases first. Static members have no place and are left out.
+std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table);
+std::vector<dif::EnumeratorDesc> enumerators_of(const Dwarf_Die& die);
+int64_t enumerator_value(const Dwarf_Die& enumerator);
+
+// The type that a variable, parameter or function (its result) has; 0: none, void.
+dif::TypeRef type_of(const Dwarf_Die& die, DieTable& table);
+
+}  // namespace dvm::runtime

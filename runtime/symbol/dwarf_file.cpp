@@ -1,0 +1,253 @@
+// Debug information by name and by address. Covered by tests/unit/instrument/dwarf_test.cpp and tests/fuzz/dwarf_fuzz.cpp.
+
+#include "runtime/symbol/dwarf_file.h"
+
+#include <dwarf.h>
+#include <fmt/format.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kMostDies = 1 << 24;  // of one walk: damaged ones may lie inside each other
+constexpr size_t kMostNested = 64;       // candidates that are looked at more closely
+
+std::string_view contents(Elf_Scn* section) {
+  Elf_Data* data = elf_rawdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const char*>(data->d_buf), data->d_size};
+}
+
+// The name of a section of debug information behind ".debug_"; empty: it is another one.
+std::string_view debug_name(Elf* elf, size_t names, const GElf_Shdr& header) {
+  const char* text = elf_strptr(elf, names, header.sh_name);
+  std::string_view name = text == nullptr ? "" : text;
+  if (!name.starts_with(".debug_") && !name.starts_with(".zdebug_")) return "";
+  return name.substr(name.find('_') + 1);
+}
+
+// What libdw has read of the file, and decompressed.
+DwarfSections sections_of(Elf* elf) {
+  DwarfSections found;
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return found;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const std::string_view name = debug_name(elf, names, header);
+    if (name == "info") found.info = contents(section);
+    if (name == "types") found.types = contents(section);
+    if (name == "str") found.str = contents(section);
+    if (name == "str_offsets") found.str_offsets = contents(section);
+  }
+  return found;
+}
+
+// libdw reads all sections at once, and decompresses them: what says where lines are and values lie is most of it, and nobody
+// here asks for it. A section without bits is left alone.
+void hide_unneeded(Elf* elf) {
+  static constexpr std::string_view kNeeded[] = {"info", "types",   "abbrev",   "str",    "line_str",
+                                                 "addr", "aranges", "rnglists", "ranges", "str_offsets"};
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr) continue;
+    const std::string_view name = debug_name(elf, names, header);
+    if (name.empty() || std::find(std::begin(kNeeded), std::end(kNeeded), name) != std::end(kNeeded)) continue;
+    header.sh_type = SHT_NOBITS;
+    gelf_update_shdr(section, &header);
+  }
+}
+
+Dwarf* dwarf_of(const OpenElf& file) {
+  if (file.get() == nullptr || elf_kind(file.get()) != ELF_K_ELF) return nullptr;
+  hide_unneeded(file.get());
+  Dwarf* dwarf = dwarf_begin_elf(file.get(), DWARF_C_READ, nullptr);
+  if (dwarf == nullptr) return nullptr;
+  if (!sections_of(file.get()).info.empty()) return dwarf;
+  dwarf_end(dwarf);  // it has some section, .debug_frame alone perhaps
+  return nullptr;
+}
+
+constexpr int kStructures[] = {DW_TAG_structure_type, DW_TAG_class_type};
+constexpr int kUnions[] = {DW_TAG_union_type};
+constexpr int kEnumerations[] = {DW_TAG_enumeration_type};
+constexpr int kNamed[] = {DW_TAG_typedef,    DW_TAG_structure_type,   DW_TAG_class_type,
+                          DW_TAG_union_type, DW_TAG_enumeration_type, DW_TAG_base_type};
+constexpr int kVariables[] = {DW_TAG_variable};
+constexpr int kEnumerators[] = {DW_TAG_enumerator};
+
+std::span<const int> tags_of(dif::DescribedAs as) {
+  switch (as) {
+    case dif::DescribedAs::structure:
+      return kStructures;
+    case dif::DescribedAs::union_:
+      return kUnions;
+    case dif::DescribedAs::enumeration:
+      return kEnumerations;
+    default:
+      return kNamed;
+  }
+}
+
+bool is_declaration(Dwarf_Die& die) { return dwarf_hasattr(&die, DW_AT_declaration) != 0; }
+
+bool is_unit(int tag) { return tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit || tag == DW_TAG_type_unit; }
+
+// Whether it lies in no function, class or namespace.
+bool is_at_top(Dwarf_Die& die) {
+  Dwarf_Die unit;
+  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr || !is_unit(dwarf_tag(&unit))) return false;
+  DieWalk walk(kMostDies);
+  bool found = false;
+  walk.below(unit, [&](Dwarf_Die& child) {
+    found = child.addr == die.addr;
+    return child.addr >= die.addr ? DieWalk::Next::stop : DieWalk::Next::over;
+  });
+  return found;
+}
+
+// The last enumeration before an enumerator.
+std::optional<Dwarf_Die> enumeration_of(Dwarf_Die& die) {
+  Dwarf_Die unit;
+  std::optional<Dwarf_Die> last, found;
+  if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return found;
+  DieWalk walk(kMostDies);
+  walk.below(unit, [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) == DW_TAG_enumeration_type) last = child;
+    if (child.addr == die.addr) found = last;
+    return child.addr >= die.addr ? DieWalk::Next::stop : DieWalk::Next::into;
+  });
+  return found;
+}
+
+// Chooses among the types of one name: a definition at the top ends the search.
+class BestType {
+ public:
+  bool operator()(Dwarf_Die& die) {
+    if (is_declaration(die)) return keep(declared_, die);
+    if (++nested_ > kMostNested) return false;
+    return is_at_top(die) ? (top_ = die, false) : keep(defined_, die);
+  }
+  std::optional<Dwarf_Die> take() const { return top_ ? top_ : defined_ ? defined_ : declared_; }
+  bool is_definition() const { return top_ || defined_; }
+
+ private:
+  static bool keep(std::optional<Dwarf_Die>& place, const Dwarf_Die& die) {
+    if (!place) place = die;
+    return true;
+  }
+  std::optional<Dwarf_Die> top_, defined_, declared_;
+  size_t nested_ = 0;
+};
+
+// The address of a variable that always lies at the same place.
+std::optional<uint64_t> address_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_attr(&die, DW_AT_location, &attribute) == nullptr) return std::nullopt;
+  if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1) return std::nullopt;
+  if (operations[0].atom == DW_OP_addr) return operations[0].number;
+  Dwarf_Attribute indexed;
+  Dwarf_Addr address = 0;
+  if (dwarf_getlocation_attr(&attribute, operations, &indexed) != 0 || dwarf_formaddr(&indexed, &address) != 0)
+    return std::nullopt;
+  return address;
+}
+
+DieWalk::Next into_namespaces(Dwarf_Die& die) {
+  const int tag = dwarf_tag(&die);
+  return tag == DW_TAG_namespace || tag == DW_TAG_module ? DieWalk::Next::into : DieWalk::Next::over;
+}
+
+}  // namespace
+
+DwarfFile::DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf) : elf_(std::move(elf)), dwarf_(dwarf) {
+  DwarfSections alternate;
+  if (Dwarf* shared = dwarf_getalt(dwarf)) {
+    alternate = sections_of(dwarf_getelf(shared));
+    alternate_.emplace(shared, alternate, std::string_view());
+  }
+  names_.emplace(dwarf, sections_of(elf_->get()), alternate.str);
+}
+
+DwarfFile::~DwarfFile() { dwarf_end(dwarf_); }
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const std::string& path) {
+  auto file = std::make_unique<OpenElf>(path);
+  if (!file->opened()) return Error{std::strerror(errno)};
+  if (file->get() == nullptr) return Error{"it is no ELF file"};
+  if (Dwarf* dwarf = dwarf_of(*file)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(file), dwarf));
+  for (const std::string& debug_path : debug_paths(file->get(), path)) {
+    auto debug = std::make_unique<OpenElf>(debug_path);
+    if (Dwarf* dwarf = dwarf_of(*debug)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(debug), dwarf));
+  }
+  return Error{"it has no debug information"};
+}
+
+bool DwarfFile::find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const {
+  return names_->find(name, tags, attribute, visit) && (!alternate_ || alternate_->find(name, tags, attribute, visit));
+}
+
+std::optional<Dwarf_Die> DwarfFile::find_type(dif::DescribedAs as, std::string_view name) const {
+  BestType best;
+  find(name, tags_of(as), DW_AT_name, std::ref(best));
+  return best.take();
+}
+
+std::optional<Dwarf_Die> DwarfFile::find_variable(std::string_view name, uint64_t address) const {
+  std::optional<Dwarf_Die> found;
+  const auto visit = [&](Dwarf_Die& die) {
+    if (address_of(die) == address) found = die;
+    return !found;
+  };
+  find(name, kVariables, DW_AT_name, visit);
+  if (found) return found;
+  // The variable may only be declared under its name, and defined elsewhere by reference to that: its type is the same.
+  find(name, kVariables, DW_AT_name, [&](Dwarf_Die& die) {
+    if (dwarf_hasattr(&die, DW_AT_external) != 0 && !address_of(die)) found = die;
+    return !found;
+  });
+  return found;
+}
+
+std::optional<DwarfFile::Enumerator> DwarfFile::find_enumerator(std::string_view name) const {
+  std::optional<Enumerator> found;
+  find(name, kEnumerators, DW_AT_name, [&](Dwarf_Die& die) {
+    if (const std::optional<Dwarf_Die> parent = enumeration_of(die)) found = Enumerator{*parent, die};
+    return !found;
+  });
+  return found;
+}
+
+std::optional<Dwarf_Die> DwarfFile::unit_of(uint64_t address) const {
+  Dwarf_Die unit;
+  if (dwarf_addrdie(dwarf_, address, &unit) != nullptr) return unit;
+  // No .debug_aranges: the units say it themselves.
+  Dwarf_CU* cu = nullptr;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, nullptr, &unit, nullptr) == 0)
+    if (dwarf_haspc(&unit, address) > 0) return unit;
+  return std::nullopt;
+}
+
+std::optional<Dwarf_Die> DwarfFile::find_function(uint64_t address) const {
+  std::optional<Dwarf_Die> unit = unit_of(address), found;
+  if (!unit) return std::nullopt;
+  DieWalk walk(kMostDies);
+  walk.below(*unit, [&](Dwarf_Die& die) {
+    if (dwarf_tag(&die) != DW_TAG_subprogram) return into_namespaces(die);
+    Dwarf_Addr entry = 0;
+    if (dwarf_entrypc(&die, &entry) != 0 || entry != address) return DieWalk::Next::over;
+    found = die;
+    return DieWalk::Next::stop;
+  });
+  return found;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,52 @@
+#pragma once
+// The debug information of one program or library: where it lies, and what in it has a name or an address. Nothing is indexed:
+// each question is answered by a search (dwarf_names.h) or by the one unit that covers an address.
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "dvm/dif/type_desc.h"
+#include "runtime/symbol/dwarf_names.h"
+#include "runtime/symbol/open_elf.h"
+
+namespace dvm::runtime {
+
+class DwarfFile {
+ public:
+  // In the file itself, else in its separate debug file. The error says that there is none, or what is wrong with it.
+  static Result<std::unique_ptr<DwarfFile>> open(const std::string& path);
+  ~DwarfFile();
+  DwarfFile(const DwarfFile&) = delete;
+  DwarfFile& operator=(const DwarfFile&) = delete;
+
+  // A type by its name: a structure (or class), union or enumeration by its tag, or, for an alias, whatever has that name without
+  // one: a typedef, a class of C++. Definitions are preferred to declarations, and those at the top of a file to nested ones.
+  std::optional<Dwarf_Die> find_type(dif::DescribedAs as, std::string_view name) const;
+  // The function whose code begins at this address of the file.
+  std::optional<Dwarf_Die> find_function(uint64_t address) const;
+  // The variable at this address of the file; of those with the name, the only one, if no address is given with it.
+  std::optional<Dwarf_Die> find_variable(std::string_view name, uint64_t address) const;
+  // An enumerator by its name; the enumeration is its parent.
+  struct Enumerator {
+    Dwarf_Die enumeration, enumerator;
+  };
+  std::optional<Enumerator> find_enumerator(std::string_view name) const;
+
+ private:
+  DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf);
+  bool find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const;
+  std::optional<Dwarf_Die> unit_of(uint64_t address) const;
+
+  std::unique_ptr<OpenElf> elf_;
+  Dwarf* dwarf_;
+  std::optional<DwarfNames> names_;
+  std::optional<DwarfNames> alternate_;  // of what dwz has put into a file that several share
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,64 @@
+#pragma once
+// Finds descriptions (DIEs) in .debug_info by their names, without an index and without walking the tree.
+//
+// A name of more than three letters lies in .debug_str, and the description holds its offset there:
+//
+//   .debug_str   ... n o d e \0 ...          all places where "node\0" stands: the linker shares tails
+//                    ^ 0x1a2c
+//   .debug_info  ... [abbreviation 0x3f] [name: 2c 1a 00 00] [size] ...
+//                     ^ begins the description: where its name lies is known from the abbreviation
+//
+// So the bytes of each unit are searched for those offsets, which is as fast as reading them; where one is found, the
+// abbreviations of the unit say whether a description of the right kind can begin right before it. Units whose strings are
+// numbered (DW_FORM_strx), or whose abbreviations put something of unknown length before the name, are walked, but only if the
+// name can occur in them.
+//
+// Everything in the file is untrusted: what was found is checked, walks are bounded by the size of the section.
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct DwarfSections {
+  std::string_view info, types, str, str_offsets;  // as they lie in memory, decompressed
+};
+
+// Whether to go on.
+using DieVisitor = std::function<bool(Dwarf_Die&)>;
+
+class DwarfNames {
+ public:
+  DwarfNames(Dwarf* dwarf, const DwarfSections& sections, std::string_view alternate_str)
+      : dwarf_(dwarf), sections_(sections), alternate_str_(alternate_str) {}
+
+  // Visits the descriptions of these kinds (DW_TAG_*) whose attribute (DW_AT_name, DW_AT_linkage_name) is this text, in the order
+  // of the file. False: the visitor has ended it.
+  bool find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const;
+
+ private:
+  Dwarf* dwarf_;
+  DwarfSections sections_;
+  std::string_view alternate_str_;  // of the file that dwz has put common strings into
+};
+
+// Walks what lies below a description, itself left out; the visitor says whether to go into the children.
+// Bounded by the number of bytes there are, whatever the file says.
+class DieWalk {
+ public:
+  enum class Next : uint8_t { over, into, stop };
+  explicit DieWalk(uint64_t bytes) : left_(bytes) {}
+  // False: the visitor stopped it.
+  bool below(Dwarf_Die& parent, const std::function<Next(Dwarf_Die&)>& visit, unsigned depth = 0);
+
+ private:
+  uint64_t left_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,87 @@
+// Opens ELF files and finds their separate debug files. Covered by tests/unit/instrument/dwarf_test.cpp.
+
+#include "runtime/symbol/open_elf.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr std::string_view kDebugRoot = "/usr/lib/debug";
+
+std::string hex(const unsigned char* bytes, size_t size) {
+  std::string out;
+  for (size_t i = 0; i < size; i++) out += fmt::format("{:02x}", bytes[i]);
+  return out;
+}
+
+// Empty: the file has no build id.
+std::string build_id_path(Elf* elf) {
+  constexpr size_t kNoteHeader = 16;  // three words and "GNU\0"
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE) continue;
+    Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr || data->d_size <= kNoteHeader + 2) continue;
+    const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
+    constexpr unsigned char kBuildId[] = {4, 0, 0, 0, 20, 0, 0, 0, NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0};
+    if (data->d_size < kNoteHeader + 20 || std::memcmp(bytes, kBuildId, kNoteHeader) != 0) continue;
+    return fmt::format("{}/.build-id/{}/{}.debug", kDebugRoot, hex(bytes + kNoteHeader, 1), hex(bytes + kNoteHeader + 1, 19));
+  }
+  return "";
+}
+
+// The name in .gnu_debuglink; empty: there is none.
+std::string link_name(Elf* elf) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return "";
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr || std::string_view(name) != ".gnu_debuglink") continue;
+    Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) return "";
+    std::string_view text(static_cast<const char*>(data->d_buf), data->d_size);
+    text = text.substr(0, text.find('\0'));
+    return text.find('/') == std::string_view::npos ? std::string(text) : "";
+  }
+  return "";
+}
+
+}  // namespace
+
+OpenElf::OpenElf(const std::string& path) {
+  elf_version(EV_CURRENT);
+  // Without O_NONBLOCK a name that leads to a pipe would wait for its writer.
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+}
+
+OpenElf::~OpenElf() {
+  if (elf_ != nullptr) elf_end(elf_);
+  if (fd_ >= 0) close(fd_);
+}
+
+std::vector<std::string> debug_paths(Elf* elf, const std::string& path) {
+  std::vector<std::string> paths;
+  if (std::string by_id = build_id_path(elf); !by_id.empty()) paths.push_back(std::move(by_id));
+  const std::string name = link_name(elf);
+  if (name.empty()) return paths;
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(path, failed);
+  const std::string folder = failed ? std::filesystem::path(path).parent_path() : real.parent_path();
+  if (const std::string beside = fmt::format("{}/{}", folder, name); beside != real) paths.push_back(beside);
+  paths.push_back(fmt::format("{}/.debug/{}", folder, name));
+  paths.push_back(fmt::format("{}{}/{}", kDebugRoot, folder, name));
+  return paths;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,30 @@
+#pragma once
+// ELF files opened for reading, and the separate files that distributions put symbols and debug information into.
+
+#include <libelf.h>
+
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+class OpenElf {
+ public:
+  explicit OpenElf(const std::string& path);
+  ~OpenElf();
+  OpenElf(const OpenElf&) = delete;
+  OpenElf& operator=(const OpenElf&) = delete;
+
+  bool opened() const { return fd_ >= 0; }
+  Elf* get() const { return elf_; }
+
+ private:
+  int fd_ = -1;
+  Elf* elf_ = nullptr;
+};
+
+// Where what was stripped off the file may lie, the likeliest first: by its build id, then by its .gnu_debuglink beside the file
+// and under /usr/lib/debug. path: the file's own.
+std::vector<std::string> debug_paths(Elf* elf, const std::string& path);
+
+}  // namespace dvm::runtime

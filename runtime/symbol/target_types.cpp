@@ -1,0 +1,175 @@
+// Questions to the modules of a target. Covered by tests/unit/instrument/target_types_test.cpp and tests/runtime/types.
+
+#include "runtime/symbol/target_types.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/similar.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/symbol/signature.h"
+
+namespace dvm::runtime {
+
+namespace {
+
+constexpr size_t kNamedModules = 4;  // in a message
+
+using Data = std::vector<ElfData>::const_iterator;
+
+std::pair<Data, Data> named(const ElfObject& elf, std::string_view name) {
+  const auto less = [](const auto& a, const auto& b) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(a)>, ElfData>)
+      return a.name < b;
+    else
+      return a < b.name;
+  };
+  return std::equal_range(elf.data().begin(), elf.data().end(), name, less);
+}
+
+}  // namespace
+
+TargetTypes::TargetTypes(std::vector<MappedObject> objects) {
+  std::stable_partition(objects.begin(), objects.end(), [](const MappedObject& o) { return o.is_program; });
+  for (MappedObject& object : objects) modules_.emplace_back().object = std::move(object);
+}
+
+std::vector<TargetTypes::Module*> TargetTypes::matching(std::string_view pattern) {
+  std::vector<Module*> found;
+  for (Module& module : modules_)
+    if (pattern.empty() || module_match(pattern, module.object.name, module.object.path, module.object.is_program))
+      found.push_back(&module);
+  return found;
+}
+
+DwarfFile* TargetTypes::dwarf_of(Module& module) {
+  if (module.is_opened) return module.dwarf.get();
+  module.is_opened = true;
+  auto dwarf = DwarfFile::open(module.object.open_path);
+  if (dwarf)
+    module.dwarf = std::move(*dwarf);
+  else
+    module.problem = fmt::format("{}: {}", module.object.name, dwarf.error().message);
+  return module.dwarf.get();
+}
+
+const ElfObject* TargetTypes::elf_of(Module& module) {
+  if (module.elf == nullptr)
+    if (auto elf = ElfObject::read(module.object.open_path)) module.elf = *elf;
+  return module.elf.get();
+}
+
+Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_view pattern) {
+  if (modules_.empty()) return Error{"the process has no modules"};
+  if (modules.empty()) return Error{fmt::format("the process has no module '{}'", pattern)};
+  std::vector<std::string> with;
+  for (Module* module : modules)
+    if (module->dwarf != nullptr) with.push_back(module->object.name);
+  if (with.empty() && modules.size() == 1) return Error{modules.front()->problem};
+  if (with.empty()) return Error{"none of the program and its libraries has debug information"};
+  const size_t more = with.size() - std::min(with.size(), kNamedModules);
+  with.resize(std::min(with.size(), kNamedModules));
+  return Error{fmt::format("it is not in the debug information of {}{}", fmt::join(with, ", "),
+                           more == 0 ? "" : fmt::format(" and {} more", more))};
+}
+
+Result<dif::TypeRef> TargetTypes::find_type(std::string_view pattern, dif::DescribedAs as, std::string_view name) {
+  const std::vector<Module*> modules = matching(pattern);
+  dif::TypeRef declared = 0;
+  for (Module* module : modules) {
+    const DwarfFile* dwarf = dwarf_of(*module);
+    const std::optional<Dwarf_Die> die = dwarf == nullptr ? std::nullopt : dwarf->find_type(as, name);
+    if (!die) continue;
+    const dif::TypeRef type = table_.add(*die);
+    if (dvm::runtime::describe(*die, table_).is_complete) return type;
+    if (declared == 0) declared = type;
+  }
+  if (declared != 0) return declared;
+  return not_found(modules, pattern);
+}
+
+Result<TargetTypes::Constant> TargetTypes::find_constant(std::string_view pattern, std::string_view name) {
+  const std::vector<Module*> modules = matching(pattern);
+  for (Module* module : modules) {
+    const DwarfFile* dwarf = dwarf_of(*module);
+    const auto found = dwarf == nullptr ? std::nullopt : dwarf->find_enumerator(name);
+    if (found) return Constant{table_.add(found->enumeration), enumerator_value(found->enumerator)};
+  }
+  return not_found(modules, pattern);
+}
+
+// By its name; else by another name of the same address: of aliases the debug information knows one.
+void TargetTypes::add_type(Module& module, std::string_view name, uint64_t address, dif::DataDesc& data) {
+  const DwarfFile* dwarf = dwarf_of(module);
+  if (dwarf == nullptr) return;
+  std::optional<Dwarf_Die> die = dwarf->find_variable(name, address);
+  for (const ElfData& other : elf_of(module)->data())
+    if (!die && other.address == address && other.name != name) die = dwarf->find_variable(other.name, address);
+  if (!die) return;
+  data.type = type_of(*die, table_);
+  data.has_type = data.type != 0;
+}
+
+Result<dif::DataDesc> TargetTypes::find_data(std::string_view pattern, std::string_view name) {
+  const std::vector<Module*> modules = matching(pattern);
+  for (Module* module : modules) {
+    const ElfObject* elf = elf_of(*module);
+    if (elf == nullptr) continue;
+    const auto [begin, end] = named(*elf, name);
+    if (begin == end) continue;
+    if (begin->is_thread_local) return Error{fmt::format("{} is thread-local: each thread has its own", name)};
+    const std::optional<uint64_t> bias = elf->bias(module->object.address, module->object.offset);
+    if (module->object.address == 0 || !bias) return Error{"there is no process, so it has no address"};
+    dif::DataDesc data;
+    data.module = module->object.name;
+    data.address = begin->address + *bias;
+    add_type(*module, name, begin->address, data);
+    return data;
+  }
+  if (!modules.empty()) return Error{"Unknown symbol name"};
+  return not_found(modules, pattern);
+}
+
+std::vector<std::string> TargetTypes::similar_data(std::string_view pattern, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (Module* module : matching(pattern))
+    if (const ElfObject* elf = elf_of(*module))
+      for (const ElfData& data : elf->data()) names.push_back(data.name);
+  return similar_names(name, names);
+}
+
+Result<std::vector<dif::ArgumentDesc>> TargetTypes::arguments(std::string_view path, uint64_t offset, bool is_return) {
+  for (Module& module : modules_) {
+    if (module.object.path != path) continue;
+    const ElfObject* elf = elf_of(module);
+    const DwarfFile* dwarf = dwarf_of(module);
+    if (dwarf == nullptr) return Error{module.problem};
+    const std::optional<uint64_t> address = elf == nullptr ? std::nullopt : elf->address_of(offset);
+    const std::optional<Dwarf_Die> function = address ? dwarf->find_function(*address) : std::nullopt;
+    if (!function) return Error{fmt::format("{}: its debug information does not describe the function", module.object.name)};
+    return arguments_of(*function, is_return, table_);
+  }
+  return Error{"the function's file is not at hand"};
+}
+
+dif::TypeDesc TargetTypes::describe(dif::TypeRef type) {
+  const Dwarf_Die* die = table_.find(type);
+  if (die != nullptr) return dvm::runtime::describe(*die, table_);
+  dif::TypeDesc nothing;
+  nothing.as = dif::DescribedAs::void_;
+  return nothing;
+}
+
+std::vector<dif::MemberDesc> TargetTypes::members(dif::TypeRef type) {
+  const Dwarf_Die* die = table_.find(type);
+  return die == nullptr ? std::vector<dif::MemberDesc>{} : members_of(*die, table_);
+}
+
+std::vector<dif::EnumeratorDesc> TargetTypes::enumerators(dif::TypeRef type) {
+  const Dwarf_Die* die = table_.find(type);
+  return die == nullptr ? std::vector<dif::EnumeratorDesc>{} : enumerators_of(*die);
+}
+
+}  // namespace dvm::runtime

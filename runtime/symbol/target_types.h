@@ -1,0 +1,63 @@
+#pragma once
+// What the programs of a target say of their types, functions and data: the modules of a process (or of a recording) and, opened
+// when something is asked of them, their symbols and debug information. Consumer context.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/dif/type_desc.h"
+#include "runtime/symbol/dwarf_describe.h"
+#include "runtime/symbol/dwarf_file.h"
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+class TargetTypes {
+ public:
+  // The files that a process has mapped, the program first. What a recording knows of them has no address (0): data have none.
+  explicit TargetTypes(std::vector<MappedObject> objects);
+
+  // A module field is as in a probe description: a.out, libc, libc.so.6; empty: all of them, the program first. The errors say
+  // what was looked through.
+  Result<dif::TypeRef> find_type(std::string_view module, dif::DescribedAs as, std::string_view name);
+  Result<dif::DataDesc> find_data(std::string_view module, std::string_view name);
+  struct Constant {
+    dif::TypeRef type = 0;
+    int64_t value = 0;
+  };
+  Result<Constant> find_constant(std::string_view module, std::string_view name);
+  // args[] of a probe on the code at an offset of a file, by the file's path in its process.
+  Result<std::vector<dif::ArgumentDesc>> arguments(std::string_view path, uint64_t offset, bool is_return);
+  // Names of data that are near this one.
+  std::vector<std::string> similar_data(std::string_view module, std::string_view name);
+
+  dif::TypeDesc describe(dif::TypeRef type);
+  std::vector<dif::MemberDesc> members(dif::TypeRef type);
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type);
+
+ private:
+  struct Module {
+    MappedObject object;
+    bool is_opened = false;
+    std::unique_ptr<DwarfFile> dwarf;  // null: it has none
+    std::shared_ptr<const ElfObject> elf;
+    std::string problem;  // why there are no types
+  };
+
+  std::vector<Module*> matching(std::string_view pattern);
+  DwarfFile* dwarf_of(Module& module);
+  const ElfObject* elf_of(Module& module);
+  void add_type(Module& module, std::string_view name, uint64_t address, dif::DataDesc& data);
+  Error not_found(const std::vector<Module*>& modules, std::string_view pattern);
+
+  std::vector<Module> modules_;
+  DieTable table_;
+};
+
+}  // namespace dvm::runtime

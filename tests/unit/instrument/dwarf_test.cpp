@@ -1,0 +1,202 @@
+// Debug information of programs of every kind: types, members, functions' arguments, data. What is expected stands in
+// tests/programs/types.c and classes.cpp.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/symbol/dwarf_describe.h"
+#include "runtime/symbol/dwarf_file.h"
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/signature.h"
+#include "runtime/symbol/target_types.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::DescribedAs;
+using testing::ElementsAre;
+
+std::string program(std::string_view name) { return std::string(DVM_BINARY_DIR "/tests/programs/").append(name); }
+
+// "name offset" or, of a bit-field, "name offset:shift+bits".
+std::vector<std::string> layout(const std::vector<dif::MemberDesc>& members) {
+  std::vector<std::string> list;
+  for (const dif::MemberDesc& m : members) {
+    list.push_back(m.name + " " + std::to_string(m.offset));
+    if (m.bits != 0) list.back() += ":" + std::to_string(m.shift) + "+" + std::to_string(m.bits);
+  }
+  return list;
+}
+
+// "name argN", "name [argN]" for what lies at argN, "name: why not".
+std::vector<std::string> spell(const std::vector<dif::ArgumentDesc>& arguments) {
+  std::vector<std::string> list;
+  for (const dif::ArgumentDesc& a : arguments) {
+    const std::string arg = "arg" + std::to_string(a.arg);
+    list.push_back(a.name + (!a.problem.empty() ? ": " + a.problem : a.is_in_memory ? " [" + arg + "]" : " " + arg));
+  }
+  return list;
+}
+
+class DwarfTest : public testing::Test {
+ protected:
+  void open(std::string_view name) {
+    auto opened = DwarfFile::open(program(name));
+    ASSERT_TRUE(opened) << opened.error().message;
+    file_ = std::move(*opened);
+    auto elf = ElfObject::read(program(name));
+    ASSERT_TRUE(elf);
+    elf_ = *elf;
+  }
+  std::vector<std::string> members(DescribedAs as, std::string_view name) {
+    auto die = file_->find_type(as, name);
+    return die ? layout(members_of(*die, table_)) : std::vector<std::string>{"not found"};
+  }
+  std::vector<std::string> arguments(std::string_view function, bool is_return = false) {
+    for (const ElfFunction& f : elf_->functions())
+      if (f.name == function)
+        if (auto die = file_->find_function(f.address)) return spell(arguments_of(*die, is_return, table_));
+    return {"not found"};
+  }
+  dif::TypeDesc type_of_data(std::string_view name) {
+    for (const ElfData& d : elf_->data())
+      if (d.name == name)
+        if (auto die = file_->find_variable(name, d.address)) return describe(*table_.find(type_of(*die, table_)), table_);
+    return {};
+  }
+
+  std::unique_ptr<DwarfFile> file_;
+  std::shared_ptr<const ElfObject> elf_;
+  DieTable table_;
+};
+
+TEST_F(DwarfTest, StructuresOfC) {
+  open("types");
+  EXPECT_THAT(members(DescribedAs::structure, "node"),
+              ElementsAre("value 0", "name 8", "next 16", "list 24", "tag 32", "color 40", "bits 48", " 56", "place 60",
+                          "compare 64", "weight 72", "hidden 80"));
+  EXPECT_THAT(members(DescribedAs::structure, "bits"), ElementsAre("low 0:0+3", "mid 0:3+7", "wide 0:10+40", "flag 6:2+1"));
+  EXPECT_THAT(members(DescribedAs::structure, "no_such"), ElementsAre("not found"));
+  EXPECT_THAT(members(DescribedAs::union_, "node"), ElementsAre("not found"));
+}
+
+TEST_F(DwarfTest, NamesWithoutAKeyword) {
+  open("types");
+  auto die = file_->find_type(DescribedAs::alias, "odd_t");
+  ASSERT_TRUE(die);
+  const dif::TypeDesc alias = describe(*die, table_);
+  EXPECT_EQ(alias.as, DescribedAs::alias);
+  const dif::TypeDesc target = describe(*table_.find(alias.target), table_);
+  EXPECT_EQ(target.as, DescribedAs::structure);
+  EXPECT_EQ(target.size, 32U);
+}
+
+TEST_F(DwarfTest, DeclaredOnly) {
+  open("types");
+  auto die = file_->find_type(DescribedAs::structure, "opaque");
+  ASSERT_TRUE(die);
+  EXPECT_FALSE(describe(*die, table_).is_complete);
+}
+
+TEST_F(DwarfTest, Enumerators) {
+  open("types");
+  auto found = file_->find_enumerator("BLUE");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(enumerator_value(found->enumerator), -2);
+  EXPECT_EQ(describe(found->enumeration, table_).name, "color");
+  EXPECT_EQ(enumerators_of(found->enumeration).size(), 3U);
+  EXPECT_FALSE(file_->find_enumerator("counter"));
+}
+
+TEST_F(DwarfTest, ArgumentsAsTheyArePassed) {
+  open("types");
+  const std::string vector = "it is passed in a vector register, as floating-point values are";
+  EXPECT_THAT(arguments("visit"), ElementsAre("node arg0", "depth arg1", "factor: " + vector, "small arg2"));
+  EXPECT_THAT(arguments("make_big"),
+              ElementsAre("first arg1", "by_value: it is a structure that is passed on the stack", "after arg2"));
+  EXPECT_THAT(arguments("many"), ElementsAre("a arg0", "b arg1", "c arg2", "d arg3", "e arg4", "f arg5", "g arg6", "h arg7"));
+  EXPECT_THAT(arguments("visit_alias"), ElementsAre("node arg0", "depth arg1", "factor: " + vector, "small arg2"));
+}
+
+TEST_F(DwarfTest, Results) {
+  open("types");
+  EXPECT_THAT(arguments("visit", true), ElementsAre(" arg0", " arg1"));
+  EXPECT_THAT(arguments("make_big", true), ElementsAre(" arg0", " [arg1]"));
+  EXPECT_THAT(arguments("halve", true),
+              ElementsAre(" arg0", ": it is returned in a vector register, as floating-point values are"));
+}
+
+TEST_F(DwarfTest, Data) {
+  open("types");
+  EXPECT_EQ(type_of_data("counter").name, "int");
+  EXPECT_EQ(type_of_data("static_node").size, 88U);
+  EXPECT_EQ(type_of_data("list").name, "list");
+  EXPECT_THAT(type_of_data("table").counts, ElementsAre(4U));
+}
+
+TEST_F(DwarfTest, ClassesOfCxx) {
+  open("classes");
+  EXPECT_THAT(members(DescribedAs::structure, "Cat"), ElementsAre(" 0", " 16", "diet 32", "friend_of 40"));
+  EXPECT_THAT(arguments("_ZN3zoo3Cat4feedERKNS_5NamedENS_4DietEb"),
+              ElementsAre("this arg0", "keeper arg1", "with arg2", "gladly arg3"));
+  auto meat = file_->find_enumerator("meat");
+  ASSERT_TRUE(meat);
+  EXPECT_EQ(describe(meat->enumeration, table_).size, 1U);
+}
+
+TEST_F(DwarfTest, SeparateAndCompressed) {
+  open("types_separate");
+  EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);
+  EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));
+}
+
+TEST_F(DwarfTest, NoDebugInformation) {
+  auto none = DwarfFile::open(program("types_bare"));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "it has no debug information");
+  EXPECT_FALSE(DwarfFile::open("/dev/null"));
+  EXPECT_FALSE(DwarfFile::open(DVM_SOURCE_DIR "/README.md"));
+}
+
+MappedObject mapped(std::string_view name, bool is_program, uint64_t address = 0) {
+  MappedObject object;
+  object.name = name, object.path = object.open_path = program(name);
+  object.is_program = is_program;
+  object.address = address, object.offset = address == 0 ? 0 : 0x1000;
+  return object;
+}
+
+TEST(TargetTypesTest, AsksTheProgramFirst) {
+  TargetTypes types({mapped("classes", false), mapped("types", true)});
+  auto node = types.find_type("", DescribedAs::structure, "node");
+  ASSERT_TRUE(node) << node.error().message;
+  EXPECT_EQ(types.members(*node).size(), 12U);
+  EXPECT_EQ(types.find_type("classes", DescribedAs::structure, "node").error().message,
+            "it is not in the debug information of classes");
+  EXPECT_TRUE(types.find_type("a.out", DescribedAs::structure, "node"));
+  EXPECT_EQ(types.find_type("libz", DescribedAs::structure, "node").error().message, "the process has no module 'libz'");
+}
+
+TEST(TargetTypesTest, AddressesOfData) {
+  TargetTypes unmapped({mapped("types", true)});
+  EXPECT_EQ(unmapped.find_data("", "counter").error().message, "there is no process, so it has no address");
+  TargetTypes types({mapped("types", true, 0x555555555000)});
+  auto counter = types.find_data("a.out", "counter");
+  ASSERT_TRUE(counter) << counter.error().message;
+  EXPECT_EQ(counter->address >> 12, 0x555555558U);  // its page is the third after the code's
+  EXPECT_TRUE(counter->has_type);
+  EXPECT_EQ(types.find_data("", "countr").error().message, "Unknown symbol name");
+  EXPECT_THAT(types.similar_data("", "countr"), ElementsAre("counter"));
+  EXPECT_EQ(types.find_data("", "per_thread").error().message, "per_thread is thread-local: each thread has its own");
+}
+
+TEST(TargetTypesTest, WithoutDebugInformation) {
+  TargetTypes types({mapped("types_bare", true, 0x555555555000)});
+  EXPECT_EQ(types.find_type("", DescribedAs::structure, "node").error().message, "types_bare: it has no debug information");
+  auto counter = types.find_data("", "counter");
+  ASSERT_TRUE(counter);
+  EXPECT_FALSE(counter->has_type);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
