@@ -41,6 +41,12 @@ class HandleCatalog final : public compiler::ProbeCatalog {
     return {handle_.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
   }
 
+  std::optional<dif::ProbeDesc> find(uint64_t id) override {
+    const runtime::Probe* probe = id <= UINT32_MAX ? handle_.catalog().find(static_cast<uint32_t>(id)) : nullptr;
+    if (probe == nullptr) return {};
+    return dif::ProbeDesc{probe->provider, probe->module, probe->function, probe->name};
+  }
+
  private:
   runtime::Handle& handle_;
 };

@@ -9,8 +9,8 @@ lexer grammar DLexer;
 tokens { TYPE_NAME, SCOPED_STRUCT, SCOPED_UNION, SCOPED_ENUM }
 
 // Between clauses.
-TOP_SPACE       : [ \t\r\n\f\u000b]+ -> channel(HIDDEN);
-TOP_COMMENT     : ('/*' .*? '*/' | '//' ~[\n]*) -> channel(HIDDEN);
+TOP_SPACE       : ([ \t\r\n\f\u000b] | '\\' '\r'? '\n')+ -> channel(HIDDEN);
+TOP_COMMENT     : '/*' .*? '*/' -> type(COMMENT), channel(HIDDEN);
 TOP_OPEN_COMMENT: '/*' (~[*] | '*'+ ~[*/])* '*'* EOF -> type(OPEN_COMMENT);
 DIRECTIVE       : '#' ~[\n]*;
 TOP_STRUCT      : 'struct' -> type(STRUCT), mode(DCODE);
@@ -28,7 +28,11 @@ TOP_USERLAND    : 'userland' -> type(USERLAND), mode(DCODE);
 TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'double' | 'signed' | 'unsigned' | 'string'
                   | '_Bool') -> type(BASIC_TYPE), mode(DCODE);
 TOP_SCOPED_NAME : '`' SCOPE -> type(SCOPED_NAME), mode(DCODE);
-PROBE           : [-$:a-zA-Z_.?*\\[\]!+~@%^\u0080-\u00ff] [-$:0-9a-zA-Z_.`?*\\[\]!+~@%^\u0080-\u00ff]*;
+TOP_RESERVED    : ('counter' | 'import') -> type(RESERVED), mode(DCODE);
+TOP_INTEGER     : [0-9]+ -> type(INTEGER);
+PROBE           : [0-9]* PROBE_SIGN ([0-9`] | PROBE_SIGN)*;
+fragment PROBE_SIGN
+                : [-$:a-zA-Z_.?*\\[\]!+~@%^\u0080-\u00ff];
 TOP_COMMA       : ',' -> type(COMMA);
 TOP_SLASH       : '/' -> type(SLASH), mode(DCODE);
 TOP_LBRACE      : '{' -> type(LBRACE), mode(DCODE);
@@ -36,8 +40,8 @@ TOP_SEMI        : ';' -> type(SEMI);
 TOP_INVALID     : . -> type(INVALID);
 
 mode DCODE;
-SPACE           : [ \t\r\n\f\u000b]+ -> channel(HIDDEN);
-COMMENT         : ('/*' .*? '*/' | '//' ~[\n]*) -> channel(HIDDEN);
+SPACE           : ([ \t\r\n\f\u000b] | '\\' '\r'? '\n')+ -> channel(HIDDEN);
+COMMENT         : '/*' .*? '*/' -> channel(HIDDEN);
 OPEN_COMMENT    : '/*' (~[*] | '*'+ ~[*/])* '*'* EOF;
 CODE_DIRECTIVE  : '#' ~[\n]* -> type(DIRECTIVE);
 
@@ -68,17 +72,21 @@ IDENTIFIER      : [a-zA-Z_] [0-9a-zA-Z_]*;
 // module`name. With a ` before it the module's name may hold signs that are operators elsewhere.
 SCOPED_NAME     : '`' SCOPE | MODULE '`' (MODULE '`')* IDENTIFIER;
 fragment SCOPE  : (WIDE_MODULE '`')? (MODULE '`')* IDENTIFIER;
-fragment MODULE : '$'? [0-9a-zA-Z_]+ ('.' [0-9a-zA-Z_]+)*;
+// With a bound, since a.b.c is no module where no ` follows, and would be read again and again.
+fragment MODULE : '$'? WORD ('.' WORD ('.' WORD ('.' WORD ('.' WORD)?)?)?)?;
+fragment WORD   : [0-9a-zA-Z_]+;
 fragment WIDE_MODULE
                 : [$0-9a-zA-Z_] ([-+.0-9a-zA-Z_]* [0-9a-zA-Z_])?;
 AGGREGATION     : '@' ([a-zA-Z_] [0-9a-zA-Z_]*)?;
 MACRO           : '$' '$'? [0-9a-zA-Z_]+;
+FLOATING        : ([0-9]+ '.' [0-9]* | '.' [0-9]+) EXPONENT? [a-zA-Z]* | [0-9]+ EXPONENT [a-zA-Z]* | [0-9]+ [fF];
+fragment EXPONENT
+                : [eE] [-+]? [0-9]+;
 INTEGER         : [0-9] [0-9a-zA-Z_]*;
-FLOATING        : [0-9]+ '.' [0-9]* ([eE] [-+]? [0-9]+)? [a-zA-Z]*;
-STRING          : '"' (~["\\\n] | '\\' .)* '"';
-CHARACTER       : '\'' (~['\\\n] | '\\' .)* '\'';
-OPEN_STRING     : '"' (~["\\\n] | '\\' .)* ('\\'? EOF | '\n');
-OPEN_CHARACTER  : '\'' (~['\\\n] | '\\' .)* ('\\'? EOF | '\n');
+STRING          : '"' (~["\\\n] | '\\' ~[\n])* '"';
+CHARACTER       : '\'' (~['\\\n] | '\\' ~[\n])* '\'';
+OPEN_STRING     : '"' (~["\\\n] | '\\' ~[\n])* '\\'? (EOF | '\n');
+OPEN_CHARACTER  : '\'' (~['\\\n] | '\\' ~[\n])* '\\'? (EOF | '\n');
 
 ELLIPSIS        : '...';
 ARROW           : '->';

@@ -14,7 +14,8 @@ item
 
 // --- Clauses
 
-clause          : PROBE (COMMA PROBE)* COMMA? predicate? (body | SEMI)?;
+clause          : probe (COMMA probe)* COMMA? predicate? body?;
+probe           : PROBE | INTEGER;
 predicate       : SLASH expression SLASH;
 body            : LBRACE statements RBRACE;
 statements      : statement (SEMI statement)*;
@@ -72,7 +73,9 @@ parameter       : ELLIPSIS | specifier+ (declarator | abstractDeclarator)?;
 abstractDeclarator
                 : pointer+ directAbstract? | directAbstract;
 directAbstract  : LPAREN abstractDeclarator RPAREN declaratorSuffix* | declaratorSuffix+;
-typeName        : typeSpecifier+ abstractDeclarator?;
+knownType       : typeSpecifier+ abstractDeclarator?;
+// An identifier that the lexer does not know as a type may name one of the traced process, where it can be nothing else.
+typeName        : knownType | QUALIFIER* IDENTIFIER QUALIFIER* abstractDeclarator?;
 
 // --- Expressions, C's precedence from the top down
 
@@ -92,7 +95,7 @@ expr
     | SCOPED_NAME                                                              # external
     | LPAREN expression RPAREN                                                 # parenthesized
     | OFFSETOF LPAREN typeName COMMA name RPAREN                               # offsetOf
-    | SIZEOF LPAREN typeName RPAREN                                            # sizeofType
+    | SIZEOF LPAREN knownType RPAREN                                           # sizeofType
     | XLATE LESS typeName GREATER LPAREN expression RPAREN                     # translate
     | expr LBRACKET arguments RBRACKET                                         # index
     | expr (DOT | ARROW) name                                                  # select

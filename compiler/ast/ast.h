@@ -320,6 +320,7 @@ struct Statement {
 
 struct ProbeName {
   std::string text;
+  bool is_id = false;  // the number of a probe, as dvm list shows it
   Location where;
 };
 

@@ -160,7 +160,7 @@ struct PrintItem {
   }
   std::string operator()(const Clause& c) const {
     std::string text = "clause\n";
-    for (const ProbeName& p : c.probes) text += fmt::format("  probe {}\n", p.text);
+    for (const ProbeName& p : c.probes) text += fmt::format("  probe {}{}\n", p.is_id ? "number " : "", p.text);
     if (c.predicate) text += fmt::format("  predicate {}\n", sub(c.predicate));
     print(c.statements, "  ", text);
     return text;

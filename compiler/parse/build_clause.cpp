@@ -32,12 +32,14 @@ void Builder::item(Tree::ItemContext& tree, Unit& unit) {
 
 Clause Builder::clause(Tree::ClauseContext& tree) {
   Clause c;
-  for (auto* probe : tree.PROBE()) c.probes.push_back({text(*probe->getSymbol()), where(*probe->getSymbol())});
+  for (auto* probe : tree.probe()) c.probes.push_back({text(*probe->start), probe->INTEGER() != nullptr, where(*probe)});
   c.where = {c.probes.front().where.begin, c.probes.back().where.end};
   if (tree.predicate()) c.predicate = expression(*tree.predicate()->expression());
   c.has_body = tree.body() != nullptr;
   if (c.has_body) c.statements = statements(*tree.body()->statements());
-  if (!c.has_body && !c.predicate && !file_.source().is_description)
+  if (!c.has_body && c.predicate)
+    diagnostics_.error(Tag::D_SYNTAX, where(*tree.predicate()), "expected actions { } following probe description and predicate");
+  else if (!c.has_body && !file_.source().is_description)
     diagnostics_.error(Tag::D_SYNTAX, c.where, "expected predicate and/or actions following probe description");
   return c;
 }

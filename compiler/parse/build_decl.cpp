@@ -230,9 +230,21 @@ Parameter Builder::parameter(Tree::ParameterContext& tree) {
 }
 
 std::shared_ptr<TypeName> Builder::type_name(Tree::TypeNameContext& tree) {
+  if (tree.knownType()) return type_name(*tree.knownType());
   auto t = std::make_shared<TypeName>();
-  t->specifiers = type_specifiers(tree.typeSpecifier());
   t->declarator.where = where(tree);
+  t->specifiers.where = where(*tree.IDENTIFIER()->getSymbol());
+  t->specifiers.form = TypeForm::named;
+  t->specifiers.name = text(*tree.IDENTIFIER()->getSymbol());
+  for (auto* qualifier : tree.QUALIFIER()) qualify(t->specifiers.qualifiers, text(*qualifier->getSymbol()));
+  if (tree.abstractDeclarator()) derive(*tree.abstractDeclarator(), t->declarator);
+  return t;
+}
+
+std::shared_ptr<TypeName> Builder::type_name(Tree::KnownTypeContext& tree) {
+  auto t = std::make_shared<TypeName>();
+  t->declarator.where = where(tree);
+  t->specifiers = type_specifiers(tree.typeSpecifier());
   if (tree.abstractDeclarator()) derive(*tree.abstractDeclarator(), t->declarator);
   return t;
 }

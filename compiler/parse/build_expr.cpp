@@ -149,7 +149,7 @@ ExprPtr Builder::build(Tree::OffsetOfContext& tree) {
 
 ExprPtr Builder::build(Tree::SizeofTypeContext& tree) {
   auto e = std::make_unique<SizeofType>(where(tree));
-  e->of = type_name(*tree.typeName());
+  e->of = type_name(*tree.knownType());
   return e;
 }
 

@@ -59,6 +59,7 @@ class Builder {
   std::vector<Parameter> parameters(Tree::ParametersContext& tree);
   Parameter parameter(Tree::ParameterContext& tree);
   std::shared_ptr<TypeName> type_name(Tree::TypeNameContext& tree);
+  std::shared_ptr<TypeName> type_name(Tree::KnownTypeContext& tree);
 
   // build_expr.cpp
   ExprPtr expression(Tree::ExpressionContext& tree);

@@ -21,6 +21,8 @@ std::unique_ptr<antlr4::Token> Lexer::nextToken() {
     follow_braces(next->getType());
     after_type_ = ends_type(next->getType());
     previous_ = next->getType();
+  } else if (next->getType() == COMMENT) {
+    check_comment(*next);
   }
   index_++;
   return next;
@@ -69,23 +71,42 @@ size_t Lexer::scoped_type(std::string_view text) {
 bool Lexer::ends_type(size_t kind) const {
   if (kind == QUALIFIER) return after_type_;
   if (kind == RBRACE) return in_item_ && !in_clause_;
-  const bool is_tag = previous_ == STRUCT || previous_ == UNION || previous_ == ENUM;
-  return kind == BASIC_TYPE || kind == TYPE_NAME || (is_tag && kind != LBRACE);
+  return kind == BASIC_TYPE || kind == TYPE_NAME || (follows_tag() && kind != LBRACE);
 }
 
-// Turns identifiers that name types into TYPE_NAME; between clauses that begins a declaration. A #! line is none at all.
+// Turns identifiers that name types into TYPE_NAME and, behind -> and ., keywords into names. A # begins a directive only where
+// it begins its line.
 void Lexer::classify(antlr4::WritableToken& t) {
-  if (after_type_ && t.getType() == SCOPED_NAME) {
+  const size_t kind = t.getType();
+  if (previous_ == ARROW || previous_ == DOT) {
+    if (is_word(t)) t.setType(IDENTIFIER);
+  } else if (after_type_ && kind == SCOPED_NAME) {
     t.setType(IDENTIFIER);  // which the checker refuses
-  } else if (t.getType() == IDENTIFIER && !after_type_ && previous_ != ARROW && previous_ != DOT && previous_ != STRUCT &&
-             previous_ != UNION && previous_ != ENUM && previous_ != SCOPED_STRUCT && previous_ != SCOPED_UNION &&
-             previous_ != SCOPED_ENUM && type_names_.contains(text(t))) {
+  } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && type_names_.contains(text(t))) {
     t.setType(TYPE_NAME);
-  } else if (t.getType() == SCOPED_NAME) {
+  } else if (kind == SCOPED_NAME) {
     t.setType(scoped_type(text(t)));
-  } else if (t.getType() == DIRECTIVE) {
+  } else if (kind == DIRECTIVE && is_first_in_line(t)) {
     t.setChannel(antlr4::Token::HIDDEN_CHANNEL);
+  } else if (kind == DIRECTIVE) {
+    t.setType(INVALID);
   }
+}
+
+bool Lexer::is_word(const antlr4::Token& t) const {
+  const std::string word = text(t);
+  return (std::isalpha(static_cast<unsigned char>(word[0])) || word[0] == '_') && word.find('`') == std::string::npos;
+}
+
+bool Lexer::is_first_in_line(const antlr4::Token& t) const {
+  const std::string_view line = file_.line_text(file_.line(where(t).begin));
+  return line.find_first_not_of(" \t\f\v") == file_.column(where(t).begin) - 1;
+}
+
+// After struct and its like a name is a tag, whatever else it may be.
+bool Lexer::follows_tag() const {
+  return previous_ == STRUCT || previous_ == UNION || previous_ == ENUM || previous_ == SCOPED_STRUCT ||
+         previous_ == SCOPED_UNION || previous_ == SCOPED_ENUM;
 }
 
 void Lexer::follow_braces(size_t kind) {
@@ -94,7 +115,8 @@ void Lexer::follow_braces(size_t kind) {
     if (in_item_) item_ends_.push_back(index_ - 1);
     return;
   }
-  if (!in_item_) in_item_ = true, in_clause_ = kind == PROBE || kind == LBRACE || kind == SLASH || kind == INVALID;
+  if (!in_item_)
+    in_item_ = true, in_clause_ = kind == PROBE || kind == INTEGER || kind == LBRACE || kind == SLASH || kind == INVALID;
   if (kind == LBRACE) depth_++;
   if (kind == RBRACE && depth_ > 0 && --depth_ == 0 && in_clause_) end_item();
   if (kind == SEMI && depth_ == 0) end_item();
@@ -131,12 +153,21 @@ void Lexer::check_open(const antlr4::Token& t) {
                      {what + " begins in line " + std::to_string(file_.line(at.begin))});
 }
 
+// One that was never closed usually.
+void Lexer::check_comment(const antlr4::Token& t) {
+  const size_t inner = text(t).find("/*", 2);
+  if (inner == std::string::npos) return;
+  const uint32_t at = where(t).begin + static_cast<uint32_t>(inner);
+  diagnostics_.error(Tag::D_SYNTAX, {at, at + 2}, "/* encountered inside a comment",
+                     {"comment begins in line " + std::to_string(file_.line(where(t).begin))});
+}
+
 void Lexer::check(const antlr4::Token& t) {
   const Location at = where(t);
   const size_t kind = t.getType();
   if (kind == OPEN_STRING || kind == OPEN_CHARACTER) check_open(t);
   if (kind == OPEN_COMMENT)
-    diagnostics_.error(Tag::D_SYNTAX, {at.begin, at.begin + 2}, "end-of-file encountered before end of comment");
+    diagnostics_.error(Tag::D_SYNTAX, {at.begin, at.begin + 2}, "end-of-file encountered before matching */");
   if (kind == FLOATING) diagnostics_.error(Tag::D_SYNTAX, at, "floating-point constants are not permitted");
 }
 

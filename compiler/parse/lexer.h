@@ -24,9 +24,13 @@ class Lexer : public grammar::DLexer {
   bool begins_declaration(const antlr4::Token& t) const;
   bool ends_type(size_t kind) const;
   void classify(antlr4::WritableToken& t);
+  bool is_word(const antlr4::Token& t) const;
+  bool is_first_in_line(const antlr4::Token& t) const;
+  bool follows_tag() const;
   void follow_braces(size_t kind);
   void follow_typedef(const antlr4::Token& t);
   void check(const antlr4::Token& t);
+  void check_comment(const antlr4::Token& t);
   void check_open(const antlr4::Token& t);
   void end_item();
   std::string text(const antlr4::Token& t) const;

@@ -16,21 +16,15 @@ int digit(char c) {
   return 99;
 }
 
-// Takes u, l, ll and their combinations off the end.
-bool take_suffix(std::string_view& digits, Integer& integer) {
-  unsigned l = 0, u = 0;
-  while (!digits.empty()) {
-    const char c = digits.back();
-    if (c == 'u' || c == 'U')
-      u++;
-    else if (c == 'l' || c == 'L')
-      l++;
-    else
-      break;
-    digits.remove_suffix(1);
-  }
-  integer.is_unsigned = u != 0, integer.is_long = l != 0;
-  return u <= 1 && l <= 2;
+// Takes D's suffix off the end: u, l, ul, ll or ull. What else stands there stays.
+void take_suffix(std::string_view& digits, Integer& integer) {
+  const size_t end = digits.find_first_of("uUlL");
+  if (end == std::string_view::npos) return;
+  std::string suffix(digits.substr(end));
+  for (char& c : suffix) c = c == 'U' ? 'u' : c == 'L' ? 'l' : c;
+  if (suffix != "u" && suffix != "l" && suffix != "ul" && suffix != "ll" && suffix != "ull") return;
+  digits.remove_suffix(suffix.size());
+  integer.is_unsigned = suffix[0] == 'u', integer.is_long = suffix.back() == 'l';
 }
 
 // One escape at text[i], which follows a backslash; i moves past it.
@@ -45,12 +39,10 @@ void append_escape(std::string_view text, size_t& i, std::string& to) {
     for (unsigned n = 0; n < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; n++)
       value = value * 8 + static_cast<unsigned>(digit(text[i++]));
     to += static_cast<char>(value);
-  } else if (c == 'x' && i + 1 < text.size() && digit(text[i + 1]) < 16) {
+  } else if (c == 'x') {  // without digits a NUL
     unsigned value = 0;
     for (i++; i < text.size() && digit(text[i]) < 16; i++) value = value * 16 + static_cast<unsigned>(digit(text[i]));
     to += static_cast<char>(value);
-  } else if (c == '\n') {
-    i++;  // a continued line
   } else {
     to += '\\', to += c, i++;
   }
@@ -68,6 +60,13 @@ std::string resolve(std::string_view quoted) {
   return value;
 }
 
+void bad_digit(std::string_view text, char digit, Location where, Diagnostics& diagnostics) {
+  std::vector<std::string> hints;
+  if (std::string_view("uUlL").find(digit) != std::string_view::npos) hints.push_back("suffixes are u, l, ul, ll and ull");
+  diagnostics.error(Tag::D_INT_DIGIT, where, fmt::format("constant {} contains invalid digit {}", text.substr(0, 64), digit),
+                    std::move(hints));
+}
+
 }  // namespace
 
 std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Diagnostics& diagnostics) {
@@ -75,23 +74,22 @@ std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Di
   std::string_view digits = text;
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) digits.remove_prefix(2);
-  const bool good_suffix = take_suffix(digits, *integer);
+  take_suffix(digits, *integer);
   const unsigned base = hex ? 16 : digits.size() > 1 && digits[0] == '0' ? 8 : 10;
   integer->decimal = base == 10;
   bool overflow = false;
   for (const char c : digits) {
     if (digit(c) >= static_cast<int>(base)) {
-      diagnostics.error(Tag::D_INT_DIGIT, where, fmt::format("constant {} contains invalid digit {}", text.substr(0, 64), c));
+      bad_digit(text, c, where, diagnostics);
       return integer;
     }
     overflow |= __builtin_mul_overflow(integer->value, base, &integer->value);
     overflow |= __builtin_add_overflow(integer->value, static_cast<uint64_t>(digit(c)), &integer->value);
   }
   if (overflow)
-    diagnostics.error(Tag::D_INT_OFLOW, where,
-                      fmt::format("constant {} is too large to represent in any integer type", text.substr(0, 64)));
-  else if (digits.empty() || !good_suffix)
-    diagnostics.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", text.substr(0, 64)));
+    diagnostics.error(Tag::D_INT_OFLOW, where, fmt::format("constant {} results in integer overflow", text.substr(0, 64)));
+  else if (digits.empty())
+    bad_digit(text, text.back(), where, diagnostics);
   return integer;
 }
 
@@ -101,7 +99,6 @@ std::unique_ptr<Integer> parse_character(std::string_view text, Location where, 
   if (value.empty()) diagnostics.error(Tag::D_CHR_NULL, where, "empty character constant");
   if (value.size() > 8) diagnostics.error(Tag::D_CHR_OFLOW, where, "character constant is too long");
   for (const char c : value) integer->value = integer->value << 8 | static_cast<unsigned char>(c);
-  if (value.size() == 1) integer->value = static_cast<uint64_t>(static_cast<signed char>(value[0]));
   return integer;
 }
 

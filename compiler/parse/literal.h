@@ -9,14 +9,14 @@
 
 namespace dvm::compiler {
 
-// "0x1fUL": C's bases and suffixes.
+// "0x1fUL": C's bases, and its suffixes as D has them: u before l.
 std::unique_ptr<Integer> parse_integer(std::string_view text, Location where, Diagnostics& diagnostics);
 
-// "'ab'": up to eight characters, the first in the highest byte.
+// "'ab'": up to eight characters, the first in the highest byte; none is negative, unlike C's.
 std::unique_ptr<Integer> parse_character(std::string_view text, Location where, Diagnostics& diagnostics);
 
 // A quoted literal without its quotes and with its escapes resolved. An unknown escape stays as it is, \' among them: DTrace
-// does not know it. The value ends at a NUL, as D's strings do.
+// does not know it; \x without digits is a NUL. The value ends at a NUL, as D's strings do.
 std::string unescape(std::string_view quoted);
 
 }  // namespace dvm::compiler

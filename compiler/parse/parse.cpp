@@ -179,12 +179,19 @@ class ItemParser {
     return safe;
   }
 
-  // An operand that begins a line after a complete one usually lacks a ';' before it.
   std::vector<std::string> hints(const antlr4::Token& token) {
+    const std::string_view rest = file_.text().substr(token.getStartIndex());
+    if (rest.starts_with("//")) return {"D has no // comments: write /* */"};
     size_t i = token.getTokenIndex();
     while (i > 0 && tokens_.get(i - 1)->getChannel() != antlr4::Token::DEFAULT_CHANNEL) i--;
     if (i == 0) return {};
-    const antlr4::Token& before = *tokens_.get(i - 1);
+    return hints(*tokens_.get(i - 1), token);
+  }
+
+  // An operand that begins a line after a complete one usually lacks a ';' before it.
+  std::vector<std::string> hints(const antlr4::Token& before, const antlr4::Token& token) {
+    if (before.getType() == Lexer::STRING && token.getType() == Lexer::STRING)
+      return {"D does not join adjacent strings: strjoin() does"};
     const bool new_line =
         file_.line(static_cast<uint32_t>(before.getStartIndex())) < file_.line(static_cast<uint32_t>(token.getStartIndex()));
     const size_t type = before.getType();

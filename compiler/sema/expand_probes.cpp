@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/parse/literal.h"
 #include "compiler/sema/macros.h"
 
 namespace dvm::compiler {
@@ -68,11 +69,28 @@ bool match(const ProbeName& probe, const dif::ProbeDesc& desc, CheckedClause& ch
   return false;
 }
 
+// "5", as the list of probes numbers them.
+bool expand_id(const ProbeName& probe, CheckedClause& checked, Session& s) {
+  const auto id = parse_integer(probe.text, probe.where, s.diagnostics);
+  const auto desc = s.options.catalog ? s.options.catalog->find(id->value) : std::nullopt;
+  if (!desc) {
+    s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe identifier {}: no probe has this number", probe.text));
+    return false;
+  }
+  checked.probes.push_back(*desc);
+  checked.matched++;
+  return true;
+}
+
 }  // namespace
 
 bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
   bool good = true;
   for (const ProbeName& probe : clause.probes) {
+    if (probe.is_id) {
+      good &= expand_id(probe, checked, s);
+      continue;
+    }
     const auto text = expand(probe, s);
     dif::ProbeDesc desc;
     if (!text) {

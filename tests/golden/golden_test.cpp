@@ -46,6 +46,11 @@ class Catalog final : public ProbeCatalog {
     }
     return found;
   }
+
+  std::optional<dif::ProbeDesc> find(uint64_t id) override {
+    if (id != 1) return {};
+    return dif::ProbeDesc{"dtrace", "", "", "BEGIN"};
+  }
 };
 
 class Golden : public testing::TestWithParam<fs::path> {

@@ -104,7 +104,9 @@ TEST(Compile, MissingArguments) {
 
 TEST(Compile, DescriptionsNeedNoBody) {
   EXPECT_TRUE(compile_all({{"BEGIN", "BEGIN", true}}).diagnostics.empty());
-  EXPECT_TRUE(compile_all({{"tick-1s /pid/", "tick-1s /pid/", true}}).diagnostics.empty());
+  const CompileResult predicate = compile_all({{"tick-1s /pid/", "tick-1s /pid/", true}});
+  ASSERT_EQ(predicate.diagnostics.size(), 1u);
+  EXPECT_EQ(predicate.diagnostics[0].message, "expected actions { } following probe description and predicate");
   const CompileResult open = compile_all({{"BEGIN { trace(1) ", "BEGIN { trace(1) ", true}});
   ASSERT_EQ(open.diagnostics.size(), 1u);
   EXPECT_EQ(render(open.diagnostics[0], {"BEGIN { trace(1) ", "", true}, false).substr(0, 79),

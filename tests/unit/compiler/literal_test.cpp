@@ -39,9 +39,10 @@ TEST_F(Literal, BadIntegers) {
                                        {"12x", "D_INT_DIGIT"},
                                        {"0xg", "D_INT_DIGIT"},
                                        {"18446744073709551616", "D_INT_OFLOW"},
-                                       {"0x", "D_SYNTAX"},
-                                       {"1ulu", "D_SYNTAX"},
-                                       {"1lll", "D_SYNTAX"}}) {
+                                       {"0x", "D_INT_DIGIT"},
+                                       {"1lu", "D_INT_DIGIT"},
+                                       {"1ulu", "D_INT_DIGIT"},
+                                       {"1lll", "D_INT_DIGIT"}}) {
     list_.clear();
     integer(text);
     EXPECT_EQ(tag(), expected) << text;
@@ -55,7 +56,10 @@ TEST_F(Literal, Characters) {
   EXPECT_EQ(character("'\\x41'"), 'A');
   EXPECT_EQ(character("'ab'"), 0x6162u);
   EXPECT_EQ(character("'\\''"), 0x5c27u);
-  EXPECT_EQ(character("'\\377'"), UINT64_MAX);
+  EXPECT_EQ(character("'\\377'"), 255u);
+  EXPECT_EQ(character("'\\0'"), 0u);
+  EXPECT_EQ(character("'a\\0b'"), 0x610062u);
+  EXPECT_EQ(character("'\\q'"), 0x5c71u);
 }
 
 TEST(Unescape, Strings) {
@@ -63,6 +67,10 @@ TEST(Unescape, Strings) {
   EXPECT_EQ(unescape("\"oct\\101\""), "octA");
   EXPECT_EQ(unescape("\"a\\0b\""), "a");
   EXPECT_EQ(unescape("\"\\q\""), "\\q");
+  EXPECT_EQ(unescape("\"a\\xb\""), "a\v");
+  EXPECT_EQ(unescape("\"a\\xg\""), "a");
+  EXPECT_EQ(unescape("\"\\1018\""), "A8");
+  EXPECT_EQ(unescape("\"\?\?/\""), "\?\?/");
   EXPECT_EQ(unescape("\"\""), "");
 }
 

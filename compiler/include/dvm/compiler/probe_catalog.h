@@ -2,6 +2,8 @@
 // What the compiler asks about probes. Whoever drives the compiler answers; the compiler knows no provider.
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct ProbeMatches {
 class ProbeCatalog {
  public:
   virtual ProbeMatches match(const dif::ProbeDesc& description) = 0;
+  // The probe with that number, if there is one.
+  virtual std::optional<dif::ProbeDesc> find(uint64_t) { return {}; }
 
  protected:
   ~ProbeCatalog() = default;

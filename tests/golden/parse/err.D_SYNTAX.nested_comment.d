@@ -1,0 +1,3 @@
+/* forgotten
+BEGIN { trace(1); }
+/* another */

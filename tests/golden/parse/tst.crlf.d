@@ -1,0 +1,6 @@
+BEGIN
+/x/
+{
+	trace("a");
+}
+#pragma D option quiet
