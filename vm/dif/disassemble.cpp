@@ -50,7 +50,8 @@ std::string type_text(const DataType& type) {
       out = fmt::format("D type (struct) by ref (size {})", type.size);
       break;
   }
-  if (type.kind == TypeKind::string && type.name == "string" && !type.is_signed && !type.is_char) return out;
+  const bool is_plain = (type.name.empty() || type.name == "string") && !type.is_signed && !type.is_char;
+  if (type.kind == TypeKind::string && is_plain) return out;
   if (type.kind == TypeKind::integer)
     out += type.is_signed ? "\t! signed" : "\t! unsigned";
   else
