@@ -7,6 +7,9 @@ namespace dvm::compiler {
 
 namespace {
 
+// Pointers to arrays of functions of ... around one name.
+constexpr size_t kMaxDerivations = 128;
+
 void qualify(Qualifiers& to, std::string_view word) {
   to.is_const |= word == "const";
   to.is_volatile |= word == "volatile";
@@ -176,6 +179,9 @@ Declarator Builder::declarator(Tree::DeclaratorContext& tree) {
 
 void Builder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Declarator& to) {
   for (auto t = trees.rbegin(); t != trees.rend(); ++t) to.derivations.push_back(pointer(**t));
+  if (to.derivations.size() <= kMaxDerivations) return;
+  diagnostics_.error(Tag::D_NESTING, to.derivations[kMaxDerivations].where, "expression or declaration is nested too deeply");
+  to.derivations.resize(kMaxDerivations);
 }
 
 // Inside out: what stands next to the name comes first.

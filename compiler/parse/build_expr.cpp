@@ -47,6 +47,7 @@ ExprPtr Builder::expression(Tree::ExpressionContext& tree) {
     comma->first = std::move(result), comma->second = std::move(next);
     result = std::move(comma);
     depth_++;  // the tree leans to the left, one level a comma
+    if (depth_ > kMaxTree) break;
   }
   if (depth_ <= kMaxTree) depth_ = depth;
   return result;
