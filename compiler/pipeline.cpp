@@ -48,7 +48,10 @@ void parse_source(Job& job, Diagnostics& diagnostics) {
 
 void check_source(Job& job, Session& session) {
   session.diagnostics.set_source(&job.file);
-  for (Item& item : job.unit.items) std::visit(CheckItem{session, job}, item);
+  for (Item& item : job.unit.items) {
+    session.expansion = {};
+    std::visit(CheckItem{session, job}, item);
+  }
 }
 
 void lower_source(Job& job, Session& session) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/similar.h"
 #include "compiler/ast/visitor.h"
@@ -17,7 +18,23 @@
 namespace dvm::compiler {
 
 void ExprChecker::check(ExprPtr& e) {
+  if (is_too_large(e)) return;
+  s_.expansion.depth++;
   if (ExprPtr other = visit(*e, [this](auto& node) { return check(node); })) e = std::move(other);
+  s_.expansion.depth--;
+}
+
+// What has become too large is cut off here.
+bool ExprChecker::is_too_large(ExprPtr& e) {
+  Expansion& x = s_.expansion;
+  if (x.level > 0) x.nodes++;
+  if (x.nodes < Expansion::kMaxNodes && x.depth < Expansion::kMaxDepth) return false;
+  if (!std::exchange(x.is_told, true))
+    s_.error(Tag::D_NESTING, x.level > 0 ? x.where : e->where,
+             "expression is too large or too deep once its inlines and translators are expanded",
+             {fmt::format("at most {} operators and operands, {} deep", Expansion::kMaxNodes, Expansion::kMaxDepth)});
+  e = make_integer(e->where, 0, s_.types.error());
+  return true;
 }
 
 bool ExprChecker::check_value(ExprPtr& e) {
@@ -166,6 +183,12 @@ void substitute(ExprPtr& e, const Symbol& symbol, const std::vector<ExprPtr>& ar
 
 }  // namespace
 
+void ExprChecker::check_expanded(ExprPtr& body, Location where) {
+  if (s_.expansion.level++ == 0) s_.expansion.where = where;
+  check(body);
+  s_.expansion.level--;
+}
+
 ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments) {
   if (symbol.is_expanding) {
     s_.error(Tag::D_IDENT_BADREF, where, fmt::format("inline {} may not refer to itself", symbol.name));
@@ -175,7 +198,7 @@ ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<E
   if (symbol.file != &s_.diagnostics.file()) place_at(*body, where);
   if (arguments) substitute(body, symbol, *arguments);
   symbol.is_expanding = true;
-  check(body);
+  check_expanded(body, where);
   symbol.is_expanding = false;
   if (!is_error(body->type) && !is_compatible(symbol.type, *body)) {
     s_.error(Tag::D_OP_INCOMPAT, where,

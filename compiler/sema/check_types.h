@@ -60,6 +60,9 @@ class ExprChecker {
   void undefined(Identifier& e);
   void unassigned(Expr& e, dif::Scope scope, const std::string& name);
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
+  bool is_too_large(ExprPtr& e);
+  // What an inline or translator puts in the place of a name.
+  void check_expanded(ExprPtr& body, Location where);
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;
   const Type* value_type(const Field& field) const;

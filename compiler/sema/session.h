@@ -23,6 +23,19 @@
 
 namespace dvm::compiler {
 
+// What inlines and translators have put in the place of names. It grows without a bound that the source would show: an inline
+// that uses another twice, used twice by a third.
+struct Expansion {
+  static constexpr size_t kMaxNodes = 1 << 16;  // in one item
+  static constexpr unsigned kMaxDepth = 600;    // nodes within nodes, those of the source among them
+
+  unsigned level = 0;  // inlines within inlines that are being checked
+  Location where;      // the outermost of them
+  unsigned depth = 0;
+  size_t nodes = 0;
+  bool is_told = false;
+};
+
 struct Session {
   Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d) {}
 
@@ -38,6 +51,7 @@ struct Session {
   TypeTable types;
   Symbols symbols;
   Translators translators;
+  Expansion expansion;               // of the item being checked
   std::vector<bool> used_arguments;  // $0, $1, ... that some script names
 
  private:

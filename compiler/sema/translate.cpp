@@ -210,7 +210,7 @@ ExprPtr ExprChecker::translate_member(MemberTranslation& m, const Translator& t,
     return body;
   }
   m.is_expanding = true;
-  check(body);
+  check_expanded(body, where);
   m.is_expanding = false;
   return cls(m.field->type) == TypeClass::array ? std::move(body) : convert(std::move(body), m.field->type);
 }
