@@ -1,63 +1,71 @@
-// Tables, labels and registers of one DIFO. Tests: tests/golden/lower.
+// Steps with their operands in place. Tests: tests/golden/lower.
 #include "compiler/lower/emitter.h"
 
 namespace dvm::compiler {
 
-unsigned Emitter::allocate() {
-  for (unsigned r = 1; r < dif::kRegisters; r++) {
-    if (used_[r]) continue;
-    used_[r] = true;
-    return r;
-  }
-  no_register_ = true;
-  return 0;
+using dif::Opcode;
+
+Register Emitter::log(Opcode op, Register left, Register right) {
+  const Register to = fresh();
+  add({.op = op, .reads = {left, right}, .writes = to});
+  return to;
 }
 
-void Emitter::free(unsigned reg) {
-  if (reg != 0) used_[reg] = false;
+Register Emitter::unary(Opcode op, Register from) {
+  const Register to = fresh();
+  add({.op = op, .reads = {from}, .writes = to});
+  return to;
 }
 
-void Emitter::set_integer(uint64_t value, unsigned rd) {
-  const auto [it, is_new] = integers_.try_emplace(value, static_cast<unsigned>(difo_.integers.size()));
-  if (is_new) difo_.integers.push_back(value);
-  indexed(dif::Opcode::setx, it->second, rd);
+Register Emitter::integer(uint64_t value) {
+  if (value == 0) return 0;
+  const Register to = fresh();
+  set_integer(value, to);
+  return to;
 }
 
-void Emitter::set_string(const std::string& value, unsigned rd) {
-  const auto [it, is_new] = strings_.try_emplace(value, static_cast<unsigned>(difo_.strings.size()));
-  if (is_new) difo_.strings.append(value).push_back('\0');
-  indexed(dif::Opcode::sets, it->second, rd);
+void Emitter::set_integer(uint64_t value, Register to) {
+  if (value == 0) return move(0, to);
+  add({.op = Opcode::setx, .writes = to, .value = value});
 }
 
-void Emitter::variable(dif::Opcode op, const Symbol& symbol, unsigned reg, bool writes) {
-  indexed(op, symbol.id, reg);
-  if (symbol.kind != SymbolKind::variable) return;
-  for (dif::Variable& v : difo_.variables) {
-    if (v.id != symbol.id || v.scope != symbol.scope) continue;
-    (writes ? v.is_written : v.is_read) = true;
-    return;
-  }
-  dif::Variable v = describe(symbol);
-  (writes ? v.is_written : v.is_read) = true;
-  difo_.variables.push_back(std::move(v));
+Register Emitter::string(const std::string& value) {
+  const Register to = fresh();
+  const auto [it, is_new] = strings_.try_emplace(value, code_.strings.size());
+  if (is_new) code_.strings.push_back(value);
+  add({.op = Opcode::sets, .writes = to, .value = it->second});
+  return to;
 }
 
-Emitter::Label Emitter::make_label() {
-  labels_.push_back(0);
-  return static_cast<Label>(labels_.size() - 1);
+Register Emitter::load(Opcode op, const Symbol& symbol) {
+  const Register to = fresh();
+  add({.op = op, .writes = to, .value = symbol.id, .symbol = &symbol});
+  return to;
 }
 
-void Emitter::branch(dif::Opcode op, Label label) {
-  branches_.emplace_back(size(), label);
-  add(dif::Instruction::branch(op, 0));
+Register Emitter::load_element(const Symbol& built_in, Register index) {
+  const Register to = fresh();
+  add({.op = Opcode::ldga, .reads = {index}, .writes = to, .value = built_in.id, .symbol = &built_in});
+  return to;
 }
 
-dif::Difo Emitter::finish(unsigned reg, dif::DataType result) {
-  indexed(dif::Opcode::ret, 0, reg);
-  for (const auto& [at, label] : branches_)
-    difo_.text[at] = dif::Instruction::branch(difo_.text[at].opcode(), static_cast<unsigned>(labels_[label]));
-  difo_.result = std::move(result);
-  return std::move(difo_);
+void Emitter::save(Opcode op, const Symbol& symbol, Register value) {
+  add({.op = op, .reads = {value}, .value = symbol.id, .symbol = &symbol});
+}
+
+void Emitter::push(Opcode op, dif::PushType type, Register size, Register value) {
+  add({.op = op, .reads = {size, value}, .value = static_cast<uint64_t>(type)});
+}
+
+Register Emitter::call(unsigned subroutine) {
+  const Register to = fresh();
+  add({.op = Opcode::call, .writes = to, .value = subroutine});
+  return to;
+}
+
+Code Emitter::finish(Register reg) {
+  add({.op = Opcode::ret, .reads = {reg}});
+  return std::move(code_);
 }
 
 }  // namespace dvm::compiler

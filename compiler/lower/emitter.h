@@ -1,58 +1,53 @@
 #pragma once
-// A DIFO in the making: instructions, labels that are resolved at the end, the tables without duplicates, and free registers.
+// Makes Code, a step at a time. What makes a value returns the new register that has it.
 
-#include <array>
 #include <map>
 #include <string>
-#include <vector>
 
-#include "compiler/types/symbols.h"
-#include "dvm/dif/difo.h"
+#include "compiler/lower/code.h"
 
 namespace dvm::compiler {
 
 class Emitter {
  public:
-  using Label = unsigned;
+  Register fresh() { return code_.registers++; }
 
-  // The lowest free register; %r0 once there was none, and then failed().
-  unsigned allocate();
-  void free(unsigned reg);
-  void claim(unsigned reg) { used_[reg] = true; }  // one that is free
-  bool failed() const { return no_register_; }
+  Register log(dif::Opcode op, Register left, Register right);
+  Register unary(dif::Opcode op, Register from);  // loads from memory too
+  void compare(dif::Opcode op, Register left, Register right) { add({.op = op, .reads = {left, right}}); }
+  void test(Register reg) { add({.op = dif::Opcode::tst, .reads = {reg}}); }
+  Register integer(uint64_t value);
+  Register string(const std::string& value);
 
-  void log(dif::Opcode op, unsigned r1, unsigned r2, unsigned rd) { add(dif::Instruction::registers(op, r1, r2, rd)); }
-  void unary(dif::Opcode op, unsigned r1, unsigned rd) { add(dif::Instruction::registers(op, r1, 0, rd)); }
-  void compare(dif::Opcode op, unsigned r1, unsigned r2) { add(dif::Instruction::registers(op, r1, r2, 0)); }
-  void test(unsigned reg) { add(dif::Instruction::registers(dif::Opcode::tst, reg, 0, 0)); }
-  void indexed(dif::Opcode op, unsigned index, unsigned rd) { add(dif::Instruction::indexed(op, index, rd)); }
-  void plain(dif::Opcode op) { add(dif::Instruction::registers(op, 0, 0, 0)); }
-  void push(dif::Opcode op, dif::PushType type, unsigned size_reg, unsigned reg) {
-    add(dif::Instruction::registers(op, static_cast<unsigned>(type), size_reg, reg));
-  }
-  void set_integer(uint64_t value, unsigned rd);
-  void set_string(const std::string& value, unsigned rd);
-  // ld.. or st.. of a user variable, which is noted in the variable table.
-  void variable(dif::Opcode op, const Symbol& symbol, unsigned reg, bool writes);
+  // Into a register from fresh(), on several paths.
+  void move(Register from, Register to) { add({.op = dif::Opcode::mov, .reads = {from}, .writes = to}); }
+  void set_integer(uint64_t value, Register to);
 
-  Label make_label();
-  void place(Label label) { labels_[label] = size(); }
-  void branch(dif::Opcode op, Label label);
+  Register load(dif::Opcode op, const Symbol& symbol);
+  Register load_element(const Symbol& built_in, Register index);
+  void save(dif::Opcode op, const Symbol& symbol, Register value);
+  void store(dif::Opcode op, Register value, Register address) { add({.op = op, .reads = {value, address}}); }
+  void copy(Register from, Register size, Register to) { add({.op = dif::Opcode::copys, .reads = {from, size, to}}); }
 
-  size_t size() const { return difo_.text.size(); }
-  // Ends the object with `ret reg`.
-  dif::Difo finish(unsigned reg, dif::DataType result);
+  void push_value(Register value) { push(dif::Opcode::pushtv, dif::PushType::value, 0, value); }
+  void push_string(Register address) { push(dif::Opcode::pushtr, dif::PushType::string, 0, address); }
+  void push_bytes(Register address, Register size) { push(dif::Opcode::pushtr, dif::PushType::bytes, size, address); }
+  Register call(unsigned subroutine);
+  void empty_tuple() { add({.op = dif::Opcode::flushts}); }
+
+  Label make_label() { return code_.labels++; }
+  void place(Label label) { add({.is_label = true, .value = label}); }
+  void branch(dif::Opcode op, Label label) { add({.op = op, .value = label}); }
+
+  // Ends the code with `ret reg`.
+  Code finish(Register reg);
 
  private:
-  void add(dif::Instruction i) { difo_.text.push_back(i); }
+  void add(const Step& step) { code_.steps.push_back(step); }
+  void push(dif::Opcode op, dif::PushType type, Register size, Register value);
 
-  dif::Difo difo_;
-  std::array<bool, dif::kRegisters> used_{true};
-  bool no_register_ = false;
-  std::map<uint64_t, unsigned> integers_;
-  std::map<std::string, unsigned> strings_;
-  std::vector<size_t> labels_;
-  std::vector<std::pair<size_t, Label>> branches_;
+  Code code_;
+  std::map<std::string, uint64_t> strings_;
 };
 
 }  // namespace dvm::compiler

@@ -1,5 +1,5 @@
 #pragma once
-// Expressions to instructions; see lower.h for what a value is.
+// Expressions to code; see lower.h for what a value is.
 
 #include "compiler/ast/ast.h"
 #include "compiler/lower/emitter.h"
@@ -9,7 +9,7 @@ namespace dvm::compiler {
 
 // A register and whether its value is canonical for its type.
 struct Value {
-  unsigned reg = 0;
+  Register reg = 0;
   bool canonical = true;
 };
 
@@ -19,7 +19,7 @@ class ExprLowering {
 
   Value lower(const Expr& e);
   // The value as `type` has it, canonical.
-  unsigned lower_as(const Expr& e, const Type* type);
+  Register lower_as(const Expr& e, const Type* type);
   // For its effect; nothing is left in a register.
   void lower_statement(const Expr& e);
 
@@ -28,17 +28,18 @@ class ExprLowering {
   struct Place {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
-    unsigned address = 0;                        // or memory
+    Register address = 0;                        // or memory
     const Field* field = nullptr;                // a bit-field at it
     const Type* type = nullptr;
 
     const Type* stored_type() const { return field ? field->type : type; }
   };
-  // Which value of what is changed is wanted: none, as it was before, or as it is after.
-  enum class Wanted : uint8_t { none, before, after };
+  struct Pair {
+    Value left, right;
+  };
 
-  Value lower_node(const Integer& e);
-  Value lower_node(const String& e);
+  Value lower_node(const Integer& e) { return {out_.integer(e.value)}; }
+  Value lower_node(const String& e) { return {out_.string(e.value)}; }
   Value lower_node(const Macro&) { return {}; }
   Value lower_node(const Identifier& e) { return load_variable(*e.symbol); }
   Value lower_node(const Scoped& e) { return load_variable(*e.symbol); }
@@ -48,9 +49,9 @@ class ExprLowering {
   Value lower_node(const Member& e);
   Value lower_node(const Call& e);
   Value lower_node(const Unary& e);
-  Value lower_node(const Postfix& e) { return step(*e.operand, e.op, Wanted::before); }
+  Value lower_node(const Postfix& e) { return step(*e.operand, e.op, true); }
   Value lower_node(const Binary& e);
-  Value lower_node(const Assign& e) { return assign(e, Wanted::after); }
+  Value lower_node(const Assign& e);
   Value lower_node(const Conditional& e);
   Value lower_node(const Comma& e);
   Value lower_node(const Cast& e);
@@ -62,52 +63,61 @@ class ExprLowering {
 
   // lower_expr.cpp
   void normalize(Value& v, const Type* type);
-  unsigned canonical(const Expr& e);
-  void shift_by(dif::Opcode op, unsigned reg, unsigned count);
+  Register canonical(const Expr& e);
+  Value lower_low(const Expr& e, const Type* type);
+  Pair lower_pair(const Expr& left, const Type* left_type, const Expr& right, const Type* right_type, bool exact);
+  Register shift_by(dif::Opcode op, Register reg, unsigned count) { return out_.log(op, reg, out_.integer(count)); }
   Value arithmetic(const Binary& e);
   Value pointer_difference(const Binary& e);
   Value additive_pointer(const Binary& e);
-  void scale(unsigned reg, uint64_t size);
-  Value comparison(const Binary& e);
-  Value truth(dif::Opcode branch_if_true);
-  unsigned truth_of(unsigned reg);
-  Value short_circuit(const Binary& e);
+  Register scale(Register reg, uint64_t size);
+  Register binary_op(Op op, const Type* type, Register left, Register right);
+
+  // lower_condition.cpp
+  void branch_if(const Expr& e, bool wanted, Label label);
+  void branch_if_comparison(const Binary& e, bool wanted, Label label);
+  bool compare(const Binary& e);
+  Value truth(const Expr& e);
+  Value truth_of(Register reg);
   Value logical_xor(const Binary& e);
-  void test_branch(const Expr& e, dif::Opcode op, Emitter::Label label);
-  void binary_op(Op op, const Type* type, unsigned left, unsigned right);
+  Value conditional_constant(const Conditional& e, bool wanted);
 
   // lower_store.cpp
   Value load_variable(const Symbol& symbol);
   Place place(const Expr& e);
   Value load(const Place& place);
-  void store(const Place& place, unsigned reg);
+  void store(const Place& place, Register reg);
   void open(const Place& place);
   void close(const Place& place);
-  Value assign(const Assign& e, Wanted wanted);
-  Value step(const Expr& target, Op op, Wanted wanted);
-  unsigned address_of(const Expr& e);
-  Value load_memory(unsigned reg, const Type* type);
-  Value load_bits(unsigned reg, const Field& field);
-  void extract_bits(unsigned reg, const Field& field, unsigned shift);
-  void store_memory(unsigned address, unsigned reg, const Type* type);
-  void store_bits(unsigned address, unsigned reg, const Field& field);
+  Value step(const Expr& target, Op op, bool postfix);
+  Register address_of(const Expr& e);
+  Value load_memory(Register address, const Type* type);
+  Value load_bits(Register address, const Field& field);
+  Value extract_bits(Register unit, const Field& field, unsigned shift);
+  void store_memory(Register address, Register reg, const Type* type);
+  void store_bits(Register address, Register reg, const Field& field);
   const Type* compound_type(const Assign& e) const;
-  Value compound(const Assign& e, Wanted wanted);
-  Value finish(const Place& place, Value v, const Type* from, Wanted wanted);
+  Value compound(const Assign& e);
+  Value finish(const Place& place, Value v, const Type* from);
 
   // lower_translation.cpp
-  unsigned offset_by(unsigned base, uint64_t offset);
-  void clear(unsigned base, uint64_t size);
-  void copy_string(unsigned string, unsigned to, uint64_t size);
-  void copy_array(unsigned array, unsigned to, uint64_t size);
-  void store_member(unsigned base, const TranslatedMember& member);
+  Register offset_by(Register base, uint64_t offset);
+  void clear(Register base, uint64_t size);
+  void copy_string(Register string, Register to, uint64_t size);
+  void store_member(Register base, const TranslatedMember& member);
 
   // lower_call.cpp
   void push_all(const std::vector<ExprPtr>& list);
-  void push(const Expr& e, unsigned reg);
+  void push(const Expr& e, Register reg);
 
   Emitter& out_;
   const TypeTable& types_;
 };
+
+// Whether evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,
+// if nothing that it reads is changed in between.
+bool is_calm(const Expr& e);
+// How many registers its evaluation takes.
+unsigned registers_needed(const Expr& e);
 
 }  // namespace dvm::compiler

@@ -3,11 +3,12 @@
 //
 // Every value that an action needs (a predicate, a record, a key) becomes a DIFO of its own:
 //
-//   Expr ── Emitter (instructions, labels, tables) ──> Difo          registers: a stack of %r1 to %r7, no spilling (D_NOREG)
+//   Expr ── Emitter ── passes (optimize.h) ── registers and tables ──> Difo          code.h draws it
 //
 // A register holds a value as 64 bits. The value of a narrower type is *canonical* when these are its sign- or zero-extension;
 // loads, constants, comparisons and conversions make such values, while + - * << ~ may leave the narrow range. It is brought
-// back (shifts, or a mask) before anything that looks at the upper bits: /, %, >>, comparisons, conversions, stores and keys.
+// back (shifts, or a mask) before anything that looks at the upper bits: /, %, >>, comparisons, conversions and keys. Stores and
+// records take the bytes of their type.
 // By-reference values (strings, structures) are addresses.
 //
 // The tuple stack is empty between expressions: keys and arguments are all evaluated before the first of them is pushed if any of

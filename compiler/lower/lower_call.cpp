@@ -20,11 +20,9 @@ bool uses_tuple_stack(const Expr& e) {
 
 }  // namespace
 
-void ExprLowering::push(const Expr& e, unsigned reg) {
-  if (is_string(e.type))
-    out_.push(Opcode::pushtr, dif::PushType::string, 0, reg);
-  else
-    out_.push(Opcode::pushtv, dif::PushType::value, 0, reg);
+void ExprLowering::push(const Expr& e, Register reg) {
+  if (is_string(e.type)) return out_.push_string(reg);
+  out_.push_value(reg);
 }
 
 // All that needs the tuple stack is evaluated before the first push; what follows is evaluated when its turn comes, so that
@@ -33,20 +31,14 @@ void ExprLowering::push_all(const std::vector<ExprPtr>& list) {
   size_t early = 0;
   for (size_t i = 0; i < list.size(); i++)
     if (uses_tuple_stack(*list[i])) early = i + 1;
-  std::vector<unsigned> registers;
+  std::vector<Register> registers;
   for (size_t i = 0; i < early; i++) registers.push_back(canonical(*list[i]));
-  for (size_t i = 0; i < list.size(); i++) {
-    const unsigned reg = i < early ? registers[i] : canonical(*list[i]);
-    push(*list[i], reg);
-    out_.free(reg);
-  }
+  for (size_t i = 0; i < list.size(); i++) push(*list[i], i < early ? registers[i] : canonical(*list[i]));
 }
 
 Value ExprLowering::lower_node(const Call& e) {
   push_all(e.arguments);
-  const unsigned reg = out_.allocate();
-  out_.indexed(Opcode::call, e.subroutine, reg);
-  return {reg, !is_scalar(e.type) || resolve(*e.type).size >= 8};
+  return {out_.call(e.subroutine), !is_scalar(e.type) || resolve(*e.type).size >= 8};
 }
 
 }  // namespace dvm::compiler

@@ -3,6 +3,7 @@
 
 #include "compiler/lower/expr_lowering.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/optimize.h"
 #include "dvm/dif/instruction.h"
 
 namespace dvm::compiler {
@@ -14,8 +15,16 @@ dif::Difo fail(const Expr& e, std::string message, Tag tag, Session& s) {
   return {};
 }
 
+// What DTrace counts against its limit for an object: the text and all tables.
+size_t size_of(const dif::Difo& difo) {
+  constexpr size_t kVariable = 20;  // a row of the table without the name
+  size_t size = difo.text.size() * sizeof(dif::Instruction) + difo.integers.size() * sizeof(uint64_t) + difo.strings.size();
+  for (const dif::Variable& v : difo.variables) size += kVariable + v.name.size() + 1;
+  return size;
+}
+
 bool fits(const dif::Difo& difo) {
-  return difo.text.size() <= dif::kMaxInstructions && difo.integers.size() <= 0x10000 && difo.strings.size() <= 0x10000;
+  return size_of(difo) <= dif::kMaxDifo && difo.integers.size() <= 0x10000 && difo.strings.size() <= 0x10000;
 }
 
 }  // namespace
@@ -23,15 +32,16 @@ bool fits(const dif::Difo& difo) {
 dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   Emitter out;
   ExprLowering lowering(out, s.types);
-  unsigned reg = 0;
+  Register reg = 0;
   if (use == Use::effect)
     lowering.lower_statement(expr);
   else
     reg = use == Use::record ? lowering.lower(expr).reg : lowering.lower_as(expr, expr.type);
-  if (out.failed()) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);
-  dif::Difo difo = out.finish(reg, use == Use::effect ? dif::DataType{} : data_type(expr.type));
-  if (!fits(difo)) return fail(expr, "the code of this expression is too large", Tag::D_NESTING, s);
-  return difo;
+  const dif::DataType result = use == Use::effect ? dif::DataType{} : data_type(expr.type);
+  std::optional<dif::Difo> difo = make_difo(out.finish(reg), result, s.options.optimize);
+  if (!difo) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);
+  if (!fits(*difo)) return fail(expr, "the code of this expression is too large", Tag::D_NESTING, s);
+  return std::move(*difo);
 }
 
 namespace {

@@ -47,50 +47,38 @@ Opcode store_opcode(uint64_t size) {
 
 }  // namespace
 
-Value ExprLowering::load_variable(const Symbol& symbol) {
-  const unsigned reg = out_.allocate();
-  out_.variable(opcodes(symbol).load, symbol, reg, false);
-  return {reg};
+Value ExprLowering::load_variable(const Symbol& symbol) { return {out_.load(opcodes(symbol).load, symbol)}; }
+
+Value ExprLowering::load_memory(Register address, const Type* type) {
+  if (is_by_reference(type)) return {address};
+  return {out_.unary(load_opcode(resolve(*type).size, is_signed(type)), address)};
 }
 
-Value ExprLowering::load_memory(unsigned reg, const Type* type) {
-  if (!is_by_reference(type)) out_.unary(load_opcode(resolve(*type).size, is_signed(type)), reg, reg);
-  return {reg};
+Value ExprLowering::load_bits(Register address, const Field& field) {
+  return extract_bits(out_.unary(load_opcode(field.storage, false), address), field, field.shift);
 }
 
-// The unit is loaded, and shifted up and down again so that the field is extended as its type says.
-Value ExprLowering::load_bits(unsigned reg, const Field& field) {
-  out_.unary(load_opcode(field.storage, false), reg, reg);
-  extract_bits(reg, field, field.shift);
-  return {reg};
+// The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
+Value ExprLowering::extract_bits(Register unit, const Field& field, unsigned shift) {
+  const bool with_sign = is_signed(field.type);
+  if (!with_sign && shift == 0) return {out_.log(Opcode::and_, unit, out_.integer(~uint64_t{0} >> (64 - field.bits)))};
+  if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(Opcode::srl, unit, shift)};
+  const Register up = shift_by(Opcode::sll, unit, 64 - shift - field.bits);
+  return {shift_by(with_sign ? Opcode::sra : Opcode::srl, up, 64 - field.bits)};
 }
 
-void ExprLowering::extract_bits(unsigned reg, const Field& field, unsigned shift) {
-  shift_by(Opcode::sll, reg, 64 - shift - field.bits);
-  shift_by(is_signed(field.type) ? Opcode::sra : Opcode::srl, reg, 64 - field.bits);
+void ExprLowering::store_memory(Register address, Register reg, const Type* type) {
+  if (!is_by_reference(type)) return out_.store(store_opcode(resolve(*type).size), reg, address);
+  out_.copy(reg, out_.integer(resolve(*type).size), address);
 }
 
-void ExprLowering::store_memory(unsigned address, unsigned reg, const Type* type) {
-  if (!is_by_reference(type)) return out_.unary(store_opcode(resolve(*type).size), reg, address);
-  const unsigned size = out_.allocate();
-  out_.set_integer(resolve(*type).size, size);
-  out_.log(Opcode::copys, reg, size, address);
-  out_.free(size);
-}
-
-void ExprLowering::store_bits(unsigned address, unsigned reg, const Field& field) {
+void ExprLowering::store_bits(Register address, Register reg, const Field& field) {
   const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
-  const unsigned unit = out_.allocate(), bits = out_.allocate();
-  out_.set_integer(mask, bits);
-  out_.log(Opcode::and_, reg, bits, bits);
-  if (field.shift != 0) shift_by(Opcode::sll, bits, field.shift);
-  out_.unary(load_opcode(field.storage, false), address, unit);
-  const unsigned keep = out_.allocate();
-  out_.set_integer(~(mask << field.shift), keep);
-  out_.log(Opcode::and_, unit, keep, unit);
-  out_.log(Opcode::or_, unit, bits, unit);
-  out_.unary(store_opcode(field.storage), unit, address);
-  out_.free(keep), out_.free(bits), out_.free(unit);
+  Register bits = out_.log(Opcode::and_, reg, out_.integer(mask));
+  if (field.shift != 0) bits = shift_by(Opcode::sll, bits, field.shift);
+  const Register unit = out_.unary(load_opcode(field.storage, false), address);
+  const Register others = out_.log(Opcode::and_, unit, out_.integer(~(mask << field.shift)));
+  out_.store(store_opcode(field.storage), out_.log(Opcode::or_, others, bits), address);
 }
 
 namespace {
@@ -110,25 +98,16 @@ const Symbol* array_of(const Index& e) {
 }  // namespace
 
 // The address of what lies in memory.
-unsigned ExprLowering::address_of(const Expr& e) {
+Register ExprLowering::address_of(const Expr& e) {
   if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return canonical(*unary->operand);
   if (const auto* member = as<Member>(&e)) {
-    const unsigned reg = member->arrow ? canonical(*member->base) : address_of(*member->base);
-    if (member->field->offset != 0) {
-      const unsigned offset = out_.allocate();
-      out_.set_integer(member->field->offset, offset);
-      out_.log(Opcode::add, reg, offset, reg);
-      out_.free(offset);
-    }
-    return reg;
+    const Register base = member->arrow ? canonical(*member->base) : address_of(*member->base);
+    return out_.log(Opcode::add, base, out_.integer(member->field->offset));
   }
   if (const auto* index = as<Index>(&e); index && !array_of(*index)) {
-    const unsigned reg = canonical(*index->base);
-    const unsigned by = canonical(*index->arguments[0]);
-    scale(by, resolve(*target_of(index->base->type)).size);
-    out_.log(Opcode::add, reg, by, reg);
-    out_.free(by);
-    return reg;
+    const Expr& by = *index->arguments[0];
+    const Pair operands = lower_pair(*index->base, index->base->type, by, by.type, true);
+    return out_.log(Opcode::add, operands.left.reg, scale(operands.right.reg, resolve(*target_of(index->base->type)).size));
   }
   return canonical(e);  // a by-reference value is its address
 }
@@ -136,11 +115,7 @@ unsigned ExprLowering::address_of(const Expr& e) {
 Value ExprLowering::lower_node(const Index& e) {
   const Symbol* array = array_of(e);
   if (!array) return load_memory(address_of(e), e.type);
-  if (array->kind == SymbolKind::built_in) {
-    const unsigned index = canonical(*e.arguments[0]);
-    out_.log(Opcode::ldga, array->id, index, index);
-    return {index};
-  }
+  if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, canonical(*e.arguments[0]))};
   const Place p = place(e);
   open(p);
   const Value v = load(p);
@@ -149,8 +124,8 @@ Value ExprLowering::lower_node(const Index& e) {
 }
 
 Value ExprLowering::lower_node(const Member& e) {
-  const unsigned reg = address_of(e);
-  return e.field->bits ? load_bits(reg, *e.field) : load_memory(reg, e.type);
+  const Register at = address_of(e);
+  return e.field->bits ? load_bits(at, *e.field) : load_memory(at, e.type);
 }
 
 ExprLowering::Place ExprLowering::place(const Expr& e) {
@@ -176,59 +151,44 @@ void ExprLowering::open(const Place& p) {
 }
 
 void ExprLowering::close(const Place& p) {
-  if (p.keys) out_.plain(Opcode::flushts);
-  out_.free(p.address);
+  if (p.keys) out_.empty_tuple();
 }
 
 Value ExprLowering::load(const Place& p) {
-  const unsigned reg = out_.allocate();
-  if (p.symbol) {
-    out_.variable(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol, reg, false);
-    return {reg};
-  }
-  out_.unary(Opcode::mov, p.address, reg);
-  return p.field ? load_bits(reg, *p.field) : load_memory(reg, p.type);
+  if (p.symbol) return {out_.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
+  return p.field ? load_bits(p.address, *p.field) : load_memory(p.address, p.type);
 }
 
-void ExprLowering::store(const Place& p, unsigned reg) {
-  if (p.symbol) return out_.variable(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg, true);
+void ExprLowering::store(const Place& p, Register reg) {
+  if (p.symbol) return out_.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
   if (p.field) return store_bits(p.address, reg, *p.field);
   store_memory(p.address, reg, p.type);
 }
 
-// Stores a value of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost.
-Value ExprLowering::finish(const Place& p, Value v, const Type* from, Wanted wanted) {
-  const Type* to = p.stored_type();
-  if (resolve(*to).is_bool) {
+// Stores a value of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
+// memory take the bytes of their type.
+Value ExprLowering::finish(const Place& p, Value v, const Type* from) {
+  const Type& to = resolve(*p.stored_type());
+  if (to.is_bool && !resolve(*from).is_bool) {
     normalize(v, from);
-    v = {truth_of(v.reg)};
-  } else if (!p.field) {
-    v.canonical = false;
-    normalize(v, to);
+    v = truth_of(v.reg);
+  } else {
+    v.canonical = to.size >= 8;
   }
   store(p, v.reg);
-  if (p.field && wanted == Wanted::after) extract_bits(v.reg, *p.field, 0);
-  return {v.reg};
+  return p.field ? extract_bits(v.reg, *p.field, 0) : v;
 }
 
 // ++ and --.
-Value ExprLowering::step(const Expr& target, Op op, Wanted wanted) {
+Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
   const Place p = place(target);
   open(p);
   const Value old = load(p);
-  Value changed{old.reg, false};
-  if (wanted == Wanted::before) {
-    changed.reg = out_.allocate();
-    out_.unary(Opcode::mov, old.reg, changed.reg);
-  }
-  const unsigned by = out_.allocate();
-  out_.set_integer(is_pointer(target.type) ? resolve(*target_of(target.type)).size : 1, by);
-  out_.log(op == Op::increment ? Opcode::add : Opcode::sub, changed.reg, by, changed.reg);
-  out_.free(by);
-  changed = finish(p, changed, types_.promote(target.type), wanted);
+  const Register by = out_.integer(is_pointer(target.type) ? resolve(*target_of(target.type)).size : 1);
+  const Value changed{out_.log(op == Op::increment ? Opcode::add : Opcode::sub, old.reg, by), false};
+  const Value after = finish(p, changed, types_.promote(target.type));
   close(p);
-  if (wanted == Wanted::before) out_.free(changed.reg);
-  return {wanted == Wanted::before ? old.reg : changed.reg};
+  return postfix ? old : after;
 }
 
 // The type in which target op value is computed.
@@ -239,11 +199,11 @@ const Type* ExprLowering::compound_type(const Assign& e) const {
 }
 
 // The value is taken first: it may use the tuple stack.
-Value ExprLowering::compound(const Assign& e, Wanted wanted) {
+Value ExprLowering::compound(const Assign& e) {
   const Type* type = e.target->type;
   const Type* in = compound_type(e);
-  const unsigned right = in == type ? canonical(*e.value) : lower_as(*e.value, in);
-  if (is_pointer(type)) scale(right, resolve(*target_of(type)).size);
+  Register right = in == type ? canonical(*e.value) : lower_as(*e.value, in);
+  if (is_pointer(type)) right = scale(right, resolve(*target_of(type)).size);
   const Place p = place(*e.target);
   open(p);
   Value v = load(p);
@@ -251,36 +211,24 @@ Value ExprLowering::compound(const Assign& e, Wanted wanted) {
     v.canonical = false;
     normalize(v, in);
   }
-  binary_op(e.op, in, v.reg, right);
-  out_.free(right);
-  v.canonical = false;
-  v = finish(p, v, in, wanted);
+  v = finish(p, {binary_op(e.op, in, v.reg, right), false}, in);
   close(p);
   return v;
 }
 
-Value ExprLowering::assign(const Assign& e, Wanted wanted) {
-  if (e.op != Op::assign) return compound(e, wanted);
+// The value of an assignment is that of the target.
+Value ExprLowering::lower_node(const Assign& e) {
+  if (e.op != Op::assign) return compound(e);
   const auto* member = as<Member>(e.target.get());
-  const bool is_bits = member && member->field->bits;
-  const unsigned reg = lower_as(*e.value, is_bits ? member->field->type : e.target->type);
+  const Type* type = member && member->field->bits ? member->field->type : e.target->type;
+  const Value v = lower_low(*e.value, type);
   const Place p = place(*e.target);
   open(p);
-  store(p, reg);
+  store(p, v.reg);
   close(p);
-  if (is_bits && wanted == Wanted::after) extract_bits(reg, *member->field, 0);
-  return {reg};
+  return p.field ? extract_bits(v.reg, *p.field, 0) : v;
 }
 
-void ExprLowering::lower_statement(const Expr& e) {
-  Value v;
-  if (const auto* postfix = as<Postfix>(&e))
-    v = step(*postfix->operand, postfix->op, Wanted::none);
-  else if (const auto* assignment = as<Assign>(&e))
-    v = assign(*assignment, Wanted::none);
-  else
-    v = lower(e);
-  out_.free(v.reg);
-}
+void ExprLowering::lower_statement(const Expr& e) { lower(e); }
 
 }  // namespace dvm::compiler

@@ -8,75 +8,47 @@ namespace dvm::compiler {
 
 using dif::Opcode;
 
-// A new register with the address of a member.
-unsigned ExprLowering::offset_by(unsigned base, uint64_t offset) {
-  const unsigned at = out_.allocate();
-  if (offset == 0) {
-    out_.unary(Opcode::mov, base, at);
-  } else {
-    out_.set_integer(offset, at);
-    out_.log(Opcode::add, base, at, at);
-  }
-  return at;
+// The address of a member.
+Register ExprLowering::offset_by(Register base, uint64_t offset) {
+  return offset == 0 ? base : out_.log(Opcode::add, base, out_.integer(offset));
 }
 
 // Scratch holds what an earlier allocation left. One word is cleared, then what is clear is copied behind itself.
-void ExprLowering::clear(unsigned base, uint64_t size) {
-  out_.unary(Opcode::stx, 0, base);
-  for (uint64_t done = 8; done < size; done *= 2) {
-    const unsigned to = offset_by(base, done), count = out_.allocate();
-    out_.set_integer(std::min(done, size - done), count);
-    out_.log(Opcode::copys, base, count, to);
-    out_.free(count), out_.free(to);
-  }
+void ExprLowering::clear(Register base, uint64_t size) {
+  out_.store(Opcode::stx, 0, base);
+  for (uint64_t done = 8; done < size; done *= 2)
+    out_.copy(base, out_.integer(std::min(done, size - done)), offset_by(base, done));
 }
 
 // As much of a string as fits, with its NUL.
-void ExprLowering::copy_string(unsigned string, unsigned to, uint64_t size) {
-  const auto call = [this](dif::Subroutine subroutine, unsigned reg) {
-    out_.indexed(Opcode::call, static_cast<unsigned>(subroutine), reg);
-  };
-  const unsigned number = out_.allocate();
-  out_.push(Opcode::pushtr, dif::PushType::string, 0, string);
-  out_.push(Opcode::pushtv, dif::PushType::value, 0, 0);
-  out_.set_integer(size - 1, number);
-  out_.push(Opcode::pushtv, dif::PushType::value, 0, number);
-  call(dif::Subroutine::substr, string);
-  out_.push(Opcode::pushtr, dif::PushType::string, 0, string);
-  call(dif::Subroutine::strlen, number);
-  out_.log(Opcode::copys, string, number, to);  // the rest is clear
-  out_.free(number);
+void ExprLowering::copy_string(Register string, Register to, uint64_t size) {
+  out_.push_string(string);
+  out_.push_value(0);
+  out_.push_value(out_.integer(size - 1));
+  const Register cut = out_.call(static_cast<unsigned>(dif::Subroutine::substr));
+  out_.push_string(cut);
+  out_.copy(cut, out_.call(static_cast<unsigned>(dif::Subroutine::strlen)), to);  // the rest is clear
 }
 
-void ExprLowering::copy_array(unsigned array, unsigned to, uint64_t size) {
-  const unsigned count = out_.allocate();
-  out_.set_integer(size, count);
-  out_.log(Opcode::copys, array, count, to);
-  out_.free(count);
-}
-
-void ExprLowering::store_member(unsigned base, const TranslatedMember& member) {
+void ExprLowering::store_member(Register base, const TranslatedMember& member) {
   const Type* type = member.field->type;
-  const unsigned value = lower_as(*member.value, type);
-  const unsigned at = offset_by(base, member.field->offset);
+  const Register value = lower_as(*member.value, type);
+  const Register at = offset_by(base, member.field->offset);
   const bool is_text = is_string(type) || (cls(type) == TypeClass::array && is_char_pointer(type));
   if (is_text && cls(member.value->type) != TypeClass::array)
     copy_string(value, at, resolve(*type).size);
   else if (cls(type) == TypeClass::array)
-    copy_array(value, at, std::min(resolve(*type).size, resolve(*member.value->type).size));
+    out_.copy(value, out_.integer(std::min(resolve(*type).size, resolve(*member.value->type).size)), at);
   else if (member.field->bits)
     store_bits(at, value, *member.field);
   else
     store_memory(at, value, type);
-  out_.free(at), out_.free(value);
 }
 
 Value ExprLowering::lower_node(const Translate& e) {
   if (e.operand) lower_statement(*e.operand);
   const uint64_t size = std::max<uint64_t>(resolve(*e.type).size, 8);
-  const unsigned base = out_.allocate();
-  out_.set_integer(size, base);
-  out_.unary(Opcode::allocs, base, base);
+  const Register base = out_.unary(Opcode::allocs, out_.integer(size));
   clear(base, size);
   for (const TranslatedMember& member : e.members) store_member(base, member);
   return {base};

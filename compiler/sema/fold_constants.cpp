@@ -87,6 +87,8 @@ uint64_t wrap(uint64_t value, const Type* type) {
   return t.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
 }
 
+uint64_t evaluate(Op op, uint64_t left, uint64_t right, bool is_signed) { return evaluate(op, Operands{left, right, is_signed}); }
+
 ExprPtr make_integer(Location where, uint64_t value, const Type* type) {
   auto e = std::make_unique<Integer>(where);
   e->value = wrap(value, type);

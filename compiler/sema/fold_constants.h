@@ -8,6 +8,9 @@ namespace dvm::compiler {
 // The value as a type of that size and signedness holds it.
 uint64_t wrap(uint64_t value, const Type* type);
 
+// What an operator makes of 64 bits, with or without a sign; a divisor must not be 0.
+uint64_t evaluate(Op op, uint64_t left, uint64_t right, bool is_signed);
+
 ExprPtr make_integer(Location where, uint64_t value, const Type* type);
 
 // The constant that a checked node amounts to, or null.

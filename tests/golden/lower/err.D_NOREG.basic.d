@@ -1,1 +1,1 @@
-BEGIN { a = 1; x = a + (a + (a + (a + (a + (a + (a + (a + a))))))); }
+BEGIN { x = rand() + (rand() + (rand() + (rand() + (rand() + (rand() + (rand() + (rand() + rand()))))))); }

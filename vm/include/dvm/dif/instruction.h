@@ -17,8 +17,9 @@
 namespace dvm::dif {
 
 inline constexpr unsigned kRegisters = 8;
-inline constexpr unsigned kTupleDepth = 24;          // keys or arguments on the tuple stack
-inline constexpr unsigned kMaxInstructions = 65536;  // a DIFO of 256 KB
+inline constexpr unsigned kTupleDepth = 24;       // keys or arguments on the tuple stack
+inline constexpr unsigned kMaxDifo = 256 * 1024;  // bytes of a DIFO, text and tables
+inline constexpr unsigned kMaxInstructions = kMaxDifo / sizeof(uint32_t);
 
 // First operand of pushtr and pushtv: what is pushed.
 enum class PushType : uint8_t { value = 0, string = 1, bytes = 2 };

@@ -1,0 +1,60 @@
+#pragma once
+// Code on its way to a DIFO, before registers are assigned and tables made.
+//
+//   Emitter ──> Code ── number_values, remove_dead, sink_loads (optimize.h) ── assign_registers ── encode ──> Difo
+//
+// A register here is virtual: 0 is %r0, the others are as many as the code needs. Each is written once, but for those in which
+// the arms of a condition leave their value; nothing is read before it is written on every path. Branches go ahead, to labels.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/types/symbols.h"
+#include "dvm/dif/difo.h"
+
+namespace dvm::compiler {
+
+using Register = uint32_t;
+using Label = uint32_t;
+
+struct Step {
+  dif::Opcode op = dif::Opcode::nop;
+  bool is_label = false;            // no instruction: label `value` is here
+  std::array<Register, 3> reads{};  // in the order of the operands; a store's: value, address
+  Register writes = 0;              // 0: nothing
+  uint64_t value = 0;               // of setx; string, variable, subroutine, label, type to push
+  const Symbol* symbol = nullptr;   // of a user variable
+
+  bool is_branch() const { return !is_label && op >= dif::Opcode::ba && op <= dif::Opcode::bleu; }
+  bool is_conditional() const { return is_branch() && op != dif::Opcode::ba; }
+  bool is_compare() const { return !is_label && (op == dif::Opcode::cmp || op == dif::Opcode::tst || op == dif::Opcode::scmp); }
+};
+
+struct Code {
+  std::vector<Step> steps;           // the last one is a ret
+  std::vector<std::string> strings;  // operands of sets
+  Register registers = 1;
+  Label labels = 0;
+};
+
+// Loads of a variable: scalars by ld?s, and built-ins.
+bool is_scalar_load(const Step& step);
+bool is_memory_load(const Step& step);
+// The step stores to a user variable.
+bool is_variable_store(const Step& step);
+// Memory that loads see may be another after it.
+bool changes_memory(const Step& step);
+
+// What an arithmetic opcode makes of constants; nothing if it would fault, or is no such opcode.
+std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right);
+
+// How often each register is written, and read.
+struct RegisterCounts {
+  explicit RegisterCounts(const Code& code);
+  std::vector<uint32_t> writes, reads;
+};
+
+}  // namespace dvm::compiler

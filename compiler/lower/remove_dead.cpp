@@ -1,0 +1,119 @@
+// What nobody reads: values, comparisons without a branch, branches to what follows. Tests:
+// tests/unit/compiler/optimize_test.cpp.
+#include <algorithm>
+
+#include "compiler/lower/optimize.h"
+
+namespace dvm::compiler {
+
+using dif::Opcode;
+
+namespace {
+
+bool is_division(Opcode op) { return op == Opcode::sdiv || op == Opcode::udiv || op == Opcode::srem || op == Opcode::urem; }
+
+bool uses_tuple(Opcode op) {
+  switch (op) {
+    case Opcode::pushtr:
+    case Opcode::pushtv:
+    case Opcode::popts:
+    case Opcode::call:
+    case Opcode::ldgaa:
+    case Opcode::ldtaa:
+    case Opcode::stgaa:
+    case Opcode::sttaa:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class Remover {
+ public:
+  explicit Remover(Code& code)
+      : code_(code), counts_(code), read_(code.registers), is_constant_(code.registers), leads_to_(code.labels) {
+    for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
+    for (const Step& s : code.steps) is_constant_[s.writes] = !s.is_label && s.op == Opcode::setx;
+  }
+
+  // From the end, so that all that reads a value is seen before what makes it.
+  void run() {
+    std::vector<Step> kept;
+    for (auto it = code_.steps.rbegin(); it != code_.steps.rend(); ++it)
+      if (keep(*it)) kept.push_back(*it);
+    std::reverse(kept.begin(), kept.end());
+    code_.steps = std::move(kept);
+  }
+
+ private:
+  bool keep(Step& s) {
+    if (s.is_label) return note_label(s);
+    if (s.is_branch()) return keep_branch(s);
+    if (s.is_compare()) {
+      const bool is_read = codes_read_ || s.op == Opcode::scmp;  // of bad addresses
+      codes_read_ = false;
+      if (!is_read) return false;
+    }
+    const bool is_useless = !read_[s.writes] || is_overwritten(s.writes) || (s.op == Opcode::mov && s.reads[0] == s.writes);
+    if (is_useless && is_removable(s)) return false;
+    if (s.op == Opcode::flushts && tuple_is_dropped_) return false;
+    tuple_is_dropped_ = s.op == Opcode::flushts || s.op == Opcode::ret || (tuple_is_dropped_ && !uses_tuple(s.op));
+    note_registers(s);
+    here_.clear();
+    after_ = s;
+    return true;
+  }
+
+  void note_registers(const Step& s) {
+    if (s.writes != 0 && counts_.writes[s.writes] > 1) overwritten_.push_back(s.writes);
+    for (const Register r : s.reads) {
+      read_[r] = true;
+      std::erase(overwritten_, r);
+    }
+  }
+  bool is_overwritten(Register r) const { return std::find(overwritten_.begin(), overwritten_.end(), r) != overwritten_.end(); }
+
+  // Nothing but the register it writes tells that it was executed. Only what is no constant may be a divisor of 0.
+  bool is_removable(const Step& s) const {
+    if (s.writes == 0) return false;
+    if (is_division(s.op)) return is_constant_[s.reads[1]];
+    return is_scalar_load(s) || s.op == Opcode::mov || s.op == Opcode::setx || s.op == Opcode::sets ||
+           evaluate(s.op, 1, 1).has_value();
+  }
+
+  bool note_label(const Step& s) {
+    overwritten_.clear();
+    tuple_is_dropped_ = false;  // its depth is the same on all paths
+    here_.push_back(static_cast<Label>(s.value));
+    if (!after_.is_label && after_.op == Opcode::ba) leads_to_[s.value] = static_cast<Label>(after_.value);
+    return true;
+  }
+
+  bool keep_branch(Step& s) {
+    s.value = leads_to_[s.value];
+    tuple_is_dropped_ = false;
+    overwritten_.clear();
+    if (std::find(here_.begin(), here_.end(), s.value) != here_.end()) return false;
+    codes_read_ = codes_read_ || s.is_conditional();
+    here_.clear();
+    after_ = s;
+    return true;
+  }
+
+  Code& code_;
+  RegisterCounts counts_;
+  std::vector<bool> read_;  // by a step that comes later
+  std::vector<bool> is_constant_;
+  std::vector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
+  std::vector<Label> leads_to_;        // a label, or where the `ba` at it goes
+  std::vector<Label> here_;            // the labels between the step and the next one that is kept
+  Step after_;                         // that step
+  bool codes_read_ = false;
+  bool tuple_is_dropped_ = false;  // before anything looks at it
+};
+
+}  // namespace
+
+void remove_dead(Code& code) { Remover(code).run(); }
+
+}  // namespace dvm::compiler

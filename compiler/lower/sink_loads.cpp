@@ -1,0 +1,108 @@
+// Loads and constants go down to where they are needed, and values are made where they are wanted. Tests:
+// tests/unit/compiler/optimize_test.cpp.
+#include <algorithm>
+#include <map>
+
+#include "compiler/lower/optimize.h"
+
+namespace dvm::compiler {
+
+using dif::Opcode;
+
+namespace {
+
+bool is_constant(const Step& s) {
+  return !s.is_label && (s.op == Opcode::setx || s.op == Opcode::sets || (s.op == Opcode::mov && s.reads[0] == 0));
+}
+
+class Sinker {
+ public:
+  explicit Sinker(Code& code) : code_(code), counts_(code), waiting_(code.registers) {}
+
+  void run() {
+    std::vector<Step> steps = std::move(code_.steps);
+    for (const Step& s : steps) {
+      if (s.is_label || s.is_branch()) place_shared(nullptr);
+      place_shared(&s);
+      place_read(s);
+      if (is_variable_store(s)) place_loads(s.symbol);
+      if (!wait(s)) code_.steps.push_back(s);
+    }
+  }
+
+ private:
+  bool wait(const Step& s) {
+    if (!is_constant(s) && !is_scalar_load(s)) return false;
+    if (counts_.writes[s.writes] > 1) {
+      if (is_constant(s)) shared_.push_back(s);
+      return is_constant(s);
+    }
+    if (counts_.reads[s.writes] != 1) return false;
+    waiting_[s.writes] = {s, next_++};
+    if (s.symbol) loads_[s.symbol].push_back(s.writes);
+    return true;
+  }
+
+  // What a step reads, in the order in which it stood.
+  void place_read(const Step& s) {
+    std::array<Register, 3> reads = s.reads;
+    std::sort(reads.begin(), reads.end(), [this](Register a, Register b) { return waiting_[a].order < waiting_[b].order; });
+    for (const Register r : reads) place(r);
+  }
+
+  // A constant of a register that other paths write too waits for the next branch only.
+  void place_shared(const Step* before) {
+    const auto is_due = [&](const Step& s) {
+      const bool is_read = before && std::find(before->reads.begin(), before->reads.end(), s.writes) != before->reads.end();
+      return !before || before->writes == s.writes || is_read;
+    };
+    for (const Step& s : shared_)
+      if (is_due(s)) code_.steps.push_back(s);
+    std::erase_if(shared_, is_due);
+  }
+
+  void place_loads(const Symbol* symbol) {
+    for (const Register r : loads_[symbol]) place(r);
+    loads_[symbol].clear();
+  }
+
+  void place(Register r) {
+    if (waiting_[r].order == 0) return;
+    code_.steps.push_back(waiting_[r].step);
+    waiting_[r].order = 0;
+  }
+
+  struct Waiting {
+    Step step;
+    unsigned order = 0;  // 0: nothing waits
+  };
+
+  Code& code_;
+  RegisterCounts counts_;
+  std::vector<Waiting> waiting_;  // by register
+  std::vector<Step> shared_;
+  std::map<const Symbol*, std::vector<Register>> loads_;
+  unsigned next_ = 1;
+};
+
+}  // namespace
+
+void sink_loads(Code& code) { Sinker(code).run(); }
+
+// Between the step that makes the value and the move, the register must be left alone.
+void join_moves(Code& code) {
+  const RegisterCounts counts(code);
+  std::vector<size_t> made(code.registers), touched(code.registers);
+  std::vector<Step>& steps = code.steps;
+  for (size_t at = 0; at < steps.size(); at++) {
+    Step& s = steps[at];
+    const Register from = s.reads[0];
+    const bool joins = !s.is_label && s.op == Opcode::mov && from != 0 && counts.writes[from] == 1 && counts.reads[from] == 1 &&
+                       (touched[s.writes] == 0 || touched[s.writes] < made[from]);
+    if (joins) steps[made[from] - 1].writes = s.writes, s.reads[0] = s.writes;
+    for (const Register r : s.reads) touched[r] = at + 1;
+    if (s.writes) made[s.writes] = touched[s.writes] = at + 1;
+  }
+}
+
+}  // namespace dvm::compiler
