@@ -1,19 +1,26 @@
-// dvm compile: the DIF of a script, or its AST, without tracing anything. Covered by tests/runtime/cmd.
+// dvm compile: a script checked, listed or written as a file, without tracing anything. Covered by
+// tests/runtime/scenarios/test_program_file.py and tests/unit/vm/text_test.cpp.
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "cmd/command.h"
-#include "cmd/script.h"
+#include "cmd/tracing.h"
+#include "dvm/dif/program_file.h"
+#include "dvm/dif/text.h"
 
 namespace dvm::cmd {
 namespace {
 
 struct CompileCommand {
-  ScriptOptions script;
+  TracingOptions tracing;
   bool ast = false, options = false, listing = false;
+  std::string file;  // --dif
 };
 
 int list_options() {
@@ -34,27 +41,71 @@ int print_asts(const std::vector<compiler::Source>& sources) {
   return failed ? 1 : 0;
 }
 
+// All objects in the order of the clauses, numbered from 1.
+void list(const std::vector<compiler::CompiledSource>& programs, const dif::Options& options) {
+  uint64_t number = 0;
+  const auto strsize = static_cast<uint64_t>(options[dif::Option::strsize]);
+  const auto print = [&](const dif::Difo& difo) { fmt::print("{}", dif::list_as_dtrace(difo, ++number, strsize)); };
+  for (const compiler::CompiledSource& program : programs)
+    for (const dif::EcbDesc& clause : program.program.clauses) {
+      if (clause.predicate) print(clause.predicate->difo);
+      for (const dif::ActDesc& action : clause.actions)
+        for (const dif::RecDesc& arg : action.args) print(arg.difo);
+    }
+}
+
+dif::ProgramFile program_file(const std::vector<compiler::Source>& sources, std::vector<compiler::CompiledSource> programs,
+                              const ScriptOptions& given) {
+  dif::ProgramFile file;
+  for (size_t i = 0; i < programs.size(); i++) {
+    for (const auto& [name, value] : programs[i].options) file.settings.push_back(value.empty() ? name : name + "=" + value);
+    file.programs.push_back({sources[i].name, sources[i].is_description, std::move(programs[i].program)});
+  }
+  for (std::string& setting : command_line_settings(given)) file.settings.push_back(std::move(setting));
+  return file;
+}
+
+bool write(const std::string& path, const std::string& bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  return (std::fclose(file) == 0) && written;
+}
+
+// The file has its name when all of it is there.
+int write_program(const std::string& path, const dif::ProgramFile& file) {
+  const std::string unfinished = fmt::format("{}.{}.tmp", path, getpid());
+  if (write(unfinished, dif::to_bytes(file)) && std::rename(unfinished.c_str(), path.c_str()) == 0) return 0;
+  const int error = errno;
+  unlink(unfinished.c_str());
+  return fail("failed to write {}: {}", path, std::strerror(error));
+}
+
 int compile(const CompileCommand& given) {
   if (given.options) return list_options();
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script);
+  const ScriptOptions& script = given.tracing.script;
+  Result<std::vector<compiler::Source>> sources = read_sources(script);
   if (!sources) return fail("{}", sources.error().message);
   if (given.ast) return print_asts(*sources);
-  Result<dif::Options> options = run_time_options(given.script);
+  Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message);
-  pid_t target = given.script.pids.empty() ? 0 : given.script.pids[0];
-  auto programs = compile_sources(*sources, given.script, nullptr, target, *options);
-  for (const compiler::CompiledSource& program : programs) fmt::print("{}", compiler::print_dif(program.program));
-  return programs.empty() ? 1 : 0;
+  const pid_t target = script.pids.empty() ? 0 : script.pids[0];
+  auto programs = compile_sources(*sources, script, nullptr, target, *options, !given.file.empty() || !script.command.empty());
+  if (programs.empty()) return 1;
+  if (given.listing || given.file.empty()) list(programs, *options);
+  return given.file.empty() ? 0 : write_program(given.file, program_file(*sources, std::move(programs), script));
 }
 
 }  // namespace
 
 void add_compile(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<CompileCommand>();
-  CLI::App* command = app.add_subcommand("compile", "Print the DIF of a script");
-  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
-  command->add_option("-p", given->script.pids, "Value of $target")->type_name("PID")->allow_extra_args(false);
-  command->add_flag("-S", given->listing, "List the DIF (this is the standard)");
+  CLI::App* command = app.add_subcommand("compile", "Check a script, print its DIF or write it as a file");
+  add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_process_options(*command, given->tracing.script);
+  add_tracing_options(*command, given->tracing, true);
+  command->add_flag("-S", given->listing, "List the DIF as dtrace -S does (what happens without --dif)");
+  command->add_option("--dif", given->file, "Write the program to this file, for dvm exec")->type_name("FILE");
   command->add_flag("--ast", given->ast, "Print the syntax tree instead");
   command->add_flag("--options", given->options, "List the run-time options of -x");
   command->callback([given, &chosen] { chosen = [given] { return compile(*given); }; });

@@ -58,6 +58,7 @@ int run(int argc, char** argv) {
   dvm::cmd::add_record(app, chosen);
   dvm::cmd::add_replay(app, chosen);
   dvm::cmd::add_compile(app, chosen);
+  dvm::cmd::add_exec(app, chosen);
   dvm::cmd::add_list(app, chosen);
   try {
     std::vector<std::string> words = split_interpreter_argument(argc, argv);

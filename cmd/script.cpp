@@ -36,10 +36,7 @@ class HandleCatalog final : public compiler::ProbeCatalog {
  public:
   explicit HandleCatalog(runtime::Handle& handle) : handle_(handle) {}
 
-  compiler::ProbeMatches match(const dif::ProbeDesc& description) override {
-    runtime::Discovery found = handle_.discover(description);
-    return {handle_.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
-  }
+  compiler::ProbeMatches match(const dif::ProbeDesc& description) override { return match_probes(handle_, description); }
 
   std::optional<dif::ProbeDesc> find(uint64_t id) override {
     const runtime::Probe* probe = id <= UINT32_MAX ? handle_.catalog().find(static_cast<uint32_t>(id)) : nullptr;
@@ -55,6 +52,13 @@ const compiler::Source& source_of(const compiler::Diagnostic& diagnostic, const 
   for (const compiler::Source& source : sources)
     if (source.name == diagnostic.file) return source;
   return sources.front();
+}
+
+}  // namespace
+
+compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description) {
+  runtime::Discovery found = handle.discover(description);
+  return {handle.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
 }
 
 Status set_option(dif::Options& options, const std::string& setting) {
@@ -77,8 +81,6 @@ std::vector<std::string> command_line_settings(const ScriptOptions& given) {
   return settings;
 }
 
-}  // namespace
-
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
@@ -93,12 +95,16 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->trigger_on_parse()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  add_setting_options(command, options);
+  command.add_option("operands", options.operands, operands)->type_name("")->take_all();
+}
+
+void add_setting_options(CLI::App& command, ScriptOptions& options) {
   command.add_option("-x", options.settings, "Set a run-time option (dvm compile --options lists them)")
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false)
       ->take_all();
   command.add_flag("-Z", options.zero_matches, "Permit probe descriptions that match no probes");
-  command.add_option("operands", options.operands, operands)->type_name("")->take_all();
 }
 
 void add_process_options(CLI::App& command, ScriptOptions& options) {
@@ -143,8 +149,7 @@ std::vector<std::string> macro_arguments(const ScriptOptions& options) {
   return arguments;
 }
 
-Result<dif::Options> run_time_options(const ScriptOptions& given) {
-  dif::Options options;
+Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options) {
   for (const std::string& setting : command_line_settings(given)) {
     Status set = set_option(options, setting);
     if (!set) return set.error();
@@ -163,7 +168,8 @@ std::map<std::string, std::string> macro_values(pid_t target) {
 }
 
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
-                                                      runtime::Handle* handle, pid_t target, dif::Options& options) {
+                                                      runtime::Handle* handle, pid_t target, dif::Options& options,
+                                                      bool keep_target) {
   std::optional<HandleCatalog> catalog;
   if (handle != nullptr) catalog.emplace(*handle);
   compiler::CompileOptions how;
@@ -172,6 +178,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.default_arguments = options[dif::Option::defaultargs] != 0;
   how.refuse_unused_arguments = options[dif::Option::argref] == 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
+  how.keep_target = keep_target;
   how.catalog = catalog ? &*catalog : nullptr;
   compiler::CompileResult result = compiler::compile(sources, how);
   for (const compiler::Diagnostic& diagnostic : result.diagnostics)

@@ -28,6 +28,8 @@ struct ScriptOptions {
 
 // operands: how the positional arguments are described in the help.
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
+// Those of add_script_options that a compiled program takes too: -x and -Z.
+void add_setting_options(CLI::App& command, ScriptOptions& options);
 void add_process_options(CLI::App& command, ScriptOptions& options);
 
 // Reads every file. "-" is standard input.
@@ -36,16 +38,25 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options)
 // $0, $1, ... for the sources.
 std::vector<std::string> macro_arguments(const ScriptOptions& options);
 
-// Options of the command line, set before the script's own pragmas.
-Result<dif::Options> run_time_options(const ScriptOptions& options);
+// One -x.
+Status set_option(dif::Options& options, const std::string& setting);
+// All that the command line sets, as -x would.
+std::vector<std::string> command_line_settings(const ScriptOptions& options);
+// Options of the command line, set before the script's own pragmas, behind what `options` has.
+Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options = {});
+
+// The probes of a description, and if there are none, why.
+compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description);
 
 // Values of $pid, $uid, ... and, if target is not 0, $target.
 std::map<std::string, std::string> macro_values(pid_t target);
 
 // Compiles against the handle's probes (none: handle is null, descriptions are not matched), prints diagnostics on standard
 // error, applies the pragmas to `options`. Empty result: there were errors, and they have been shown.
+// keep_target: $target stays in probe descriptions, for whoever enables the program.
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
-                                                      runtime::Handle* handle, pid_t target, dif::Options& options);
+                                                      runtime::Handle* handle, pid_t target, dif::Options& options,
+                                                      bool keep_target = false);
 
 // "script 'x.d' matched 3 probes" or "description 'BEGIN' matched 1 probe".
 std::string matched_line(const compiler::Source& source, size_t matched);

@@ -76,16 +76,16 @@ void report_refused(const std::vector<runtime::Refused>& refused) {
                found.first == 1 ? "" : " and others", reason);
 }
 
-Status enable(runtime::Handle& handle, const std::vector<compiler::CompiledSource>& programs) {
-  for (const compiler::CompiledSource& program : programs) {
+Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
+  for (const ReadyProgram& program : programs) {
     Status enabled = handle.enable(program.program);
     if (!enabled) return enabled;
   }
   return {};
 }
 
-void print_matched(const std::vector<compiler::Source>& sources, const std::vector<compiler::CompiledSource>& programs) {
-  for (size_t i = 0; i < programs.size(); i++) fmt::print(stderr, "dvm: {}\n", matched_line(sources[i], programs[i].matched));
+void print_matched(const std::vector<ReadyProgram>& programs) {
+  for (const ReadyProgram& program : programs) fmt::print(stderr, "dvm: {}\n", program.notice);
 }
 
 // From probes on to probes off; the error ends tracing.
@@ -129,16 +129,16 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   return handle.exit_status();
 }
 
-// From sources to the end of tracing.
-TraceOutcome trace_sources(const TracingOptions& given, const std::vector<compiler::Source>& sources, FiringSource& source,
-                           runtime::HandleConfig config) {
+// From programs to the end of tracing.
+TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& make, FiringSource& source,
+                            runtime::HandleConfig config) {
   std::FILE* out = config.out;
   runtime::Handle handle(std::move(config));
   if (Status added = add_source(handle, source); !added) return {fail("{}", added.error().message)};
-  auto programs = compile_sources(sources, given.script, &handle, source.target, handle.options());
+  const std::vector<ReadyProgram> programs = make(handle, source.target);
   if (programs.empty()) return {};
   if (given.compile_only) return {.status = 0};
-  if (handle.options()[dif::Option::quiet] == 0) print_matched(sources, programs);
+  if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   Status followed = follow(handle, source.targets, out);
   return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
@@ -169,22 +169,33 @@ Result<FiringSource> open_live_source(const ScriptOptions& options) {
   return source;
 }
 
-TraceOutcome trace(const TracingOptions& given, const std::function<Result<FiringSource>()>& open) {
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script);
-  if (!sources) return {fail("{}", sources.error().message)};
-  Result<dif::Options> options = run_time_options(given.script);
+TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& options,
+                   const std::function<Result<FiringSource>()>& open, const MakePrograms& make) {
   if (!options) return {fail("{}", options.error().message)};
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
   Result<FiringSource> source = open();
   if (!source) return {fail("{}", source.error().message)};
-  return trace_sources(given, *sources, *source,
-                       {.options = *options,
-                        .out = out->get(),
-                        .err = stderr,
-                        .cost = cost_policy(given),
-                        .is_replay = source->is_replay,
-                        .recorded_processes = source->processes});
+  return trace_programs(given, make, *source,
+                        {.options = *options,
+                         .out = out->get(),
+                         .err = stderr,
+                         .cost = cost_policy(given),
+                         .is_replay = source->is_replay,
+                         .recorded_processes = source->processes});
+}
+
+TraceOutcome trace(const TracingOptions& given, const std::function<Result<FiringSource>()>& open) {
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script);
+  if (!sources) return {fail("{}", sources.error().message)};
+  const auto make = [&](runtime::Handle& handle, pid_t target) {
+    auto compiled = compile_sources(*sources, given.script, &handle, target, handle.options());
+    std::vector<ReadyProgram> programs;
+    for (size_t i = 0; i < compiled.size(); i++)
+      programs.push_back({std::move(compiled[i].program), matched_line((*sources)[i], compiled[i].matched)});
+    return programs;
+  };
+  return trace(given, run_time_options(given.script), open, make);
 }
 
 }  // namespace dvm::cmd

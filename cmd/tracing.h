@@ -45,6 +45,18 @@ struct FiringSource {
 // Processes as the options name them, kernel uprobes and timers.
 Result<FiringSource> open_live_source(const ScriptOptions& options);
 
+// A program for the probes of a handle, and the line that says how many it matched.
+struct ReadyProgram {
+  dif::Program program;
+  std::string notice;
+};
+// None: there were errors, and they have been shown.
+using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;
+
+// Opens the source, makes the programs, traces until it ends, prints.
+TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& options,
+                   const std::function<Result<FiringSource>()>& open, const MakePrograms& make);
+
 // Reads and compiles the programs, opens the source, traces until it ends, prints. `open` is called after the sources were read,
 // so that no process is started for a script that does not exist.
 TraceOutcome trace(const TracingOptions& options, const std::function<Result<FiringSource>()>& open);

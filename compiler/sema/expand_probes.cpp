@@ -30,7 +30,9 @@ std::optional<std::string> expand(const ProbeName& probe, Session& s) {
            (digits ? std::isdigit(static_cast<unsigned char>(probe.text[end])) != 0 : is_word(probe.text[end])))
       end++;
     const Location where{probe.where.begin + static_cast<uint32_t>(i), probe.where.begin + static_cast<uint32_t>(end)};
-    const auto value = macro_text(std::string_view(probe.text).substr(i + 1, end - i - 1), where, s);
+    const std::string_view name = std::string_view(probe.text).substr(i + 1, end - i - 1);
+    const bool is_kept = s.options.keep_target && name == "target";
+    const auto value = is_kept ? "$target" : macro_text(name, where, s);
     if (!value) return {};
     text += *value;
     i = end;

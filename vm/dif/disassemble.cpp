@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <optional>
+#include <vector>
 
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/text.h"
@@ -61,36 +64,79 @@ std::string type_text(const DataType& type) {
   return out;
 }
 
+// What C calls a type, by the name that D has for it.
+std::string_view class_of(const DataType& type) {
+  const std::string_view name = type.name;
+  if (name.ends_with("*")) return "pointer";
+  if (name.ends_with("]")) return "array";
+  if (name.starts_with("enum ")) return "enum";
+  if (name.starts_with("union ")) return "union";
+  return type.kind == TypeKind::bytes ? "struct" : "integer";
+}
+
+// As dtrace prints a type: what it is for the machine, what it is for C, its size. void is an integer of no size.
+std::string dtrace_type_text(const DataType& type, uint64_t strsize) {
+  if (type.kind == TypeKind::string) return fmt::format("string (unknown) by ref (size {})", strsize);
+  return fmt::format("D type ({}){} (size {})", class_of(type), type.by_ref() ? " by ref" : "", type.size);
+}
+
 class Listing {
  public:
-  explicit Listing(const Difo& difo) : difo_(difo), out_(text_) {}
+  // As dtrace prints it, given a size of strings.
+  Listing(const Difo& difo, std::optional<uint64_t> strsize) : difo_(difo), strsize_(strsize), out_(text_) {
+    if (strsize) add_built_ins();
+    variables_.insert(variables_.end(), difo.variables.begin(), difo.variables.end());
+  }
 
-  std::string print() {
-    fmt::format_to(out_, "DIFO returns {}\n", type_text(difo_.result));
+  std::string print(const std::string& name) {
+    fmt::format_to(out_, "{} returns {}\n", name, type(difo_.result));
     fmt::format_to(out_, "{:<3} {:<8}    {}\n", "OFF", "OPCODE", "INSTRUCTION");
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       fmt::format_to(out_, "{:02}: {:08x}    ", pc, difo_.text[pc].word());
       instruction(difo_.text[pc]);
       text_ += '\n';
     }
-    if (!difo_.variables.empty()) variables();
+    if (!variables_.empty()) variables();
     return std::move(text_);
   }
 
  private:
+  std::string type(const DataType& t) const { return strsize_ ? dtrace_type_text(t, *strsize_) : type_text(t); }
+  void add_built_ins();
   void instruction(Instruction in);
   std::string comment(Opcode op, OperandKind kind, unsigned number) const;
   std::string_view variable_name(Opcode op, unsigned id) const;
   void variables();
 
   const Difo& difo_;
+  std::optional<uint64_t> strsize_;
+  std::vector<Variable> variables_;
   std::string text_;
   Out out_;
 };
 
+// The size that a type of variables.def has.
+DataType type_of(const BuiltInInfo& row) {
+  if (row.type == "string") return {TypeKind::string, false, false, 0, "string"};
+  return {TypeKind::integer, false, false, row.type.ends_with("32") ? 4u : 8u, row.type == "ptr" ? "void *" : ""};
+}
+
+// dtrace's table has every variable that the text names.
+void Listing::add_built_ins() {
+  for (const Instruction in : difo_.text) {
+    if (!is_opcode(in.number()) || (in.opcode() != Opcode::ldgs && in.opcode() != Opcode::ldga)) continue;
+    const unsigned id = in.opcode() == Opcode::ldgs ? in.index() : in.r1();
+    const BuiltInInfo* row = find_built_in(id);
+    const bool is_there = std::any_of(variables_.begin(), variables_.end(), [id](const Variable& v) { return v.id == id; });
+    if (!row || is_there) continue;
+    const VariableKind kind = row->kind == BuiltInKind::array ? VariableKind::array : VariableKind::scalar;
+    variables_.push_back({std::string(row->name), static_cast<uint16_t>(id), Scope::global, kind, true, false, type_of(*row)});
+  }
+}
+
 void Listing::instruction(Instruction in) {
   if (!is_opcode(in.number())) {
-    text_ += "unknown";
+    text_ += strsize_ ? "(illegal opcode)" : "unknown";
     return;
   }
   const Opcode op = in.opcode();
@@ -112,11 +158,12 @@ std::string Listing::comment(Opcode op, OperandKind kind, unsigned number) const
     case OperandKind::integer:
       return number < difo_.integers.size() ? fmt::format("0x{:x}", difo_.integers[number]) : "";
     case OperandKind::string:
-      return number < difo_.strings.size() ? quoted(difo_.strings.c_str() + number) : "";
+      if (number >= difo_.strings.size()) return "";
+      return strsize_ ? fmt::format("\"{}\"", difo_.strings.c_str() + number) : quoted(difo_.strings.c_str() + number);
     case OperandKind::subroutine:
       return number < kSubroutineCount ? std::string(kSubroutines[number].name) : "";
     case OperandKind::type:
-      return number < std::size(kPushTypes) ? fmt::format("DT_TYPE({}) = {}", number, kPushTypes[number]) : "";
+      return number < (strsize_ ? 2 : std::size(kPushTypes)) ? fmt::format("DT_TYPE({}) = {}", number, kPushTypes[number]) : "";
     case OperandKind::variable: {
       const std::string_view name = variable_name(op, number);
       return name.empty() ? "" : fmt::format("DT_VAR({}) = \"{}\"", number, name);
@@ -139,15 +186,19 @@ void Listing::variables() {
   static constexpr std::string_view kKinds[] = {"scl", "arr"};
   static constexpr std::string_view kScopes[] = {"glb", "tls", "loc"};
   fmt::format_to(out_, "\n{:<16} {:<4} {:<3} {:<3} {:<4} {}\n", "NAME", "ID", "KND", "SCP", "FLAG", "TYPE");
-  for (const Variable& v : difo_.variables) {
-    const std::string_view flags = v.is_read ? (v.is_written ? "r/w" : "r") : (v.is_written ? "w" : "-");
+  for (const Variable& v : variables_) {
+    const std::string_view flags = v.is_read ? (v.is_written ? "r/w" : "r") : (v.is_written ? "w" : strsize_ ? "" : "-");
     fmt::format_to(out_, "{:<16} {:<4x} {:<3} {:<3} {:<4} {}\n", v.name, v.id, kKinds[static_cast<int>(v.kind)],
-                   kScopes[static_cast<int>(v.scope)], flags, type_text(v.type));
+                   kScopes[static_cast<int>(v.scope)], flags, type(v.type));
   }
 }
 
 }  // namespace
 
-std::string disassemble(const Difo& difo) { return Listing(difo).print(); }
+std::string disassemble(const Difo& difo) { return Listing(difo, std::nullopt).print("DIFO"); }
+
+std::string list_as_dtrace(const Difo& difo, uint64_t number, uint64_t strsize) {
+  return Listing(difo, strsize).print(fmt::format("\nDIFO {:#x}", number));
+}
 
 }  // namespace dvm::dif

@@ -23,7 +23,7 @@ class Compiled(unittest.TestCase):
         for script in scripts:
             result = dvm("compile", "-p", "1", str(script))
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("clause pid1:", result.stdout)
+            self.assertIn("\nDIFO 0x1 returns ", result.stdout)
 
 
 class Examples(dvmtest.PrivilegedTest):

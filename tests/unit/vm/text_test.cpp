@@ -70,6 +70,37 @@ TEST(Listing, LooksAsDTracePrintsIt) {
             "s                501  arr tls w    string (unknown) by ref (size 0)\n");
 }
 
+// Byte for byte: no names of types, the built-in variables in the table, strings as they are.
+TEST(Listing, OfDTraceHasBuiltInsAndNoTypes) {
+  const Difo difo = assembled(
+      "returns string\n"
+      "s 500 scl tls w string\n"
+      "p 501 scl loc r uint64\n"
+      "ldgs execname, %r1\n"
+      "stts %r1, s\n"
+      "ldls p, %r2\n"
+      "ldgs pid, %r3\n"
+      "ldgs pid, %r3\n"
+      "sets \"a\\tb\", %r1\n"
+      "ret %r1\n");
+  EXPECT_EQ(list_as_dtrace(difo, 3, 256),
+            "\nDIFO 0x3 returns string (unknown) by ref (size 256)\n"
+            "OFF OPCODE      INSTRUCTION\n"
+            "00: 29011801    ldgs DT_VAR(280), %r1\t\t! DT_VAR(280) = \"execname\"\n"
+            "01: 2d050001    stts %r1, DT_VAR(1280)\t\t! DT_VAR(1280) = \"s\"\n"
+            "02: 38050102    ldls DT_VAR(1281), %r2\t\t! DT_VAR(1281) = \"p\"\n"
+            "03: 29011603    ldgs DT_VAR(278), %r3\t\t! DT_VAR(278) = \"pid\"\n"
+            "04: 29011603    ldgs DT_VAR(278), %r3\t\t! DT_VAR(278) = \"pid\"\n"
+            "05: 26000001    sets DT_STRING[0], %r1\t\t! \"a\tb\"\n"
+            "06: 23000001    ret  %r1\n"
+            "\n"
+            "NAME             ID   KND SCP FLAG TYPE\n"
+            "execname         118  scl glb r    string (unknown) by ref (size 256)\n"
+            "pid              116  scl glb r    D type (integer) (size 4)\n"
+            "s                500  scl tls w    string (unknown) by ref (size 256)\n"
+            "p                501  scl loc r    D type (integer) (size 8)\n");
+}
+
 // Each DIFO of the conformance suite, so every opcode.
 TEST(Listing, AssemblesToWhatItWasMadeFrom) {
   unsigned cases = 0;

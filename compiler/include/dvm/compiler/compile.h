@@ -27,6 +27,7 @@ struct CompileOptions {
   bool default_arguments = false;             // -x defaultargs
   bool allow_zero_matches = false;            // -Z, -x zdefs
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
+  bool keep_target = false;                   // $target stays in probe descriptions
   bool optimize = true;                       // false: the code as it is first made, which must do the same
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
 };

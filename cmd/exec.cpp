@@ -1,0 +1,105 @@
+// dvm exec: runs what dvm compile --dif wrote. Covered by tests/runtime/scenarios/test_program_file.py.
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "cmd/command.h"
+#include "cmd/tracing.h"
+#include "dvm/dif/program_file.h"
+
+namespace dvm::cmd {
+namespace {
+
+struct ExecCommand {
+  TracingOptions tracing;
+  std::string file;
+};
+
+Result<dif::ProgramFile> read_program(const std::string& path) {
+  std::ostringstream bytes;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (file) bytes << file.rdbuf();
+  if (!file) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  Result<dif::ProgramFile> read = dif::from_bytes(std::move(bytes).str());
+  if (!read) return Error{fmt::format("failed to read {}: {}", path, read.error().message)};
+  return read;
+}
+
+// Options of the file first: those of the command line win.
+Result<dif::Options> options_of(const dif::ProgramFile& file, const ScriptOptions& given) {
+  dif::Options options;
+  for (const std::string& setting : file.settings)
+    if (Status set = set_option(options, setting); !set) return set.error();
+  return run_time_options(given, options);
+}
+
+Status set_target(std::string& field, pid_t target) {
+  static constexpr std::string_view kTarget = "$target";
+  for (size_t at; (at = field.find(kTarget)) != std::string::npos;) {
+    if (target == 0) return Error{"$target needs -p PID or -c CMD"};
+    field.replace(at, kTarget.size(), std::to_string(target));
+  }
+  return {};
+}
+
+// The description as it is for this run, and how many probes it matches.
+Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target) {
+  for (std::string* field : {&desc.provider, &desc.module, &desc.function, &desc.name})
+    if (Status set = set_target(*field, target); !set) return set.error();
+  const compiler::ProbeMatches found = match_probes(handle, desc);
+  if (found.count != 0 || handle.options()[dif::Option::zdefs] != 0) return found.count;
+  std::string message = found.reason;
+  if (message.empty())
+    message = fmt::format("probe description {}:{}:{}:{} does not match any probes", desc.provider, desc.module, desc.function,
+                          desc.name);
+  for (const std::string& name : found.similar) message += fmt::format("\n    hint: did you mean '{}'?", name);
+  return Error{message};
+}
+
+Result<ReadyProgram> ready(dif::NamedProgram program, runtime::Handle& handle, pid_t target) {
+  size_t matched = 0;
+  for (dif::EcbDesc& clause : program.program.clauses)
+    for (dif::ProbeDesc& desc : clause.probes) {
+      Result<size_t> count = match(desc, handle, target);
+      if (!count) return Error{fmt::format("{} line {}: {}", clause.position.file, clause.position.line, count.error().message)};
+      matched += *count;
+    }
+  const compiler::Source source{program.name, program.name, program.is_description};
+  return ReadyProgram{std::move(program.program), matched_line(source, matched)};
+}
+
+int exec(const ExecCommand& given) {
+  Result<dif::ProgramFile> file = read_program(given.file);
+  if (!file) return fail("{}", file.error().message);
+  const auto make = [&file](runtime::Handle& handle, pid_t target) {
+    std::vector<ReadyProgram> programs;
+    for (dif::NamedProgram& program : file->programs) {
+      Result<ReadyProgram> one = ready(std::move(program), handle, target);
+      if (!one) return fail("failed to enable {}", one.error().message), std::vector<ReadyProgram>();
+      programs.push_back(std::move(*one));
+    }
+    return programs;
+  };
+  const auto open = [&given] { return open_live_source(given.tracing.script); };
+  return trace(given.tracing, options_of(*file, given.tracing.script), open, make).status;
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<ExecCommand>();
+  CLI::App* command = app.add_subcommand("exec", "Trace with a compiled program");
+  command->add_option("program", given->file, "What dvm compile --dif wrote")->type_name("FILE")->required();
+  add_setting_options(*command, given->tracing.script);
+  add_process_options(*command, given->tracing.script);
+  add_tracing_options(*command, given->tracing, true);
+  command->callback([given, &chosen] { chosen = [given] { return exec(*given); }; });
+}
+
+}  // namespace dvm::cmd
