@@ -179,6 +179,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.refuse_unused_arguments = options[dif::Option::argref] == 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
   how.keep_target = keep_target;
+  how.print_tree = given.print_tree;
   how.catalog = catalog ? &*catalog : nullptr;
   compiler::CompileResult result = compiler::compile(sources, how);
   for (const compiler::Diagnostic& diagnostic : result.diagnostics)

@@ -23,6 +23,7 @@ struct ScriptOptions {
   std::vector<std::string> settings;                   // -x name[=value]
   std::vector<pid_t> pids;                             // -p
   std::string command;                                 // -c
+  bool print_tree = false;                             // of compile
   bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
 };
 

@@ -58,6 +58,7 @@ void lower_source(Job& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   for (const CheckedClause& clause : job.clauses) {
     job.result.matched += clause.matched;
+    if (session.options.print_tree) job.result.tree += print_checked(clause);
     job.result.program.clauses.push_back(lower_clause(clause, session));
   }
 }

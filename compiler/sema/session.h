@@ -78,4 +78,7 @@ struct CheckedClause {
   size_t matched = 0;
 };
 
+// The clause as text, each expression with its type.
+std::string print_checked(const CheckedClause& clause);
+
 }  // namespace dvm::compiler

@@ -1,6 +1,7 @@
 // Golden tests of the compiler: each .d beside what is expected of it.
 //   parse/  .ast: the AST as parsed, and diagnostics
 //   sema/   .sema: variables, aggregations and options, or diagnostics
+//   tree/   .tree: the checked clauses with the types of their expressions
 //   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
 // tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
 // files. In a comment, @description makes the script a program of -n, and @refuse-unused asks about arguments.
@@ -98,6 +99,7 @@ class Golden : public testing::TestWithParam<fs::path> {
 using Parse = Golden;
 using Sema = Golden;
 using Lower = Golden;
+using Tree = Golden;
 
 TEST_P(Parse, Golden) {
   std::vector<Diagnostic> list;
@@ -152,6 +154,13 @@ TEST_P(Lower, Golden) {
   compare(".dif", text + diagnostics(result.diagnostics));
 }
 
+TEST_P(Tree, Golden) {
+  options_.print_tree = true;
+  const CompileResult result = compile({&source_, 1}, options_);
+  check_tag(result.diagnostics);
+  for (const CompiledSource& program : result.programs) compare(".tree", program.tree);
+}
+
 std::vector<fs::path> scripts(const char* folder) {
   std::vector<fs::path> list;
   for (const auto& entry : fs::directory_iterator(kRoot / folder))
@@ -169,6 +178,7 @@ std::string test_name(const testing::TestParamInfo<fs::path>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Files, Parse, testing::ValuesIn(scripts("parse")), test_name);
 INSTANTIATE_TEST_SUITE_P(Files, Sema, testing::ValuesIn(scripts("sema")), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, Tree, testing::ValuesIn(scripts("tree")), test_name);
 INSTANTIATE_TEST_SUITE_P(Files, Lower, testing::ValuesIn(scripts("lower")), test_name);
 
 TEST(Coverage, EveryKindOfDiagnosticHasATest) {

@@ -28,6 +28,7 @@ struct CompileOptions {
   bool allow_zero_matches = false;            // -Z, -x zdefs
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   bool keep_target = false;                   // $target stays in probe descriptions
+  bool print_tree = false;                    // CompiledSource::tree is wanted
   bool optimize = true;                       // false: the code as it is first made, which must do the same
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
 };
@@ -36,6 +37,7 @@ struct CompiledSource {
   dif::Program program;
   std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
   size_t matched = 0;                                        // probes, counted for each clause
+  std::string tree;                                          // the checked clauses: a node a line, with its type
 };
 
 struct CompileResult {
