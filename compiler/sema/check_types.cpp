@@ -190,6 +190,7 @@ void ExprChecker::check_expanded(ExprPtr& body, Location where) {
 }
 
 ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments) {
+  if (is_error(symbol.type)) return make_integer(where, 0, symbol.type);  // told where it was declared
   if (symbol.is_expanding) {
     s_.error(Tag::D_IDENT_BADREF, where, fmt::format("inline {} may not refer to itself", symbol.name));
     return make_integer(where, 0, s_.types.error());

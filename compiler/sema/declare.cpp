@@ -193,7 +193,33 @@ bool add_parameters(const Derivation& keys, Symbol& symbol, Session& s) {
   return true;
 }
 
+// What is wrong with an inline is told where it stands, once, also if nothing uses it: by using it here.
+void check_definition(Symbol& symbol, Location where, Session& s) {
+  const auto identifier = [&](const std::string& name) {
+    auto e = std::make_unique<Identifier>(where);
+    e->name = name;
+    return e;
+  };
+  ExprPtr use = identifier(symbol.name);
+  if (symbol.has_parameters) {
+    auto index = std::make_unique<Index>(where);
+    index->base = std::move(use);
+    for (const InlineParameter& parameter : symbol.parameters)
+      index->arguments.push_back(identifier(add_placeholder(parameter.type, s)));
+    use = std::move(index);
+  }
+  ExprChecker(s).check(use);
+  if (is_error(use->type)) symbol.type = s.types.error();
+}
+
 }  // namespace
+
+std::string add_placeholder(const Type* type, Session& s) {
+  Symbol symbol;
+  symbol.kind = SymbolKind::parameter;
+  symbol.name = s.translators.fresh_name(), symbol.type = type;
+  return s.symbols.add(std::move(symbol)).name;
+}
 
 void declare_built_ins(Session& s) {
   for (const dif::BuiltInInfo& row : dif::kBuiltIns) add_built_in(row, s);
@@ -231,7 +257,7 @@ void declare(InlineDecl& declaration, Session& s) {
   symbol.file = &s.diagnostics.file();
   symbol.has_parameters = has_parameters;
   if (has_parameters && !add_parameters(d.derivations.front(), symbol, s)) return;
-  s.symbols.add(std::move(symbol));
+  check_definition(s.symbols.add(std::move(symbol)), d.where, s);
 }
 
 void declare(ProviderDecl& declaration, Session& s) {

@@ -13,6 +13,9 @@ void declare(InlineDecl& declaration, Session& session);
 void declare(TranslatorDecl& declaration, Session& session);
 void declare(ProviderDecl& declaration, Session& session);
 
+// A name of the given type that stands for the argument of an inline or translator while its definition is checked.
+std::string add_placeholder(const Type* type, Session& session);
+
 // The type that is named; the error type after a diagnostic.
 const Type* type_of(TypeName& name, Session& session);
 

@@ -93,11 +93,8 @@ const Type* input_type(TranslatorDecl& d, Session& s) {
 
 // What stands for the parameter while the definitions are checked.
 Identifier declare_parameter(const Translator& t, Session& s) {
-  Symbol symbol;
-  symbol.kind = SymbolKind::parameter;
-  symbol.name = s.translators.fresh_name(), symbol.type = t.from;
   Identifier name(Location{});
-  name.name = s.symbols.add(std::move(symbol)).name;
+  name.name = add_placeholder(t.from, s);
   return name;
 }
 
