@@ -29,10 +29,7 @@ std::optional<uint64_t> number(const Dwarf_Die& die, unsigned name) {
   return value;
 }
 
-std::string name_of(const Dwarf_Die& die) {
-  const char* name = dwarf_diename(mutable_die(die));
-  return name == nullptr ? "" : name;
-}
+std::string name_of(const Dwarf_Die& die) { return std::string(text_of(die, DW_AT_name)); }
 
 DescribedAs kind_of(int tag) {
   switch (tag) {

@@ -26,6 +26,7 @@ uint32_t load32(const char* at) {
 class Offsets {
  public:
   void add_places_of(const std::string& terminated, std::string_view strings) {
+    if (strings.empty()) return;
     const char* const end = strings.data() + strings.size();
     for (const char* at = strings.data(); list_.size() < kMostPlaces; at++) {
       at = static_cast<const char*>(memmem(at, static_cast<size_t>(end - at), terminated.data(), terminated.size()));
@@ -248,9 +249,7 @@ class Search {
 
   bool is_named(Dwarf_Die& die) const {
     if (std::find(tags_.begin(), tags_.end(), dwarf_tag(&die)) == tags_.end()) return false;
-    Dwarf_Attribute attribute;
-    const char* text = dwarf_formstring(dwarf_attr(&die, attribute_, &attribute));
-    return text != nullptr && name_ == text;
+    return dwarf_hasattr(&die, attribute_) != 0 && text_of(die, attribute_) == name_;
   }
 
   bool walk_unit(Dwarf_Die& first, const Unit& unit) const {
@@ -277,6 +276,24 @@ class Search {
 bool DwarfNames::find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const {
   if (name.empty() || name.find('\0') != std::string_view::npos) return true;
   return std::make_unique<Search>(dwarf_, sections_, tags, attribute, name, visit)->run(alternate_str_);
+}
+
+std::string_view text_of(const Dwarf_Die& die, unsigned attribute) {
+  constexpr unsigned kMostSteps = 16;
+  Dwarf_Die at = die;
+  for (unsigned step = 0; step < kMostSteps; step++) {
+    Dwarf_Attribute found;
+    if (dwarf_attr(&at, attribute, &found) != nullptr) {
+      // This measures each attribute, a text by its end inside the unit.
+      const bool is_whole = dwarf_getattrs(
+                                &at, [](Dwarf_Attribute*, void*) { return int{DWARF_CB_OK}; }, nullptr, 0) == 1;
+      const char* text = is_whole ? dwarf_formstring(&found) : nullptr;
+      return text == nullptr ? std::string_view() : text;
+    }
+    const bool refers = dwarf_attr(&at, DW_AT_abstract_origin, &found) || dwarf_attr(&at, DW_AT_specification, &found);
+    if (!refers || dwarf_formref_die(&found, &at) == nullptr) break;
+  }
+  return {};
 }
 
 bool DieWalk::below(Dwarf_Die& parent, const std::function<Next(Dwarf_Die&)>& visit, unsigned depth) {

@@ -48,6 +48,10 @@ class DwarfNames {
   std::string_view alternate_str_;  // of the file that dwz has put common strings into
 };
 
+// The text of DW_AT_name or DW_AT_linkage_name, of the description itself or of the one that it completes; empty: it has none.
+// libdw hands out a text without looking where it ends, which may be behind the section.
+std::string_view text_of(const Dwarf_Die& die, unsigned attribute);
+
 // Walks what lies below a description, itself left out; the visitor says whether to go into the children.
 // Bounded by the number of bytes there are, whatever the file says.
 class DieWalk {

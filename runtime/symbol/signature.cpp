@@ -171,7 +171,7 @@ std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTab
   std::vector<dif::ArgumentDesc> list;
   for (Dwarf_Die& parameter : parameters_of(function)) {
     dif::ArgumentDesc argument;
-    if (const char* name = dwarf_diename(&parameter)) argument.name = name;
+    argument.name = text_of(parameter, DW_AT_name);
     argument.type = type_of(parameter, table);
     places.place(classifier.classify(argument.type), argument);
     list.push_back(std::move(argument));
