@@ -7,6 +7,7 @@
 
 #include "common/similar.h"
 #include "dvm/dif/option.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::dif {
 
@@ -109,6 +110,16 @@ std::optional<int64_t> policy_value(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<int64_t> version_value(std::string_view text) {
+  const auto version = parse_version(text);
+  return version && is_known_version(*version) ? std::optional<int64_t>(*version) : std::nullopt;
+}
+
+std::optional<int64_t> attributes_value(std::string_view text) {
+  const auto attributes = parse_attributes(text);
+  return attributes ? std::optional(pack(*attributes)) : std::nullopt;
+}
+
 std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
   switch (kind) {
     case OptionKind::size:
@@ -121,6 +132,12 @@ std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
       return flag_value(text);
     case OptionKind::policy:
       return policy_value(text);
+    case OptionKind::text:
+      return text.empty() ? std::nullopt : std::optional<int64_t>(1);
+    case OptionKind::version:
+      return version_value(text);
+    case OptionKind::attributes:
+      return attributes_value(text);
   }
   return std::nullopt;
 }
@@ -131,8 +148,11 @@ constexpr std::string_view kExpected[] = {
     "a number",
     "nothing, on or off",
     "switch, fill or ring",
+    "a text",
+    "a version of D: 1.0 to 1.13",
+    "the stability of names, of data, and a class: Stable/Stable/Common",
 };
-static_assert(std::size(kExpected) == static_cast<size_t>(OptionKind::policy) + 1);
+static_assert(std::size(kExpected) == static_cast<size_t>(OptionKind::attributes) + 1);
 
 }  // namespace
 
@@ -148,6 +168,7 @@ Status Options::set(std::string_view name, std::string_view value) {
     if (!read || (row.most >= 0 && *read > row.most)) return Error{"Invalid value for specified option"};
     if (!row.unsupported.empty() && *read != row.standard) return Error{std::string(row.unsupported)};
     values_[static_cast<unsigned>(row.id)] = *read;
+    if (row.kind == OptionKind::text) texts_[static_cast<unsigned>(row.id)].emplace_back(value);
     return {};
   }
   return Error{"Invalid option name"};

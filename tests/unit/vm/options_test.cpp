@@ -1,8 +1,10 @@
 // Values of options as dtrace reads them.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dvm/dif/option.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::dif {
 
@@ -27,6 +29,26 @@ TEST(Options, StartAtTheirStandards) {
   EXPECT_EQ(options[Option::bufsize], 4 << 20);
   EXPECT_EQ(options[Option::switchrate], 1'000'000'000);
   EXPECT_EQ(options[Option::quiet], 0);
+}
+
+TEST(Options, TextsAreKeptInOrder) {
+  Options options;
+  EXPECT_EQ(set(options, "libdir", "/a"), "");
+  EXPECT_EQ(set(options, "libdir", "/b"), "");
+  EXPECT_THAT(options.texts(Option::libdir), testing::ElementsAre("/a", "/b"));
+  EXPECT_TRUE(options.texts(Option::syslibdir).empty());
+  EXPECT_EQ(set(options, "syslibdir", ""), kInvalid);
+}
+
+TEST(Options, VersionsAndAttributesAreThoseThatExist) {
+  EXPECT_EQ(after("version", Option::version, "1.2.1"), 1 << 24 | 2 << 12 | 1);
+  EXPECT_EQ(after("amin", Option::amin, "Evolving/Stable/Common"), pack(Attributes{5, 6, 5}));
+  Options options;
+  EXPECT_EQ(options[Option::version], kNewestVersion);
+  for (const char* wrong : {"", "1", "1.99", "2.0", "1.2.1.1", "1.x"})
+    EXPECT_EQ(set(options, "version", wrong), kInvalid) << wrong;
+  for (const char* wrong : {"", "Stable", "Stable/Stable", "Stable/Stable/Stable"})
+    EXPECT_EQ(set(options, "amin", wrong), kInvalid) << wrong;
 }
 
 TEST(Options, SizesTakeSuffixes) {

@@ -17,7 +17,7 @@ enum class Option : uint8_t {
 #include "vm/dif/options.def"
 };
 
-enum class OptionKind : uint8_t { size, rate, number, flag, policy };
+enum class OptionKind : uint8_t { size, rate, number, flag, policy, text, version, attributes };
 
 struct OptionInfo {
   Option id;
@@ -47,10 +47,13 @@ class Options {
  public:
   Options();
   int64_t operator[](Option option) const { return values_[static_cast<unsigned>(option)]; }
+  // What was given for an option of kind text, in order.
+  const std::vector<std::string>& texts(Option option) const { return texts_[static_cast<unsigned>(option)]; }
   Status set(std::string_view name, std::string_view value);
 
  private:
-  std::array<int64_t, kOptionCount> values_;
+  std::array<int64_t, kOptionCount> values_;  // of texts: how many were given
+  std::array<std::vector<std::string>, kOptionCount> texts_;
 };
 
 // What to tell who gave an option that set() refuses: near names, or the values that it takes.

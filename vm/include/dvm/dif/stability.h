@@ -1,0 +1,43 @@
+#pragma once
+// How stable an interface is, in DTrace's terms, and since which version of D it exists.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dvm::dif {
+
+inline constexpr std::array kStabilities = {"Internal", "Private",  "Obsolete", "External",
+                                            "Unstable", "Evolving", "Stable",   "Standard"};
+inline constexpr std::array kClasses = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
+
+// "Stable/Stable/Common": of the name, of what it means, and on which machines. Positions in the arrays above.
+struct Attributes {
+  uint8_t name = 6, data = 6, cls = 5;
+
+  bool operator==(const Attributes&) const = default;
+  // In no respect less stable.
+  bool reaches(const Attributes& minimum) const { return name >= minimum.name && data >= minimum.data && cls >= minimum.cls; }
+};
+
+// Case does not matter.
+std::optional<Attributes> parse_attributes(std::string_view text);
+std::string print(const Attributes& attributes);
+
+// Kept in the value of an option.
+inline int64_t pack(const Attributes& a) { return a.name << 16 | a.data << 8 | a.cls; }
+inline Attributes unpack_attributes(int64_t value) {
+  return {static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
+}
+
+// "1.6.1" as a number that compares as versions do; empty when it is none.
+std::optional<uint32_t> parse_version(std::string_view text);
+std::string print_version(uint32_t version);
+// Whether there ever was such a version of D.
+bool is_known_version(uint32_t version);
+inline constexpr uint32_t kNewestVersion = 1u << 24 | 13u << 12;
+
+}  // namespace dvm::dif
