@@ -12,29 +12,17 @@
 #include <iterator>
 #include <sstream>
 
+#include "cmd/libraries.h"
+
 namespace dvm::cmd {
 namespace {
-
-Result<compiler::Source> read_file(const std::string& path) {
-  std::ostringstream text;
-  if (path == "-") {
-    text << std::cin.rdbuf();
-    return compiler::Source{"(standard input)", std::move(text).str(), false};
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) text << file.rdbuf();
-  // A directory opens and then fails to read.
-  if (!file || (text.tellp() <= 0 && errno != 0)) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
-  std::string script = std::move(text).str();
-  if (script.starts_with("\xef\xbb\xbf")) script.erase(0, 3);  // the byte order mark of some editors
-  return compiler::Source{path, std::move(script), false};
-}
 
 // Adapts the handle's catalog to what the compiler asks.
 class HandleCatalog final : public compiler::ProbeCatalog {
  public:
   explicit HandleCatalog(runtime::Handle& handle) : handle_(handle) {}
+
+  bool has_provider(std::string_view name) override { return handle_.has_provider(name); }
 
   compiler::ProbeMatches match(const dif::ProbeDesc& description) override { return match_probes(handle_, description); }
 
@@ -77,8 +65,25 @@ std::vector<std::string> command_line_settings(const ScriptOptions& given) {
   if (given.destructive) settings.push_back("destructive");
   if (given.zero_matches) settings.push_back("zdefs");
   if (given.flow_indent) settings.push_back("flowindent");
+  for (const std::string& folder : given.library_folders) settings.push_back("libdir=" + folder);
   settings.insert(settings.end(), given.settings.begin(), given.settings.end());
   return settings;
+}
+
+Result<compiler::Source> read_file(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return compiler::Source{"(standard input)", std::move(text).str(), false};
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (file) text << file.rdbuf();
+  // A directory opens and then fails to read.
+  if (!file || (text.tellp() <= 0 && errno != 0)) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  std::string script = std::move(text).str();
+  if (script.starts_with("\xef\xbb\xbf")) script.erase(0, 3);  // the byte order mark of some editors
+  return compiler::Source{path, std::move(script), false};
 }
 
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
@@ -95,6 +100,10 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->trigger_on_parse()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command.add_option("-L", options.library_folders, "Read the D libraries of this folder too")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->take_all();
   add_setting_options(command, options);
   command.add_option("operands", options.operands, operands)->type_name("")->take_all();
 }
@@ -180,7 +189,15 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
   how.keep_target = keep_target;
   how.print_tree = given.print_tree;
+  how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
+  how.version = static_cast<uint32_t>(options[dif::Option::version]);
   how.catalog = catalog ? &*catalog : nullptr;
+  Result<std::vector<compiler::Library>> libraries = read_libraries(options);
+  if (!libraries) {
+    fmt::print(stderr, "dvm: {}\n", libraries.error().message);
+    return {};
+  }
+  how.libraries = std::move(*libraries);
   compiler::CompileResult result = compiler::compile(sources, how);
   for (const compiler::Diagnostic& diagnostic : result.diagnostics)
     fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), options[dif::Option::errtags] != 0));

@@ -21,6 +21,7 @@ struct ScriptOptions {
   std::vector<std::pair<bool, std::string>> programs;  // in order; true: a text (-n), false: a file (-s)
   std::vector<std::string> operands;                   // script (without -n and -s), then $1, $2, ...
   std::vector<std::string> settings;                   // -x name[=value]
+  std::vector<std::string> library_folders;            // -L
   std::vector<pid_t> pids;                             // -p
   std::string command;                                 // -c
   bool print_tree = false;                             // of compile
@@ -32,6 +33,9 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
 // Those of add_script_options that a compiled program takes too: -x and -Z.
 void add_setting_options(CLI::App& command, ScriptOptions& options);
 void add_process_options(CLI::App& command, ScriptOptions& options);
+
+// The text of a script, or why there is none.
+Result<compiler::Source> read_file(const std::string& path);
 
 // Reads every file. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options);

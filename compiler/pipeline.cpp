@@ -9,6 +9,7 @@
 #include "compiler/sema/check_clause.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/pragma.h"
+#include "compiler/source/library.h"
 
 namespace dvm::compiler {
 
@@ -36,10 +37,10 @@ struct CheckItem {
   void operator()(Clause& c) const { check_clause(c, session, job.clauses); }
 };
 
-void parse_source(Job& job, Diagnostics& diagnostics) {
+void parse_program(Job& job, TypeNames& type_names, Diagnostics& diagnostics) {
   diagnostics.set_source(&job.file);
   const unsigned errors = diagnostics.errors();
-  job.unit = parse(job.file, diagnostics);
+  job.unit = parse(job.file, type_names, diagnostics);
   const bool has_clause =
       std::any_of(job.unit.items.begin(), job.unit.items.end(), [](const Item& i) { return std::holds_alternative<Clause>(i); });
   if (!has_clause && errors == diagnostics.errors() && job.unit.items.empty())
@@ -48,10 +49,45 @@ void parse_source(Job& job, Diagnostics& diagnostics) {
 
 void check_source(Job& job, Session& session) {
   session.diagnostics.set_source(&job.file);
+  session.symbols.set_file(&job.file);
   for (Item& item : job.unit.items) {
     session.expansion = {};
     std::visit(CheckItem{session, job}, item);
+    apply_pending(session);
   }
+  finish_pragmas(session);
+}
+
+bool has_dependency(std::string_view kind, std::string_view name, const CompileOptions& options) {
+  return kind == "provider" && (options.catalog == nullptr || options.catalog->has_provider(name));
+}
+
+void report_cycle(const std::vector<const Source*>& cycle, Diagnostics& diagnostics) {
+  const SourceFile file(*cycle[0]);
+  std::string path;
+  for (const Source* library : cycle) path += fmt::format("{}{}", path.empty() ? "" : " -> ", library->name);
+  diagnostics.set_source(&file);
+  const size_t at = std::max<size_t>(std::min(file.text().find("depends_on library"), file.text().size()), 0);
+  diagnostics.error(Tag::D_PRAGMA_DEPEND, {static_cast<uint32_t>(at), static_cast<uint32_t>(at + 18)},
+                    fmt::format("libraries depend on each other: {}", path));
+}
+
+// Declares what the libraries have. False: something is wrong with one of them.
+bool compile_libraries(std::deque<Job>& jobs, std::span<const Source> programs, TypeNames& type_names, Session& session) {
+  const CompileOptions& options = session.options;
+  const LibraryOrder order =
+      order_libraries(options.libraries, programs, options.arguments,
+                      [&](std::string_view kind, std::string_view name) { return has_dependency(kind, name, options); });
+  if (!order.cycle.empty()) return report_cycle(order.cycle, session.diagnostics), false;
+  session.in_library = true;
+  for (const Source* library : order.libraries) {
+    Job& job = jobs.emplace_back(*library);
+    session.diagnostics.set_source(&job.file);
+    job.unit = parse(job.file, type_names, session.diagnostics);
+    check_source(job, session);
+  }
+  session.in_library = false;
+  return !session.diagnostics.failed();
 }
 
 void lower_source(Job& job, Session& session) {
@@ -87,11 +123,14 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
   CompileResult result;
   Diagnostics diagnostics(result.diagnostics);
   Session session(options, diagnostics);
-  std::deque<Job> jobs;
+  std::deque<Job> libraries, jobs;
   for (const Source& source : sources) jobs.emplace_back(source);
 
+  TypeNames type_names = standard_type_names();
   declare_built_ins(session);
-  for (Job& job : jobs) parse_source(job, diagnostics);
+  if (!compile_libraries(libraries, sources, type_names, session)) return result;
+  session.symbols.set_version(session.options.version);
+  for (Job& job : jobs) parse_program(job, type_names, diagnostics);
   for (Job& job : jobs) check_source(job, session);
   if (!jobs.empty()) check_arguments(session);
   if (!diagnostics.failed())
@@ -99,6 +138,9 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
+  for (Job& library : libraries)  // what they set comes before what the first program sets
+    if (!jobs.empty())
+      jobs[0].result.options.insert(jobs[0].result.options.begin(), library.result.options.begin(), library.result.options.end());
   for (Job& job : jobs) {
     job.result.program.variables = session.symbols.variables();
     job.result.program.aggregations = session.symbols.aggregations();

@@ -208,6 +208,12 @@ Discovery Handle::discover(const dif::ProbeDesc& description) {
   return result;
 }
 
+bool Handle::has_provider(std::string_view name) const {
+  const std::string_view kind = name.substr(0, name.find_last_not_of("0123456789") + 1);  // pid123 is one of pid
+  return std::any_of(impl_->providers.begin(), impl_->providers.end(),
+                     [&](const auto& p) { return p->name() == name || p->name() == kind; });
+}
+
 Status Handle::enable(const dif::Program& program) {
   auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
   if (Status status = impl_->enabling.add(program, matches, impl_->config.options, impl_->config.cost); !status) return status;

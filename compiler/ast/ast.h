@@ -177,7 +177,7 @@ struct TranslatedMember {
 };
 struct Translate : ExprOf<ExprKind::Translate> {
   using ExprOf::ExprOf;
-  std::shared_ptr<TypeName> to;
+  std::shared_ptr<TypeName> to;  // null: sema has made this to `type`
   ExprPtr operand;
 
   // Of sema:

@@ -41,7 +41,10 @@ void fill(SizeofType& to, const SizeofType& e) { to.of = e.of; }
 void fill(SizeofValue& to, const SizeofValue& e) { to.operand = copy(e.operand); }
 void fill(OffsetOf& to, const OffsetOf& e) { to.of = e.of, to.member = e.member; }
 void fill(StringOf& to, const StringOf& e) { to.operand = copy(e.operand); }
-void fill(Translate& to, const Translate& e) { to.to = e.to, to.operand = copy(e.operand); }
+void fill(Translate& to, const Translate& e) {
+  to.to = e.to, to.operand = copy(e.operand);
+  if (!e.to) to.type = e.type;
+}
 
 }  // namespace
 

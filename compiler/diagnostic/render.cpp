@@ -15,7 +15,9 @@ constexpr size_t kMaxLine = 160;  // of a source line that is shown
 std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
   const std::string tag = show_tag ? fmt::format("[{}] ", d.tag) : "";
   std::string where;
-  if (!source.is_description)
+  if (d.file != source.name)
+    where = fmt::format("\"{}\", line {}: ", d.file, d.line);
+  else if (!source.is_description)
     where = fmt::format("line {}: ", d.line);
   else if (!d.region.empty())
     where = fmt::format("in {}: ", d.region);

@@ -63,7 +63,8 @@ std::string print_ast(const Source& source, std::vector<Diagnostic>& diagnostics
   const SourceFile file(source);
   Diagnostics collector(diagnostics);
   collector.set_source(&file);
-  return print(parse(file, collector));
+  TypeNames type_names = standard_type_names();
+  return print(parse(file, type_names, collector));
 }
 
 }  // namespace dvm::compiler

@@ -5,10 +5,14 @@
 
 namespace dvm::compiler {
 
-Lexer::Lexer(antlr4::CharStream* input, const SourceFile& file, Diagnostics& diagnostics)
-    : DLexer(input), file_(file), diagnostics_(diagnostics) {
+TypeNames standard_type_names() {
+  const auto names = TypeTable::standard_names();
+  return {names.begin(), names.end()};
+}
+
+Lexer::Lexer(antlr4::CharStream* input, const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics)
+    : DLexer(input), file_(file), diagnostics_(diagnostics), type_names_(type_names) {
   removeErrorListeners();
-  for (std::string_view name : TypeTable::standard_names()) type_names_.emplace(name);
 }
 
 std::unique_ptr<antlr4::Token> Lexer::nextToken() {

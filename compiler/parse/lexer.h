@@ -1,18 +1,18 @@
 #pragma once
 // DLexer with what its grammar leaves out: where items end, which identifiers name types, and errors of single tokens.
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "DLexer.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/parse/parse.h"
 
 namespace dvm::compiler {
 
 class Lexer : public grammar::DLexer {
  public:
-  Lexer(antlr4::CharStream* input, const SourceFile& file, Diagnostics& diagnostics);
+  Lexer(antlr4::CharStream* input, const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
 
   std::unique_ptr<antlr4::Token> nextToken() override;
   // Index of the last token of each item.
@@ -38,7 +38,7 @@ class Lexer : public grammar::DLexer {
 
   const SourceFile& file_;
   Diagnostics& diagnostics_;
-  std::set<std::string, std::less<>> type_names_;
+  TypeNames& type_names_;
   std::vector<size_t> item_ends_;
   size_t index_ = 0;     // of the next token on the default channel or off it
   size_t previous_ = 0;  // type of the last token on the default channel

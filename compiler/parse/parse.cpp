@@ -87,11 +87,11 @@ std::string without_interpreter(std::string_view text) {
 
 class ItemParser {
  public:
-  ItemParser(const SourceFile& file, Diagnostics& diagnostics)
+  ItemParser(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics)
       : file_(file),
         diagnostics_(diagnostics),
         input_(bytes_as_characters(without_interpreter(file.text()))),
-        lexer_(&input_, file, diagnostics),
+        lexer_(&input_, file, type_names, diagnostics),
         tokens_(&lexer_),
         parser_(&tokens_),
         errors_(std::make_shared<FirstError>()) {
@@ -213,9 +213,9 @@ class ItemParser {
 
 }  // namespace
 
-Unit parse(const SourceFile& file, Diagnostics& diagnostics) {
+Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics) {
   try {
-    return ItemParser(file, diagnostics).run();
+    return ItemParser(file, type_names, diagnostics).run();
   } catch (const std::exception& e) {
     diagnostics.error(Tag::D_UNKNOWN, {}, fmt::format("the parser failed: {}", e.what()));
     return {};

@@ -8,6 +8,7 @@
 // fails, again with full LL, whose errors are reported. How deep rules may nest is limited (kMaxDepth): recursion here and in
 // all later passes follows the depth of the tree.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,11 @@
 
 namespace dvm::compiler {
 
+// Names of types: what stands where decides how D is read. Those of one file hold in the next.
+using TypeNames = std::set<std::string, std::less<>>;
+TypeNames standard_type_names();
+
 // The AST of everything that could be parsed; the rest is diagnosed.
-Unit parse(const SourceFile& file, Diagnostics& diagnostics);
+Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
 
 }  // namespace dvm::compiler

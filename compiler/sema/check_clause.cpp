@@ -32,6 +32,7 @@ void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   CheckedClause base;
   base.where = clause.where;
   expand_probes(clause, base, s);
+  s.probes = base.probes;
   unsigned part = 0;
   for (PlainClause& plain : split_conditions(clause)) {
     CheckedClause checked;

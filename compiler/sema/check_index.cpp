@@ -45,6 +45,7 @@ ExprPtr ExprChecker::check(Index& e) {
       fail(e);
       return nullptr;
     }
+    if (!is_stable_enough(e, *symbol)) return nullptr;
     if (symbol->kind == SymbolKind::inline_ && symbol->has_parameters) {
       if (!check_keys(*symbol, e.arguments, e.where)) return fail(e), nullptr;
       return expand_inline(e.where, *symbol, &e.arguments);
@@ -90,10 +91,8 @@ ExprPtr ExprChecker::index_associative(Index& e, Symbol& symbol) {
 ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
   bind(*e.base, symbol);
   const dif::BuiltInInfo& row = *dif::find_built_in(symbol.id);
-  if (row.id == dif::BuiltIn::args) {
-    fail(e, Tag::D_UNKNOWN, "args[ ] is not available yet: arguments have no types here",
-         {"arg0 to arg9 are the arguments as integers"});
-  } else if (row.family == dif::VariableFamily::none) {
+  if (row.id == dif::BuiltIn::args) return index_args(e);
+  if (row.family == dif::VariableFamily::none) {
     fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm ({})", row.name, row.text));
   } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
     fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));

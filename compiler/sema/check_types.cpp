@@ -143,8 +143,17 @@ ExprPtr ExprChecker::check(External& e) {
   return nullptr;
 }
 
+bool ExprChecker::is_stable_enough(Expr& e, const Symbol& symbol) {
+  if (symbol.attributes.reaches(s_.options.minimum)) return true;
+  fail(e, Tag::D_ATTR_MIN,
+       fmt::format("attributes for {} ({}) are less than predefined minimum", symbol.name, dif::print(symbol.attributes)),
+       {fmt::format("-x amin asks for {}", dif::print(s_.options.minimum))});
+  return false;
+}
+
 // A symbol named without an index.
 ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
+  if (!is_stable_enough(e, symbol)) return nullptr;
   if (symbol.kind == SymbolKind::constant) return make_integer(e.where, symbol.value, symbol.type);
   if (symbol.kind == SymbolKind::inline_ && !symbol.has_parameters) return expand_inline(e.where, symbol, nullptr);
   if (symbol.kind == SymbolKind::built_in) {

@@ -26,6 +26,8 @@ class ExprChecker {
   void forget_nested_action() { nested_action_ = nullptr; }
   // Fills the members of a structure that is translated as a whole (translate.cpp).
   void expand_translation(ExprPtr& e);
+  // Whether a translator makes a structure, or a pointer to one, of a value.
+  bool can_translate(const Type* to, const Expr& from);
 
   // Rules for an argument or key of the given type.
   bool is_compatible(const Type* formal, const Expr& actual) const;
@@ -59,6 +61,7 @@ class ExprChecker {
   void fail(Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
   void undefined(Identifier& e);
   void unassigned(Expr& e, dif::Scope scope, const std::string& name);
+  bool is_stable_enough(Expr& e, const Symbol& symbol);
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
   bool is_too_large(ExprPtr& e);
   // What an inline or translator puts in the place of a name.
@@ -79,6 +82,12 @@ class ExprChecker {
   ExprPtr index_associative(Index& e, Symbol& symbol);
   ExprPtr index_memory(Index& e);
   ExprPtr index_built_in(Index& e, Symbol& symbol);
+
+  // check_args.cpp
+  const DeclaredProbe* declared_probe(Index& e);
+  ExprPtr raw_argument(size_t number, const Type* type, Location where);
+  ExprPtr checked_cast(ExprPtr value, const Type* type);
+  ExprPtr index_args(Index& e);
 
   // check_operators.cpp
   bool require(bool condition, Expr& e, Tag tag, const char* format, Op op);

@@ -254,14 +254,9 @@ void declare(InlineDecl& declaration, Session& s) {
   Symbol symbol;
   symbol.kind = SymbolKind::inline_;
   symbol.name = d.name, symbol.type = type, symbol.body = declaration.value.get();
-  symbol.file = &s.diagnostics.file();
   symbol.has_parameters = has_parameters;
   if (has_parameters && !add_parameters(d.derivations.front(), symbol, s)) return;
   check_definition(s.symbols.add(std::move(symbol)), d.where, s);
-}
-
-void declare(ProviderDecl& declaration, Session& s) {
-  s.error(Tag::D_UNKNOWN, declaration.where, fmt::format("provider {}: dvm defines no providers from D", declaration.name));
 }
 
 const Type* type_of(TypeName& name, Session& s) {

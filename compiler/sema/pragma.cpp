@@ -1,42 +1,35 @@
-// #pragma D option name=value. Tests: tests/golden/sema (err.D_PRAGMA_*.d).
+// Directives. Tests: tests/golden/sema (err.D_PRAGMA_*.d, err.D_ATTR_MIN.*.d, tst.pragmas.d).
 #include "compiler/sema/pragma.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
+#include "compiler/source/words.h"
 #include "dvm/dif/option.h"
 
 namespace dvm::compiler {
 
 namespace {
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> list;
-  std::string word;
-  for (const char c : text) {
-    if (!std::isspace(static_cast<unsigned char>(c))) {
-      word += c;
-    } else if (!word.empty()) {
-      list.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  if (!word.empty()) list.push_back(std::move(word));
-  return list;
-}
+using Words = std::vector<std::string>;
 
 // Some options are the compiler's own, from their line on.
 void take_effect(std::string_view name, const dif::Options& set, CompileOptions& how) {
   if (name == "defaultargs") how.default_arguments = set[dif::Option::defaultargs] != 0;
   if (name == "argref") how.refuse_unused_arguments = set[dif::Option::argref] == 0;
   if (name == "zdefs") how.allow_zero_matches = set[dif::Option::zdefs] != 0;
+  if (name == "amin") how.minimum = dif::unpack_attributes(set[dif::Option::amin]);
+  if (name == "version") how.version = static_cast<uint32_t>(set[dif::Option::version]);
 }
 
-void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session& s,
-                std::vector<std::pair<std::string, std::string>>& options) {
-  if (w.size() != 4)
-    return s.error(Tag::D_PRAGMA_MALFORM, pragma.where, fmt::format("malformed #pragma option: expected name[=value]"));
+void malformed(const Pragma& pragma, std::string_view name, std::string_view expected, Session& s) {
+  s.error(Tag::D_PRAGMA_MALFORM, pragma.where, fmt::format("malformed #pragma {} {}", name, expected));
+}
+
+void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
+  if (w.size() < 4) return malformed(pragma, "option", "<option>=<val>", s);
+  if (w.size() > 4) return s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "superfluous arguments specified for #pragma option");
   const size_t equals = w[3].find('=');
   const std::string name = w[3].substr(0, equals), value = equals == std::string::npos ? "" : w[3].substr(equals + 1);
   dif::Options scratch;
@@ -46,13 +39,74 @@ void set_option(const Pragma& pragma, const std::vector<std::string>& w, Session
                                set.error().message),
                    dif::option_hints(name));
   take_effect(name, scratch, s.options);
+  if (name == "version" && !s.in_library) s.symbols.set_version(s.options.version);
   options.emplace_back(name, value);
+}
+
+void apply_to(Symbol& symbol, const PendingPragma& p) {
+  if (p.attributes) symbol.attributes = *p.attributes;
+  if (p.version) symbol.version = *p.version;
+}
+
+// To what is declared in this file, now or later.
+void apply_or_keep(PendingPragma pending, Session& s) {
+  Symbol* symbol = s.symbols.find(dif::Scope::global, pending.name);
+  if (symbol && symbol->file != &s.diagnostics.file())
+    return s.error(Tag::D_PRAGMA_SCOPE, pending.where,
+                   fmt::format("#pragma {} cannot modify entity defined outside program scope", pending.pragma));
+  if (symbol) return apply_to(*symbol, pending);
+  pending.translators = s.translators.all().size();
+  s.pragmas.push_back(std::move(pending));
+}
+
+void provider_attributes(const Pragma& pragma, const Words& w, const dif::Attributes& attributes, Session& s) {
+  if (w.size() < 7) return malformed(pragma, "attributes", "<attributes> provider <name> <part>", s);
+  const std::optional<ProviderPart> part = find_provider_part(w[6]);
+  if (!part)
+    return s.error(Tag::D_PRAGMA_INVAL, pragma.where,
+                   fmt::format("invalid component \"{}\" in attribute #pragma for provider {}", w[6], w[5]),
+                   {"the components are provider, module, function, name and args"});
+  s.providers.set_attributes(w[5], *part, attributes);
+}
+
+void set_attributes(const Pragma& pragma, const Words& w, Session& s) {
+  if (w.size() < 5) return malformed(pragma, "attributes", "<attributes> <ident>", s);
+  const auto attributes = dif::parse_attributes(w[3]);
+  if (!attributes)
+    return s.error(Tag::D_PRAGMA_INVAL, pragma.where, "invalid attributes specified by #pragma attributes",
+                   {"attributes read as Stable/Stable/Common: of the name, of the data, and the class"});
+  if (w[4] == "provider") return provider_attributes(pragma, w, *attributes, s);
+  apply_or_keep({"attributes", w[4], pragma.where, *attributes, {}}, s);
+}
+
+void set_binding(const Pragma& pragma, const Words& w, Session& s) {
+  const bool is_quoted = w.size() >= 5 && w[3].size() >= 2 && w[3].front() == '"' && w[3].back() == '"';
+  if (!is_quoted) return malformed(pragma, "binding", "\"version\" <ident>", s);
+  const auto version = dif::parse_version(std::string_view(w[3]).substr(1, w[3].size() - 2));
+  if (!version) return s.error(Tag::D_PRAGMA_INVAL, pragma.where, "invalid version string specified by #pragma binding");
+  apply_or_keep({"binding", w[4], pragma.where, {}, *version}, s);
+}
+
+// Of a library, dependencies were looked after when libraries were put in order.
+void depend(const Pragma& pragma, const Words& w, Session& s) {
+  if (w.size() < 5) return malformed(pragma, "depends_on", "<class> <name>", s);
+  if (w[3] != "provider" && w[3] != "module" && w[3] != "library")
+    return s.error(Tag::D_PRAGMA_INVAL, pragma.where, fmt::format("invalid class {} specified by #pragma depends_on", w[3]),
+                   {"the classes are provider, module and library"});
+  if (s.in_library) return;
+  if (w[3] == "library")
+    return s.error(Tag::D_PRAGMA_DEPEND, pragma.where, "main program may not explicitly depend on a library");
+  ProbeCatalog* catalog = s.options.catalog;
+  if (w[3] == "provider" && (!catalog || catalog->has_provider(w[4]))) return;
+  s.error(
+      Tag::D_PRAGMA_DEPEND, pragma.where, fmt::format("program requires {} {}", w[3], w[4]),
+      w[3] == "module" ? std::vector<std::string>{"modules of the kernel are not there for dvm"} : std::vector<std::string>{});
 }
 
 }  // namespace
 
 void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
-  const std::vector<std::string> w = words(pragma.text);
+  const Words w = split_words(pragma.text);
   if (w.empty() || std::isdigit(static_cast<unsigned char>(w[0][0])) || w[0] == "line" || w[0] == "ident") return;
   if (w[0] == "error") return s.error(Tag::D_PRAGERR, pragma.where, fmt::format("#{}", pragma.text));
   if (w[0] != "pragma") return s.error(Tag::D_PRAGCTL_INVAL, pragma.where, fmt::format("invalid control directive: #{}", w[0]));
@@ -61,9 +115,28 @@ void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, 
   if (w[1] != "D") return;  // of another language
   if (w.size() < 3) return s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "malformed #pragma D: expected a keyword");
   if (w[2] == "option") return set_option(pragma, w, s, options);
-  if (w[2] == "attributes" || w[2] == "binding" || w[2] == "depends_on")
-    return;  // stability and libraries: nothing here has them
-  s.error(Tag::D_PRAGMA_INVAL, pragma.where, fmt::format("#pragma D {}: invalid pragma", w[2]));
+  if (w[2] == "attributes") return set_attributes(pragma, w, s);
+  if (w[2] == "binding") return set_binding(pragma, w, s);
+  if (w[2] == "depends_on") return depend(pragma, w, s);
+  if (w[2] == "error") return s.error(Tag::D_PRAGERR, pragma.where, fmt::format("#{}", pragma.text));
+  if (w[2] == "line" || w[2] == "ident") return;
+  s.error(Tag::D_PRAGMA_INVAL, pragma.where, fmt::format("invalid D pragma: {}", w[2]),
+          {"the pragmas of D are option, attributes, binding and depends_on"});
+}
+
+void apply_pending(Session& s) {
+  std::erase_if(s.pragmas, [&](const PendingPragma& p) {
+    if (p.name == "translator") return s.translators.all().size() > p.translators;
+    Symbol* symbol = s.symbols.find(dif::Scope::global, p.name);
+    if (symbol) apply_to(*symbol, p);
+    return symbol != nullptr;
+  });
+}
+
+void finish_pragmas(Session& s) {
+  for (const PendingPragma& p : s.pragmas)
+    s.error(Tag::D_PRAGMA_UNUSED, p.where, fmt::format("unused #pragma {} {}", p.pragma, p.name));
+  s.pragmas.clear();
 }
 
 }  // namespace dvm::compiler

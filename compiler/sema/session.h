@@ -17,6 +17,8 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/sema/pending_pragmas.h"
+#include "compiler/sema/providers.h"
 #include "compiler/sema/translators.h"
 #include "compiler/types/symbols.h"
 #include "compiler/types/type_table.h"
@@ -51,8 +53,12 @@ struct Session {
   TypeTable types;
   Symbols symbols;
   Translators translators;
-  Expansion expansion;               // of the item being checked
-  std::vector<bool> used_arguments;  // $0, $1, ... that some script names
+  Expansion expansion;  // of the item being checked
+  Providers providers;
+  PendingPragmas pragmas;
+  std::vector<dif::ProbeDesc> probes;  // of the clause that is checked
+  bool in_library = false;             // a D library is checked, no program
+  std::vector<bool> used_arguments;    // $0, $1, ... that some script names
 
  private:
   std::set<std::pair<dif::Scope, std::string>> unknown_;

@@ -157,6 +157,11 @@ Translator* ExprChecker::find_translator(const Type* to, const Expr& from) {
   return nullptr;
 }
 
+bool ExprChecker::can_translate(const Type* to, const Expr& from) {
+  const Type* record = is_pointer(to) ? target_of(to) : to;
+  return is_record(record) && find_translator(record, from);
+}
+
 ExprPtr ExprChecker::check(Translate& e) {
   if (e.to) e.type = type_of(*e.to, s_);
   check(e.operand);

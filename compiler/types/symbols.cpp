@@ -10,11 +10,12 @@ static_assert(dif::kFirstUserVariable == 0x500 && dif::kLastVariable == 0xffff);
 Symbol* Symbols::find(dif::Scope scope, std::string_view name) {
   const auto& names = by_name_[static_cast<unsigned>(scope)];
   const auto it = names.find(name);
-  return it == names.end() ? nullptr : it->second;
+  return it == names.end() || it->second->version > version_ ? nullptr : it->second;
 }
 
 Symbol& Symbols::add(Symbol symbol) {
   Symbol& added = symbols_.emplace_back(std::move(symbol));
+  added.file = file_;
   by_name_[static_cast<unsigned>(added.scope)][added.name] = &added;
   return added;
 }
@@ -28,7 +29,8 @@ Symbol& Symbols::add_variable(dif::Scope scope, const std::string& name, const T
 
 std::vector<std::string_view> Symbols::names(dif::Scope scope) const {
   std::vector<std::string_view> list;
-  for (const auto& [name, symbol] : by_name_[static_cast<unsigned>(scope)]) list.push_back(name);
+  for (const auto& [name, symbol] : by_name_[static_cast<unsigned>(scope)])
+    if (symbol->version <= version_) list.push_back(name);
   return list;
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/ast/ast.h"
 #include "compiler/types/type.h"
 #include "dvm/dif/program.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::compiler {
 
@@ -30,10 +31,12 @@ struct Symbol {
   std::vector<const Type*> keys;            // of an associative array
   uint64_t value = 0;                       // of a constant
   const Expr* body = nullptr;               // of an inline; the AST outlives the symbols
-  const SourceFile* file = nullptr;         // where an inline is defined
   std::vector<InlineParameter> parameters;  // of an inline
   bool has_parameters = false;
-  bool is_expanding = false;  // an inline that its own body names
+  bool is_expanding = false;         // an inline that its own body names
+  const SourceFile* file = nullptr;  // where it is declared; null: nowhere
+  dif::Attributes attributes;
+  uint32_t version = 0;  // of D that brought it
 };
 
 struct AggregationSymbol {
@@ -50,6 +53,10 @@ class Symbols {
   Symbol& add_variable(dif::Scope scope, const std::string& name, const Type* type);
   bool full(dif::Scope scope) const { return next_id_[static_cast<unsigned>(scope)] > 0xffff; }
   std::vector<std::string_view> names(dif::Scope scope) const;
+  // What is declared from now on is declared in this file.
+  void set_file(const SourceFile* file) { file_ = file; }
+  // What later versions of D brought is not found.
+  void set_version(uint32_t version) { version_ = version; }
 
   AggregationSymbol* find_aggregation(std::string_view name);
   AggregationSymbol& add_aggregation(AggregationSymbol aggregation);
@@ -64,6 +71,8 @@ class Symbols {
  private:
   std::deque<Symbol> symbols_;
   std::map<std::string, Symbol*, std::less<>> by_name_[3];
+  const SourceFile* file_ = nullptr;
+  uint32_t version_ = dif::kNewestVersion;
   unsigned next_id_[3] = {0x500, 0x500, 0x500};
   std::deque<AggregationSymbol> aggregations_;
   std::map<std::string, const Type*, std::less<>> externals_;

@@ -35,6 +35,7 @@ std::string read(const fs::path& path) {
 // Knows every provider but "nosuch"; a function named as a tag has none of its kind.
 class Catalog final : public ProbeCatalog {
  public:
+  bool has_provider(std::string_view name) override { return name != "nosuch"; }
   ProbeMatches match(const dif::ProbeDesc& d) override {
     ProbeMatches found;
     if (d.function.starts_with("D_")) {

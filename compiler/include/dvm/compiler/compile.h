@@ -11,6 +11,7 @@
 #include "dvm/compiler/diagnostic.h"
 #include "dvm/compiler/probe_catalog.h"
 #include "dvm/dif/program.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::compiler {
 
@@ -19,6 +20,12 @@ struct Source {
   std::string name;  // of the script; for -n its text
   std::string text;
   bool is_description = false;  // from -n
+};
+
+// A file of declarations that programs share.
+struct Library {
+  Source source;          // its name is its path
+  bool if_named = false;  // read only when a program names something that it defines
 };
 
 struct CompileOptions {
@@ -30,6 +37,9 @@ struct CompileOptions {
   bool keep_target = false;                   // $target stays in probe descriptions
   bool print_tree = false;                    // CompiledSource::tree is wanted
   bool optimize = true;                       // false: the code as it is first made, which must do the same
+  std::vector<Library> libraries;             // compiled before the programs, what they depend on first
+  dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
+  uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
 };
 
@@ -51,6 +61,7 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 
 // A diagnostic for people, dtrace's line first:
 //   dvm: failed to compile script x.d: [D_SYNTAX] line 3: syntax error near "y"      (-n: "invalid probe specifier TEXT: ...")
+// (in a library: "failed to compile script x.d: [D_SYNTAX] "lib/y.d", line 3: ...")
 //       y = 2;
 //       ^
 //     hint: did a ';' go missing before it?

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dvm/dif/program.h"
@@ -23,6 +24,8 @@ class ProbeCatalog {
   virtual ProbeMatches match(const dif::ProbeDesc& description) = 0;
   // The probe with that number, if there is one.
   virtual std::optional<dif::ProbeDesc> find(uint64_t) { return {}; }
+  // Whether there is such a provider, with or without probes.
+  virtual bool has_provider(std::string_view) { return true; }
 
  protected:
   ~ProbeCatalog() = default;

@@ -66,6 +66,7 @@ class Handle {
   Catalog& catalog();
   dif::Options& options();
   void add_provider(std::unique_ptr<Provider> provider);
+  bool has_provider(std::string_view name) const;
   void add_instrument(std::unique_ptr<Instrument> instrument);
 
   // Asks every provider about the description, then the catalog.

@@ -1,0 +1,53 @@
+// D libraries on disk. Covered by tests/runtime/scenarios/test_libraries.py.
+
+#include "cmd/libraries.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cmd/script.h"
+
+namespace dvm::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The same way from the program in the build tree (cmd/dvm) and where it is installed (bin/dvm).
+fs::path own_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : program.parent_path().parent_path() / "lib/dvm";
+}
+
+std::vector<fs::path> scripts_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->path().extension() == ".d") files.push_back(it->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Status add_folder(const fs::path& folder, bool if_named, std::vector<compiler::Library>& libraries) {
+  for (const fs::path& file : scripts_in(folder)) {
+    Result<compiler::Source> source = read_file(file.string());
+    if (!source) return source.error();
+    libraries.push_back({std::move(*source), if_named});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<compiler::Library>> read_libraries(const dif::Options& options) {
+  std::vector<compiler::Library> libraries;
+  if (options[dif::Option::nolibs] != 0) return libraries;
+  const auto& system = options.texts(dif::Option::syslibdir);
+  if (Status added = add_folder(system.empty() ? own_folder() : fs::path(system.back()), system.empty(), libraries); !added)
+    return added.error();
+  for (const std::string& folder : options.texts(dif::Option::libdir))
+    if (Status added = add_folder(folder, false, libraries); !added) return added.error();
+  return libraries;
+}
+
+}  // namespace dvm::cmd

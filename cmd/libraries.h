@@ -1,0 +1,17 @@
+#pragma once
+// Where D libraries are found: dvm's own beside the program, then the folders of -L and -x libdir.
+
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/compiler/compile.h"
+#include "dvm/dif/option.h"
+
+namespace dvm::cmd {
+
+// All files NAME.d of the folders, by name in each; a folder that is not there has none. dvm's own are read only when named.
+// Nothing with -x nolibs.
+Result<std::vector<compiler::Library>> read_libraries(const dif::Options& options);
+
+}  // namespace dvm::cmd

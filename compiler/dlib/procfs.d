@@ -1,0 +1,84 @@
+/*
+ * The process and the thread that fired, in the structures of proc(4). A member that Linux has no counterpart for, or that dvm does
+ * not capture, is declared but has no conversion: a script that names it is told so.
+ */
+#pragma D depends_on library sched.d
+
+inline char SSLEEP = 1;
+inline char SRUN = 2;
+inline char SZOMB = 3;
+inline char SSTOP = 4;
+inline char SIDL = 5;
+inline char SONPROC = 6;
+inline char SWAIT = 7;
+
+inline char PR_MODEL_ILP32 = 1;
+inline char PR_MODEL_LP64 = 2;
+
+typedef int taskid_t;
+typedef int projid_t;
+typedef int poolid_t;
+typedef int ctid_t;
+
+typedef struct psinfo {
+	int pr_nlwp;		/* threads */
+	pid_t pr_pid;
+	pid_t pr_ppid;
+	pid_t pr_pgid;		/* process group */
+	pid_t pr_sid;		/* session */
+	uid_t pr_uid;		/* real user */
+	uid_t pr_euid;		/* effective user */
+	gid_t pr_gid;
+	gid_t pr_egid;
+	uintptr_t pr_addr;	/* of the kernel's structure */
+	dev_t pr_ttydev;	/* controlling terminal */
+	string pr_fname;	/* name of the program */
+	string pr_psargs;	/* the command line */
+	int pr_argc;
+	uintptr_t pr_argv;
+	uintptr_t pr_envp;
+	char pr_dmodel;		/* PR_MODEL_LP64 */
+	taskid_t pr_taskid;
+	projid_t pr_projid;
+	poolid_t pr_poolid;
+	zoneid_t pr_zoneid;
+	ctid_t pr_contract;
+} psinfo_t;
+
+typedef struct lwpsinfo {
+	int pr_flag;
+	id_t pr_lwpid;		/* thread */
+	uintptr_t pr_addr;
+	uintptr_t pr_wchan;
+	char pr_stype;
+	char pr_state;		/* SONPROC: a thread that fires is running */
+	char pr_sname;		/* 'O' */
+	char pr_nice;
+	short pr_syscall;
+	int pr_pri;
+	char pr_clname[8];
+	processorid_t pr_onpro;	/* CPU */
+	processorid_t pr_bindpro;
+	psetid_t pr_bindpset;
+} lwpsinfo_t;
+
+struct dvm_current { char unused; };
+
+translator psinfo_t < struct dvm_current P > {
+	pr_pid = pid;
+	pr_ppid = ppid;
+	pr_uid = uid;
+	pr_gid = gid;
+	pr_fname = execname;
+	pr_dmodel = PR_MODEL_LP64;
+};
+
+translator lwpsinfo_t < struct dvm_current T > {
+	pr_lwpid = tid;
+	pr_state = SONPROC;
+	pr_sname = 'O';
+	pr_onpro = cpu;
+};
+
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> (*(struct dvm_current *)NULL);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (*(struct dvm_current *)NULL);

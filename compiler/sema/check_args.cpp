@@ -1,0 +1,93 @@
+// args[N]: the typed arguments of a probe. Tests: tests/golden/sema (tst.provider.d, err.D_ARGS_*.d), tests/golden/lower
+// (tst.args.d).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/check_types.h"
+#include "dvm/dif/variable.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+std::string spell(const dif::ProbeDesc& d) { return fmt::format("{}:{}:{}:{}", d.provider, d.module, d.function, d.name); }
+
+bool agree(const DeclaredProbe& a, const DeclaredProbe& b) {
+  const auto same = [](const ProbeArgument& x, const ProbeArgument& y) {
+    return &resolve(*x.type) == &resolve(*y.type) && x.from == y.from;
+  };
+  return std::equal(a.translated.begin(), a.translated.end(), b.translated.begin(), b.translated.end(), same) &&
+         std::equal(a.native.begin(), a.native.end(), b.native.begin(), b.native.end(), same);
+}
+
+constexpr size_t kRawArguments = 10;  // arg0 to arg9
+
+}  // namespace
+
+// argN as the program passed it.
+ExprPtr ExprChecker::raw_argument(size_t number, const Type* type, Location where) {
+  auto name = std::make_unique<Identifier>(where);
+  name->name = fmt::format("arg{}", number);
+  return checked_cast(std::move(name), type);
+}
+
+ExprPtr ExprChecker::checked_cast(ExprPtr value, const Type* type) {
+  ExprPtr cast = std::make_unique<Cast>(value->where);
+  static_cast<Cast&>(*cast).operand = std::move(value);
+  cast->type = type;
+  check(cast);
+  return cast;
+}
+
+// The declaration that describes all probes of the clause; null after a diagnostic.
+const DeclaredProbe* ExprChecker::declared_probe(Index& e) {
+  const DeclaredProbe* first = nullptr;
+  for (const dif::ProbeDesc& description : s_.probes) {
+    const std::vector<const DeclaredProbe*> found = s_.providers.match(description);
+    if (found.empty()) {
+      fail(e, Tag::D_ARGS_NONE,
+           fmt::format("args[ ] may not be referenced because the arguments of {} have no types", spell(description)),
+           {"arg0 to arg9 are the arguments as integers", "provider NAME { probe NAME(int, char *); }; declares types"});
+      return nullptr;
+    }
+    if (!first) first = found[0];
+    if (std::all_of(found.begin(), found.end(), [&](const DeclaredProbe* p) { return agree(*p, *first); })) continue;
+    fail(e, Tag::D_ARGS_MULTI,
+         fmt::format("args[ ] may not be referenced because {} matches probes with different arguments", spell(description)));
+    return nullptr;
+  }
+  return first;
+}
+
+// The argument as the program passed it, then as the declaration has it.
+ExprPtr ExprChecker::index_args(Index& e) {
+  int64_t number = 0;
+  if (e.arguments.size() != 1 || !constant(*e.arguments[0], number)) {
+    fail(e, Tag::D_ARGS_TYPE, "args[ ] index must be scalar constant");
+    return nullptr;
+  }
+  const DeclaredProbe* probe = declared_probe(e);
+  if (!probe) return nullptr;
+  if (number < 0 || static_cast<size_t>(number) >= probe->translated.size()) {
+    fail(e, Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", number, spell(s_.probes[0])),
+         {fmt::format("the probe has {} argument{}", probe->translated.size(), probe->translated.size() == 1 ? "" : "s")});
+    return nullptr;
+  }
+  const ProbeArgument& argument = probe->translated[static_cast<size_t>(number)];
+  if (argument.from >= kRawArguments) {
+    fail(e, Tag::D_ARGS_IDX,
+         fmt::format("args[{}] is not available in dvm: it has the first {} arguments", number, kRawArguments));
+    return nullptr;
+  }
+  ExprPtr value = raw_argument(argument.from, probe->native[argument.from].type, e.where);
+  if (!can_translate(argument.type, *value) || is_compatible(argument.type, *value))
+    return checked_cast(std::move(value), argument.type);
+  auto translate = std::make_unique<Translate>(e.where);
+  translate->type = argument.type;
+  translate->operand = std::move(value);
+  check(*translate);
+  return translate;
+}
+
+}  // namespace dvm::compiler

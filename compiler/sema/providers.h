@@ -1,0 +1,61 @@
+#pragma once
+// Providers that D declares:
+//
+//   provider name { probe start(struct in *b, int n) : (out_t *b, int n); };
+//
+// What a program passes to the probe stands first; what a script sees in args[ ] follows the colon and is translated from it, the
+// argument of the same name or else of the same place. A "__" in a probe's name is a "-".
+
+#include <array>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ast/ast.h"
+#include "compiler/types/type.h"
+#include "dvm/dif/program.h"
+#include "dvm/dif/stability.h"
+
+namespace dvm::compiler {
+
+enum class ProviderPart : uint8_t { provider, module, function, name, args };
+inline constexpr std::array kProviderParts = {"provider", "module", "function", "name", "args"};
+std::optional<ProviderPart> find_provider_part(std::string_view name);
+
+struct ProbeArgument {
+  std::string name;
+  const Type* type = nullptr;
+  size_t from = 0;  // of a translated one: which of the program's arguments
+};
+
+struct DeclaredProbe {
+  std::string name;
+  std::vector<ProbeArgument> native, translated;
+};
+
+struct DeclaredProvider {
+  std::string name;
+  std::array<dif::Attributes, kProviderParts.size()> attributes;
+  std::deque<DeclaredProbe> probes;
+
+  const DeclaredProbe* find(std::string_view probe) const;
+};
+
+class Providers {
+ public:
+  // A provider by its name, made when there is none.
+  DeclaredProvider& declare(const std::string& name);
+  // Also of a provider that is declared later.
+  void set_attributes(const std::string& name, ProviderPart part, const dif::Attributes& attributes);
+  // The probes that a description means; the process id behind a provider's name does not matter.
+  std::vector<const DeclaredProbe*> match(const dif::ProbeDesc& description) const;
+  const std::map<std::string, DeclaredProvider, std::less<>>& all() const { return all_; }
+
+ private:
+  std::map<std::string, DeclaredProvider, std::less<>> all_;
+};
+
+}  // namespace dvm::compiler

@@ -1,0 +1,26 @@
+#pragma once
+// What a text names, found without parsing it.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvm::compiler {
+
+struct Word {
+  std::string_view text;
+  unsigned depth = 0;    // of braces
+  bool in_enum = false;  // between the braces of one
+};
+
+// Identifiers outside comments, strings, character constants and directives.
+void for_each_word(std::string_view text, const std::function<void(const Word&)>& f);
+
+// What blanks separate.
+std::vector<std::string> split_words(std::string_view text);
+
+// The lines that begin with #, without it.
+std::vector<std::string_view> directives_of(std::string_view text);
+
+}  // namespace dvm::compiler

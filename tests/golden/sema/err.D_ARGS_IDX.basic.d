@@ -1,0 +1,3 @@
+provider p { probe one(int); probe many(int, int, int, int, int, int, int, int, int, int, int); };
+p1:::one { trace(args[1]); }
+p1:::many { trace(args[10]); }

@@ -1,0 +1,1 @@
+pid99:::entry { trace(args[0]); }

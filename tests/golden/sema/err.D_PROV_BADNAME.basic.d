@@ -1,0 +1,1 @@
+provider disk2 { probe one(int); };

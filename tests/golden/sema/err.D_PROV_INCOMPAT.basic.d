@@ -1,0 +1,2 @@
+provider disk { probe one(int); };
+provider disk { probe one(char *); probe two(); };

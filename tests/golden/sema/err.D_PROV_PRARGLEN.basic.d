@@ -1,0 +1,1 @@
+provider disk { probe one(int a) : (int a, int b); };
