@@ -2,9 +2,12 @@
 
 #include "runtime/consumer/printf.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netdb.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 
 namespace dvm::runtime {
@@ -13,7 +16,7 @@ namespace {
 constexpr int kMostWidth = 65535;
 constexpr int kAddressDigits = 16;
 
-constexpr std::string_view kConversions = "diuoxXpcCsSYT";
+constexpr std::string_view kConversions = "diuoxXpcCsSYTeEfgGIP";
 constexpr std::string_view kFlags = "#+- 0'";
 
 class Reader {
@@ -59,9 +62,12 @@ void read_width(Reader& reader, Conversion& conversion) {
     conversion.precision = reader.number();
 }
 
-// Lengths say nothing here: the argument's type does.
-void skip_length(Reader& reader) {
-  while (!reader.at_end() && std::string_view("hlLw").find(reader.peek()) != std::string_view::npos) reader.next();
+// Of lengths only that of wide characters says something here: else the argument's type does.
+void read_length(Reader& reader, Conversion& conversion) {
+  while (!reader.at_end() && std::string_view("hlLw").find(reader.peek()) != std::string_view::npos) {
+    const char c = reader.next();
+    conversion.is_wide = c == 'l' || c == 'w';
+  }
 }
 
 // "%", flags, width and precision, then `tail`, for C's printf.
@@ -84,6 +90,19 @@ void append_string(std::string& out, const Conversion& c, const std::string& tex
   append(out, c_format(c, "s").c_str(), text.c_str());
 }
 void append_char(std::string& out, const Conversion& c, char value) { append(out, c_format(c, "c").c_str(), value); }
+
+template <class Float>
+Float as_float(const Datum& datum) {
+  Float value{};
+  std::memcpy(&value, datum.bytes.data(), std::min(sizeof(value), datum.bytes.size()));
+  return value;
+}
+void append_float(std::string& out, const Conversion& c, const Datum& datum) {
+  const char letter[] = {c.kind, 0}, long_double[] = {'L', c.kind, 0};
+  if (datum.bytes.size() > sizeof(double)) return append(out, c_format(c, long_double).c_str(), as_float<long double>(datum));
+  const bool is_float = datum.bytes.size() == sizeof(float);
+  append(out, c_format(c, letter).c_str(), is_float ? static_cast<double>(as_float<float>(datum)) : as_float<double>(datum));
+}
 #pragma GCC diagnostic pop
 
 std::string escape(char c) {
@@ -115,6 +134,48 @@ std::string time_text(int64_t nanoseconds, const char* format) {
   return {text, length};
 }
 
+// UTF-8, whatever the locale: a script's output should not depend on it.
+void append_utf8(std::string& out, uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+    return;
+  }
+  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  out += static_cast<char>((0xff00 >> (more + 1)) | (c >> (6 * more)));
+  for (int i = more - 1; i >= 0; i--) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
+}
+
+// Characters of 32 bits up to a zero.
+std::string wide_text(std::span<const std::byte> bytes) {
+  std::string text;
+  for (; bytes.size() >= sizeof(uint32_t); bytes = bytes.subspan(sizeof(uint32_t))) {
+    uint32_t c = 0;
+    std::memcpy(&c, bytes.data(), sizeof(c));
+    if (c == 0) break;
+    append_utf8(text, c);
+  }
+  return text;
+}
+
+// The name of a service, given its port in network order; else the port as a number.
+std::string port_name(uint16_t port) {
+  servent entry{}, *found = nullptr;
+  char room[1024];
+  if (getservbyport_r(port, nullptr, &entry, room, sizeof(room), &found) == 0 && found) return found->s_name;
+  return fmt::format("{}", ntohs(port));
+}
+
+// The name of the host that the text of an address belongs to; else that text.
+std::string host_name(const std::string& text) {
+  addrinfo hints{}, *list = nullptr;
+  hints.ai_flags = AI_NUMERICHOST;
+  if (getaddrinfo(text.c_str(), nullptr, &hints, &list) != 0) return text;
+  char name[NI_MAXHOST] = "";
+  const bool found = getnameinfo(list->ai_addr, list->ai_addrlen, name, sizeof(name), nullptr, 0, NI_NAMEREQD) == 0;
+  freeaddrinfo(list);
+  return found ? name : text;
+}
+
 // A string where a string is asked for; of anything else, its digits or its bytes as text.
 std::string text_of(const Datum& datum) {
   return datum.is_integer() ? fmt::format("{}", datum.signed_value()) : std::string(datum.text());
@@ -141,11 +202,13 @@ Result<Format> Format::parse(std::string_view text) {
     }
     read_flags(reader, current);
     read_width(reader, current);
-    skip_length(reader);
+    read_length(reader, current);
     current.kind = reader.next();
     if (current.kind == '%') {
       current.literal += '%';
-      current = {current.literal, 0, false, "", -1, -1, false, false};
+      std::string literal = std::move(current.literal);
+      current = {};
+      current.literal = std::move(literal);
       continue;
     }
     if (current.kind == 0 || kConversions.find(current.kind) == std::string_view::npos)
@@ -173,17 +236,28 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum)
     case 'X':
       return append_unsigned(out, c, "llX", value);
     case 'c':
+      if (c.is_wide) return append_string(out, c, wide_text(datum.bytes));
       return append_char(out, c, static_cast<char>(value));
     case 'C':
       return append_string(out, c, escape(static_cast<char>(value)));
     case 's':
-      return append_string(out, c, text_of(datum));
+      return append_string(out, c, c.is_wide ? wide_text(datum.bytes) : text_of(datum));
     case 'S':
       return append_string(out, c, escaped(text_of(datum)));
     case 'Y':
       return append_string(out, c, time_text(datum.signed_value(), "%Y %b %e %T"));
     case 'T':
       return append_string(out, c, time_text(datum.signed_value(), "%a, %d %b %Y %T %Z"));
+    case 'P':
+      return append_string(out, c, port_name(static_cast<uint16_t>(value)));
+    case 'I':
+      return append_string(out, c, host_name(text_of(datum)));
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'g':
+    case 'G':
+      return append_float(out, c, datum);
     default:  // parse() admits no other
       return;
   }

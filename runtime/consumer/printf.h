@@ -4,7 +4,8 @@
 //   % [@] [# + space - 0 ' ?] [width or *] [.precision or .*] [h hh l ll L w] conversion
 //
 // Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
-// escaped), Y T (time in ns since 1970: local, RFC 822), %. An @ takes the next aggregation of printa() instead of a key; a ?
+// escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), I (a host by the text of its
+// address), P (a service by its port in network order), %. An @ takes the next aggregation of printa() instead of a key; a ?
 // stands for the width of an address. compiler/sema/check_printf.cpp has refused all others with their reason.
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct Conversion {
   int precision = -1;
   bool width_given = false;      // by an argument: *
   bool precision_given = false;  // by an argument: .*
+  bool is_wide = false;          // c, s: of wchar_t
 };
 
 class Format {

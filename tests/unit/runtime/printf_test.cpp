@@ -84,6 +84,28 @@ TEST(Printf, Times) {
   EXPECT_EQ(format("%T", {int64_t{981173106} * 1'000'000'000}), "Sat, 03 Feb 2001 04:05:06 UTC");
 }
 
+template <class T>
+Argument bytes_of(const T& value) {
+  Argument argument(0, {dif::TypeKind::bytes, false, false, sizeof(value), ""});
+  argument.bytes.assign(reinterpret_cast<const char*>(&value), sizeof(value));
+  return argument;
+}
+
+TEST(Printf, WideCharactersAreUtf8) {
+  EXPECT_EQ(format("%wc%lc", {{0x20ac, integer(4)}, {'A', integer(4)}}), "\u20acA");
+  EXPECT_EQ(format("<%ws><%4ls>", {bytes_of(U"\u00e9\U0001f600"), bytes_of(U"x")}), "<\u00e9\U0001f600><   x>");
+}
+
+TEST(Printf, FloatingPointHasTheSizeOfItsType) {
+  EXPECT_EQ(format("%f %.1e %g %G", {bytes_of(1.5f), bytes_of(0.25), bytes_of(1e20), bytes_of(1e-20)}),
+            "1.500000 2.5e-01 1e+20 1E-20");
+}
+
+TEST(Printf, ServicesAndHostsWithoutAName) {
+  EXPECT_EQ(format("%P", {{0xffff, integer(2, false)}}), "65535");
+  EXPECT_EQ(format("%I", {"no address"}), "no address");
+}
+
 TEST(Printf, MissingArgumentsPrintNothing) { EXPECT_EQ(format("<%d><%s>", {1}), "<1><>"); }
 
 TEST(Printf, UnknownConversionsAreRefused) {

@@ -1,1 +1,0 @@
-BEGIN { printa(@nosuch); }
