@@ -4,6 +4,9 @@
 #include "compiler/lower/expr_lowering.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/optimize.h"
+#include "compiler/sema/check_action.h"
+#include "compiler/sema/check_types.h"
+#include "compiler/sema/tables.h"
 #include "dvm/dif/instruction.h"
 
 namespace dvm::compiler {
@@ -46,6 +49,32 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
 
 namespace {
 
+uint32_t constant(const Call& call, size_t index) {
+  int64_t value = 0;
+  if (index < call.arguments.size()) ExprChecker::constant(*call.arguments[index], value);
+  return static_cast<uint32_t>(value);
+}
+
+// A stack, or the symbol of an address.
+dif::RecDesc lower_key_action(const Call& call, Session& s) {
+  dif::RecDesc desc;
+  desc.made_by = find_by_name(dif::kActions, call.name)->id;
+  const bool is_stack = dif::find_action(desc.made_by)->arguments.starts_with("int?");
+  if (is_stack)
+    desc.frames = constant(call, 0), desc.strsize = constant(call, 1);
+  else
+    desc.difo = lower_expr(*call.arguments[0], Use::record, s);
+  return desc;
+}
+
+dif::RecDesc lower_record(const Expr& expr, Use use, Session& s) {
+  const auto* call = as<Call>(&expr);
+  if (call && is_key_action(call->name)) return lower_key_action(*call, s);
+  dif::RecDesc desc;
+  desc.difo = lower_expr(expr, use, s);
+  return desc;
+}
+
 dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   dif::ActDesc desc;
   desc.kind = action.kind;
@@ -55,7 +84,7 @@ dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   desc.key_count = action.key_count;
   desc.parameters = action.parameters;
   for (const ExprPtr& arg : action.args)
-    desc.args.push_back({lower_expr(*arg, action.kind == dif::Action::expression ? Use::effect : Use::record, s)});
+    desc.args.push_back(lower_record(*arg, action.kind == dif::Action::expression ? Use::effect : Use::record, s));
   return desc;
 }
 

@@ -4,89 +4,69 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/check_types.h"
-#include "compiler/sema/fold_constants.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
 
 namespace {
 
-std::string spell(const Call& call) { return call.name + "( )"; }
-
-bool arguments_left(const Call& call, size_t at_least, size_t at_most, Session& s) {
-  const size_t n = call.arguments.size();
-  if (n >= at_least && n <= at_most) return true;
-  s.error(Tag::D_PROTO_LEN, call.where,
-          fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", spell(call), n, n == 1 ? "" : "s",
-                      at_least == at_most ? "" : "at least ", at_least));
+bool wrong(Tag tag, const Expr& where, std::string message, Session& s) {
+  s.error(tag, where.where, std::move(message));
   return false;
 }
 
-// A value that is recorded: an expression with a value of its own.
-bool check_trace(Call& call, CheckedAction& action, Session& s) {
-  if (!arguments_left(call, 1, 1, s)) return false;
-  if (call.arguments[0]->kind == ExprKind::Aggregation) {
-    s.error(Tag::D_TRACE_DYN, call.arguments[0]->where, fmt::format("{} may not be applied to a dynamic expression", spell(call)),
+// Actions whose row in actions.def says all about their arguments.
+bool check_fixed(Call& call, CheckedAction& action, Session& s) {
+  ExprChecker checker(s);
+  for (ExprPtr& argument : call.arguments) checker.check(argument);
+  const dif::ActionInfo& row = *dif::find_action(action.kind);
+  if (!checker.check_prototype(spell(call), row.arguments, call.arguments, call.where)) return false;
+  for (ExprPtr& argument : call.arguments) action.args.push_back(std::move(argument));
+  return true;
+}
+
+// trace and print: an expression with a value of its own.
+bool check_traced(Call& call, CheckedAction& action, Session& s) {
+  if (!check_count(call, {1, 1}, Tag::D_PROTO_LEN, s)) return false;
+  const bool is_trace = action.kind == dif::Action::trace;
+  ExprPtr& value = call.arguments[0];
+  if (value->kind == ExprKind::Aggregation) {
+    s.error(is_trace ? Tag::D_TRACE_DYN : Tag::D_PRINT_AGG, value->where,
+            fmt::format("{} may not be applied to {}", spell(call), is_trace ? "a dynamic expression" : "an aggregation"),
             {"aggregations are printed with printa()"});
     return false;
   }
-  ExprChecker checker(s);
-  if (!checker.check_value(call.arguments[0])) return false;
-  if (is_void(call.arguments[0]->type)) {
-    s.error(Tag::D_TRACE_VOID, call.arguments[0]->where, fmt::format("{} may not be applied to a void expression", spell(call)));
-    return false;
-  }
-  action.args.push_back(std::move(call.arguments[0]));
+  if (!ExprChecker(s).check_value(value)) return false;
+  if (is_void(value->type))
+    return wrong(is_trace ? Tag::D_TRACE_VOID : Tag::D_PRINT_VOID, *value,
+                 fmt::format("{} may not be applied to a void expression", spell(call)), s);
+  action.args.push_back(std::move(value));
   return true;
 }
 
-bool check_exit(Call& call, CheckedAction& action, Session& s) {
-  ExprChecker checker(s);
-  for (ExprPtr& argument : call.arguments) checker.check(argument);
-  if (!checker.check_prototype(spell(call), "int", call.arguments, call.where)) return false;
-  action.args.push_back(std::move(call.arguments[0]));
+// tracemem(address, bytes at most, how many of them).
+bool check_tracemem(Call& call, CheckedAction& action, Session& s) {
+  std::vector<ExprPtr>& a = call.arguments;
+  if (!check_count(call, {2, SIZE_MAX}, Tag::D_PROTO_LEN, s)) return false;
+  for (ExprPtr& argument : a)
+    if (!ExprChecker(s).check_value(argument)) return false;
+  int64_t most = 0;
+  if (!is_scalar(a[0]->type)) return wrong_argument(Tag::D_TRACEMEM_ADDR, call, 0, "pointer or integer", s);
+  if (!positive_constant(*a[1], most))
+    return wrong(Tag::D_TRACEMEM_SIZE, *a[1], "tracemem( ) argument #2 must be a non-zero positive integral constant expression",
+                 s);
+  if (a.size() > 3) return wrong(Tag::D_TRACEMEM_ARGS, *a[3], "tracemem( ) prototype mismatch: expected at most 3 args", s);
+  if (a.size() == 3 && !is_scalar(a[2]->type))
+    return wrong(Tag::D_TRACEMEM_DYNSIZE, *a[2], "tracemem( ) dynamic size (argument #3) must be of scalar type", s);
+  action.parameters = {most};
+  action.args.push_back(std::move(a[0]));
+  if (a.size() == 3) action.args.push_back(std::move(a[2]));
   return true;
-}
-
-bool check_aggregation_only(Call& call, CheckedAction& action, Session& s) {
-  if (!arguments_left(call, 1, 1, s)) return false;
-  AggregationSymbol* a = aggregation_argument(call, 0, Tag::D_CLEAR_AGGARG, s);
-  if (!a) return false;
-  action.aggregations.push_back(a->desc.id);
-  return true;
-}
-
-// trunc and normalize: an aggregation and an integer.
-bool check_with_count(Call& call, CheckedAction& action, size_t at_least, Tag tag, Session& s) {
-  if (!arguments_left(call, at_least, 2, s)) return false;
-  AggregationSymbol* a = aggregation_argument(call, 0, tag, s);
-  if (!a) return false;
-  action.aggregations.push_back(a->desc.id);
-  if (call.arguments.size() == 1) return true;
-  ExprPtr& value = call.arguments[1];
-  ExprChecker checker(s);
-  if (!checker.check_value(value)) return false;
-  if (!is_integer(value->type)) {
-    s.error(Tag::D_PROTO_ARG, value->where,
-            fmt::format("{} argument #2 is incompatible with prototype:\n\tprototype: int\n\t argument: {}", spell(call),
-                        value->type->name));
-    return false;
-  }
-  action.args.push_back(convert(std::move(value), s.types.basic("int64_t")));
-  return true;
-}
-
-bool check_trunc(Call& call, CheckedAction& action, Session& s) {
-  return check_with_count(call, action, 1, Tag::D_TRUNC_AGGARG, s);
-}
-bool check_normalize(Call& call, CheckedAction& action, Session& s) {
-  return check_with_count(call, action, 2, Tag::D_NORMALIZE_AGGARG, s);
 }
 
 bool check_format(Call& call, CheckedAction& action, Session& s) {
   ExprChecker checker(s);
-  for (size_t i = 0; i < call.arguments.size(); i++) {
-    ExprPtr& argument = call.arguments[i];
+  for (ExprPtr& argument : call.arguments) {
     if (argument->kind == ExprKind::Aggregation) {
       s.error(Tag::D_PRINTF_AGG_CONV, argument->where, fmt::format("{} may not be applied to an aggregation", spell(call)),
               {"aggregations are printed with printa()"});
@@ -99,21 +79,12 @@ bool check_format(Call& call, CheckedAction& action, Session& s) {
   return true;
 }
 
-bool check_setopt(Call& call, CheckedAction& action, Session& s) {
-  if (!arguments_left(call, 1, 2, s)) return false;
-  for (size_t i = 0; i < call.arguments.size(); i++) {
-    ExprPtr& argument = call.arguments[i];
-    ExprChecker checker(s);
-    if (!checker.check_value(argument)) return false;
-    if (!is_string(argument->type)) {
-      s.error(Tag::D_PROTO_ARG, argument->where,
-              fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: string\n\t argument: {}", spell(call),
-                          i + 1, argument->type->name));
-      return false;
-    }
-    action.args.push_back(std::move(argument));
-  }
-  return true;
+// An empty name gives the output back, and a program spells that ".".
+bool check_freopen(Call& call, CheckedAction& action, Session& s) {
+  auto* name = call.arguments.empty() ? nullptr : as<String>(call.arguments[0].get());
+  if (name && name->value == ".") return wrong(Tag::D_FREOPEN_INVALID, *name, "freopen( ) argument #1 cannot be \".\"", s);
+  if (name && name->value.empty()) name->value = ".";
+  return check_format(call, action, s);
 }
 
 struct ActionCheck {
@@ -121,42 +92,29 @@ struct ActionCheck {
   bool (*check)(Call&, CheckedAction&, Session&);
 };
 constexpr ActionCheck kChecks[] = {
-    {dif::Action::trace, check_trace},
-    {dif::Action::exit, check_exit},
-    {dif::Action::printf, check_format},
-    {dif::Action::printa, check_printa},
-    {dif::Action::system, check_format},
-    {dif::Action::setopt, check_setopt},
-    {dif::Action::clear, check_aggregation_only},
-    {dif::Action::denormalize, check_aggregation_only},
-    {dif::Action::trunc, check_trunc},
-    {dif::Action::normalize, check_normalize},
+    {dif::Action::trace, check_traced},          {dif::Action::print, check_traced},  {dif::Action::tracemem, check_tracemem},
+    {dif::Action::printf, check_format},         {dif::Action::system, check_format}, {dif::Action::freopen, check_freopen},
+    {dif::Action::printa, check_printa},         {dif::Action::clear, check_clear},   {dif::Action::normalize, check_normalize},
+    {dif::Action::denormalize, check_normalize}, {dif::Action::trunc, check_trunc},
 };
 
-bool check_call(Call& call, const dif::ActionInfo& row, CheckedAction& action, Session& s) {
-  if (!row.unsupported.empty()) {
-    s.error(Tag::D_UNKNOWN, call.where, fmt::format("{} is not available in dvm: {}", spell(call), row.unsupported));
-    return false;
-  }
+bool check_call(ExprPtr& expr, const dif::ActionInfo& row, CheckedAction& action, Session& s) {
+  Call& call = *as<Call>(expr.get());
   action.kind = row.id;
+  if (is_key_action(row.name)) {
+    if (!check_key_action(call, s)) return false;
+    action.args.push_back(std::move(expr));
+    return true;
+  }
   for (const ActionCheck& c : kChecks)
     if (c.action == row.id) return c.check(call, action, s);
-  s.error(Tag::D_UNKNOWN, call.where, fmt::format("{} is not available in dvm: the compiler does not know it yet", spell(call)));
-  return false;
+  return check_fixed(call, action, s);
 }
 
 bool check_expression(ExprPtr& expr, CheckedAction& action, Session& s) {
-  if (const auto* call = as<Call>(expr.get()); call && find_by_name(dif::kAggregations, call->name)) {
-    s.error(Tag::D_AGG_FUNC, call->where, fmt::format("{}( ) may only be assigned to an aggregation", call->name),
-            {fmt::format("write @ = {}(...)", call->name)});
-    return false;
-  }
   ExprChecker checker(s);
   if (!checker.check_value(expr)) return false;
-  if (const Call* nested = checker.nested_action()) {
-    s.error(Tag::D_OP_ACT, nested->where, fmt::format("action {}( ) must be a statement of its own", nested->name));
-    return false;
-  }
+  if (const Call* nested = checker.nested_action()) return fail_in_expression(*nested, s);
   action.args.push_back(std::move(expr));
   return true;
 }
@@ -166,29 +124,43 @@ bool check(Statement& statement, CheckedAction& action, Session& s) {
       assign && assign->target->kind == ExprKind::Aggregation && assign->op == Op::assign)
     return check_aggregation(*assign, action, s);
   if (auto* call = as<Call>(statement.expr.get()))
-    if (const dif::ActionInfo* row = find_by_name(dif::kActions, call->name)) return check_call(*call, *row, action, s);
+    if (const dif::ActionInfo* row = find_by_name(dif::kActions, call->name)) return check_call(statement.expr, *row, action, s);
   return check_expression(statement.expr, action, s);
 }
 
 }  // namespace
 
-AggregationSymbol* aggregation_argument(const Call& call, size_t index, Tag tag, Session& s) {
-  const Expr& argument = *call.arguments[index];
-  const auto* aggregation = as<Aggregation>(&argument);
-  if (!aggregation || aggregation->has_keys) {
-    ExprPtr copy = clone(argument);
-    ExprChecker checker(s);
-    const bool keyed = aggregation != nullptr;
-    if (!keyed && !checker.check_value(copy)) return nullptr;
-    s.error(tag, argument.where,
-            fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: aggregation\n\t argument: {}", spell(call),
-                        index + 1, keyed ? "aggregation with keys" : copy->type->name));
-    return nullptr;
-  }
-  if (AggregationSymbol* known = s.symbols.find_aggregation(aggregation->name)) return known;
-  s.error(Tag::D_AGG_UNDEF, argument.where, fmt::format("undefined aggregation: @{}", aggregation->name));
-  return nullptr;
+bool fail_in_expression(const Call& call, Session& s) {
+  const bool is_action = find_by_name(dif::kActions, call.name) != nullptr;
+  s.error(Tag::D_CG_EXPR, call.where,
+          fmt::format("{} {} may not be called from a D expression (D program context required)",
+                      is_action ? "tracing function" : "aggregating function", spell(call)),
+          {is_action ? "an action is a statement of its own" : fmt::format("write @ = {}(...)", call.name)});
+  return false;
 }
+
+std::string spell(const Call& call) { return call.name + "( )"; }
+
+bool wrong_argument(Tag tag, const Call& call, size_t index, std::string_view prototype, Session& s) {
+  const Expr& argument = *call.arguments[index];
+  s.error(tag, argument.where,
+          fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", spell(call), index + 1,
+                      prototype, argument.type->name));
+  return false;
+}
+
+bool check_count(const Call& call, Arity arity, Tag tag, Session& s) {
+  const size_t n = call.arguments.size();
+  if (n >= arity.least && n <= arity.most) return true;
+  const bool is_exact = arity.least == arity.most;
+  const char* bound = is_exact ? "" : n < arity.least ? "at least " : "no more than ";
+  s.error(tag, call.where,
+          fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", spell(call), n, n == 1 ? "" : "s", bound,
+                      n < arity.least ? arity.least : arity.most));
+  return false;
+}
+
+bool positive_constant(const Expr& e, int64_t& value) { return ExprChecker::constant(e, value) && value > 0; }
 
 void check_statement(Statement& statement, std::vector<CheckedAction>& to, Session& s) {
   CheckedAction action;

@@ -1,6 +1,8 @@
 #pragma once
 // Statements to actions.
 
+#include <cstdint>
+
 #include "compiler/sema/session.h"
 
 namespace dvm::compiler {
@@ -8,14 +10,42 @@ namespace dvm::compiler {
 // Appends the action of one statement (which must not be an if).
 void check_statement(Statement& statement, std::vector<CheckedAction>& to, Session& session);
 
+// What may not follow speculate() or commit() in one clause; then actions that dvm does not have (check_order.cpp).
+void check_order(const std::vector<CheckedAction>& actions, Session& session);
+
 // printf's and printa's formats against what is printed (check_printf.cpp). False after a diagnostic.
 bool check_printf(const Call& call, CheckedAction& action, Session& session);
 bool check_printa(Call& call, CheckedAction& action, Session& session);
 
 // @name[keys] = function(...) (check_aggregation.cpp).
 bool check_aggregation(Assign& assign, CheckedAction& action, Session& session);
+// Whether keys of two types may index one aggregation, or aggregations of one printa().
+bool is_same_key(const Type* a, const Type* b);
 
-// The aggregation that an argument names; null after a diagnostic with that tag.
-AggregationSymbol* aggregation_argument(const Call& call, size_t index, Tag tag, Session& session);
+// Actions on whole aggregations (check_aggregation_action.cpp).
+bool check_clear(Call& call, CheckedAction& action, Session& session);
+bool check_normalize(Call& call, CheckedAction& action, Session& session);
+bool check_trunc(Call& call, CheckedAction& action, Session& session);
+// The aggregation that an argument names; null after a diagnostic: it names none, or one that no statement has assigned.
+AggregationSymbol* aggregation_argument(const Call& call, size_t index, Tag no_aggregation, Tag undefined, Session& session);
+
+// Actions that may be keys of an aggregation too: stacks, and addresses as symbols (check_stack.cpp).
+bool is_key_action(std::string_view name);
+// Checks the arguments of one and gives the call the type of what it records. False after a diagnostic.
+bool check_key_action(Call& call, Session& session);
+
+// An action or aggregating function inside an expression; false.
+bool fail_in_expression(const Call& call, Session& session);
+// "printf( )", as messages name a call.
+std::string spell(const Call& call);
+// An argument of another type than is wanted, in dtrace's words; false.
+bool wrong_argument(Tag tag, const Call& call, size_t index, std::string_view prototype, Session& session);
+// Whether there are so many arguments; false after a diagnostic.
+struct Arity {
+  size_t least, most;
+};
+bool check_count(const Call& call, Arity arity, Tag tag, Session& session);
+// A constant above zero.
+bool positive_constant(const Expr& e, int64_t& value);
 
 }  // namespace dvm::compiler

@@ -28,11 +28,11 @@ class AggregationCheck {
   }
 
  private:
-  bool fail(Tag tag, Location where, std::string message) {
-    s_.error(tag, where, std::move(message));
+  bool fail(Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
+    s_.error(tag, where, std::move(message), std::move(hints));
     return false;
   }
-  std::string spell() const { return call_->name + "( )"; }
+  std::string spell() const { return compiler::spell(*call_); }
 
   bool not_a_function() {
     ExprPtr copy = clone(*value_);
@@ -45,14 +45,19 @@ class AggregationCheck {
     if (target_.keys.size() > dif::kTupleDepth)
       return fail(Tag::D_PROTO_LEN, target_.where,
                   fmt::format("@{}[ ] has too many keys: at most {} are possible", target_.name, dif::kTupleDepth));
-    for (size_t i = 0; i < target_.keys.size(); i++) {
-      ExprPtr& key = target_.keys[i];
-      if (!checker_.check_value(key)) return false;
-      if (!is_key(key->type))
-        return fail(Tag::D_KEY_TYPE, key->where,
-                    fmt::format("{} expression may not be used as @{}[ ] index: key #{}", key->type->name, target_.name, i + 1));
-    }
+    for (size_t i = 0; i < target_.keys.size(); i++)
+      if (!key(target_.keys[i], i + 1)) return false;
     return true;
+  }
+
+  // Everything that has a value may be a key, and what a stack action records.
+  bool key(ExprPtr& e, size_t number) {
+    if (auto* call = as<Call>(e.get()); call && is_key_action(call->name)) return check_key_action(*call, s_);
+    if (!checker_.check_value(e)) return false;
+    if (const Call* nested = checker_.nested_action()) return fail_in_expression(*nested, s_);
+    if (!is_void(e->type) && cls(e->type) != TypeClass::function) return true;
+    return fail(Tag::D_KEY_TYPE, e->where,
+                fmt::format("{} expression may not be used as aggregation index: key #{}", e->type->name, number));
   }
 
   // Prototypes as in aggregations.def: int is a value, const an integer constant.
@@ -67,29 +72,31 @@ class AggregationCheck {
       if (!word.ends_with('?')) required = constants.size();
     }
     const size_t n = call_->arguments.size();
-    if (n < required || n > constants.size())
-      return fail(Tag::D_PROTO_LEN, call_->where,
-                  fmt::format("{} prototype mismatch: {} arg{} passed, {}{} expected", spell(), n, n == 1 ? "" : "s",
-                              required < constants.size() ? "at least " : "", required));
+    if (!check_count(*call_, {required, constants.size()}, Tag::D_PROTO_LEN, s_)) return false;
     // The value and the increment are recorded; constants go with the aggregation.
     for (size_t i = 0; i < n; i++) {
       ExprPtr& argument = call_->arguments[i];
       if (!checker_.check_value(argument)) return false;
       if (constants[i])
         constants_.push_back(argument.get());
-      else if (!is_integer(argument->type) && !is_pointer(argument->type))
-        return fail(Tag::D_AGG_SCALAR, argument->where, fmt::format("{} argument #{} must be of scalar type", spell(), i + 1));
+      else if (i == 0 && !is_scalar(argument->type))
+        return fail(Tag::D_AGG_SCALAR, argument->where, fmt::format("{} argument #1 must be of scalar type", spell()));
+      else if (!is_scalar(argument->type))
+        return fail(Tag::D_PROTO_ARG, argument->where,
+                    fmt::format("{} increment value (argument #{}) must be of scalar type", spell(), i + 1));
     }
     return true;
   }
 
-  bool constant(size_t i, int64_t& value, Tag type_tag, Tag value_tag, int64_t min, int64_t max, const char* size) {
-    if (!ExprChecker::constant(*constants_[i], value))
-      return fail(type_tag, constants_[i]->where, fmt::format("{} argument #{} must be an integer constant", spell(), i + 2));
-    if (value < min || value > max)
-      return fail(value_tag, constants_[i]->where, fmt::format("{} argument #{} must be a {}", spell(), i + 2, size));
-    parameters_.push_back(value);
-    return true;
+  // The constants count from 1 behind the value, in messages too.
+  bool constant(size_t i, int64_t& value, Tag tag, std::string_view name) {
+    if (ExprChecker::constant(*constants_[i], value)) return true;
+    return fail(tag, constants_[i]->where, fmt::format("{} argument #{}{} must be an integer constant", spell(), i + 1, name));
+  }
+
+  bool in_32_bits(size_t i, int64_t value, Tag tag) {
+    if (value >= INT32_MIN && value <= INT32_MAX) return true;
+    return fail(tag, constants_[i]->where, fmt::format("{} argument #{} must be a 32-bit quantity", spell(), i + 1));
   }
 
   bool parameters() {
@@ -100,59 +107,82 @@ class AggregationCheck {
 
   bool linear() {
     int64_t base = 0, limit = 0, step = 1;
-    if (!constant(0, base, Tag::D_LQUANT_BASETYPE, Tag::D_LQUANT_BASEVAL, INT32_MIN, INT32_MAX, "32-bit quantity")) return false;
-    if (!constant(1, limit, Tag::D_LQUANT_LIMTYPE, Tag::D_LQUANT_LIMVAL, INT32_MIN, INT32_MAX, "32-bit quantity")) return false;
-    if (limit <= base)
+    if (!constant(0, base, Tag::D_LQUANT_BASETYPE, "") || !in_32_bits(0, base, Tag::D_LQUANT_BASEVAL)) return false;
+    if (!constant(1, limit, Tag::D_LQUANT_LIMTYPE, "") || !in_32_bits(1, limit, Tag::D_LQUANT_LIMVAL)) return false;
+    if (limit < base)
       return fail(Tag::D_LQUANT_MISMATCH, constants_[0]->where,
                   "lquantize( ) base (argument #1) must be less than limit (argument #2)");
-    if (constants_.size() < 3)
-      parameters_.push_back(step);
-    else if (!constant(2, step, Tag::D_LQUANT_STEPTYPE, Tag::D_LQUANT_STEPVAL, 1, UINT16_MAX, "16-bit quantity"))
-      return false;
-    const Location where = constants_.back()->where;
-    if (step > limit - base)
-      return fail(Tag::D_LQUANT_STEPLARGE, where,
-                  "lquantize( ) step (argument #3) too large: must leave at least one level between base and limit");
+    if (constants_.size() > 2 && !linear_step(step)) return false;
     const int64_t levels = (limit - base) / step;
+    if (levels == 0)
+      return fail(Tag::D_LQUANT_STEPLARGE, constants_.back()->where,
+                  "lquantize( ) step (argument #3) too large: must have at least one quantization level");
     if (levels > kMaxLevels)
-      return fail(Tag::D_LQUANT_STEPSMALL, where,
-                  fmt::format("lquantize( ) step (argument #3) too small: must be at least {}", (limit - base) / kMaxLevels + 1));
+      return fail(Tag::D_LQUANT_STEPSMALL, constants_.back()->where,
+                  "lquantize( ) step (argument #3) too small: number of quantization levels must be a 16-bit quantity",
+                  {fmt::format("a step of {} would do", (limit - base) / kMaxLevels + 1)});
+    parameters_ = {base, limit, step};
     return true;
+  }
+
+  bool linear_step(int64_t& step) {
+    const Expr& e = *constants_[2];
+    if (!positive_constant(e, step))
+      return fail(Tag::D_LQUANT_STEPTYPE, e.where, "lquantize( ) argument #3 must be a non-zero positive integer constant");
+    if (step <= UINT16_MAX) return true;
+    return fail(Tag::D_LQUANT_STEPVAL, e.where, "lquantize( ) argument #3 must be a 16-bit quantity");
   }
 
   bool log_linear() {
-    int64_t factor = 0, low = 0, high = 0, steps = 0;
-    if (!constant(0, factor, Tag::D_LLQUANT_FACTORTYPE, Tag::D_LLQUANT_FACTORVAL, 2, UINT16_MAX, "16-bit quantity of at least 2"))
-      return false;
-    if (!constant(1, low, Tag::D_LLQUANT_LMAGTYPE, Tag::D_LLQUANT_LMAGVAL, 0, UINT16_MAX, "16-bit quantity")) return false;
-    if (!constant(2, high, Tag::D_LLQUANT_HMAGTYPE, Tag::D_LLQUANT_HMAGVAL, 0, UINT16_MAX, "16-bit quantity")) return false;
-    if (!constant(3, steps, Tag::D_LLQUANT_STEPTYPE, Tag::D_LLQUANT_STEPVAL, 1, UINT16_MAX, "16-bit quantity")) return false;
-    if (high < low)
-      return fail(Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
-                  "llquantize( ) high magnitude (argument #4) must be at least the low magnitude (argument #3)");
-    double top = 1;
-    for (int64_t i = 0; i <= high && top < 1e30; i++) top *= static_cast<double>(factor);
-    if (top > 9.2e18)
-      return fail(Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
-                  "llquantize( ) factor (argument #2) to the power of the high magnitude (argument #4) overflows 64 bits");
-    if (steps < factor || steps % factor != 0)
-      return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where,
-                  "llquantize( ) steps (argument #5) must be a multiple of the factor (argument #2)");
-    if (!splits_evenly(factor, low, high, steps))
-      return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where,
-                  "llquantize( ) steps (argument #5) must divide each magnitude evenly");
-    if ((high - low + 1) * steps > kMaxLevels)
-      return fail(Tag::D_LLQUANT_STEPVAL, constants_[3]->where, "llquantize( ) has too many levels");
-    return true;
+    struct Row {
+      const char* name;
+      Tag type, value;
+    };
+    static constexpr Row kRows[] = {
+        {" (factor)", Tag::D_LLQUANT_FACTORTYPE, Tag::D_LLQUANT_FACTORVAL},
+        {" (low magnitude)", Tag::D_LLQUANT_LMAGTYPE, Tag::D_LLQUANT_LMAGVAL},
+        {" (high magnitude)", Tag::D_LLQUANT_HMAGTYPE, Tag::D_LLQUANT_HMAGVAL},
+        {" (linear steps per magnitude)", Tag::D_LLQUANT_STEPTYPE, Tag::D_LLQUANT_STEPVAL},
+    };
+    for (size_t i = 0; i < std::size(kRows); i++) {
+      int64_t value = 0;
+      if (!constant(i, value, kRows[i].type, kRows[i].name)) return false;
+      if (value < 0 || value > UINT16_MAX)
+        return fail(kRows[i].value, constants_[i]->where,
+                    fmt::format("llquantize( ) argument #{}{} must be an unsigned 16-bit quantity", i + 1, kRows[i].name));
+      parameters_.push_back(value);
+    }
+    return magnitudes(parameters_[0], parameters_[1], parameters_[2]) && steps(parameters_[0], parameters_[3]);
   }
 
-  // Magnitudes of more values than steps are cut into steps.
-  static bool splits_evenly(int64_t factor, int64_t low, int64_t high, int64_t steps) {
-    int64_t power = 1;
-    for (int64_t m = 0; m <= high; m++) {
-      power *= factor;
-      if (m >= low && power > steps && power % steps != 0) return false;
-    }
+  bool magnitudes(int64_t factor, int64_t low, int64_t high) {
+    if (factor < 2)
+      return fail(Tag::D_LLQUANT_FACTORVAL, constants_[0]->where, "llquantize( ) factor (argument #1) must be two or more");
+    if (high < low)
+      return fail(Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
+                  "llquantize( ) high magnitude (argument #3) must be at least the low magnitude (argument #2)");
+    double top = 1;
+    for (int64_t i = 0; i <= high && top < 1e30; i++) top *= static_cast<double>(factor);
+    if (top <= 9.2e18) return true;
+    return fail(
+        Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
+        fmt::format("llquantize( ) factor ({}) raised to power of high magnitude ({}) plus 1 overflows 64-bits", factor, high));
+  }
+
+  bool steps(int64_t factor, int64_t steps) {
+    const Location where = constants_[3]->where;
+    if (steps < factor)
+      return fail(Tag::D_LLQUANT_STEPVAL, where,
+                  "llquantize( ) factor (argument #1) must be less than or equal to the number of linear steps per magnitude "
+                  "(argument #4)");
+    int64_t power = factor;
+    while (power < steps) power *= factor;
+    if (steps % factor != 0 || power % steps != 0)
+      return fail(Tag::D_LLQUANT_STEPVAL, where,
+                  "llquantize( ) factor (argument #1) must evenly divide the number of steps per magnitude (argument #4), and "
+                  "the number of steps per magnitude must evenly divide a power of the factor");
+    if ((parameters_[2] - parameters_[1] + 1) * steps > kMaxLevels)
+      return fail(Tag::D_LLQUANT_STEPVAL, where, "llquantize( ) has too many levels");
     return true;
   }
 
@@ -212,7 +242,7 @@ class AggregationCheck {
                   fmt::format("@{}[ ] prototype mismatch: {} key{} passed, {} expected", target_.name, n, n == 1 ? "" : "s",
                               known.keys.size()));
     for (size_t i = 0; i < n; i++) {
-      if (checker_.is_compatible(known.keys[i], *target_.keys[i])) continue;
+      if (is_same_key(known.keys[i], target_.keys[i]->type)) continue;
       return fail(Tag::D_PROTO_ARG, target_.keys[i]->where,
                   fmt::format("@{}[ ] key #{} is incompatible with prototype:\n\tprototype: {}\n\t      key: {}", target_.name,
                               i + 1, known.keys[i]->name, target_.keys[i]->type->name));
@@ -225,18 +255,18 @@ class AggregationCheck {
       Tag tag;
       const char* what;
     };
-    static constexpr Row kLinear[] = {{Tag::D_LQUANT_MATCHBASE, "base (argument #1)"},
-                                      {Tag::D_LQUANT_MATCHLIM, "limit (argument #2)"},
-                                      {Tag::D_LQUANT_MATCHSTEP, "step (argument #3)"}};
-    static constexpr Row kLog[] = {{Tag::D_LLQUANT_MATCHFACTOR, "factor (argument #2)"},
-                                   {Tag::D_LLQUANT_MATCHLMAG, "low magnitude (argument #3)"},
-                                   {Tag::D_LLQUANT_MATCHHMAG, "high magnitude (argument #4)"},
-                                   {Tag::D_LLQUANT_MATCHSTEPS, "steps (argument #5)"}};
+    static constexpr Row kLinear[] = {
+        {Tag::D_LQUANT_MATCHBASE, "base"}, {Tag::D_LQUANT_MATCHLIM, "limit"}, {Tag::D_LQUANT_MATCHSTEP, "step"}};
+    static constexpr Row kLog[] = {{Tag::D_LLQUANT_MATCHFACTOR, "factor"},
+                                   {Tag::D_LLQUANT_MATCHLMAG, "low magnitude"},
+                                   {Tag::D_LLQUANT_MATCHHMAG, "high magnitude"},
+                                   {Tag::D_LLQUANT_MATCHSTEPS, "linear steps per magnitude"}};
     const Row* rows = row_->id == dif::Action::agg_lquantize ? kLinear : kLog;
     for (size_t i = 0; i < parameters_.size(); i++)
       if (parameters_[i] != known.desc.parameters[i])
         return fail(rows[i].tag, target_.where,
-                    fmt::format("{} {} does not match previous declaration at line {}", spell(), rows[i].what, known.line));
+                    fmt::format("{} {} (argument #{}) doesn't match previous declaration: expected {}, found {}", spell(),
+                                rows[i].what, i + 1, known.desc.parameters[i], parameters_[i]));
     return true;
   }
 
@@ -252,6 +282,11 @@ class AggregationCheck {
 };
 
 }  // namespace
+
+bool is_same_key(const Type* a, const Type* b) {
+  const auto is_number = [](const Type* t) { return is_integer(t) || cls(t) == TypeClass::pointer; };
+  return &resolve(*a) == &resolve(*b) || (is_number(a) && is_number(b)) || (is_string_like(a) && is_string_like(b));
+}
 
 bool check_aggregation(Assign& assign, CheckedAction& action, Session& session) {
   return AggregationCheck(assign, action, session).run();

@@ -43,7 +43,7 @@ bool ExprChecker::check_prototype(const std::string& what, std::string_view prot
 
 ExprPtr ExprChecker::check(Call& e) {
   if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
-    if (find_by_name(dif::kActions, e.name)) nested_action_ = &e;
+    nested_action_ = &e;
     e.type = s_.types.basic("void");
     return nullptr;
   }

@@ -42,6 +42,7 @@ void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
     check_predicate(checked.predicate, s);
     s.diagnostics.set_region("action list");
     for (Statement& statement : plain.statements) check_statement(statement, checked.actions, s);
+    check_order(checked.actions, s);
     expand_translations(checked, s);
     s.diagnostics.set_region("");
     to.push_back(std::move(checked));

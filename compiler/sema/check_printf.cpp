@@ -11,38 +11,91 @@ namespace dvm::compiler {
 
 namespace {
 
-bool is_any_integer(const Type* t) { return is_integer(t); }
+bool is_any(const Type* t) { return is_integer(t); }
 bool is_address(const Type* t) { return is_pointer(t) || is_integer(t); }
-bool is_floating(const Type*) { return false; }
+bool is_long_double(const Type* t) { return is_floating(t) && resolve(*t).size == 16; }
+bool is_character(const Type* t) { return is_integer(t) && resolve(*t).size <= 4; }
+bool is_time(const Type* t) { return is_integer(t) && resolve(*t).size == 8; }
 
+// Integers of one size: exactly of that sign, or of either for the hexadecimal ones.
+template <unsigned size, bool sign>
+bool is_exactly(const Type* t) {
+  return cls(t) == TypeClass::integer && resolve(*t).size == size && is_signed(t) == sign;
+}
+template <unsigned size>
+bool is_of_size(const Type* t) {
+  return cls(t) == TypeClass::integer && resolve(*t).size == size;
+}
+template <unsigned size>
+bool is_array_of(const Type* t) {
+  return cls(t) == TypeClass::array && is_of_size<size>(target_of(t));
+}
+bool is_text(const Type* t) { return is_string(t) || is_array_of<1>(t); }
+bool is_stack(const Type* t) { return t->name == "stack"; }
+bool is_symbol(const Type* t) { return is_address(t) || t->name == "_symaddr"; }
+bool is_user_symbol(const Type* t) { return is_address(t) || t->name == "_usymaddr"; }
+
+constexpr const char* kInteger = "char, short, int, long, or long long";
+constexpr const char* kCharacter = "char, short, or int";
+constexpr const char* kFloating = "float, double, or long double";
+constexpr const char* kText = "char [] or string (or use stringof)";
+constexpr const char* kAddress = "pointer or integer";
+constexpr const char* kWideText = "wchar_t []";
+
+// DTrace's conversions: sizes and letters, what they take in the words of messages, and why dvm refuses one.
 struct ConversionRow {
-  std::string_view letters;
-  std::string_view prototype;    // as messages name it; what is missing when dvm does not have the conversion
-  bool (*accepts)(const Type*);  // nullptr: dvm does not have it
+  std::string_view names;  // apart by blanks
+  std::string_view prototype;
+  bool (*accepts)(const Type*);
+  const char* unsupported = nullptr;
 };
 constexpr ConversionRow kConversions[] = {
-    {"diouxX", "char, short, int, long, or long long", is_any_integer},
-    {"cC", "char, short, or int", is_any_integer},
-    {"eEfFgG", "float, double, or long double", is_floating},
-    {"sS", "char [] or string (or use stringof)", is_string_like},
-    {"p", "pointer or integer", is_address},
-    {"YT", "int64_t", is_any_integer},
-    {"aA", "addresses are not printed as symbols yet", nullptr},
-    {"k", "stacks are not recorded yet", nullptr},
-    {"IP", "network addresses are not printed yet", nullptr},
+    {"a", kAddress, is_symbol, "a uprobe fires with no kernel address"},
+    {"A", "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)", is_user_symbol,
+     "addresses are not printed as symbols yet"},
+    {"c C", kCharacter, is_character},
+    {"d i o u x X", kInteger, is_any},
+    {"e E f g G", kFloating, is_floating},
+    {"hd hi", "short", is_exactly<2, true>},
+    {"ho hu", "unsigned short", is_exactly<2, false>},
+    {"hx hX", "short", is_of_size<2>},
+    {"I", kText, is_text},
+    {"k", "stack", is_stack, "stacks are not printed by a format yet"},
+    {"lc wc", "int", is_exactly<4, true>},
+    {"ld li", "long", is_exactly<8, true>},
+    {"lo lu", "unsigned long", is_exactly<8, false>},
+    {"ls ws", kWideText, is_array_of<4>},
+    {"lx lX", "long", is_of_size<8>},
+    {"lld lli", "long long", is_exactly<8, true>},
+    {"llo llu", "unsigned long long", is_exactly<8, false>},
+    {"llx llX", "long long", is_of_size<8>},
+    {"Le LE Lf Lg LG", "long double", is_long_double},
+    {"p", kAddress, is_address},
+    {"P", "uint16_t", is_exactly<2, false>},
+    {"s S", kText, is_text},
+    {"T Y", "int64_t", is_time},
 };
 
-const ConversionRow* find_conversion(char letter) {
+bool has_word(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
+
+const ConversionRow* find_conversion(std::string_view name) {
   for (const ConversionRow& row : kConversions)
-    if (row.letters.find(letter) != std::string_view::npos) return &row;
+    if (has_word(row.names, name)) return &row;
   return nullptr;
 }
 
 // Walks a format beside the values that its conversions take: arguments of printf, keys of printa.
 class FormatCheck {
  public:
-  FormatCheck(const Call& call, bool aggregations, Session& s)
-      : s_(s), call_(call), aggregations_(aggregations), where_(call.arguments[0]->where) {}
+  // `aggregated`: what %@ prints; null where there is no aggregation.
+  FormatCheck(const Call& call, const Type* aggregated, Session& s)
+      : s_(s), call_(call), aggregated_(aggregated), where_(call.arguments[0]->where) {}
 
   void add(const Type* type, Location where) { values_.push_back({type, where}); }
   size_t used() const { return used_; }
@@ -68,56 +121,64 @@ class FormatCheck {
     s_.error(tag, where, std::move(message));
     return false;
   }
-  const char* what() const { return aggregations_ ? "key" : "value"; }
 
   bool check(const Conversion& c) {
     number_++;
-    if (c.dynamic_width && !dynamic(c, '*', "field width")) return false;
-    if (c.dynamic_precision && !dynamic(c, '.', "precision")) return false;
-    const ConversionRow* row = find_conversion(c.letter);
+    if (c.dynamic_width && !dynamic(c, "*")) return false;
+    if (c.dynamic_precision && !dynamic(c, ".*")) return false;
+    const ConversionRow* row = find_conversion(c.name);
     if (!row)
-      return fail(Tag::D_PRINTF_FMT, where_, fmt::format("{}( ) conversion #{} (%{}) is not known", call_.name, number_, c.name));
-    if (!row->accepts)
-      return fail(Tag::D_UNKNOWN, where_,
-                  fmt::format("{}( ) conversion #{} (%{}) is not available: {}", call_.name, number_, c.name, row->prototype));
-    return c.is_aggregation ? check_aggregation() : check_value(c, *row);
+      return fail(Tag::D_PRINTF_FMT, where_,
+                  fmt::format("{}( ) format conversion #{} is undefined: %{}", call_.name, number_, c.name));
+    const bool good = c.is_aggregation ? check_aggregated(c, *row) : check_value(c, *row);
+    if (!good || !row->unsupported) return good;
+    return fail(Tag::D_UNKNOWN, where_,
+                fmt::format("{}( ) conversion #{} (%{}) is not available: {}", call_.name, number_, c.name, row->unsupported));
   }
 
-  bool check_aggregation() {
-    if (aggregations_) return true;
-    return fail(Tag::D_PRINTF_AGG_CONV, where_,
-                fmt::format("{}( ) %@ conversion requires an aggregation and is not for use with {}( )", call_.name, call_.name));
+  bool check_aggregated(const Conversion& c, const ConversionRow& row) {
+    if (!aggregated_)
+      return fail(Tag::D_PRINTF_AGG_CONV, where_,
+                  fmt::format("%@ conversion requires an aggregation and is not for use with {}( )", call_.name));
+    return check_type(c, row, {aggregated_, where_}, "aggregating action");
   }
 
   bool check_value(const Conversion& c, const ConversionRow& row) {
     if (used_ == values_.size())
       return fail(Tag::D_PRINTF_ARG_PROTO, where_,
-                  fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding {} argument", call_.name,
-                              number_, c.name, what()));
+                  fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding value argument",
+                              call_.name, number_, c.name));
     const Value& v = values_[used_++];
-    if (row.accepts(v.type)) return true;
-    return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
-                fmt::format("{}( ) argument #{} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
-                            "{}\n\t  argument: {}",
-                            call_.name, used_ + 1, number_, c.name, row.prototype, v.type->name));
+    return check_type(c, row, v, fmt::format("argument #{}", used_ + 1));
   }
 
-  bool dynamic(const Conversion& c, char mark, const char* what) {
+  bool check_type(const Conversion& c, const ConversionRow& row, const Value& v, std::string_view what) {
+    if (is_long_double(v.type))
+      return fail(Tag::D_UNKNOWN, v.where,
+                  fmt::format("{}( ) {} is a long double, which no register of DIF holds", call_.name, what));
+    if (row.accepts(v.type)) return true;
+    return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
+                fmt::format("{}( ) {} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
+                            "{}\n\t  argument: {}",
+                            call_.name, what, number_, c.name, row.prototype, v.type->name));
+  }
+
+  bool dynamic(const Conversion& c, const char* mark) {
     if (used_ == values_.size())
       return fail(Tag::D_PRINTF_DYN_PROTO, where_,
-                  fmt::format("{}( ) prototype mismatch: conversion #{} (%{}{}) is missing a corresponding {} argument",
-                              call_.name, number_, mark, c.name, what));
+                  fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding \"{}\" argument",
+                              call_.name, number_, c.name, mark));
     const Value& v = values_[used_++];
     if (is_integer(v.type)) return true;
     return fail(Tag::D_PRINTF_DYN_TYPE, v.where,
-                fmt::format("{}( ) argument #{} is incompatible with conversion #{} prototype:\n\tconversion: %{}{}\n\t "
+                fmt::format("{}( ) argument #{} is incompatible with conversion #{} prototype:\n\tconversion: % {} {}\n\t "
                             "prototype: int\n\t  argument: {}",
                             call_.name, used_ + 1, number_, mark, c.name, v.type->name));
   }
 
   Session& s_;
   const Call& call_;
-  bool aggregations_;
+  const Type* aggregated_;
   Location where_;
   std::vector<Value> values_;
   size_t used_ = 0;
@@ -126,25 +187,28 @@ class FormatCheck {
 
 bool is_format(const Call& call, Session& s) {
   if (call.arguments.empty()) {
-    s.error(Tag::D_PROTO_LEN, call.where, fmt::format("{}( ) prototype mismatch: 0 args passed, at least 1 expected", call.name));
+    s.error(Tag::D_PROTO_LEN, call.where, fmt::format("{} prototype mismatch: 0 args passed, 1 expected", spell(call)));
     return false;
   }
-  const Expr& first = *call.arguments[0];
-  if (first.kind == ExprKind::String) return true;
-  s.error(Tag::D_PRINTF_ARG_FMT, first.where,
-          fmt::format("{}( ) argument #1 is incompatible with prototype:\n\tprototype: string constant\n\t argument: {}",
-                      call.name, first.type->name));
-  return false;
+  return call.arguments[0]->kind == ExprKind::String || wrong_argument(Tag::D_PRINTF_ARG_FMT, call, 0, "string constant", s);
 }
 
 // Aggregations of one printa() must have the same keys.
-bool same_keys(const Call& call, const std::vector<AggregationSymbol*>& list, Session& s) {
-  for (size_t i = 1; i < list.size(); i++) {
-    bool same = list[i]->keys.size() == list[0]->keys.size();
-    for (size_t k = 0; same && k < list[i]->keys.size(); k++) same = is_string(list[i]->keys[k]) == is_string(list[0]->keys[k]);
-    if (same) continue;
+bool same_keys(const Call& call, const AggregationSymbol& first, const AggregationSymbol& other, Session& s) {
+  const auto count = [](const AggregationSymbol& a) {
+    return fmt::format("@{} has {} key{}", a.desc.name, a.keys.size(), a.keys.size() == 1 ? "" : "s");
+  };
+  if (first.keys.size() != other.keys.size()) {
     s.error(Tag::D_PRINTA_AGGKEY, call.where,
-            fmt::format("printa( ) keys of @{} do not match those of @{}", list[i]->desc.name, list[0]->desc.name));
+            fmt::format("printa( ): @{} and @{} do not have matching key signatures: {}, {}", first.desc.name, other.desc.name,
+                        count(first), count(other)));
+    return false;
+  }
+  for (size_t i = 0; i < first.keys.size(); i++) {
+    if (is_same_key(first.keys[i], other.keys[i])) continue;
+    s.error(Tag::D_PRINTA_AGGPROTO, call.where,
+            fmt::format("printa( ): @{1}[ ] key #{2} is incompatible with @{0}:\n{0:>9} key #{2}: {3}\n{1:>9} key #{2}: {4}",
+                        first.desc.name, other.desc.name, i + 1, first.keys[i]->name, other.keys[i]->name));
     return false;
   }
   return true;
@@ -156,7 +220,7 @@ bool check_printf(const Call& call, CheckedAction& action, Session& s) {
   if (!is_format(call, s)) return false;
   action.format = as<String>(call.arguments[0].get())->value;
   action.has_format = true;
-  FormatCheck check(call, false, s);
+  FormatCheck check(call, nullptr, s);
   for (size_t i = 1; i < call.arguments.size(); i++) {
     const Expr& argument = *call.arguments[i];
     if (is_void(argument.type)) {
@@ -175,24 +239,24 @@ bool check_printf(const Call& call, CheckedAction& action, Session& s) {
 
 bool check_printa(Call& call, CheckedAction& action, Session& s) {
   const bool has_format = !call.arguments.empty() && call.arguments[0]->kind == ExprKind::String;
-  if (call.arguments.size() < (has_format ? 2 : 1)) {
-    s.error(Tag::D_PRINTA_PROTO, call.where,
-            fmt::format("printa( ) prototype mismatch: {} arg{} passed, at least {} expected", call.arguments.size(),
-                        call.arguments.size() == 1 ? "" : "s", has_format ? 2 : 1));
+  if (call.arguments.empty()) return is_format(call, s);
+  if (has_format && call.arguments.size() == 1) {
+    s.error(Tag::D_PRINTA_PROTO, call.where, "printa( ) prototype mismatch: 1 arg passed, 2 expected");
     return false;
   }
   std::vector<AggregationSymbol*> list;
   for (size_t i = has_format ? 1 : 0; i < call.arguments.size(); i++) {
-    AggregationSymbol* a = aggregation_argument(call, i, Tag::D_PRINTA_AGGARG, s);
+    AggregationSymbol* a = aggregation_argument(call, i, Tag::D_PRINTA_AGGARG, Tag::D_PRINTA_AGGBAD, s);
     if (!a) return false;
     list.push_back(a);
     action.aggregations.push_back(a->desc.id);
+    if (!same_keys(call, *list[0], *a, s)) return false;
   }
-  if (!same_keys(call, list, s)) return false;
   if (!has_format) return true;
   action.format = as<String>(call.arguments[0].get())->value;
   action.has_format = true;
-  FormatCheck check(call, true, s);
+  const bool counts = list[0]->desc.function == dif::Action::agg_count;
+  FormatCheck check(call, s.types.basic(counts ? "uint64_t" : "int64_t"), s);
   for (const Type* key : list[0]->keys) check.add(key, call.arguments[0]->where);
   return check.run(action.format);
 }

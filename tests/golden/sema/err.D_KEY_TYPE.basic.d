@@ -1,3 +1,4 @@
 struct s { int a; };
 struct s v;
-BEGIN { @[v] = count(); }
+BEGIN { @[(void)1] = count(); }
+BEGIN { array[v] = 1; }

@@ -1,1 +1,1 @@
-BEGIN { @a[1] = count(); @b["x"] = count(); printa(@a, @b); }
+BEGIN { @a[1] = count(); @b = count(); printa(@a, @b); }

@@ -1,1 +1,1 @@
-BEGIN { printa(); }
+BEGIN { printa("%@d"); }

@@ -1,3 +1,2 @@
-BEGIN { printf("%a", 1); }
-BEGIN { printf("%P", 1); }
-BEGIN { @ = count(); printa("%@k", @); }
+BEGIN { printf("%a", arg0); }
+BEGIN { printf("%A", arg0); }

@@ -37,12 +37,20 @@ struct PredDesc {
 
 // A value that an action records (or a key, or an aggregation's value): the DIFO that makes it and its type, difo.result.
 // The ECB gives it its place: scalars at their natural alignment, strings strsize bytes, bytes `size`.
+//
+// Or what another action makes of it: a stack (no DIFO; its frames, 0 as the options say, and bytes for the strings of ustack) or
+// the symbol of an address (usym, uaddr, umod, ufunc, sym, func, mod: of the DIFO's value).
 struct RecDesc {
   Difo difo;
+  Action made_by = Action::expression;
+  uint32_t frames = 0;
+  uint32_t strsize = 0;
 };
 
 // One action of a clause.
 //   trace, exit, expression     args[0]
+//   stacks and symbols          args[0], made by the action
+//   tracemem                    args[0] the address; args[1] how many bytes, if given; parameters[0] at most so many
 //   printf, printa with format  format; printf: args in the order of the conversions
 //   aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count: none), then the increment if
 //   any;

@@ -1,0 +1,86 @@
+// stack(), ustack(), usym() and kin: actions that are also keys of aggregations. Tests: tests/golden/sema (err.D_STACK_*,
+// err.D_USTACK_*, tst.stack_keys.d).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/sema/check_action.h"
+#include "compiler/sema/check_types.h"
+#include "compiler/sema/tables.h"
+
+namespace dvm::compiler {
+
+namespace {
+
+// What these actions record has a type that no script can name; as a value it is void.
+Type recorded(const char* name) {
+  Type t;
+  t.cls = TypeClass::void_, t.name = name;
+  return t;
+}
+const Type kStack = recorded("stack"), kSymbol = recorded("_symaddr"), kUserSymbol = recorded("_usymaddr");
+
+bool fail(Tag tag, const Expr& where, const char* message, Session& s) {
+  s.error(tag, where.where, message);
+  return false;
+}
+
+bool check_stack(Call& call, Session& s) {
+  int64_t frames = 0;
+  if (call.arguments.empty()) return true;
+  if (call.arguments.size() > 1)
+    return fail(Tag::D_STACK_PROTO, *call.arguments[1], "stack( ) prototype mismatch: too many arguments", s);
+  if (positive_constant(*call.arguments[0], frames)) return true;
+  return fail(Tag::D_STACK_SIZE, *call.arguments[0], "stack( ) size must be a non-zero positive integral constant expression", s);
+}
+
+bool check_ustack(Call& call, Session& s) {
+  int64_t value = 0;
+  if (!call.arguments.empty() && !positive_constant(*call.arguments[0], value))
+    return fail(Tag::D_USTACK_FRAMES, *call.arguments[0], "ustack( ) argument #1 must be a non-zero positive integer constant",
+                s);
+  if (call.arguments.size() > 1 && (!ExprChecker::constant(*call.arguments[1], value) || value < 0))
+    return fail(Tag::D_USTACK_STRSIZE, *call.arguments[1], "ustack( ) argument #2 must be a positive integer constant", s);
+  if (call.arguments.size() > 2)
+    return fail(Tag::D_USTACK_PROTO, *call.arguments[2], "ustack( ) prototype mismatch: too many arguments", s);
+  return true;
+}
+
+bool check_address(Call& call, Session& s) {
+  return ExprChecker(s).check_prototype(spell(call), "ptr", call.arguments, call.where);
+}
+
+struct Row {
+  dif::Action action;
+  const Type* type;
+  bool (*check)(Call&, Session&);
+};
+constexpr Row kRows[] = {
+    {dif::Action::stack, &kStack, check_stack},        {dif::Action::ustack, &kStack, check_ustack},
+    {dif::Action::jstack, &kStack, check_ustack},      {dif::Action::usym, &kUserSymbol, check_address},
+    {dif::Action::umod, &kUserSymbol, check_address},  {dif::Action::uaddr, &kUserSymbol, check_address},
+    {dif::Action::ufunc, &kUserSymbol, check_address}, {dif::Action::sym, &kSymbol, check_address},
+    {dif::Action::func, &kSymbol, check_address},      {dif::Action::mod, &kSymbol, check_address},
+};
+
+const Row* find_row(std::string_view name) {
+  const dif::ActionInfo* action = find_by_name(dif::kActions, name);
+  const Row* row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return action && r.action == action->id; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+}  // namespace
+
+bool is_key_action(std::string_view name) { return find_row(name) != nullptr; }
+
+bool check_key_action(Call& call, Session& s) {
+  const Row& row = *find_row(call.name);
+  ExprChecker checker(s);
+  for (ExprPtr& argument : call.arguments)
+    if (!checker.check_value(argument)) return false;
+  call.type = row.type;
+  return row.check(call, s);
+}
+
+}  // namespace dvm::compiler

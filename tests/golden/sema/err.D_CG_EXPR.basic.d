@@ -1,0 +1,2 @@
+BEGIN { (void)exit(0); }
+BEGIN { count(); }

@@ -1,0 +1,1 @@
+BEGIN { normalize(@nosuch, 2); }

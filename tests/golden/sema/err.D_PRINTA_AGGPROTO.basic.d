@@ -1,0 +1,1 @@
+BEGIN { @one["x", 1] = count(); @two["x", "y"] = count(); printa(@one, @two); }

@@ -1,0 +1,2 @@
+BEGIN { stack(0); }
+BEGIN { stack(pid); }

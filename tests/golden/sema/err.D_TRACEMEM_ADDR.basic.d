@@ -1,0 +1,1 @@
+BEGIN { tracemem("x", 1); }

@@ -1,0 +1,2 @@
+BEGIN { tracemem(0, pid); }
+BEGIN { tracemem(0, 0); }

@@ -1,0 +1,2 @@
+BEGIN { ustack(0); }
+BEGIN { @[ustack(pid)] = count(); }

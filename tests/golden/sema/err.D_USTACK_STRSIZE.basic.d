@@ -1,0 +1,2 @@
+BEGIN { ustack(1, -1); }
+BEGIN { ustack(1, pid); }
