@@ -7,34 +7,31 @@
 
 #include "cmd/command.h"
 #include "cmd/tracing.h"
+#include "dvm/dif/probe_desc.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::cmd {
 namespace {
 
-std::string with_target(std::string field, pid_t target) {
-  static constexpr std::string_view kMacro = "$target";
-  size_t at = field.find(kMacro);
-  if (at != std::string::npos && target != 0) field.replace(at, kMacro.size(), std::to_string(target));
-  return field;
+Result<dif::ProbeDesc> read_description(const std::string& text, const std::map<std::string, std::string>& macros) {
+  std::string unknown;
+  const auto expanded = dif::expand_macros(text, [&](std::string_view name, size_t) -> std::optional<std::string> {
+    const auto macro = macros.find(std::string(name));
+    if (macro != macros.end()) return macro->second;
+    unknown = name;
+    return {};
+  });
+  if (!expanded) return Error{fmt::format("macro variable ${} is not defined", unknown)};
+  const auto description = dif::parse_probe_desc(*expanded);
+  if (!description) return Error{"more than four fields"};
+  return *description;
 }
 
-// Fields that are missing are missing on the left.
-dif::ProbeDesc parse_description(std::string_view text, pid_t target) {
-  dif::ProbeDesc description;
-  for (std::string* field : {&description.name, &description.function, &description.module, &description.provider}) {
-    size_t colon = text.rfind(':');
-    *field = with_target(std::string(colon == std::string_view::npos ? text : text.substr(colon + 1)), target);
-    if (colon == std::string_view::npos) break;
-    text = text.substr(0, colon);
-  }
-  return description;
-}
-
-int print_matches(runtime::Handle& handle, const std::string& text, pid_t target) {
-  dif::ProbeDesc description = parse_description(text, target);
-  runtime::Discovery found = handle.discover(description);
-  std::vector<const runtime::Probe*> probes = handle.catalog().match(description);
+int print_matches(runtime::Handle& handle, const std::string& text, const std::map<std::string, std::string>& macros) {
+  const Result<dif::ProbeDesc> description = read_description(text, macros);
+  if (!description) return fail("failed to match {}: {}", text, description.error().message);
+  runtime::Discovery found = handle.discover(*description);
+  std::vector<const runtime::Probe*> probes = handle.catalog().match(*description);
   if (probes.empty() && !found.reason.empty()) return fail("{}: {}", text, found.reason);
   if (probes.empty()) return fail("failed to match {}: No probe matches description", text);
   for (const runtime::Probe* probe : probes)
@@ -51,8 +48,9 @@ int list(const ScriptOptions& given) {
   for (const auto& program : given.programs) descriptions.push_back(program.second);
   if (descriptions.empty()) descriptions.emplace_back(":::");
   fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
+  const auto macros = macro_values(targets->first());
   int status = 0;
-  for (const std::string& text : descriptions) status = std::max(status, print_matches(handle, text, targets->first()));
+  for (const std::string& text : descriptions) status = std::max(status, print_matches(handle, text, macros));
   return status;
 }
 

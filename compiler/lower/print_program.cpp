@@ -4,6 +4,7 @@
 #include "compiler/ast/print.h"
 #include "compiler/parse/parse.h"
 #include "dvm/compiler/compile.h"
+#include "dvm/dif/probe_desc.h"
 #include "dvm/dif/text.h"
 
 namespace dvm::compiler {
@@ -47,7 +48,7 @@ std::string print_dif(const dif::Program& program) {
   std::string text;
   for (const dif::EcbDesc& clause : program.clauses) {
     text += "clause";
-    for (const dif::ProbeDesc& p : clause.probes) text += fmt::format(" {}:{}:{}:{}", p.provider, p.module, p.function, p.name);
+    for (const dif::ProbeDesc& p : clause.probes) text += " " + dif::spell(p);
     text += "\n";
     if (clause.predicate) text += "predicate\n" + dif::disassemble(clause.predicate->difo);
     for (const dif::ActDesc& action : clause.actions) {

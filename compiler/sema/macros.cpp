@@ -1,11 +1,14 @@
-// Expansion of macros. Tests: tests/unit/compiler/compile_test.cpp.
+// Expansion of macros. Tests: tests/unit/compiler/compile_test.cpp, tests/golden/sema (err.D_MACRO_*.d, tst.macros.d).
 #include "compiler/sema/macros.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdlib>
 
+#include "common/similar.h"
 #include "compiler/parse/literal.h"
 
 namespace dvm::compiler {
@@ -14,27 +17,83 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::optional<std::string> argument_text(std::string_view name, Location where, Session& s) {
+// $0, $1, ...: nothing where the command line ends before.
+const std::string* argument(std::string_view name, Session& s) {
   size_t index = 0;
-  for (const char c : name) {
-    if (!is_digit(c)) {
-      s.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"${}\"", name));
-      return {};
-    }
-    index = std::min<size_t>(index * 10 + static_cast<size_t>(c - '0'), 1'000'000);
-  }
+  for (const char c : name) index = std::min<size_t>(index * 10 + static_cast<size_t>(c - '0'), 1'000'000);
   if (s.used_arguments.size() <= index) s.used_arguments.resize(index + 1);
   s.used_arguments[index] = true;
-  if (index < s.options.arguments.size()) return s.options.arguments[index];
+  return index < s.options.arguments.size() ? &s.options.arguments[index] : nullptr;
+}
+
+std::optional<std::string> argument_text(std::string_view name, Location where, Session& s) {
+  if (!std::all_of(name.begin(), name.end(), is_digit)) {
+    s.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"${}\"", name));
+    return {};
+  }
+  if (const std::string* text = argument(name, s)) return *text;
   if (s.options.default_arguments) return "";
   s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro argument ${} is not defined", name),
           {fmt::format("give it after the script's name, or -x defaultargs")});
   return {};
 }
 
-bool is_name(std::string_view text) {
-  return !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_') &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+std::vector<std::string> hints_for(std::string_view name, const Session& s) {
+  if (name == "target") return {"$target needs -p PID or -c CMD"};
+  if (name == "projid" || name == "taskid") return {"Linux has neither projects nor tasks as Solaris has them"};
+  std::vector<std::string_view> known = {"target"};
+  for (const auto& [macro, value] : s.options.macros) known.push_back(macro);
+  std::vector<std::string> hints;
+  for (const std::string& n : similar_names(name, known)) hints.push_back(fmt::format("did you mean '${}'?", n));
+  return hints;
+}
+
+bool is_number(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  (void)std::strtoull(text.c_str(), &end, 0);
+  return errno == 0 && end != text.c_str() && *end == 0;
+}
+
+// Letters, digits, _ and `: an identifier, a scoped one, or an integer that is too large or has a wrong digit.
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '`'; });
+}
+
+ExprPtr make_string(Location where, std::string_view text) {
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  auto e = std::make_unique<String>(where);
+  e->value = text;
+  return e;
+}
+
+ExprPtr make_integer(const Macro& macro, const std::string& text, Session& s) {
+  const bool negative = text[0] == '-';
+  const std::string digits = text.substr(negative || text[0] == '+' ? 1 : 0);
+  errno = 0;
+  (void)std::strtoull(digits.c_str(), nullptr, 0);
+  if (errno == ERANGE) {
+    s.error(Tag::D_MACRO_OFLOW, macro.where,
+            fmt::format("macro argument ${} constant {} results in integer overflow", macro.name, text));
+    return nullptr;
+  }
+  ExprPtr value = parse_integer(digits, macro.where, s.diagnostics);
+  if (!negative || !value) return value;
+  auto minus = std::make_unique<Unary>(macro.where);
+  minus->op = Op::minus, minus->operand = std::move(value);
+  return minus;
+}
+
+ExprPtr make_name(Location where, const std::string& text) {
+  const size_t scope = text.rfind('`');
+  if (scope == std::string::npos) {
+    auto e = std::make_unique<Identifier>(where);
+    e->name = text;
+    return e;
+  }
+  auto e = std::make_unique<External>(where);
+  e->module = text.substr(0, scope), e->name = text.substr(scope + 1);
+  return e;
 }
 
 }  // namespace
@@ -42,12 +101,11 @@ bool is_name(std::string_view text) {
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& s) {
   if (!name.empty() && is_digit(name[0])) return argument_text(name, where, s);
   if (const auto it = s.options.macros.find(std::string(name)); it != s.options.macros.end()) return it->second;
-  std::vector<std::string> hints;
-  if (name == "target") hints.push_back("$target needs -p PID or -c CMD");
-  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable ${} is not defined", name), std::move(hints));
+  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable ${} is not defined", name), hints_for(name, s));
   return {};
 }
 
+// As dtrace reads them: what is neither an integer nor a name is a string.
 ExprPtr expand_macro(const Macro& macro, Session& s) {
   const std::optional<std::string> text = macro_text(macro.name, macro.where, s);
   if (!text) return nullptr;
@@ -56,25 +114,11 @@ ExprPtr expand_macro(const Macro& macro, Session& s) {
     e->value = *text;
     return e;
   }
-  const bool negative = text->starts_with('-'), sign = negative || text->starts_with('+');
-  const std::string digits = text->substr(sign ? 1 : 0);
-  if (text->empty()) return std::make_unique<Integer>(macro.where);
-  if (!digits.empty() && is_digit(digits[0])) {
-    ExprPtr value = parse_integer(digits, macro.where, s.diagnostics);
-    if (!negative) return value;
-    auto minus = std::make_unique<Unary>(macro.where);
-    minus->op = Op::minus, minus->operand = std::move(value);
-    return minus;
-  }
-  if (!is_name(*text)) {
-    s.error(Tag::D_MACRO_SYNTAX, macro.where,
-            fmt::format("macro ${} is neither an integer nor a name: \"{}\"", macro.name, *text),
-            {fmt::format("write $${} for a string", macro.name)});
-    return nullptr;
-  }
-  auto e = std::make_unique<Identifier>(macro.where);
-  e->name = *text;
-  return e;
+  const bool is_missing = is_digit(macro.name[0]) && !argument(macro.name, s);
+  if (is_missing) return std::make_unique<Integer>(macro.where);
+  if (!is_number(*text) && !is_word(*text)) return make_string(macro.where, *text);
+  if (is_digit(text->front()) || text->front() == '-' || text->front() == '+') return make_integer(macro, *text, s);
+  return make_name(macro.where, *text);
 }
 
 }  // namespace dvm::compiler

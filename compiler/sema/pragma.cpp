@@ -5,8 +5,10 @@
 
 #include <cctype>
 
+#include "compiler/sema/macros.h"
 #include "compiler/source/words.h"
 #include "dvm/dif/option.h"
+#include "dvm/dif/probe_desc.h"
 
 namespace dvm::compiler {
 
@@ -30,8 +32,10 @@ void malformed(const Pragma& pragma, std::string_view name, std::string_view exp
 void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
   if (w.size() < 4) return malformed(pragma, "option", "<option>=<val>", s);
   if (w.size() > 4) return s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "superfluous arguments specified for #pragma option");
-  const size_t equals = w[3].find('=');
-  const std::string name = w[3].substr(0, equals), value = equals == std::string::npos ? "" : w[3].substr(equals + 1);
+  const auto setting = dif::expand_macros(w[3], [&](std::string_view macro, size_t) { return macro_text(macro, pragma.where, s); });
+  if (!setting) return;
+  const size_t equals = setting->find('=');
+  const std::string name = setting->substr(0, equals), value = equals == std::string::npos ? "" : setting->substr(equals + 1);
   dif::Options scratch;
   if (const Status set = scratch.set(name, value); !set)
     return s.error(Tag::D_PRAGMA_OPTSET, pragma.where,

@@ -61,7 +61,7 @@ class Golden : public testing::TestWithParam<fs::path> {
     source_.text = text_;
     source_.is_description = text_.find("@description") != std::string::npos;
     source_.name = source_.is_description ? "PROGRAM" : GetParam().filename().string();
-    options_.arguments = {source_.name, "12", "text", "a b"};
+    options_.arguments = {source_.name, "12", "text", "a b", "\"quoted\"", "-7", "99999999999999999999"};
     options_.macros = {{"pid", "77"}, {"target", "99"}};
     options_.refuse_unused_arguments = text_.find("@refuse-unused") != std::string::npos;
     options_.catalog = &catalog_;

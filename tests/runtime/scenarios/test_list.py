@@ -19,6 +19,17 @@ class Listing(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("failed to match nosuch:::", result.stderr)
 
+    def test_macros_stand_for_their_values(self):
+        result = dvm("list", "nosuch$uid:::")
+        self.assertIn(f"failed to match nosuch$uid:::", result.stderr)
+        result = dvm("list", "dtrace$nosuch:::BEGIN")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("macro variable $nosuch is not defined", result.stderr)
+
+    def test_descriptions_have_four_fields(self):
+        result = dvm("list", "a:b:c:d:e")
+        self.assertIn("failed to match a:b:c:d:e: more than four fields", result.stderr)
+
     def test_options_are_listed(self):
         result = dvm("compile", "--options")
         self.assertIn("strsize", result.stdout)

@@ -1,2 +1,0 @@
-/* the third argument is "a b" */
-BEGIN { trace($3); }
