@@ -6,6 +6,7 @@
 
 #include "common/similar.h"
 #include "compiler/sema/check_types.h"
+#include "compiler/sema/foreign.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
@@ -41,6 +42,16 @@ bool ExprChecker::check_prototype(const std::string& what, std::string_view prot
   return true;
 }
 
+// The scratch space of a firing is a multiple of strsize, which has a limit.
+bool ExprChecker::check_alloca(const Call& e) {
+  constexpr int64_t kMostScratch = 16 << 20;
+  int64_t size = 0;
+  if (e.arguments.empty() || !constant(*e.arguments[0], size) || (size >= 0 && size <= kMostScratch)) return true;
+  s_.error(Tag::D_ALLOCA_SIZE, e.arguments[0]->where,
+           fmt::format("alloca({}) size larger than scratchsize {}", static_cast<uint64_t>(size), kMostScratch));
+  return false;
+}
+
 ExprPtr ExprChecker::check(Call& e) {
   if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
     nested_action_ = &e;
@@ -50,8 +61,13 @@ ExprPtr ExprChecker::check(Call& e) {
   const dif::SubroutineInfo* row = find_by_name(dif::kSubroutines, e.name);
   if (!row) {
     std::vector<std::string> hints;
-    if (s_.symbols.find(dif::Scope::global, e.name)) {
-      fail(e, Tag::D_FUNC_IDENT, fmt::format("{} is not a function", e.name));
+    if (const Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name)) {
+      fail(e, Tag::D_FUNC_IDKIND,
+           fmt::format("{} '{}' may not be referenced as a function", symbol->is_array ? "array" : "scalar", e.name));
+      return nullptr;
+    }
+    if (const std::string_view reason = foreign_reason(e.name); !reason.empty()) {
+      fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, reason));
       return nullptr;
     }
     for (const std::string& n : similar_names(e.name, function_names())) hints.push_back(fmt::format("did you mean '{}()'?", n));
@@ -63,6 +79,8 @@ ExprPtr ExprChecker::check(Call& e) {
     fail(e);
   } else if (!row->unsupported.empty()) {
     fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
+  } else if (row->id == dif::Subroutine::alloca && !check_alloca(e)) {
+    fail(e);
   } else if (!check_prototype(e.name + "( )", row->arguments, e.arguments, e.where)) {
     fail(e);
   } else {

@@ -1,6 +1,10 @@
 // Clauses. Tests: tests/golden/sema, tests/unit/compiler/compile_test.cpp.
 #include "compiler/sema/check_clause.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "compiler/sema/check_action.h"
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/expand_probes.h"
@@ -26,6 +30,20 @@ void expand_translations(CheckedClause& checked, Session& s) {
     for (ExprPtr& e : action.args) expand_translations(e, s);
 }
 
+// DTrace's limit for one enabled probe: what a statement evaluates or records counts.
+constexpr size_t kMaxActions = 16 * 1024;
+constexpr size_t kMaxProbes = 16 * 1024;
+
+void check_size(const CheckedClause& clause, Session& s) {
+  size_t count = 0;
+  for (const CheckedAction& action : clause.actions) count += std::max<size_t>(action.args.size(), 1);
+  if (count > kMaxActions)
+    s.error(Tag::D_CLAUSE_SIZE, clause.where, fmt::format("clause has {} actions: at most {} are possible", count, kMaxActions));
+  if (clause.probes.size() > kMaxProbes)
+    s.error(Tag::D_CLAUSE_SIZE, clause.where,
+            fmt::format("clause has {} probe descriptions: at most {} are possible", clause.probes.size(), kMaxProbes));
+}
+
 }  // namespace
 
 void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
@@ -43,6 +61,7 @@ void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
     s.diagnostics.set_region("action list");
     for (Statement& statement : plain.statements) check_statement(statement, checked.actions, s);
     check_order(checked.actions, s);
+    check_size(checked, s);
     expand_translations(checked, s);
     s.diagnostics.set_region("");
     to.push_back(std::move(checked));

@@ -32,6 +32,11 @@ void bind(Expr& base, Symbol& symbol) {
 }  // namespace
 
 ExprPtr ExprChecker::check(Index& e) {
+  if (const auto* aggregation = as<Aggregation>(e.base.get())) {
+    fail(e, Tag::D_AGG_MDIM, fmt::format("improper attempt to reference @{} as a multi-dimensional array", aggregation->name),
+         {"keys stand apart by commas: @name[first, second]"});
+    return nullptr;
+  }
   for (ExprPtr& argument : e.arguments) check(argument);
   dif::Scope scope;
   std::string name;
@@ -93,10 +98,13 @@ ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
   const dif::BuiltInInfo& row = *dif::find_built_in(symbol.id);
   if (row.id == dif::BuiltIn::args) return index_args(e);
   if (row.family == dif::VariableFamily::none) {
-    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm ({})", row.name, row.text));
+    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", row.name, row.text));
   } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
     fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
   } else {
+    int64_t index = 0;
+    if (constant(*e.arguments[0], index) && index < 0)
+      s_.error(Tag::D_REGS_IDX, e.arguments[0]->where, fmt::format("index {} is out of range for array {}", index, row.name));
     e.type = symbol.type;
   }
   return nullptr;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/check_types.h"
+#include "compiler/sema/declare.h"
 #include "compiler/sema/fold_constants.h"
 #include "dvm/dif/instruction.h"
 
@@ -229,7 +230,8 @@ bool ExprChecker::check_lvalue(Expr& target, Expr& operation, std::string_view o
 void ExprChecker::declare_counted(const Expr& operand) {
   dif::Scope scope;
   std::string name;
-  if (!names_variable(operand, scope, name) || s_.symbols.find(scope, name) || s_.symbols.full(scope)) return;
+  if (!names_variable(operand, scope, name) || s_.symbols.find(scope, name)) return;
+  if (!has_room(scope, name, operand.where, s_)) return forget(operand);
   s_.symbols.add_variable(scope, name, s_.types.basic("int64_t"));
 }
 
@@ -257,7 +259,7 @@ bool ExprChecker::declare_target(Assign& e) {
   std::string name;
   if (!names_variable(element ? *element->base : *e.target, scope, name) || s_.symbols.find(scope, name)) return true;
   if (element && e.op != Op::assign) return true;  // diagnosed as undeclared where it is read
-  if (s_.symbols.full(scope)) return fail(e, Tag::D_UNKNOWN, "too many variables"), false;
+  if (!has_room(scope, name, e.where, s_)) return fail(e), false;
   if (is_void(e.value->type)) return incompatible(e, *e.value, token(Op::assign), *e.value), false;
   const std::string spelled = fmt::format("{}{}", prefix(scope), name);
   if (element && scope == dif::Scope::clause) {

@@ -10,7 +10,9 @@
 #include "compiler/ast/visitor.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/fold_constants.h"
+#include "compiler/sema/foreign.h"
 #include "compiler/sema/macros.h"
+#include "compiler/sema/tables.h"
 #include "dvm/dif/action.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
@@ -101,6 +103,8 @@ void ExprChecker::undefined(Identifier& e) {
   if (is_function(e.name))
     return fail(e, Tag::D_IDENT_BADREF, fmt::format("function {} may not be referenced as scalar", e.name),
                 {fmt::format("did you mean '{}()'?", e.name)});
+  if (const std::string_view reason = foreign_reason(e.name); !reason.empty())
+    return fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", e.name, reason));
   std::vector<std::string_view> known = s_.symbols.names(dif::Scope::global);
   std::vector<std::string> hints;
   for (const std::string& n : similar_names(e.name, known)) hints.push_back(fmt::format("did you mean '{}'?", n));
@@ -159,7 +163,7 @@ ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
   if (symbol.kind == SymbolKind::built_in) {
     const dif::BuiltInInfo& row = *find_built_in(name);
     if (row.family == dif::VariableFamily::none) {
-      fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm ({})", name, row.text));
+      fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", name, row.text));
       return nullptr;
     }
   }
@@ -235,14 +239,23 @@ ExprPtr convert(ExprPtr e, const Type* type) {
 }
 
 ExprPtr ExprChecker::check(Aggregation& e) {
-  fail(e, Tag::D_AGG_NULL, fmt::format("aggregation has null effect: @{}", e.name),
+  fail(e, Tag::D_AGG_NULL, fmt::format("expression has null effect: @{}", e.name),
        {"an aggregation is assigned: @name[keys] = count()"});
   return nullptr;
 }
 
 ExprPtr ExprChecker::check(Comma& e) {
+  if (is_dynamic(e, *e.first, *e.second, ",")) return nullptr;
   check(e.first);
   check(e.second);
+  const auto is_action = [](const Expr& operand) {
+    const auto* call = as<Call>(&operand);
+    return call && find_by_name(dif::kActions, call->name);
+  };
+  if (is_action(*e.first) || is_action(*e.second)) {
+    fail(e, Tag::D_OP_ACT, "operator , operands cannot be actions", {"an action is a statement of its own"});
+    return nullptr;
+  }
   e.type = is_error(e.first->type) ? s_.types.error() : e.second->type;
   return nullptr;
 }
@@ -265,7 +278,14 @@ ExprPtr ExprChecker::check(Cast& e) {
   return fold(e);
 }
 
+bool ExprChecker::is_dynamic(Expr& e, const Expr& first, const Expr& second, std::string_view op) {
+  if (first.kind != ExprKind::Aggregation && second.kind != ExprKind::Aggregation) return false;
+  fail(e, Tag::D_OP_DYN, fmt::format("operator {} operands cannot be of dynamic type", op));
+  return true;
+}
+
 ExprPtr ExprChecker::check(Conditional& e) {
+  if (is_dynamic(e, *e.then, *e.otherwise, "?:")) return nullptr;
   check(e.condition);
   check(e.then);
   check(e.otherwise);
@@ -283,7 +303,7 @@ ExprPtr ExprChecker::check(Conditional& e) {
   } else if (is_string_like(a.type) && is_string_like(b.type)) {
     e.type = s_.types.basic("string");
   } else if (is_void(a.type) && is_void(b.type) && nested_action_) {
-    fail(e, Tag::D_OP_ACT, "operator ?: may not contain actions", {"write if (condition) { ... } else { ... }"});
+    fail(e, Tag::D_OP_ACT, "action cannot be used in a conditional context", {"write if (condition) { ... } else { ... }"});
     return nullptr;
   } else if (pointers_match(a, b)) {
     e.type = is_string(a.type) || is_string(b.type) ? s_.types.basic("string") : is_pointer(a.type) ? a.type : b.type;

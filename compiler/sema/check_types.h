@@ -69,12 +69,17 @@ class ExprChecker {
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;
   const Type* value_type(const Field& field) const;
+  // Whether an operand is an aggregation, which is diagnosed.
+  bool is_dynamic(Expr& e, const Expr& first, const Expr& second, std::string_view op);
 
   // translate.cpp
   Translator* find_translator(const Type* to, const Expr& from);
   ExprPtr bind_operand(Translate& e, unsigned uses, ExprPtr& set);
   ExprPtr translate_member(MemberTranslation& m, const Translator& t, const Expr& operand, Location where);
   ExprPtr translated_member(Member& e, Translate& from);
+
+  // check_call.cpp
+  bool check_alloca(const Call& e);
 
   // check_index.cpp
   Symbol* array_symbol(Index& e);

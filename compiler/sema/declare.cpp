@@ -123,7 +123,7 @@ void declare_variable(dif::Scope scope, const Declarator& d, Declared declared, 
                    fmt::format("associative arrays may not be declared as local variables: {}", d.name));
   if (!is_free(scope, d, declared.type, s)) return;
   if (Symbol* known = s.symbols.find(scope, d.name)) return check_redeclaration(*known, declared, d, s);
-  if (s.symbols.full(scope)) return s.error(Tag::D_UNKNOWN, d.where, "too many variables");
+  if (!has_room(scope, d.name, d.where, s)) return;
   Symbol& symbol = s.symbols.add_variable(scope, d.name, declared.type);
   symbol.is_array = declared.is_array;
   symbol.keys = std::move(declared.keys);
@@ -219,6 +219,14 @@ std::string add_placeholder(const Type* type, Session& s) {
   symbol.kind = SymbolKind::parameter;
   symbol.name = s.translators.fresh_name(), symbol.type = type;
   return s.symbols.add(std::move(symbol)).name;
+}
+
+bool has_room(dif::Scope scope, std::string_view name, Location where, Session& s) {
+  if (!s.symbols.full(scope)) return true;
+  static constexpr const char* kScopes[] = {"global", "thread-local", "clause-local"};
+  s.error(Tag::D_ID_OFLOW, where,
+          fmt::format("cannot create {}: limit on number of {} variables exceeded", name, kScopes[static_cast<unsigned>(scope)]));
+  return false;
 }
 
 void declare_built_ins(Session& s) {

@@ -57,7 +57,8 @@ bool is_number(const std::string& text) {
 
 // Letters, digits, _ and `: an identifier, a scoped one, or an integer that is too large or has a wrong digit.
 bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '`'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '`'; });
 }
 
 ExprPtr make_string(Location where, std::string_view text) {

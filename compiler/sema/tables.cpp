@@ -1,6 +1,8 @@
 // Prototypes of the tables as types. Tests: tests/golden/sema.
 #include "compiler/sema/tables.h"
 
+#include "compiler/sema/foreign.h"
+
 namespace dvm::compiler {
 
 const Type* prototype_type(std::string_view word, const TypeTable& types) {
@@ -26,6 +28,19 @@ Prototype parse_prototype(std::string_view text, const TypeTable& types) {
     if (!optional) p.required = p.types.size();
   }
   return p;
+}
+
+std::string_view foreign_reason(std::string_view name) {
+  struct Row {
+    std::string_view name, reason;
+  };
+  static constexpr Row kRows[] = {
+#define DVM_FOREIGN(name, reason) {#name, reason},
+#include "compiler/sema/foreign.def"
+  };
+  for (const Row& row : kRows)
+    if (row.name == name) return row.reason;
+  return {};
 }
 
 std::vector<std::string_view> function_names() {

@@ -4,7 +4,8 @@
 //   tree/   .tree: the checked clauses with the types of their expressions
 //   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
 // tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
-// files. In a comment, @description makes the script a program of -n, and @refuse-unused asks about arguments.
+// files. In a comment, @description makes the script a program of -n, @refuse-unused asks about arguments, and a line that is the
+// comment "@repeat N text" stands for N lines of the text, with their number for each #.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -32,6 +33,30 @@ std::string read(const fs::path& path) {
   return text.str();
 }
 
+std::string repeat_lines(const std::string& text) {
+  static constexpr std::string_view kMark = "/* @repeat ";
+  if (text.find(kMark) == std::string::npos) return text;
+  std::istringstream in(text);
+  std::string all, line;
+  while (std::getline(in, line)) {
+    if (!line.starts_with(kMark)) {
+      all += line + "\n";
+      continue;
+    }
+    std::istringstream words(line.substr(kMark.size()));
+    unsigned count = 0;
+    words >> count >> std::ws;
+    std::getline(words, line);
+    line.resize(line.find(" */"));
+    for (unsigned i = 1; i <= count; i++) {
+      std::string copy = line;
+      for (size_t at = copy.find('#'); at != std::string::npos; at = copy.find('#')) copy.replace(at, 1, std::to_string(i));
+      all += copy + "\n";
+    }
+  }
+  return all;
+}
+
 // Knows every provider but "nosuch"; a function named as a tag has none of its kind.
 class Catalog final : public ProbeCatalog {
  public:
@@ -57,7 +82,7 @@ class Catalog final : public ProbeCatalog {
 
 class Golden : public testing::TestWithParam<fs::path> {
  protected:
-  Golden() : text_(read(GetParam())) {
+  Golden() : text_(repeat_lines(read(GetParam()))) {
     source_.text = text_;
     source_.is_description = text_.find("@description") != std::string::npos;
     source_.name = source_.is_description ? "PROGRAM" : GetParam().filename().string();

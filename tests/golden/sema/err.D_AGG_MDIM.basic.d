@@ -1,0 +1,2 @@
+BEGIN { @a[1][2] = count(); }
+BEGIN { @a[1]["x"]; }

@@ -1,0 +1,4 @@
+BEGIN
+/* @repeat 16384 , probe# */
+{
+}

@@ -1,1 +1,0 @@
-BEGIN { trace(pid(1)); }

@@ -1,0 +1,2 @@
+/* @repeat 64256 this int a#; */
+BEGIN { this->last++; self->other = 1; }

@@ -1,0 +1,3 @@
+/* @repeat 64256 int a#; */
+int last;
+BEGIN { another = 1; }

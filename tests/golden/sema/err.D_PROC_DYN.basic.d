@@ -1,0 +1,1 @@
+pid1::D_PROC_DYN:entry { }
