@@ -168,13 +168,13 @@ void describe(A& a, PredDesc& p) {
   describe(a, difo);
 }
 
+constexpr Action kLastAction{0xffff};  // check() knows which there are
+
 template <class A>
 void describe(A& a, RecDesc& r) {
-  auto& [difo] = r;
-  describe(a, difo);
+  auto& [difo, made_by, frames, strsize] = r;
+  describe(a, difo), describe(a, made_by, kLastAction), a.number(frames), a.number(strsize);
 }
-
-constexpr Action kLastAction{0xffff};  // check() knows which there are
 
 template <class A>
 void describe(A& a, ActDesc& d) {
