@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "common/large_stack.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
 #include "compiler/sema/check_clause.h"
@@ -50,6 +51,7 @@ void parse_program(Job& job, TypeNames& type_names, Diagnostics& diagnostics) {
 void check_source(Job& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
+  for (const auto& [scope, name] : job.unit.doubtful) (void)session.is_new_unknown(scope, name);
   for (Item& item : job.unit.items) {
     session.expansion = {};
     std::visit(CheckItem{session, job}, item);
@@ -117,9 +119,7 @@ void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source>
                    [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
 }
 
-}  // namespace
-
-CompileResult compile(std::span<const Source> sources, const CompileOptions& options) {
+CompileResult compile_here(std::span<const Source> sources, const CompileOptions& options) {
   CompileResult result;
   Diagnostics diagnostics(result.diagnostics);
   Session session(options, diagnostics);
@@ -146,6 +146,15 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
     job.result.program.aggregations = session.symbols.aggregations();
     result.programs.push_back(std::move(job.result));
   }
+  return result;
+}
+
+}  // namespace
+
+// Passes recurse as deep as expressions nest, which the parser limits; not every caller has the stack for that.
+CompileResult compile(std::span<const Source> sources, const CompileOptions& options) {
+  CompileResult result;
+  run_on_large_stack([&] { result = compile_here(sources, options); });
   return result;
 }
 

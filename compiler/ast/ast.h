@@ -336,6 +336,8 @@ using Item = std::variant<Pragma, Declaration, InlineDecl, TranslatorDecl, Provi
 
 struct Unit {
   std::vector<Item> items;
+  // Variables that are named where the source is no D: whether they are assigned is not known.
+  std::vector<std::pair<dif::Scope, std::string>> doubtful;
 };
 
 }  // namespace dvm::compiler

@@ -1,6 +1,7 @@
 // The golden form of a Program, and that of the AST. Tests: tests/golden/{parse,lower}.
 #include <fmt/format.h>
 
+#include "common/large_stack.h"
 #include "compiler/ast/print.h"
 #include "compiler/parse/parse.h"
 #include "dvm/compiler/compile.h"
@@ -65,7 +66,9 @@ std::string print_ast(const Source& source, std::vector<Diagnostic>& diagnostics
   Diagnostics collector(diagnostics);
   collector.set_source(&file);
   TypeNames type_names = standard_type_names();
-  return print(parse(file, type_names, collector));
+  std::string text;
+  run_on_large_stack([&] { text = print(parse(file, type_names, collector)); });
+  return text;
 }
 
 }  // namespace dvm::compiler

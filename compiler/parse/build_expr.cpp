@@ -9,7 +9,7 @@ namespace dvm::compiler {
 namespace {
 
 // Nodes within nodes; left-recursive chains (1 + 1 + ...) are deep trees without deep rules.
-constexpr unsigned kMaxTree = 300;
+constexpr unsigned kMaxTree = 1000;
 
 Op binary_op(const std::string& text) {
   static const std::map<std::string, Op> kOps = {

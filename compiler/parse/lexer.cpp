@@ -124,6 +124,10 @@ void Lexer::follow_braces(size_t kind) {
   if (kind == LBRACE) depth_++;
   if (kind == RBRACE && depth_ > 0 && --depth_ == 0 && in_clause_) end_item();
   if (kind == SEMI && depth_ == 0) end_item();
+  if ((kind == OPEN_STRING || kind == OPEN_CHARACTER) && depth_ == 1 && in_clause_ && swallowed_brace_) {
+    depth_ = 0;
+    end_item();
+  }
 }
 
 void Lexer::end_item() {
@@ -143,11 +147,13 @@ void Lexer::follow_typedef(const antlr4::Token& t) {
   if (kind == SEMI) in_typedef_ = false;
 }
 
-// What follows an open literal is not what it seems, so only the first is told.
+// One in the line after another is the end of that.
 void Lexer::check_open(const antlr4::Token& t) {
-  if (is_broken_) return;
-  is_broken_ = true;
   const Location at = where(t);
+  swallowed_brace_ = text(t).find('}') != std::string::npos;
+  const unsigned line = file_.line(at.begin), last = open_line_;
+  open_line_ = line;
+  if (last + 1 == line && last != 0) return;
   const bool is_string = t.getType() == OPEN_STRING;
   const std::string what = is_string ? "string literal" : "character constant";
   if (!file_.text(at).ends_with('\n'))

@@ -47,8 +47,9 @@ class Lexer : public grammar::DLexer {
   bool in_item_ = false;
   bool in_clause_ = false;
   bool in_typedef_ = false;
-  bool is_broken_ = false;  // a literal was left open
-  std::string candidate_;   // last identifier of a typedef outside braces
+  unsigned open_line_ = 0;        // of the last literal that was left open
+  bool swallowed_brace_ = false;  // by such a one: the '}' that ends a clause
+  std::string candidate_;         // last identifier of a typedef outside braces
 };
 
 }  // namespace dvm::compiler

@@ -8,13 +8,17 @@
 #include "DParser.h"
 #include "compiler/parse/builder.h"
 #include "compiler/parse/lexer.h"
+#include "compiler/parse/recover.h"
 
 namespace dvm::compiler {
 
 namespace {
 
-// Rules within rules: about 120 nested parentheses. A level takes some 10 KB of stack in a sanitized build.
-constexpr unsigned kMaxDepth = 250;
+// Rules within rules: about 500 nested parentheses. A level takes some 10 KB of stack in a sanitized build; compile() has plenty.
+constexpr unsigned kMaxDepth = 1000;
+
+// Mistakes of one item that are told. Each costs another reading of the item.
+constexpr unsigned kMaxErrors = 25;
 
 struct TooDeep : antlr4::ParseCancellationException {
   size_t token = 0;
@@ -41,21 +45,24 @@ class DepthLimit : public antlr4::tree::ParseTreeListener {
 // Gives up at the first error and keeps the token at which it was found.
 class FirstError : public antlr4::DefaultErrorStrategy {
  public:
-  void recover(antlr4::Parser*, std::exception_ptr error) override {
+  void recover(antlr4::Parser* parser, std::exception_ptr error) override {
     try {
       std::rethrow_exception(error);
     } catch (const antlr4::RecognitionException& e) {
-      fail(e.getOffendingToken());
+      fail(parser, e.getOffendingToken());
     }
   }
-  antlr4::Token* recoverInline(antlr4::Parser* parser) override { fail(parser->getCurrentToken()); }
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { fail(parser, parser->getCurrentToken()); }
   void sync(antlr4::Parser*) override {}
 
   antlr4::Token* token = nullptr;
+  antlr4::misc::IntervalSet kinds;  // that were expected, if the parser stood at the token
 
  private:
-  [[noreturn]] void fail(antlr4::Token* at) {
+  [[noreturn]] void fail(antlr4::Parser* parser, antlr4::Token* at) {
     token = at;
+    kinds.clear();
+    if (parser->getCurrentToken() == at) kinds = parser->getExpectedTokens();
     throw antlr4::ParseCancellationException();
   }
 };
@@ -101,10 +108,8 @@ class ItemParser {
   }
 
   Unit run() {
-    const unsigned errors = diagnostics_.errors();
     tokens_.fill();
     Unit unit;
-    if (diagnostics_.errors() != errors) return unit;  // a broken literal swallowed who knows what
     size_t begin = 0;
     for (const size_t end : lexer_.item_ends()) {
       directives(begin, end, unit);
@@ -125,19 +130,49 @@ class ItemParser {
     }
   }
 
+  // Parses until what remains of the item is D.
   void item(size_t begin, size_t end, Unit& unit) {
+    ItemTokens tokens(tokens_, begin, end);
+    size_t broken = leave_out_open(tokens, begin, end);
+    for (unsigned n = 0; n < kMaxErrors; n++) {
+      const std::optional<size_t> error = try_item(begin, end, broken, unit);
+      if (!error || !tokens.leave_out(*error)) break;
+    }
+    unit.doubtful.insert(unit.doubtful.end(), tokens.names.begin(), tokens.names.end());
+  }
+
+  // What a literal that is not closed has swallowed makes no sense. The token from which on no error is worth telling.
+  size_t leave_out_open(ItemTokens& tokens, size_t begin, size_t end) {
+    for (size_t i = begin; i <= end && i < tokens_.size(); i++) {
+      const size_t kind = tokens_.get(i)->getType();
+      if (kind != Lexer::OPEN_STRING && kind != Lexer::OPEN_CHARACTER && kind != Lexer::OPEN_COMMENT) continue;
+      tokens.leave_out(i);
+      return i;
+    }
+    return tokens_.size() + 1;
+  }
+
+  // The token at which the item fails to be one.
+  std::optional<size_t> try_item(size_t begin, size_t end, size_t broken, Unit& unit) {
     grammar::DParser::ItemContext* tree = nullptr;
     try {
       tree = parse(begin, Mode::SLL);
       if (!tree || tokens_.index() <= end) tree = parse(begin, Mode::LL);
-      if (!tree) return syntax_error(errors_->token);
-      if (tokens_.index() <= end) return syntax_error(tokens_.LT(1));
     } catch (const TooDeep& deep) {
-      const antlr4::Token& token = *tokens_.get(deep.token);
-      const auto at = static_cast<uint32_t>(token.getStartIndex());
-      return diagnostics_.error(Tag::D_NESTING, {at, at + 1}, "expression or declaration is nested too deeply");
+      const auto at = static_cast<uint32_t>(tokens_.get(deep.token)->getStartIndex());
+      diagnostics_.error(Tag::D_NESTING, {at, at + 1}, "expression or declaration is nested too deeply");
+      return {};  // to read such an item again takes long
     }
-    Builder(file_, diagnostics_).item(*tree, unit);
+    if (tree && tokens_.index() > end) {
+      Builder(file_, diagnostics_).item(*tree, unit);
+      return {};
+    }
+    if (tree) errors_->kinds.clear();
+    const antlr4::Token* token = tree ? tokens_.LT(1) : errors_->token;
+    const size_t at = token ? token->getTokenIndex() : end;
+    if (at < broken) syntax_error(token);
+    if (!token || token->getType() == antlr4::Token::EOF) return {};  // nothing that could be left out closes a brace
+    return at;
   }
 
   grammar::DParser::ItemContext* parse(size_t begin, Mode mode) {
@@ -156,7 +191,7 @@ class ItemParser {
 
   // dtrace quotes the rest of the line from the token on.
   void syntax_error(const antlr4::Token* token) {
-    if (!token || token->getType() == antlr4::Token::EOF) return end_of_input();
+    if (!token || token->getType() == antlr4::Token::EOF) return end_of_input(token);
     const Location where{static_cast<uint32_t>(token->getStartIndex()), static_cast<uint32_t>(token->getStopIndex() + 1)};
     const unsigned line = file_.line(where.begin);
     std::string rest(file_.line_text(line).substr(file_.column(where.begin) - 1));
@@ -164,10 +199,11 @@ class ItemParser {
     diagnostics_.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", printable(rest)), hints(*token));
   }
 
-  void end_of_input() {
+  void end_of_input(const antlr4::Token* token) {
     uint32_t at = static_cast<uint32_t>(file_.text().size());
     while (at > 0 && std::isspace(static_cast<unsigned char>(file_.text()[at - 1]))) at--;
-    diagnostics_.error(Tag::D_SYNTAX, {at == 0 ? 0 : at - 1, at}, "syntax error near end of input");
+    diagnostics_.error(Tag::D_SYNTAX, {at == 0 ? 0 : at - 1, at}, "syntax error near end of input",
+                       token ? hints(*token) : std::vector<std::string>());
   }
 
   static std::string printable(std::string_view text) {
@@ -180,16 +216,33 @@ class ItemParser {
   }
 
   std::vector<std::string> hints(const antlr4::Token& token) {
+    std::vector<std::string> list = guesses(token);
+    const std::string wanted = list.empty() ? expected(errors_->kinds) : "";
+    if (!wanted.empty()) list.push_back(fmt::format("{}, found {}", wanted, printable(quoted(token))));
+    return list;
+  }
+
+  static std::string quoted(const antlr4::Token& token) {
+    if (token.getType() == antlr4::Token::EOF) return "the end";
+    const std::string text = token.getText();
+    return text.size() > 40 ? fmt::format("'{}...'", text.substr(0, 37)) : fmt::format("'{}'", text);
+  }
+
+  // What the mistake may be.
+  std::vector<std::string> guesses(const antlr4::Token& token) {
+    if (token.getType() == antlr4::Token::EOF) return {};
+    if (token.getType() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.getText())};
+    if (token.getType() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN})) return {"did a '}' go missing before it?"};
     const std::string_view rest = file_.text().substr(token.getStartIndex());
     if (rest.starts_with("//")) return {"D has no // comments: write /* */"};
     size_t i = token.getTokenIndex();
     while (i > 0 && tokens_.get(i - 1)->getChannel() != antlr4::Token::DEFAULT_CHANNEL) i--;
     if (i == 0) return {};
-    return hints(*tokens_.get(i - 1), token);
+    return guesses(*tokens_.get(i - 1), token);
   }
 
   // An operand that begins a line after a complete one usually lacks a ';' before it.
-  std::vector<std::string> hints(const antlr4::Token& before, const antlr4::Token& token) {
+  std::vector<std::string> guesses(const antlr4::Token& before, const antlr4::Token& token) {
     if (before.getType() == Lexer::STRING && token.getType() == Lexer::STRING)
       return {"D does not join adjacent strings: strjoin() does"};
     const bool new_line =

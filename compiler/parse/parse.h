@@ -4,9 +4,9 @@
 //   text ── Lexer ──> tokens, cut into items ── DParser, item by item ──> parse trees ── Builder ──> AST
 //
 // An item is a clause, a declaration or a directive. The lexer knows where one ends (a ';' or the '}' of a clause outside all
-// braces), so a syntax error costs the rest of its item only. An item is parsed with ANTLR's fast SLL prediction and, if that
-// fails, again with full LL, whose errors are reported. How deep rules may nest is limited (kMaxDepth): recursion here and in
-// all later passes follows the depth of the tree.
+// braces), so a syntax error stays in its item; there the statement that has it is left out and the rest is read again
+// (recover.h). An item is parsed with ANTLR's fast SLL prediction and, if that fails, again with full LL, whose errors are
+// reported. How deep rules may nest is limited (kMaxDepth): recursion here and in all later passes follows the depth of the tree.
 
 #include <set>
 #include <string>

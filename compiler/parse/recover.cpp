@@ -1,0 +1,156 @@
+// Recovery from syntax errors. Tests: tests/golden/parse (err.D_SYNTAX.*), tests/golden/sema (err.D_SYNTAX.ten.d).
+#include "compiler/parse/recover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "DParser.h"
+
+namespace dvm::compiler {
+
+using Kind = grammar::DParser;
+
+ItemTokens::ItemTokens(antlr4::BufferedTokenStream& stream, size_t begin, size_t end) {
+  for (size_t i = begin; i <= end && i < stream.size(); i++) {
+    antlr4::Token* token = stream.get(i);
+    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL && token->getType() != antlr4::Token::EOF) tokens_.push_back(token);
+  }
+}
+
+size_t ItemTokens::kind(size_t i) const { return i < tokens_.size() ? tokens_[i]->getType() : antlr4::Token::EOF; }
+
+size_t ItemTokens::find(size_t wanted, size_t from) const {
+  while (from < tokens_.size() && kind(from) != wanted) from++;
+  return from;
+}
+
+bool ItemTokens::is_clause() const { return kind(0) == Kind::PROBE || kind(0) == Kind::INTEGER; }
+
+bool ItemTokens::is_boundary(size_t i) const {
+  return kind(i) == Kind::SEMI || kind(i) == Kind::LBRACE || kind(i) == Kind::RBRACE;
+}
+
+bool ItemTokens::leave_out(size_t at) {
+  size_t i = 0;
+  while (i < tokens_.size() && tokens_[i]->getTokenIndex() < at) i++;
+  const size_t body = find(Kind::LBRACE, 0);
+  if (body == tokens_.size()) return false;
+  if (is_clause() && i <= body) return hide_header(i, body);
+  return i > body && hide_part(i);
+}
+
+// Before the body: the predicate, or what stands between the descriptions and the body.
+bool ItemTokens::hide_header(size_t at, size_t body) {
+  const size_t predicate = std::min(find(Kind::SLASH, 0), body);
+  if (at >= predicate && predicate > 0) return hide(predicate, body);
+  return at > 0 && hide(at, predicate);
+}
+
+// Within the body: what stands between two ends of statements or members.
+bool ItemTokens::hide_part(size_t at) {
+  size_t from = std::min(at, tokens_.size());
+  if (from > 0 && (from == tokens_.size() || kind(from) == Kind::SEMI || kind(from) == Kind::RBRACE) && !is_boundary(from - 1))
+    from--;
+  while (from > 0 && !is_boundary(from) && !is_boundary(from - 1)) from--;
+  if (kind(from) == Kind::RBRACE) return false;
+  // A block where none belongs: the '}' before it is missing, and what belongs to what is anyone's guess.
+  if (kind(at) == Kind::LBRACE && kind(from) != Kind::IF && kind(from) != Kind::ELSE) return false;
+  return hide(from, end_of_part(from));
+}
+
+// With its ';', or with its blocks and what follows them by else.
+size_t ItemTokens::end_of_part(size_t from) const {
+  size_t i = from;
+  while (i < tokens_.size() && !is_boundary(i)) i++;
+  if (kind(i) == Kind::SEMI) return i + 1;
+  if (kind(i) != Kind::LBRACE) return i;
+  i = end_of_block(i);
+  return kind(i) == Kind::ELSE ? end_of_part(i) : i;
+}
+
+size_t ItemTokens::end_of_block(size_t brace) const {
+  unsigned depth = 0;
+  for (size_t i = brace; i < tokens_.size(); i++) {
+    if (kind(i) == Kind::LBRACE) depth++;
+    if (kind(i) == Kind::RBRACE && --depth == 0) return i + 1;
+  }
+  return tokens_.size();
+}
+
+bool ItemTokens::hide(size_t from, size_t to) {
+  if (from >= to || to > tokens_.size()) return false;
+  for (size_t i = from; i < to; i++) {
+    note_name(i);
+    static_cast<antlr4::WritableToken*>(tokens_[i])->setChannel(antlr4::Token::HIDDEN_CHANNEL);
+  }
+  tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(from), tokens_.begin() + static_cast<std::ptrdiff_t>(to));
+  return true;
+}
+
+void ItemTokens::note_name(size_t i) {
+  if (kind(i) != Kind::IDENTIFIER) return;
+  const bool is_scoped = i >= 2 && kind(i - 1) == Kind::ARROW && (kind(i - 2) == Kind::SELF || kind(i - 2) == Kind::THIS);
+  const dif::Scope scope = !is_scoped ? dif::Scope::global : kind(i - 2) == Kind::SELF ? dif::Scope::thread : dif::Scope::clause;
+  names.emplace_back(scope, tokens_[i]->getText());
+}
+
+namespace {
+
+// Tokens that together mean one thing to people.
+struct Group {
+  std::vector<size_t> needed;
+  std::vector<size_t> covered;
+  const char* words;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> kGroups = {
+      {{Kind::IDENTIFIER, Kind::INTEGER, Kind::STRING}, {Kind::LPAREN}, "an expression"},
+      {{Kind::PLUS, Kind::STAR, Kind::SLASH},
+       {Kind::LESS, Kind::GREATER, Kind::ASSIGN, Kind::QUESTION, Kind::LBRACKET},
+       "an operator"},
+      {{Kind::BASIC_TYPE, Kind::STRUCT}, {}, "a type"},
+      {{Kind::IDENTIFIER}, {}, "a name"},
+      {{Kind::PROBE}, {}, "a probe description"},
+      {{Kind::SEMI}, {}, "';'"},
+      {{Kind::COMMA}, {}, "','"},
+      {{Kind::LPAREN}, {}, "'('"},
+      {{Kind::RPAREN}, {}, "')'"},
+      {{Kind::LBRACKET}, {}, "'['"},
+      {{Kind::RBRACKET}, {}, "']'"},
+      {{Kind::LBRACE}, {}, "'{'"},
+      {{Kind::RBRACE}, {}, "'}'"},
+      {{Kind::COLON}, {}, "':'"},
+      {{Kind::ASSIGN}, {}, "'='"},
+      {{Kind::LESS}, {}, "'<'"},
+      {{Kind::GREATER}, {}, "'>'"},
+      {{Kind::ARROW}, {}, "'->'"},
+      {{Kind::SLASH}, {}, "'/'"},
+  };
+  return kGroups;
+}
+
+}  // namespace
+
+std::string expected(const antlr4::misc::IntervalSet& kinds) {
+  std::vector<size_t> covered;
+  std::vector<std::string> words;
+  const auto is_open = [&](size_t kind) {
+    return kinds.contains(kind) && std::find(covered.begin(), covered.end(), kind) == covered.end();
+  };
+  for (const Group& group : groups()) {
+    if (!std::all_of(group.needed.begin(), group.needed.end(), is_open)) continue;
+    words.emplace_back(group.words);
+    covered.insert(covered.end(), group.needed.begin(), group.needed.end());
+    covered.insert(covered.end(), group.covered.begin(), group.covered.end());
+    // After a whole operand an operator may follow anywhere: '->' is one of them.
+    if (group.needed.size() == 3) covered.push_back(Kind::ARROW);
+  }
+  if (words.empty() || words.size() > 5) return "";
+  std::string text = "expected " + words[0];
+  for (size_t i = 1; i < words.size(); i++) text += (i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+}  // namespace dvm::compiler
