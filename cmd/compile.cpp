@@ -92,8 +92,9 @@ int compile(const CompileCommand& given) {
   const pid_t target = script.pids.empty() ? 0 : script.pids[0];
   auto programs = compile_sources(*sources, script, nullptr, target, *options, !given.file.empty() || !script.command.empty());
   if (programs.empty()) return 1;
-  for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);
-  if (given.listing || (given.file.empty() && !script.print_tree)) list(programs, *options);
+  if (!script.json)
+    for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);
+  if (!script.json && (given.listing || (given.file.empty() && !script.print_tree))) list(programs, *options);
   return given.file.empty() ? 0 : write_program(given.file, program_file(*sources, std::move(programs), script));
 }
 
@@ -107,6 +108,7 @@ void add_compile(CLI::App& app, Action& chosen) {
   add_tracing_options(*command, given->tracing, true);
   command->add_flag("-S", given->listing, "List the DIF as dtrace -S does (what happens without --dif)");
   command->add_option("--dif", given->file, "Write the program to this file, for dvm exec")->type_name("FILE");
+  command->add_flag("--json", given->tracing.script.json, "Print what is wrong with the script as JSON, and nothing else");
   command->add_flag("--emit-ast", given->tracing.script.print_tree, "Print the checked tree, with types, instead");
   command->add_flag("--ast", given->ast, "Print the tree as parsed instead");
   command->add_flag("--options", given->options, "List the run-time options of -x");

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,18 +13,17 @@
 
 namespace {
 
-// A script may begin with "#!/usr/bin/dvm run -s": the kernel then passes "run -s" as one argument.
+// A script may begin with "#!/usr/bin/dvm run -C -s": the kernel then passes "run -C -s" as one argument.
 std::vector<std::string> split_interpreter_argument(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; i++) {
     std::string word = argv[i];
-    size_t space = i == 1 ? word.find(' ') : std::string::npos;
-    if (space == std::string::npos) {
+    if (i != 1) {
       words.push_back(std::move(word));
-    } else {
-      words.push_back(word.substr(0, space));
-      words.push_back(word.substr(word.find_first_not_of(' ', space)));
+      continue;
     }
+    std::istringstream parts(word);
+    while (parts >> word) words.push_back(word);
   }
   return words;
 }

@@ -5,14 +5,17 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cmd/libraries.h"
+#include "cmd/preprocess.h"
 
 namespace dvm::cmd {
 namespace {
@@ -40,6 +43,56 @@ const compiler::Source& source_of(const compiler::Diagnostic& diagnostic, const 
   for (const compiler::Source& source : sources)
     if (source.name == diagnostic.file) return source;
   return sources.front();
+}
+
+void print_json(const std::vector<compiler::Diagnostic>& diagnostics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const compiler::Diagnostic& d : diagnostics)
+    list.push_back({{"file", d.origin.empty() ? d.file : d.origin},
+                    {"line", d.line},
+                    {"column", d.column},
+                    {"end_column", d.column + d.length},
+                    {"severity", d.severity == compiler::Severity::warning ? "warning" : "error"},
+                    {"tag", d.tag},
+                    {"message", d.message},
+                    {"hints", d.hints},
+                    {"included_from", d.included_from}});
+  const nlohmann::ordered_json root = {{"diagnostics", list}};
+  fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+// For people, or as data for editors.
+void show(const std::vector<compiler::Diagnostic>& diagnostics, const std::vector<compiler::Source>& sources,
+          const ScriptOptions& given, bool with_tags) {
+  if (given.json) return print_json(diagnostics);
+  for (const compiler::Diagnostic& diagnostic : diagnostics)
+    fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), with_tags));
+}
+
+Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOptions& options) {
+  if (!options.preprocess) return {};
+  std::vector<std::string> arguments = options.preprocessor;
+  if (options.show_headers) arguments.emplace_back("-H");
+  for (compiler::Source& source : sources)
+    if (Status done = preprocess(source, arguments); !done) return done;
+  return {};
+}
+
+void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
+  command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) over the programs first");
+  command.add_flag("-H", options.show_headers, "With -C, name the included files on standard error");
+  for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C, define a macro"},
+                                         {"-U", "NAME", "With -C, undefine a macro"},
+                                         {"-I", "FOLDER", "With -C, look for included files there"}})
+    command
+        .add_option_function<std::string>(
+            name,
+            [&options, flag = std::string(name)](const std::string& value) { options.preprocessor.push_back(flag + value); },
+            text)
+        ->type_name(type)
+        ->trigger_on_parse()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 }  // namespace
@@ -104,6 +157,7 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->take_all();
+  add_preprocessor_options(command, options);
   add_setting_options(command, options);
   command.add_option("operands", options.operands, operands)->type_name("")->take_all();
 }
@@ -146,6 +200,7 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options)
     if (!source) return source.error();
     sources.push_back(std::move(*source));
   }
+  if (Status done = preprocess_all(sources, options); !done) return done.error();
   return sources;
 }
 
@@ -199,8 +254,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   }
   how.libraries = std::move(*libraries);
   compiler::CompileResult result = compiler::compile(sources, how);
-  for (const compiler::Diagnostic& diagnostic : result.diagnostics)
-    fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), options[dif::Option::errtags] != 0));
+  show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
   for (const compiler::CompiledSource& program : result.programs)
     for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
   for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win

@@ -25,6 +25,9 @@ struct ScriptOptions {
   std::vector<pid_t> pids;                             // -p
   std::string command;                                 // -c
   bool print_tree = false;                             // of compile
+  bool preprocess = false, show_headers = false;       // -C, -H
+  std::vector<std::string> preprocessor;               // -D, -U and -I as given
+  bool json = false;                                   // diagnostics as data
   bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
 };
 

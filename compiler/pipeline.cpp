@@ -113,7 +113,7 @@ void check_arguments(Session& session) {
 void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source> sources) {
   const auto rank = [&](const Diagnostic& d) {
     const auto it = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.name == d.file; });
-    return std::tuple(it - sources.begin(), d.line, d.column);
+    return std::tuple(it - sources.begin(), d.order, d.column);
   };
   std::stable_sort(diagnostics.begin(), diagnostics.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });

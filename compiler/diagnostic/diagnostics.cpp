@@ -1,6 +1,8 @@
 // Collecting diagnostics and finding near names. Tests: tests/unit/compiler/source_test.cpp.
 #include "compiler/diagnostic/diagnostics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -45,9 +47,14 @@ void Diagnostics::add(Severity severity, Tag tag, Location where, std::string me
   d.message = std::move(message);
   d.file = file_->source().name;
   d.region = region_;
-  d.line = file_->line(where.begin);
+  d.order = file_->line(where.begin);
   d.column = file_->column(where.begin);
-  d.source_line = file_->line_text(d.line);
+  d.source_line = file_->line_text(d.order);
+  const Place place = file_->place(where.begin);
+  d.line = place.line;
+  if (place.file != d.file) d.origin = place.file;
+  for (const Place& from : place.included_from) d.included_from.push_back(fmt::format("{}, line {}", from.file, from.line));
+  d.written = file_->written(place, d.source_line);
   const size_t rest = d.source_line.size() - std::min<size_t>(d.column - 1, d.source_line.size());
   d.length = static_cast<unsigned>(
       std::clamp<size_t>(where.end > where.begin ? where.end - where.begin : 1, 1, std::max<size_t>(rest, 1)));

@@ -15,8 +15,8 @@ constexpr size_t kMaxLine = 160;  // of a source line that is shown
 std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
   const std::string tag = show_tag ? fmt::format("[{}] ", d.tag) : "";
   std::string where;
-  if (d.file != source.name)
-    where = fmt::format("\"{}\", line {}: ", d.file, d.line);
+  if (!d.origin.empty() || d.file != source.name)
+    where = fmt::format("\"{}\", line {}: ", d.origin.empty() ? d.file : d.origin, d.line);
   else if (!source.is_description)
     where = fmt::format("line {}: ", d.line);
   else if (!d.region.empty())
@@ -53,6 +53,9 @@ std::string caret(const Diagnostic& d) {
 
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag) {
   std::string text = headline(diagnostic, source, show_tag) + caret(diagnostic);
+  const size_t first = diagnostic.written.find_first_not_of(" \t");
+  if (first != std::string::npos) text += fmt::format("    written as: {}\n", diagnostic.written.substr(first, kMaxLine));
+  for (const std::string& from : diagnostic.included_from) text += fmt::format("    included from {}\n", from);
   for (const std::string& hint : diagnostic.hints) text += fmt::format("    hint: {}\n", hint);
   return text;
 }

@@ -160,7 +160,7 @@ void Lexer::check_open(const antlr4::Token& t) {
     return diagnostics_.error(Tag::D_SYNTAX, at, "end-of-file encountered before end of " + what);
   // dtrace has already read the newline and names the line after it.
   diagnostics_.error(is_string ? Tag::D_STR_NL : Tag::D_CHR_NL, {at.end, at.end + 1}, "newline encountered in " + what,
-                     {what + " begins in line " + std::to_string(file_.line(at.begin))});
+                     {what + " begins in line " + std::to_string(file_.place(at.begin).line)});
 }
 
 // One that was never closed usually.
@@ -169,7 +169,7 @@ void Lexer::check_comment(const antlr4::Token& t) {
   if (inner == std::string::npos) return;
   const uint32_t at = where(t).begin + static_cast<uint32_t>(inner);
   diagnostics_.error(Tag::D_SYNTAX, {at, at + 2}, "/* encountered inside a comment",
-                     {"comment begins in line " + std::to_string(file_.line(where(t).begin))});
+                     {"comment begins in line " + std::to_string(file_.place(where(t).begin).line)});
 }
 
 void Lexer::check(const antlr4::Token& t) {

@@ -223,7 +223,7 @@ class AggregationCheck {
     }
     const bool has_value = !call_->arguments.empty();
     a.desc.value = data_type(s_.types.basic(has_value && is_signed(call_->arguments[0]->type) ? "int64_t" : "uint64_t"));
-    a.line = s_.diagnostics.file().line(target_.where.begin);
+    a.line = s_.diagnostics.file().place(target_.where.begin).line;
     a.file = s_.diagnostics.file().source().name;
     return s_.symbols.add_aggregation(std::move(a));
   }

@@ -10,6 +10,13 @@
 
 namespace dvm::compiler {
 
+// Where a line was written, as the # lines of the C preprocessor and #line say.
+struct Place {
+  std::string file;
+  unsigned line = 1;
+  std::vector<Place> included_from;  // nearest first; those have none themselves
+};
+
 struct Location {
   uint32_t begin = 0;
   uint32_t end = 0;  // one past
@@ -22,14 +29,25 @@ class SourceFile {
   const Source& source() const { return source_; }
   std::string_view text() const { return source_.text; }
   std::string_view text(Location where) const;
-  unsigned line(uint32_t offset) const;    // from 1
+  unsigned line(uint32_t offset) const;    // of this text, from 1
   unsigned column(uint32_t offset) const;  // from 1
   std::string_view line_text(unsigned line) const;
+  Place place(uint32_t offset) const;
+  // The line as it was before the preprocessor; empty if it is the same.
+  std::string written(const Place& place, std::string_view line) const;
   dif::SourcePosition position(Location where) const;
 
  private:
+  struct Mark {
+    unsigned at = 1;  // first line of this text for which it holds
+    Place place;
+  };
+
+  void add_mark(uint32_t begin);
+
   const Source& source_;
   std::vector<uint32_t> starts_;
+  std::vector<Mark> marks_;
 };
 
 }  // namespace dvm::compiler

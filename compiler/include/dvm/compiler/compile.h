@@ -20,6 +20,7 @@ struct Source {
   std::string name;  // of the script; for -n its text
   std::string text;
   bool is_description = false;  // from -n
+  std::string original = {};    // what the text was before the C preprocessor; empty: the text is what was written
 };
 
 // A file of declarations that programs share.
@@ -64,7 +65,9 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 // (in a library: "failed to compile script x.d: [D_SYNTAX] "lib/y.d", line 3: ...")
 //       y = 2;
 //       ^
-//     hint: did a ';' go missing before it?
+//       hint: did a ';' go missing before it?
+// Of an included file it names the file before the line, and after the text where it was included from; of a line that the
+// preprocessor made, also what was written.
 // The tag is shown with show_tag only, as dtrace does with -x errtags.
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
 

@@ -1,0 +1,88 @@
+// Runs cpp. Covered by tests/runtime/scenarios/test_preprocessor.py.
+
+#include "cmd/preprocess.h"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+extern char** environ;
+
+namespace dvm::cmd {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// A file without a name, which does not fill up as a pipe does.
+Result<File> temporary(const std::string& content) {
+  File file(std::tmpfile(), std::fclose);
+  if (!file || std::fwrite(content.data(), 1, content.size(), file.get()) != content.size() || std::fflush(file.get()) != 0 ||
+      lseek(fileno(file.get()), 0, SEEK_SET) != 0)
+    return Error{fmt::format("could not write a temporary file: {}", std::strerror(errno))};
+  return file;
+}
+
+std::string read_all(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  char buffer[1 << 16];
+  while (const size_t size = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, size);
+  return text;
+}
+
+// What DTrace defines of D; the names of the platform that are no names of programs (linux, unix) are left to these.
+std::vector<std::string> command(const compiler::Source& source, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"cpp", "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux", "-Uunix"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();
+  words.insert(words.end(), {"-iquote", folder.empty() ? "." : folder.string(), "-"});
+  return words;
+}
+
+Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, fileno(in), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, fileno(out), STDOUT_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (error == ENOENT)
+    return Error{"-C needs the C preprocessor, and there is no cpp in the PATH (Debian has it in the package cpp)"};
+  if (error != 0) return Error{fmt::format("failed to run cpp: {}", std::strerror(error))};
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0 ? Status() : Error{"Preprocessor failed to process input program"};
+}
+
+// cpp chokes on "#!"; the newline stays, so that lines count the same.
+std::string without_interpreter(const std::string& text) {
+  return text.starts_with("#!") ? text.substr(std::min(text.find('\n'), text.size())) : text;
+}
+
+}  // namespace
+
+Status preprocess(compiler::Source& source, const std::vector<std::string>& arguments) {
+  Result<File> in = temporary(without_interpreter(source.text));
+  Result<File> out = temporary("");
+  if (!in) return in.error();
+  if (!out) return out.error();
+  if (Status ran = run(command(source, arguments), in->get(), out->get()); !ran)
+    return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};
+  source.original = std::exchange(source.text, read_all(out->get()));
+  return {};
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,115 @@
+"""-C: macros, included files, and errors that name the place in the file a person wrote."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+from dvmtest import dvm
+
+
+class Preprocessor(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def run_ok(self, *args, **kwargs):
+        result = dvm("run", "-q", *args, **kwargs)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_macros_and_conditions(self):
+        script = self.write("a.d", '#define N 3\n#ifdef __SUNW_D\nBEGIN { printf("%d %d", N, M); exit(0); }\n#endif\n')
+        self.assertIn("3 4", self.run_ok("-C", "-D", "M=4", "-s", script).stdout)
+        self.assertIn("3 5", self.run_ok("-C", "-DM=5", script).stdout)
+
+    def test_undefine(self):
+        script = self.write("a.d", '#ifdef M\n#error defined\n#endif\nBEGIN { printf("fine"); exit(0); }\n')
+        self.assertIn("fine", self.run_ok("-C", "-D", "M", "-U", "M", "-s", script).stdout)
+
+    def test_include(self):
+        self.write("inc/n.h", "#define N 7\n")
+        self.write("beside.h", "#define M 8\n")
+        script = self.write("a.d", '#include <n.h>\n#include "beside.h"\nBEGIN { printf("%d%d", N, M); exit(0); }\n')
+        result = self.run_ok("-C", "-I", str(self.folder / "inc"), "-s", script)
+        self.assertIn("78", result.stdout)
+
+    def test_headers_are_named(self):
+        header = self.write("n.h", "#define N 7\n")
+        script = self.write("a.d", '#include "n.h"\nBEGIN { exit(N - 7); }\n')
+        self.assertIn(header, self.run_ok("-C", "-H", "-s", script).stderr)
+
+    def test_interpreter_line_and_pragma(self):
+        script = self.write("a.d", '#!/usr/sbin/dtrace -C -s\n#pragma D option quiet\nBEGIN { printf("%d", N); exit(0); }\n')
+        self.assertEqual(dvm("run", "-C", "-DN=1", "-s", script).stdout.strip(), "1")
+
+    def test_description(self):
+        self.assertIn("12", self.run_ok("-C", "-DN=12", "-n", 'BEGIN { printf("%d", N); exit(0); }').stdout)
+
+    def test_error_names_the_line_and_both_texts(self):
+        script = self.write("a.d", "#define TWICE(x) (x + nosuch)\n\n#if 0\n\n#endif\nBEGIN { trace(TWICE(1)); }\n")
+        result = dvm("compile", "-C", script)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("line 6: failed to resolve nosuch", result.stderr)
+        self.assertIn("trace((1 + nosuch))", result.stderr)
+        self.assertIn("written as: BEGIN { trace(TWICE(1)); }", result.stderr)
+
+    def test_error_in_an_included_file(self):
+        self.write("bad.h", "\n\nint x y;\n")
+        script = self.write("a.d", '\n#include "bad.h"\nBEGIN { }\n')
+        result = dvm("compile", "-C", script)
+        self.assertIn('bad.h", line 3: syntax error near "y;"', result.stderr)
+        self.assertIn(f"included from {script}, line 2", result.stderr)
+
+    def test_line_directive_without_cpp(self):
+        script = self.write("a.d", '#line 100 "made.d"\nBEGIN { trace(nosuch); }\n# 7\nEND { trace(nothing); }\n')
+        result = dvm("compile", script)
+        self.assertIn('"made.d", line 100: failed to resolve nosuch', result.stderr)
+        self.assertIn('"made.d", line 7: failed to resolve nothing', result.stderr)
+
+    def test_cpp_fails(self):
+        script = self.write("a.d", '#include "nosuch.h"\nBEGIN { }\n')
+        result = dvm("compile", "-C", script)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("Preprocessor failed to process input program", result.stderr)
+
+    def test_no_cpp(self):
+        script = self.write("a.d", "BEGIN { }\n")
+        result = dvm("compile", "-C", script, env={**os.environ, "PATH": "/nonexistent"})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("there is no cpp in the PATH", result.stderr)
+
+
+class Json(unittest.TestCase):
+    def test_all_diagnostics_as_data(self):
+        import json
+        with tempfile.NamedTemporaryFile("w", suffix=".d") as script:
+            script.write("BEGIN { trace(probenam);\n  x = 1 +; }\n")
+            script.flush()
+            result = dvm("compile", "--json", script.name)
+        self.assertEqual(result.returncode, 1)
+        first, second = json.loads(result.stdout)["diagnostics"]
+        self.assertEqual(first["tag"], "D_IDENT_UNDEF")
+        self.assertEqual((first["line"], first["column"], first["end_column"]), (1, 15, 23))
+        self.assertEqual(first["severity"], "error")
+        self.assertEqual(first["file"], script.name)
+        self.assertIn("did you mean 'probename'?", first["hints"])
+        self.assertEqual(second["tag"], "D_SYNTAX")
+        self.assertEqual(second["line"], 2)
+
+    def test_nothing_wrong(self):
+        import json
+        result = dvm("compile", "--json", "-n", "BEGIN { trace(1); }")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(json.loads(result.stdout), {"diagnostics": []})
+
+
+if __name__ == "__main__":
+    unittest.main()
