@@ -50,7 +50,8 @@ void list(const std::vector<compiler::CompiledSource>& programs, const dif::Opti
     for (const dif::EcbDesc& clause : program.program.clauses) {
       if (clause.predicate) print(clause.predicate->difo);
       for (const dif::ActDesc& action : clause.actions)
-        for (const dif::RecDesc& arg : action.args) print(arg.difo);
+        for (const dif::RecDesc& arg : action.args)
+          if (!dif::is_stack(arg.made_by)) print(arg.difo);
     }
 }
 

@@ -14,6 +14,7 @@ dvm_library(runtime
   consumer/errors.cpp
   consumer/flow.cpp
   consumer/histogram.cpp
+  consumer/made.cpp
   consumer/printa.cpp
   consumer/printf.cpp
   handle.cpp)

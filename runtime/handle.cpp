@@ -176,6 +176,7 @@ struct Handle::Impl final : EventSink {
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
   CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
+  void learn_symbols();
   Status turn_on(std::vector<Refused>& refused);
   Result<uint64_t> poll_all();
   void wait(Clock until);
@@ -297,6 +298,13 @@ void Handle::Impl::index_probes() {
     if (is_error_probe(*probe.probe)) session.error_probe = &probe;
 }
 
+// While the processes are there to be looked at.
+void Handle::Impl::learn_symbols() {
+  if (config.is_replay) return;
+  for (const ProbeEcbs& probe : enabling.probes())
+    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) consumer.symbols().learn(site->pid);
+}
+
 Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
   std::vector<std::vector<EnabledProbe>> shares(instruments.size());
   for (const EnabledProbe& probe : enabled()) {
@@ -323,6 +331,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (impl.accounts()) TickStamp::calibrate();
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
+  impl.learn_symbols();
   if (Status status = impl.turn_on(refused); !status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;

@@ -45,4 +45,5 @@ target_sources(dvm_source PRIVATE
   symbol/maps.cpp
   symbol/open_elf.cpp
   symbol/signature.cpp
-  symbol/target_types.cpp)
+  symbol/target_types.cpp
+  symbol/user_symbols.cpp)

@@ -54,7 +54,8 @@ std::string print_dif(const dif::Program& program) {
     if (clause.predicate) text += "predicate\n" + dif::disassemble(clause.predicate->difo);
     for (const dif::ActDesc& action : clause.actions) {
       text += head(action, program);
-      for (const dif::RecDesc& arg : action.args) text += dif::disassemble(arg.difo);
+      for (const dif::RecDesc& arg : action.args)
+        if (!dif::is_stack(arg.made_by)) text += dif::disassemble(arg.difo);
     }
     text += "\n";
   }

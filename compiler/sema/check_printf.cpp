@@ -60,7 +60,7 @@ constexpr ConversionRow kConversions[] = {
     {"ho hu", "unsigned short", is_exactly<2, false>},
     {"hx hX", "short", is_of_size<2>},
     {"I", kText, is_text},
-    {"k", "stack", is_stack, "stacks are not printed by a format yet"},
+    {"k", "stack", is_stack},
     {"lc wc", "int", is_exactly<4, true>},
     {"ld li", "long", is_exactly<8, true>},
     {"lo lu", "unsigned long", is_exactly<8, false>},

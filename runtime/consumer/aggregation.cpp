@@ -256,11 +256,12 @@ MergedAggregation* Aggregations::find(uint32_t id) {
   return it == by_id_.end() ? nullptr : it->second;
 }
 
-void Aggregations::take(AggregationBuffer& buffer) {
+void Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
   buffer.for_each([&](uint32_t id, std::span<const std::byte> key, State state) {
     MergedAggregation* aggregation = find(id);
     if (aggregation == nullptr) return;
     std::string text(reinterpret_cast<const char*>(key.data()), key.size());
+    if (rewrite) rewrite(*aggregation, text);
     auto [it, is_new] = aggregation->rows.try_emplace(std::move(text));
     MergedRow& row = it->second;
     if (is_new) row = {aggregation, it->first, std::vector<uint64_t>(aggregation->words, aggregation->initial)};
@@ -335,20 +336,31 @@ std::vector<JoinedRow> Aggregations::joined(std::span<const uint32_t> ids, const
   return rows;
 }
 
+// A stack as a key: the pid, the program counters and a zero.
+static size_t stack_bytes(std::span<const std::byte> key) {
+  size_t at = 8;
+  for (uint64_t word = 1; word != 0 && at + 8 <= key.size(); at += 8) std::memcpy(&word, key.data() + at, 8);
+  return at;
+}
+
 std::vector<Datum> keys_of(const MergedRow& row) {
   std::vector<Datum> keys;
   const auto* at = reinterpret_cast<const std::byte*>(row.key.data());
   const std::byte* end = at + row.key.size();
-  for (const dif::DataType& type : row.aggregation->desc.keys) {
+  const dif::AggregationDesc& desc = row.aggregation->desc;
+  for (size_t i = 0; i < desc.keys.size(); i++) {
+    const dif::DataType& type = desc.keys[i];
+    const dif::Action maker = i < desc.key_makers.size() ? desc.key_makers[i] : dif::Action::expression;
     auto left = static_cast<size_t>(end - at);
     size_t size = type.size, taken = 8;
+    if (dif::is_stack(maker)) size = stack_bytes({at, left});
     if (type.kind == dif::TypeKind::string) {
       size = ::strnlen(row.key.data() + (row.key.size() - left), left);
       taken = (size + 8) & ~size_t{7};
     } else if (type.kind == dif::TypeKind::bytes) {
       taken = (size + 7) & ~size_t{7};
     }
-    keys.push_back({&type, {at, std::min(size, left)}});
+    keys.push_back({&type, {at, std::min(size, left)}, maker});
     at += std::min(taken, left);
   }
   return keys;

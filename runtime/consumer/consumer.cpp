@@ -21,7 +21,7 @@ struct ActionRecord {
 
   Datum datum(size_t i) const {
     const Value& value = action.values[i];
-    return {&value.type, {record + value.offset, value.size}};
+    return {&value.type, {record + value.offset, value.size}, value.made_by};
   }
   size_t count() const { return action.values.size(); }
   std::span<const uint32_t> aggregations() const { return action.desc->aggregations; }
@@ -33,10 +33,20 @@ void format_trace(Consumer& consumer, const ActionRecord& action) {
   for (size_t i = 0; i < action.count(); i++) append_traced(consumer.text(), action.datum(i), consumer.is_quiet());
 }
 
+void format_made(Consumer& consumer, const ActionRecord& action) {
+  for (size_t i = 0; i < action.count(); i++) consumer.made().append(consumer.text(), action.datum(i), consumer.stack_indent());
+}
+void format_stack(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+void format_ustack(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+void format_usym(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+void format_umod(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
+
 void append_formatted_record(std::string& out, const Consumer& consumer, const ActionRecord& action) {
   std::vector<Datum> arguments;
   for (size_t i = 0; i < action.count(); i++) arguments.push_back(action.datum(i));
-  append_formatted(out, consumer.format_of(action.action), arguments);
+  append_formatted(out, consumer.format_of(action.action), arguments, consumer.made());
 }
 
 void format_printf(Consumer& consumer, const ActionRecord& action) { append_formatted_record(consumer.text(), consumer, action); }
@@ -100,6 +110,12 @@ DVM_FORMATS(denormalize)
 DVM_FORMATS(exit)
 DVM_FORMATS(system)
 DVM_FORMATS(setopt)
+DVM_FORMATS(stack)
+DVM_FORMATS(ustack)
+DVM_FORMATS(usym)
+DVM_FORMATS(umod)
+DVM_FORMATS(uaddr)
+DVM_FORMATS(ufunc)
 #undef DVM_FORMATS
 
 FormatAction format_function(dif::Action kind) {
@@ -197,11 +213,16 @@ void Consumer::print_columns(const Ecb& ecb, int cpu, const Ecb* next) {
   append(text_, "%3d %6u %32s ", cpu, ecb.probe->id, name.c_str());
 }
 
+void Consumer::take(AggregationBuffer& buffer) {
+  aggregations_.take(buffer,
+                     [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
+}
+
 void Consumer::print_rest() {
   text_ += '\n';
   for (const MergedRow* row : aggregations_.sorted_unprinted(sort_order())) {
     uint32_t id = row->aggregation->desc.id;
-    append_table_row(text_, std::span(&id, 1), aggregations_, JoinedRow{{row}});
+    append_table_row(*this, std::span(&id, 1), JoinedRow{{row}});
   }
 }
 

@@ -16,6 +16,7 @@
 #include "dvm/dif/option.h"
 #include "runtime/consumer/aggregation.h"
 #include "runtime/consumer/flow.h"
+#include "runtime/consumer/made.h"
 #include "runtime/consumer/printf.h"
 #include "runtime/enabling/enabling.h"
 
@@ -30,7 +31,7 @@ class Consumer {
   Status prepare();
 
   void consume(std::span<const std::byte> records);
-  void take(AggregationBuffer& buffer) { aggregations_.take(buffer); }
+  void take(AggregationBuffer& buffer);
   // The end of the session: a newline, then every aggregation that no printa() has printed.
   void print_rest();
   void notice(const std::string& lines) { notices_ += lines; }
@@ -38,9 +39,12 @@ class Consumer {
   Status flush();
 
   Aggregations& aggregations() { return aggregations_; }
+  UserSymbols& symbols() { return symbols_; }
 
   // For format_<name>.
   std::string& text() { return text_; }
+  const MadePrinter& made() const { return made_; }
+  int stack_indent() const { return static_cast<int>(options_[dif::Option::stackindent]); }
   bool is_quiet() const { return options_[dif::Option::quiet] > 0; }
   SortOrder sort_order() const { return SortOrder(options_); }
   // Runs a shell command, with all output before it written.
@@ -59,6 +63,8 @@ class Consumer {
   dif::Options& options_;  // setopt() changes those that may change while tracing
   const Enabling& enabling_;
   Aggregations aggregations_;
+  UserSymbols symbols_;
+  MadePrinter made_{symbols_};
   std::unordered_map<const dif::ActDesc*, Format> formats_;
   Flow flow_;
   bool has_heading_ = false;
@@ -70,6 +76,6 @@ class Consumer {
 // printa(): rows of aggregations, by a format or as a table.
 void print_aggregations(Consumer& consumer, std::span<const uint32_t> ids, const Format* format);
 // A row as a line of a table.
-void append_table_row(std::string& out, std::span<const uint32_t> ids, Aggregations& aggregations, const JoinedRow& row);
+void append_table_row(Consumer& consumer, std::span<const uint32_t> ids, const JoinedRow& row);
 
 }  // namespace dvm::runtime

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "dvm/dif/action.h"
 #include "dvm/dif/difo.h"
 
 namespace dvm::runtime {
@@ -17,8 +18,10 @@ void append(std::string& out, const char* format, ...) __attribute__((format(pri
 struct Datum {
   const dif::DataType* type = nullptr;
   std::span<const std::byte> bytes;
+  dif::Action made_by = dif::Action::expression;  // what else made it: made.h
 
   bool is_string() const { return type->kind == dif::TypeKind::string; }
+  bool is_made() const { return made_by != dif::Action::expression; }
   bool is_integer() const { return type->kind == dif::TypeKind::integer; }
   std::string_view text() const;    // up to the NUL
   uint64_t unsigned_value() const;  // the integer, not widened by sign

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostWidth = 65535;
 constexpr int kAddressDigits = 16;
 
-constexpr std::string_view kConversions = "diuoxXpcCsSYTeEfgGIP";
+constexpr std::string_view kConversions = "diuoxXpcCsSYTeEfgGIPkaA";
 constexpr std::string_view kFlags = "#+- 0'";
 
 class Reader {
@@ -268,7 +268,14 @@ void append_converted(std::string& out, const Conversion& c, int64_t value) {
   append_converted(out, c, Datum{&kType, std::as_bytes(std::span(&value, 1))});
 }
 
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments) {
+// A stack under %k is indented by the width, if that is to the left; a symbol is text.
+void append_converted(std::string& out, const Conversion& c, const Datum& datum, const MadePrinter& made) {
+  if (!datum.is_made()) return append_converted(out, c, datum);
+  if (!dif::is_stack(datum.made_by)) return append_string(out, c, made.symbol_text(datum));
+  made.append(out, datum, c.flags.find('-') == std::string::npos ? 0 : c.width);
+}
+
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made) {
   size_t next = 0;
   auto take = [&]() -> const Datum* { return next < arguments.size() ? &arguments[next++] : nullptr; };
   auto take_number = [&]() -> int {
@@ -282,7 +289,7 @@ void append_formatted(std::string& out, const Format& format, std::span<const Da
     if (piece.width_given) conversion.width = take_number();
     if (conversion.width < 0 && piece.width_given) conversion.flags += '-', conversion.width = -conversion.width;
     if (piece.precision_given) conversion.precision = take_number();
-    if (const Datum* datum = take()) append_converted(out, conversion, *datum);
+    if (const Datum* datum = take()) append_converted(out, conversion, *datum, made);
   }
 }
 

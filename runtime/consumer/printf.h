@@ -4,9 +4,10 @@
 //   % [@] [# + space - 0 ' ?] [width or *] [.precision or .*] [h hh l ll L w] conversion
 //
 // Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
-// escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), I (a host by the text of its
-// address), P (a service by its port in network order), %. An @ takes the next aggregation of printa() instead of a key; a ?
-// stands for the width of an address. compiler/sema/check_printf.cpp has refused all others with their reason.
+// escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), k (a stack), a A (a symbol), I
+// (a host by the text of its address), P (a service by its port in network order), %. An @ takes the next aggregation of printa()
+// instead of a key; a ? stands for the width of an address. compiler/sema/check_printf.cpp has refused all others with their
+// reason.
 
 #include <cstddef>
 #include <functional>
@@ -17,6 +18,7 @@
 
 #include "common/result.h"
 #include "runtime/consumer/datum.h"
+#include "runtime/consumer/made.h"
 
 namespace dvm::runtime {
 
@@ -42,11 +44,13 @@ class Format {
 };
 
 // One value under one conversion, without its literal.
+void append_converted(std::string& out, const Conversion& conversion, const Datum& datum, const MadePrinter& made);
+// The same for what no stack action made.
 void append_converted(std::string& out, const Conversion& conversion, const Datum& datum);
 // The same for an integer that is not recorded: the value of an aggregation.
 void append_converted(std::string& out, const Conversion& conversion, int64_t value);
 
 // A whole printf().
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments);
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made);
 
 }  // namespace dvm::runtime

@@ -11,7 +11,8 @@
 // that the consumer must see; otherwise record_size is 0.
 //
 // A key in the aggregation buffer, in multiples of 8 bytes: integers widened to 64 bits by their type; strings with their NUL,
-// padded with zeros; bytes padded with zeros.
+// padded with zeros; bytes padded with zeros. What stack actions make, in a record and as a key: the pid and the program
+// counters, in a record padded with zeros to all its frames, in a key ended by one zero; of a symbol the pid and the address.
 
 #include <array>
 #include <cstddef>
@@ -53,8 +54,9 @@ struct Value {
   std::unique_ptr<vm::PreparedDifo> difo;
   std::unique_ptr<vm::PreparedDifo> timed;  // the same under CostPolicy::time, for sampled firings; null without accounting
   dif::DataType type;
-  uint32_t offset = 0;  // in the record; of a key or an aggregated value: unused
-  uint32_t size = 0;    // bytes in the record
+  dif::Action made_by = dif::Action::expression;  // a stack or symbol: made of the firing, with the DIFO's value as the address
+  uint32_t offset = 0;                            // in the record; of a key or an aggregated value: unused
+  uint32_t size = 0;                              // bytes in the record
 };
 
 // An aggregation as probe context sees it. `cached` is the state of a keyless one while the buffer's generation is `generation`.

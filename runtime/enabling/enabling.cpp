@@ -14,6 +14,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint32_t kMostRecord = 1u << 30;
+constexpr uint32_t kMostStackFrames = 65536;
 
 struct Maker {
   const dif::Options& options;
@@ -66,6 +67,35 @@ Result<Value> make_value(const dif::Difo& difo, const Maker& maker) {
   return value;
 }
 
+dif::Difo nothing() {
+  dif::Difo difo;
+  difo.text = {dif::Instruction::registers(dif::Opcode::ret, 0, 0, 0)};
+  return difo;
+}
+
+Result<Value> make_value(const dif::RecDesc& desc, const Maker& maker) {
+  const bool is_stack = dif::is_stack(desc.made_by);
+  Result<Value> value = make_value(is_stack ? nothing() : desc.difo, maker);
+  if (!value || desc.made_by == dif::Action::expression) return value;
+  if (!is_stack && !dif::is_user_symbol(desc.made_by)) return Error{"it records what dvm cannot make"};
+  if (desc.frames > kMostStackFrames) return Error{fmt::format("a stack of {} frames is too large", desc.frames)};
+  value->made_by = desc.made_by;
+  value->size = 8 * (1 + (is_stack ? desc.frames : 1));
+  value->type = {dif::TypeKind::bytes, false, false, value->size, ""};
+  return value;
+}
+
+// Stacks of no given depth have that of the options.
+void set_frames(dif::Program& program, const dif::Options& options) {
+  for (dif::EcbDesc& clause : program.clauses)
+    for (dif::ActDesc& action : clause.actions)
+      for (dif::RecDesc& desc : action.args) {
+        const bool is_user = desc.made_by != dif::Action::stack;
+        if (dif::is_stack(desc.made_by) && desc.frames == 0)
+          desc.frames = static_cast<uint32_t>(options[is_user ? dif::Option::ustackframes : dif::Option::stackframes]);
+      }
+}
+
 // Gives every value its place; returns the record's size, or 0 if it would be absurd.
 uint32_t lay_out(std::vector<Action>& actions) {
   uint64_t at = sizeof(RecordHeader);
@@ -106,6 +136,7 @@ Status check_aggregating(const dif::ActDesc& desc, const Aggregation* aggregatio
   if (values < function->values || values > most) return Error{"its aggregating function has a wrong number of arguments"};
   for (size_t i = 0; i < desc.args.size(); i++) {
     const dif::DataType& type = desc.args[i].difo.result;
+    if (i < desc.key_count && desc.args[i].made_by != dif::Action::expression) continue;
     if (type.kind == dif::TypeKind::none || (i >= desc.key_count && type.by_ref()))
       return Error{"it aggregates what is no value"};
     if (i < desc.key_count && !(type.kind == aggregation->desc.keys[i].kind && type.size == aggregation->desc.keys[i].size))
@@ -114,7 +145,21 @@ Status check_aggregating(const dif::ActDesc& desc, const Aggregation* aggregatio
   return {};
 }
 
-size_t key_bytes(const Value& value) { return value.type.by_ref() ? (value.size + 7) & ~size_t{7} : 8; }
+size_t key_bytes(const Value& value) {
+  if (dif::is_stack(value.made_by)) return value.size + 8;
+  return value.type.by_ref() ? (value.size + 7) & ~size_t{7} : 8;
+}
+
+// What the compiler cannot know of keys that are made of a firing.
+void note_keys(Action& action) {
+  dif::AggregationDesc& desc = action.aggregation->desc;
+  desc.key_makers.resize(desc.keys.size());
+  for (unsigned i = 0; i < action.key_count; i++) {
+    const Value& key = action.values[i];
+    desc.key_makers[i] = key.made_by;
+    if (key.made_by != dif::Action::expression) desc.keys[i] = key.type;
+  }
+}
 
 bool is_outliving(const Probe& probe) {
   return std::holds_alternative<InternalSite>(probe.site) && (probe.name == "END" || probe.name == "ERROR");
@@ -169,10 +214,11 @@ Result<Action> Enabling::Draft::make_action(Enabling& enabling, const dif::ActDe
   if (!dif::find_aggregation(desc.kind)) action.aggregation = nullptr;
   if (Status sound = check_aggregating(desc, action.aggregation); !sound) return sound.error();
   for (const dif::RecDesc& arg : desc.args) {
-    Result<Value> value = make_value(arg.difo, maker);
+    Result<Value> value = make_value(arg, maker);
     if (!value) return value.error();
     action.values.push_back(std::move(*value));
   }
+  if (action.aggregation) note_keys(action);
   bool is_keyless_count = desc.kind == dif::Action::agg_count && action.values.empty();
   action.run = plain_function(desc, is_keyless_count);
   action.run_timed = timed_function(desc, is_keyless_count);
@@ -218,6 +264,7 @@ Status Enabling::Draft::add_clause(Enabling& enabling, unsigned clause, const di
 Status Enabling::add(const dif::Program& program, const Matches& matches, const dif::Options& options, vm::CostPolicy policy) {
   Draft draft;
   draft.program.push_back(program);
+  set_frames(draft.program.front(), options);
   Maker maker{options, policy};
   if (Status status = draft.add_aggregations(*this); !status) return status;
   unsigned clause = clauses_;

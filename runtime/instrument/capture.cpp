@@ -313,6 +313,12 @@ class Reader {
       case BuiltIn::cpu:
         needs_.cpu = true;
         break;
+      case BuiltIn::ucaller:
+        needs_.frames = std::max<uint16_t>(needs_.frames, 2);
+        break;
+      case BuiltIn::ustackdepth:
+        needs_.frames = kMostFrames;
+        break;
       case BuiltIn::execname:
         needs_.comm = true;
         break;
@@ -484,6 +490,14 @@ class Reader {
   std::optional<Locals> ended_;
 };
 
+// What is recorded of the firing itself: stacks, and symbols in a process.
+CaptureNeeds made_needs(const dif::RecDesc& desc) {
+  CaptureNeeds needs;
+  needs.thread = desc.made_by != dif::Action::expression;
+  if (desc.made_by == dif::Action::ustack) needs.frames = static_cast<uint16_t>(std::min<uint32_t>(desc.frames, kMostFrames));
+  return needs;
+}
+
 bool leaves_a_record(const dif::ActDesc& action) {
   const dif::ActionInfo* row = dif::find_action(action.kind);
   return row && row->when != dif::ActionTime::probe;
@@ -501,7 +515,10 @@ CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
   CaptureNeeds needs;
   if (clause.predicate) needs |= Reader(clause.predicate->difo, strsize).read(locals);
   for (const dif::ActDesc& action : clause.actions) {
-    for (const dif::RecDesc& argument : action.args) needs |= Reader(argument.difo, strsize).read(locals);
+    for (const dif::RecDesc& argument : action.args) {
+      needs |= made_needs(argument);
+      if (!dif::is_stack(argument.made_by)) needs |= Reader(argument.difo, strsize).read(locals);
+    }
     needs.cpu |= leaves_a_record(action);
   }
   needs.cpu |= clause.actions.empty();

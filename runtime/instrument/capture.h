@@ -31,6 +31,7 @@
 namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
+inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
 inline constexpr uint32_t kMostBytes = 4096;  // of one need
 inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
 
@@ -74,6 +75,7 @@ struct CaptureNeeds {
   bool cpu = false;     // the cpu variable, or a record in the principal buffer (its CPU column)
   bool comm = false;    // execname
   std::vector<MemoryNeed> memory;
+  uint16_t frames = 0;  // of the user stack, at most kMostFrames
 
   // Adds memory, and the words that its address is found by; or nothing, where there is no room for all of it.
   void add(const MemoryNeed& need);

@@ -95,6 +95,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   thread |= other.thread;
   cpu |= other.cpu;
   comm |= other.comm;
+  frames = std::max(frames, other.frames);
   for (const MemoryNeed& need : other.memory) add(need);
   return *this;
 }

@@ -20,8 +20,21 @@ bool evaluate(FireContext& context, Value& value, uint64_t& result) noexcept {
   return context.fault.id == dif::Fault::none;
 }
 
+// The pid, then the program counters of a stack or the address of a symbol.
+inline bool store_made(const FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+  const vm::Firing& firing = *context.firing;
+  const auto pid = static_cast<uint64_t>(firing.pid);
+  std::memset(to, 0, value.size);
+  std::memcpy(to, &pid, sizeof(pid));
+  if (dif::is_user_symbol(value.made_by)) std::memcpy(to + sizeof(pid), &result, sizeof(result));
+  if (value.made_by == dif::Action::ustack && !firing.stack.empty())
+    std::memcpy(to + sizeof(pid), firing.stack.data(), std::min(value.size - sizeof(pid), firing.stack.size_bytes()));
+  return true;
+}
+
 // Writes a value where the consumer will look for it. Integers are little-endian, so the low bytes are the value.
 inline bool store_value(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+  if (value.made_by != dif::Action::expression) return store_made(context, value, result, to);
   if (value.type.kind == dif::TypeKind::string) {
     to[value.size - 1] = std::byte{0};
     return context.state.copy_string(result, {to, value.size - 1});
@@ -65,6 +78,14 @@ inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
   return type.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
 }
 
+// Bytes of a stack with the zero that ends it, which is written.
+inline size_t end_stack(const Value& value, std::byte* key) noexcept {
+  std::memset(key + value.size, 0, sizeof(uint64_t));
+  size_t at = sizeof(uint64_t);
+  for (uint64_t word = 1; word != 0; at += sizeof(word)) std::memcpy(&word, key + at, sizeof(word));
+  return at;
+}
+
 // Appends a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
 inline size_t append_key(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
   if (!value.type.by_ref()) {
@@ -75,6 +96,7 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
   size_t room = (value.size + 7) & ~size_t{7};
   std::memset(to + value.size - 1, 0, room - value.size + 1);
   if (!store_value(context, value, result, to)) return 0;
+  if (dif::is_stack(value.made_by)) return end_stack(value, to);
   if (value.type.kind == dif::TypeKind::bytes) return room;
   return (::strnlen(reinterpret_cast<const char*>(to), value.size - 1) + 8) & ~size_t{7};
 }
@@ -151,6 +173,12 @@ DVM_RECORDS(normalize, record_values)
 DVM_RECORDS(denormalize, record_values)
 DVM_RECORDS(system, record_values)
 DVM_RECORDS(setopt, record_values)
+DVM_RECORDS(stack, record_values)
+DVM_RECORDS(ustack, record_values)
+DVM_RECORDS(usym, record_values)
+DVM_RECORDS(umod, record_values)
+DVM_RECORDS(uaddr, record_values)
+DVM_RECORDS(ufunc, record_values)
 #undef DVM_RECORDS
 
 // The function of an action or aggregating function; null: nothing runs it here.

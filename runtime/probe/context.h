@@ -30,9 +30,10 @@ struct FireContext {
   FireSession& session;
   vm::MachineState& state;
   vm::Host& host;
-  const vm::FaultState& fault;   // of state
-  std::vector<std::byte> key;    // room for the largest key
-  FireContext* error = nullptr;  // runs the ERROR probe, with a machine state of its own; null in that context itself
+  const vm::FaultState& fault;         // of state
+  std::vector<std::byte> key;          // room for the largest key
+  const vm::Firing* firing = nullptr;  // that is processed
+  FireContext* error = nullptr;        // runs the ERROR probe, with a machine state of its own; null in that context itself
 
   FireContext(FireSession& s, vm::MachineState& m, vm::Host& h, size_t key_size)
       : session(s), state(m), host(h), fault(m.fault()), key(key_size) {}

@@ -163,6 +163,7 @@ void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing
   firing.module = probe.probe->module;
   firing.function = probe.probe->function;
   firing.name = probe.probe->name;
+  context.firing = &firing;
   if (probe.needs_machine) Accounting::prepare(context, probe, firing);
   for (Ecb* ecb : probe.ecbs) {
     if (context.session.activity != Activity::active && !probe.outlives_exit) return;

@@ -70,7 +70,10 @@ void set_field(Case& c, const std::string& key, const std::string& text) {
     pairs(text, [&](const std::string& k, uint64_t v) { c.counts[k] = v; });
   else if (key == "regs")
     pairs(text, [&](const std::string& k, uint64_t v) { c.registers[number(k)] = v; });
-  else if (key == "names") {
+  else if (key == "stack") {
+    std::istringstream in(text);
+    for (std::string word; in >> word;) c.stack.push_back(number(word));
+  } else if (key == "names") {
     std::istringstream in(text);
     for (std::string word; in >> word;) c.names.push_back(word);
   } else if (key == "memory")

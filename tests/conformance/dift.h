@@ -8,6 +8,7 @@
 //   memory: 0x1000 "text\0"                     captured at the firing; string: likewise, marked as a string
 //   host: 0x2000 "text\0"                       what a late read finds
 //   regs: 16=0x1234                             registers of the thread
+//   stack: 0x10 0x20                            program counters of its stack
 //   dif:                                        the DIFO: the indented lines that follow
 //           ldgs arg0, %r1
 //           ret  %r1
@@ -34,6 +35,7 @@ struct Case {
   std::vector<std::string> names;
   std::vector<MemoryPiece> captured, host;
   std::map<uint64_t, uint64_t> registers;
+  std::vector<uint64_t> stack;
   std::string dif;
   std::optional<uint64_t> value;
   std::optional<std::string> text, bytes;

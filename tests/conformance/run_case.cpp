@@ -67,6 +67,7 @@ World::World(const Case& c) {
   for (size_t i = 0; i < c.names.size() && i < std::size(names); i++) *names[i] = c.names[i];
   for (const MemoryPiece& m : c.captured) memory.push_back({m.address, std::as_bytes(std::span(m.bytes)), m.is_string});
   firing.memory = memory;
+  firing.stack = c.stack;
   for (const MemoryPiece& m : c.host) host.memory[m.address] = m.bytes;
   host.registers = c.registers;
 }

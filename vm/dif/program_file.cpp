@@ -191,7 +191,7 @@ void describe(A& a, EcbDesc& e) {
 
 template <class A>
 void describe(A& a, AggregationDesc& d) {
-  auto& [id, name, function, keys, parameters, value] = d;
+  auto& [id, name, function, keys, key_makers, parameters, value] = d;
   a.number(id), a.text(name), describe(a, function, kLastAction), describe(a, keys), describe(a, parameters), describe(a, value);
 }
 
@@ -250,7 +250,7 @@ std::string check(const ActDesc& action) {
     return fmt::format("{}() has a wrong number of arguments", row->name);
   if (arity.has_format && !action.has_format) return fmt::format("{}() has no format", row->name);
   for (const RecDesc& arg : action.args)
-    if (arg.difo.result.kind == TypeKind::none && action.kind != Action::expression)
+    if (arg.difo.result.kind == TypeKind::none && action.kind != Action::expression && !is_stack(arg.made_by))
       return fmt::format("{}() has an argument without a value", row->name);
   return "";
 }

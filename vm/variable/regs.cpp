@@ -1,4 +1,4 @@
-// Registers of the traced thread. Covered by tests/conformance/variable.
+// Registers and stack of the traced thread. Covered by tests/conformance/variable.
 
 #include "vm/variable/getter.h"
 
@@ -9,5 +9,8 @@ uint64_t var_uregs(State& state, uint64_t index) noexcept {
   if (!state.host->user_register(index, value)) state.set_fault(dif::Fault::illop);
   return value;
 }
+
+uint64_t var_ustackdepth(State& state, uint64_t) noexcept { return state.firing->stack.size(); }
+uint64_t var_ucaller(State& state, uint64_t) noexcept { return state.firing->stack.size() > 1 ? state.firing->stack[1] : 0; }
 
 }  // namespace dvm::vm

@@ -35,6 +35,7 @@ class CaptureProgram : Emitter {
     thread_and_time();
     clear_words();
     arguments();
+    if (layout_.stack) user_stack();
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
@@ -138,6 +139,28 @@ class CaptureProgram : Emitter {
     if (n == 0) mov(r2, 0);
     land(done);
     store(r7, at, r2);
+  }
+
+  // Bytes or an error, then the word that the frames do not tell, then the frames.
+  void user_stack() {
+    if (layout_.kind == SiteKind::timer) store(r7, at16(layout_.stack + 8), 0);
+    if (layout_.kind == SiteKind::entry) {
+      record_address(r1, layout_.stack + 8);
+      mov(r2, 8);
+      load(r3, r6, offsetof(pt_regs, rsp));
+      call(BPF_FUNC_probe_read_user);
+    }
+    if (layout_.kind == SiteKind::return_) {
+      mov(r1, r6);
+      call(BPF_FUNC_get_func_ip);
+      store(r7, at16(layout_.stack + 8), r0);
+    }
+    mov(r1, r6);
+    record_address(r2, layout_.stack + 16);
+    mov(r3, static_cast<int32_t>(8 * layout_.frames));
+    mov(r4, BPF_F_USER_STACK);
+    call(BPF_FUNC_get_stack);
+    store(r7, at16(layout_.stack), r0);
   }
 
   // On entry %rsp points at the return address, above it lie the arguments that found no register.

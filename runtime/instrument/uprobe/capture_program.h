@@ -2,7 +2,7 @@
 // The BPF program that writes a record of one layout. It runs in the traced thread, at the firing:
 //
 //   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops += 1, end
-//           head, time, pid and tid, comm, arguments
+//           head, time, pid and tid, comm, arguments, the user stack
 //           each slot: read the memory without faulting, those last whose address lies in another; that failed and attempts are
 //           left: slow
 //           put the record into the ring; no room: drops += 1; end

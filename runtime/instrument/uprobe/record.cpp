@@ -48,6 +48,27 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
   return memory.first(count);
 }
 
+// The kernel finds callers by the frame pointer, which an entry has not yet set: the caller is known by its return address alone.
+// At a return the function is left already.
+std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<const std::byte> record,
+                                       std::span<uint64_t> stack) noexcept {
+  const auto bytes = static_cast<int64_t>(word_at(record, layout.stack));
+  const uint64_t extra = word_at(record, layout.stack + 8);
+  const size_t found = bytes > 0 ? std::min<size_t>(static_cast<size_t>(bytes) / 8, layout.frames) : 0;
+  size_t count = 0;
+  const auto add = [&](uint64_t address) {
+    if (count < layout.frames && address != 0) stack[count++] = address;
+  };
+  if (layout.kind == SiteKind::return_) add(extra);
+  for (size_t i = 0; i < found; i++) {
+    const uint64_t address = word_at(record, layout.stack + 16 + static_cast<uint32_t>(8 * i));
+    if (layout.kind == SiteKind::entry && i == 1 && address != extra) add(extra);
+    add(address);
+  }
+  if (layout.kind == SiteKind::entry && found == 1) add(extra);
+  return stack.first(count);
+}
+
 // Words must be found before what depends on them: bytes of a fixed size by their depth, then what has no words in it.
 std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
   const auto rank = [](const MemoryNeed& need) { return need.is_string || need.sized_by ? kMostPointers + 1 : need.base.depth; };
@@ -113,6 +134,8 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8);
+  layout.frames = std::min(possible.frames, kMostFrames);
+  if (layout.frames) layout.stack = take(layout, 16 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
   layout.is_on_stack = layout.size <= kStackBytes;
   layout.is_cut = layout.is_on_stack && !layout.slots.empty() && layout.slots.back().is_variable();
@@ -120,8 +143,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   return layout;
 }
 
-void decode(const RecordLayout& layout, std::span<const std::byte> record, std::span<vm::CapturedMemory> memory,
-            vm::Firing& firing) noexcept {
+void decode(const RecordLayout& layout, std::span<const std::byte> record, FiringRoom& room, vm::Firing& firing) noexcept {
   const uint64_t head = word_at(record, 0);
   firing.probe_id = probe_of(head);
   firing.cpu = cpu_of(head);
@@ -137,7 +159,8 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, std::
   }
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (layout.args[n]) firing.args[n] = word_at(record, layout.args[n]);
-  firing.memory = decode_memory(layout, record, memory);
+  if (layout.stack) firing.stack = decode_stack(layout, record, room.stack);
+  firing.memory = decode_memory(layout, record, room.memory);
 }
 
 }  // namespace dvm::runtime

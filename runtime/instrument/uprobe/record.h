@@ -2,9 +2,10 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | pid, tid | comm (16 bytes) | argN ... | slot ... |
+//   | head | time | pid, tid | comm (16 bytes) | argN ... | stack | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
+//   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
 //          without its room
@@ -15,6 +16,7 @@
 //   | head | arg1 | 8, word | length, string ... |        copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))
 //              └─ + 8 ─^ └── + 0 ──> the string
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +49,8 @@ struct MemorySlot {
 struct RecordLayout {
   SiteKind kind = SiteKind::entry;
   bool cpu = false;
-  uint32_t time = 0, thread = 0, comm = 0;
+  uint32_t time = 0, thread = 0, comm = 0, stack = 0;
+  uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, 10> args{};
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
@@ -65,9 +68,18 @@ constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head);
 constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }
 constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
 
-// Fills the firing from a record of at least layout.least bytes; memory must have room for one entry a slot. Views point into the
-// record.
-void decode(const RecordLayout& layout, std::span<const std::byte> record, std::span<vm::CapturedMemory> memory,
-            vm::Firing& firing) noexcept;
+// Room for what a firing refers to that does not lie in its record as it is: an entry a slot, and layout.frames program counters.
+struct FiringRoom {
+  std::vector<vm::CapturedMemory> memory;
+  std::vector<uint64_t> stack;
+
+  void fit(const RecordLayout& layout) {
+    memory.resize(std::max(memory.size(), layout.slots.size()));
+    stack.resize(std::max<size_t>(stack.size(), layout.frames));
+  }
+};
+
+// Fills the firing from a record of at least layout.least bytes. Views point into the record and the room.
+void decode(const RecordLayout& layout, std::span<const std::byte> record, FiringRoom& room, vm::Firing& firing) noexcept;
 
 }  // namespace dvm::runtime

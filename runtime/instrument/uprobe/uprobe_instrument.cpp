@@ -138,7 +138,7 @@ class UprobeInstrument final : public Instrument {
       if (groups_[i].program == *program && groups_[i].pid == pid) return static_cast<uint16_t>(i);
     if (groups_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
     groups_.push_back({make_layout(needs, kind), pid, *program});
-    most_slots_.resize(std::max(most_slots_.size(), needs.memory.size()));
+    room_.fit(groups_.back().layout);
     return static_cast<uint16_t>(groups_.size() - 1);
   }
 
@@ -171,7 +171,7 @@ class UprobeInstrument final : public Instrument {
     if (record.size() < group.layout.least) return;
     vm::Firing firing;
     firing.pid = group.pid;
-    decode(group.layout, record, most_slots_, firing);
+    decode(group.layout, record, room_, firing);
     if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
     sink.fire(firing);
   }
@@ -182,7 +182,7 @@ class UprobeInstrument final : public Instrument {
   std::vector<ProgramEntry> programs_;
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
-  std::vector<vm::CapturedMemory> most_slots_;  // room for the memory of one firing
+  FiringRoom room_;
   uint64_t wall_offset_ = 0;
 };
 

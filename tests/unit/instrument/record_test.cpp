@@ -31,7 +31,8 @@ TEST(Record, TheSmallestHoldsItsHeadAlone) {
   std::vector<std::byte> record(8);
   put(record, 0, make_cookie(77, 3) | uint64_t{5} << 48);
   vm::Firing firing;
-  decode(layout, record, {}, firing);
+  FiringRoom room;
+  decode(layout, record, room, firing);
   EXPECT_EQ(firing.probe_id, 77u);
   EXPECT_EQ(firing.cpu, 5);
   EXPECT_TRUE(firing.memory.empty());
@@ -57,8 +58,9 @@ TEST(Record, EveryField) {
   put(record, layout.slots[1].at, 4);
   put(record, layout.slots[1].at + 8, "xyz", 4);
   vm::Firing firing;
-  std::array<vm::CapturedMemory, 2> memory;
-  decode(layout, record, memory, firing);
+  FiringRoom room;
+  room.fit(layout);
+  decode(layout, record, room, firing);
   EXPECT_EQ(firing.timestamp, 123456789u);
   EXPECT_EQ(firing.pid, 4000);
   EXPECT_EQ(firing.tid, 4001);
@@ -74,13 +76,14 @@ TEST(Record, EveryField) {
 
 TEST(Record, WhatIsAbsentOrImpossibleIsLeftOut) {
   const RecordLayout layout = make_layout(possible_needs(everything(), SiteKind::entry), SiteKind::entry);
-  std::array<vm::CapturedMemory, 2> memory;
+  FiringRoom room;
+  room.fit(layout);
   for (const uint64_t length : {uint64_t{0}, static_cast<uint64_t>(kAbsent), uint64_t{13}, uint64_t{1} << 63, uint64_t{5}}) {
     std::vector<std::byte> record(layout.least + 4);  // room for four bytes of the string
     put(record, layout.slots[0].at, static_cast<uint64_t>(kAbsent));
     put(record, layout.slots[1].at, length);
     vm::Firing firing;
-    decode(layout, record, memory, firing);
+    decode(layout, record, room, firing);
     EXPECT_TRUE(firing.memory.empty()) << length;
   }
 }
@@ -141,8 +144,9 @@ TEST(Record, AddressesFromWords) {
   put(record, layout.slots[1].at, 3);
   put(record, layout.slots[1].at + 8, "ab", 3);
   vm::Firing firing;
-  std::array<vm::CapturedMemory, 2> memory;
-  decode(layout, record, memory, firing);
+  FiringRoom room;
+  room.fit(layout);
+  decode(layout, record, room, firing);
   ASSERT_EQ(firing.memory.size(), 2u);
   EXPECT_EQ(firing.memory[0].address, 0x1000u);
   EXPECT_EQ(firing.memory[1].address, 0x7004u);
@@ -171,12 +175,13 @@ TEST(Record, WhatIsSizedByAWordIsCut) {
 TEST(Record, AStringThatFillsItsSizeHasNoNul) {
   const RecordLayout layout = layout_of({{1, true, 0, 256, Word(2)}});
   vm::Firing firing;
-  std::array<vm::CapturedMemory, 1> memory;
+  FiringRoom room;
+  room.fit(layout);
   const auto length = [&](uint64_t size) {
     std::vector<std::byte> record(layout.least + 4);
     put(record, layout.args[2], size);
     put(record, layout.slots[0].at, 4);
-    decode(layout, record, memory, firing);
+    decode(layout, record, room, firing);
     return firing.memory.empty() ? 0 : firing.memory[0].bytes.size();
   };
   EXPECT_EQ(length(4), 3u);
@@ -203,6 +208,40 @@ TEST(Record, LargeOnesAreMadeInTheRing) {
   EXPECT_FALSE(layout.is_on_stack);
   EXPECT_FALSE(layout.is_cut);
   EXPECT_EQ(layout.least, layout.size);
+}
+
+// What a record with these words for its stack decodes to.
+std::vector<uint64_t> stack_of(SiteKind kind, uint16_t frames, int64_t bytes, uint64_t extra,
+                               const std::vector<uint64_t>& found) {
+  CaptureNeeds needs;
+  needs.frames = frames;
+  const RecordLayout layout = make_layout(needs, kind);
+  std::vector<std::byte> record(layout.size);
+  put(record, layout.stack, static_cast<uint64_t>(bytes));
+  put(record, layout.stack + 8, extra);
+  for (size_t i = 0; i < found.size() && i < frames; i++) put(record, layout.stack + 16 + static_cast<uint32_t>(8 * i), found[i]);
+  FiringRoom room;
+  room.fit(layout);
+  vm::Firing firing;
+  decode(layout, record, room, firing);
+  return {firing.stack.begin(), firing.stack.end()};
+}
+
+TEST(Record, AStackHasTheCallerThatNoFrameTells) {
+  using Stack = std::vector<uint64_t>;
+  EXPECT_EQ(stack_of(SiteKind::entry, 8, 24, 0x20, {0x10, 0x30, 0x40}), (Stack{0x10, 0x20, 0x30, 0x40}));
+  EXPECT_EQ(stack_of(SiteKind::entry, 8, 24, 0x20, {0x10, 0x20, 0x30}), (Stack{0x10, 0x20, 0x30}));  // newer kernels know it
+  EXPECT_EQ(stack_of(SiteKind::entry, 8, 8, 0x20, {0x10}), (Stack{0x10, 0x20}));
+  EXPECT_EQ(stack_of(SiteKind::entry, 3, 24, 0x20, {0x10, 0x30, 0x40}), (Stack{0x10, 0x20, 0x30}));
+  EXPECT_EQ(stack_of(SiteKind::entry, 1, 8, 0x20, {0x10}), (Stack{0x10}));
+  EXPECT_EQ(stack_of(SiteKind::return_, 8, 16, 0x10, {0x20, 0x30}), (Stack{0x10, 0x20, 0x30}));
+  EXPECT_EQ(stack_of(SiteKind::timer, 8, 16, 0, {0x20, 0x30}), (Stack{0x20, 0x30}));
+}
+
+TEST(Record, AStackThatCouldNotBeWalkedIsEmpty) {
+  for (const int64_t bytes : {int64_t{0}, int64_t{-14}, INT64_MIN})
+    EXPECT_TRUE(stack_of(SiteKind::entry, 4, bytes, 0x20, {}).empty());
+  EXPECT_EQ(stack_of(SiteKind::timer, 2, INT64_MAX, 0, {1, 2}).size(), 2u);
 }
 
 }  // namespace

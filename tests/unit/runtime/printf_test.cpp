@@ -26,7 +26,8 @@ std::string format(const std::string& text, const std::vector<Argument>& argumen
   std::vector<Datum> data;
   for (const Argument& a : arguments) data.push_back({&a.type, std::as_bytes(std::span(a.bytes))});
   std::string out;
-  append_formatted(out, *parsed, data);
+  UserSymbols symbols;
+  append_formatted(out, *parsed, data, MadePrinter(symbols));
   return out;
 }
 

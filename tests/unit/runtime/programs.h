@@ -102,7 +102,7 @@ inline dif::EcbDesc clause(const std::string& name, std::vector<dif::ActDesc> ac
 
 inline dif::AggregationDesc declare(uint32_t id, dif::Action function, std::vector<dif::DataType> keys = {},
                                     std::vector<int64_t> parameters = {}) {
-  return {id, "", function, std::move(keys), std::move(parameters), kLong};
+  return {id, "", function, std::move(keys), {}, std::move(parameters), kLong};
 }
 
 }  // namespace dvm::runtime::test

@@ -53,6 +53,12 @@ inline constexpr std::array kAggregations = {
 #undef DVM_DESTRUCTIVE_no
 };
 
+// Actions whose record is made from the firing, which may be keys too: a stack, or the symbol of an address in the process.
+constexpr bool is_stack(Action id) { return id == Action::stack || id == Action::ustack || id == Action::jstack; }
+constexpr bool is_user_symbol(Action id) {
+  return id == Action::usym || id == Action::umod || id == Action::uaddr || id == Action::ufunc;
+}
+
 constexpr const ActionInfo* find_action(Action id) {
   for (const ActionInfo& row : kActions)
     if (row.id == id) return &row;

@@ -82,6 +82,7 @@ struct AggregationDesc {
   std::string name;  // without the @; empty for the anonymous one
   Action function = Action::agg_count;
   std::vector<DataType> keys;
+  std::vector<Action> key_makers;  // of the keys, as RecDesc::made_by; empty until it is enabled
   std::vector<int64_t> parameters;
   DataType value;  // type of the aggregated expression: signed or not decides how min, max, sum print
 };

@@ -33,6 +33,7 @@ struct Firing {
   std::string_view provider, module, function, name;
   std::string_view execname;
   std::span<const CapturedMemory> memory;
+  std::span<const uint64_t> stack;  // program counters of the user stack, the probed function's first; empty: not captured
 };
 
 class Host {

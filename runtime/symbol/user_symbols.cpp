@@ -1,0 +1,89 @@
+// From an address to its function. Tested by tests/unit/instrument/user_symbols_test.cpp.
+
+#include "runtime/symbol/user_symbols.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "runtime/symbol/demangle.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
+
+int64_t now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+// The first name of the function that an address of the file lies in, or null.
+const ElfFunction* function_at(const ElfObject& object, uint64_t address) {
+  const std::vector<ElfFunction>& all = object.functions();
+  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const ElfFunction& f) { return a < f.address; });
+  if (after == all.begin()) return nullptr;
+  auto first = std::prev(after);
+  while (first != all.begin() && std::prev(first)->address == first->address) --first;
+  return address - first->address < first->size ? &*first : nullptr;
+}
+
+std::string readable(std::string_view name) {
+  std::string demangled = demangle_without_arguments(name);
+  return demangled.empty() ? std::string(name) : demangled;
+}
+
+}  // namespace
+
+void UserSymbols::learn(int32_t pid) { process(pid); }
+
+void UserSymbols::use_recorded(int32_t pid, std::vector<MappedObject> objects) {
+  is_recorded_ = true;
+  processes_[pid].objects = std::move(objects);
+}
+
+const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return process(pid).objects; }
+
+UserSymbols::Process& UserSymbols::process(int32_t pid) {
+  auto [entry, is_new] = processes_.try_emplace(pid);
+  Process& known = entry->second;
+  const int64_t time = now();
+  if (is_recorded_ || (!is_new && time - known.read_at < kReadAgain)) return known;
+  known.read_at = time;
+  // A process that has ended keeps the map that it had.
+  if (auto objects = mapped_objects(pid); objects && !objects->empty()) known.objects = std::move(*objects);
+  return known;
+}
+
+// As the process opened it; once that is gone, by its name here.
+const ElfObject* UserSymbols::elf(const MappedObject& object) {
+  auto [entry, is_new] = files_.try_emplace(object.path);
+  for (const std::string* path : {&object.open_path, &object.path}) {
+    if (!is_new || entry->second || path->empty()) continue;
+    if (auto read = cache_.read(*path)) entry->second = std::move(*read);
+  }
+  return entry->second.get();
+}
+
+std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t address) {
+  const auto& all = process.objects;
+  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const MappedObject& o) { return a < o.address; });
+  if (after == all.begin()) return std::nullopt;
+  const MappedObject& object = *std::prev(after);
+  const ElfObject* file = elf(object);
+  const auto in_file = file ? file->address_of(address - object.address + object.offset) : std::nullopt;
+  if (!in_file) return std::nullopt;
+  const ElfFunction* function = function_at(*file, *in_file);
+  if (!function) return UserSymbol{object.name, "", address, object.address};
+  return UserSymbol{object.name, readable(function->name), address - (*in_file - function->address), object.address};
+}
+
+std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
+  const auto known = processes_.find(pid);
+  if (known != processes_.end())
+    if (auto symbol = find_in(known->second, address)) return symbol;
+  return find_in(process(pid), address);
+}
+
+}  // namespace dvm::runtime

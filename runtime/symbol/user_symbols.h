@@ -1,0 +1,53 @@
+#pragma once
+// Addresses of a process as modules and functions, for people: what ustack(), usym() and kin print.
+//
+//   pid, address -> the object that is mapped there -> its function, demangled
+//
+// The map of a process is read when it is first heard of (learn()), best before it can end, and again when an address is not in
+// it, for libraries that were opened since. Files are read when an address in them is asked for. Consumer context.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+struct UserSymbol {
+  std::string module;
+  std::string function;         // empty: the module has none there
+  uint64_t address = 0;         // where the function begins, or what was asked for
+  uint64_t module_address = 0;  // of its code
+};
+
+class UserSymbols {
+ public:
+  // Remembers what the process has mapped, if that is not known.
+  void learn(int32_t pid);
+  // What a recording says that the process had mapped; no live process is asked from then on.
+  void use_recorded(int32_t pid, std::vector<MappedObject> objects);
+  // Nothing where the process has mapped no file.
+  std::optional<UserSymbol> find(int32_t pid, uint64_t address);
+  const std::vector<MappedObject>& objects(int32_t pid);
+
+ private:
+  struct Process {
+    std::vector<MappedObject> objects;  // by address
+    int64_t read_at = 0;                // ns, CLOCK_MONOTONIC
+  };
+  Process& process(int32_t pid);
+  std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
+  const ElfObject* elf(const MappedObject& object);
+
+  bool is_recorded_ = false;
+  std::map<int32_t, Process> processes_;
+  std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
+  ElfCache cache_;
+};
+
+}  // namespace dvm::runtime
