@@ -62,6 +62,7 @@ class ProcessHost final : public vm::Host {
   int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
   int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
+  std::string_view command_line() noexcept override { return memory_.command_line(pid_); }
   bool user_register(uint64_t, uint64_t&) noexcept override { return false; }
 
  private:

@@ -70,6 +70,7 @@ translator psinfo_t < struct dvm_current P > {
 	pr_uid = uid;
 	pr_gid = gid;
 	pr_fname = execname;
+	pr_psargs = execargs;
 	pr_dmodel = PR_MODEL_LP64;
 };
 

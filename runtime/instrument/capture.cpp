@@ -329,6 +329,10 @@ class Reader {
       case BuiltIn::gid:
         needs_.thread = true;
         break;
+      case BuiltIn::execargs:
+        needs_.comm = true;
+        needs_.thread = true;
+        break;
       default:
         break;
     }

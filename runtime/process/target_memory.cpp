@@ -65,6 +65,17 @@ int64_t status_number(const char* text, const char* field) noexcept {
   return line == nullptr ? -1 : std::strtoll(line + std::strlen(field), nullptr, 10);
 }
 
+// A NUL ends each word.
+size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
+  File file(pid, "cmdline");
+  const ssize_t size = file.fd() < 0 ? -1 : ::read(file.fd(), to.data(), to.size());
+  if (size <= 0) return 0;
+  std::span<char> line = to.first(static_cast<size_t>(size));
+  while (!line.empty() && line.back() == '\0') line = line.first(line.size() - 1);
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line.size();
+}
+
 }  // namespace
 
 bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
@@ -117,6 +128,18 @@ ProcessIds TargetMemory::recorded_ids(int32_t pid) const noexcept {
 ProcessIds TargetMemory::ids(int32_t pid) noexcept {
   if (is_recorded_) return recorded_ids(pid);
   return pid > 0 ? live_ids(pid) : ProcessIds{};
+}
+
+std::string_view TargetMemory::command_line(int32_t pid) noexcept {
+  if (is_recorded_ || pid <= 0) return {};
+  CommandLine& line = lines_[static_cast<uint32_t>(pid) % lines_.size()];
+  if (line.pid != pid) line.pid = pid, line.read_at = 0, line.size = 0;
+  const uint64_t now = coarse_now();
+  if (line.read_at == 0 || now - line.read_at > kIdsLast) {
+    if (const size_t size = read_command_line(pid, line.text)) line.size = size;
+    line.read_at = now;
+  }
+  return {line.text.data(), line.size};
 }
 
 void TargetMemory::use_recorded(std::vector<RecordedProcess> processes) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dvm::runtime {
@@ -34,6 +35,9 @@ class TargetMemory {
   std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;
   // Real ids, from /proc; remembered for a tenth of a second, and for ever once the process is gone.
   ProcessIds ids(int32_t pid) noexcept;
+  // The words of its command line, parted by blanks; empty where unknown, as in a recording. Remembered as the ids are; valid
+  // until the next call.
+  std::string_view command_line(int32_t pid) noexcept;
   // From now on the answers come from a recording: these processes are known, and nothing is read of any live one, whose pid
   // would be a coincidence. Not in probe context.
   void use_recorded(std::vector<RecordedProcess> processes);
@@ -44,10 +48,17 @@ class TargetMemory {
     uint64_t read_at = 0;  // ns, CLOCK_MONOTONIC_COARSE
     ProcessIds ids;
   };
+  struct CommandLine {
+    int32_t pid = 0;
+    uint64_t read_at = 0;
+    size_t size = 0;
+    std::array<char, 1024> text;
+  };
   ProcessIds live_ids(int32_t pid) noexcept;
   ProcessIds recorded_ids(int32_t pid) const noexcept;
 
   std::array<Entry, 256> entries_{};       // by pid modulo their number; the latest pid takes the place
+  std::array<CommandLine, 64> lines_{};    // likewise
   std::vector<RecordedProcess> recorded_;  // by pid
   bool is_recorded_ = false;
 };

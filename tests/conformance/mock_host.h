@@ -16,6 +16,7 @@ class MockHost final : public Host {
   std::map<uint64_t, uint64_t> registers;
   int32_t parent = 42;
   int64_t user = 1000, group = 1001;
+  std::string arguments;  // the command line
   unsigned reads = 0;
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
@@ -37,6 +38,7 @@ class MockHost final : public Host {
   int32_t ppid() noexcept override { return parent; }
   int64_t uid() noexcept override { return user; }
   int64_t gid() noexcept override { return group; }
+  std::string_view command_line() noexcept override { return arguments; }
   bool user_register(uint64_t number, uint64_t& value) noexcept override {
     const auto found = registers.find(number);
     if (found == registers.end()) return false;

@@ -66,6 +66,7 @@ World::World(const Case& c) {
   std::string_view* names[] = {&firing.provider, &firing.module, &firing.function, &firing.name, &firing.execname};
   for (size_t i = 0; i < c.names.size() && i < std::size(names); i++) *names[i] = c.names[i];
   for (const MemoryPiece& m : c.captured) memory.push_back({m.address, std::as_bytes(std::span(m.bytes)), m.is_string});
+  for (size_t i = std::size(names); i < c.names.size(); i++) host.arguments += (host.arguments.empty() ? "" : " ") + c.names[i];
   firing.memory = memory;
   firing.stack = c.stack;
   for (const MemoryPiece& m : c.host) host.memory[m.address] = m.bytes;

@@ -1,6 +1,7 @@
 // The thread that fired and its process. Covered by tests/conformance/variable.
 
 #include "vm/state/address.h"
+#include "vm/state/memory_access.h"
 #include "vm/variable/getter.h"
 
 namespace dvm::vm {
@@ -22,6 +23,11 @@ uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gi
 uint64_t var_execname(State& state, uint64_t) noexcept {
   const char* name = state.firing->execname.data();
   return address_of(name ? static_cast<const void*>(name) : state.variables.zeros.data());
+}
+
+uint64_t var_execargs(State& state, uint64_t index) noexcept {
+  const std::string_view line = state.host->command_line();
+  return line.empty() ? var_execname(state, index) : scratch_string(state, line);
 }
 
 }  // namespace dvm::vm

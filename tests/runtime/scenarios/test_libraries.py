@@ -68,6 +68,15 @@ class Own(unittest.TestCase):
         result = dvm("run", "-q", "-n", text)
         self.assertEqual(result.stdout, "0 0 dvm|dvm 0|O 1 0\n", result.stderr)
 
+    def test_the_command_line(self):
+        result = dvm("run", "-q", "-n", 'BEGIN { printf("%s", curpsinfo->pr_psargs); exit(0); }')
+        self.assertRegex(result.stdout, r"^\S*dvm run -q -n BEGIN \{ printf")
+
+    def test_a_whole_copy(self):
+        result = dvm("run", "-q", "-n", 'BEGIN { this->p = *curpsinfo; printf("%s %d %d", this->p.pr_fname, this->p.pr_pid == pid, '
+                     "this->p.pr_contract); exit(0); }")
+        self.assertEqual(result.stdout, "dvm 1 0\n", result.stderr)
+
     def test_what_linux_does_not_have_says_so(self):
         result = dvm("run", "-x", "errtags", "-n", "BEGIN { trace(curpsinfo->pr_contract); }")
         self.assertEqual(result.returncode, 1)

@@ -2,6 +2,7 @@
 
 #include "runtime/process/target_memory.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -68,6 +69,17 @@ TEST_F(Reads, IdsOfTheProcess) {
   EXPECT_EQ(ids.ppid, getpid());
   EXPECT_EQ(ids.uid, getuid());
   EXPECT_EQ(ids.gid, getgid());
+}
+
+TEST_F(Reads, TheCommandLineIsRememberedWhenTheProcessIsGone) {
+  const std::string line(memory_.command_line(child_));
+  EXPECT_THAT(line, testing::HasSubstr("_test"));
+  EXPECT_EQ(line.find('\0'), std::string::npos);
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+  usleep(150'000);
+  EXPECT_EQ(memory_.command_line(child_), line);
+  EXPECT_EQ(memory_.command_line(-1), "");
 }
 
 TEST_F(Reads, AProcessThatIsGoneIsUnknownButItsIdsAreRemembered) {

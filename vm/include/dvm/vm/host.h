@@ -47,6 +47,8 @@ class Host {
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;
   virtual int64_t gid() noexcept = 0;
+  // The words of its command line, parted by blanks; empty where unknown. Valid until the next call.
+  virtual std::string_view command_line() noexcept { return {}; }
   // Register of the traced thread by DTrace's number for x86-64 uregs[]; false: not captured or no such register.
   virtual bool user_register(uint64_t number, uint64_t& value) noexcept = 0;
 
