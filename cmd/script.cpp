@@ -16,6 +16,7 @@
 
 #include "cmd/libraries.h"
 #include "cmd/preprocess.h"
+#include "cmd/target_catalog.h"
 
 namespace dvm::cmd {
 namespace {
@@ -235,7 +236,8 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
                                                       runtime::Handle* handle, pid_t target, dif::Options& options,
                                                       bool keep_target) {
   std::optional<HandleCatalog> catalog;
-  if (handle != nullptr) catalog.emplace(*handle);
+  std::optional<TargetCatalog> types;
+  if (handle != nullptr) catalog.emplace(*handle), types.emplace(*handle, target);
   compiler::CompileOptions how;
   how.arguments = macro_arguments(given);
   how.macros = macro_values(target);
@@ -253,6 +255,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
     return {};
   }
   how.libraries = std::move(*libraries);
+  how.types = types ? &*types : nullptr;
   compiler::CompileResult result = compiler::compile(sources, how);
   show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
   for (const compiler::CompiledSource& program : result.programs)

@@ -197,6 +197,7 @@ Handle::~Handle() = default;
 
 Catalog& Handle::catalog() { return impl_->catalog; }
 dif::Options& Handle::options() { return impl_->config.options; }
+bool Handle::is_replay() const { return impl_->config.is_replay; }
 void Handle::add_provider(std::unique_ptr<Provider> provider) { impl_->providers.push_back(std::move(provider)); }
 void Handle::add_instrument(std::unique_ptr<Instrument> instrument) { impl_->instruments.push_back(std::move(instrument)); }
 

@@ -31,6 +31,7 @@ struct Expr {
   const Type* type = nullptr;
   bool is_lvalue = false;
   bool is_zero_constant = false;  // integer constant 0, which is a null pointer too
+  bool is_user = false;           // an address of, or an object in, the traced process
 
   virtual ~Expr() = default;
 
@@ -88,6 +89,7 @@ struct External : ExprOf<ExprKind::External> {
   using ExprOf::ExprOf;
   std::string module;  // empty: any
   std::string name;
+  uint64_t address = 0;  // in the traced process, once checked
 };
 struct Aggregation : ExprOf<ExprKind::Aggregation> {
   using ExprOf::ExprOf;

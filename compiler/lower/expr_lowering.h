@@ -1,9 +1,12 @@
 #pragma once
 // Expressions to code; see lower.h for what a value is.
 
+#include <optional>
+
 #include "compiler/ast/ast.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/types/type_table.h"
+#include "dvm/dif/subroutine.h"
 
 namespace dvm::compiler {
 
@@ -13,6 +16,10 @@ struct Value {
   bool canonical = true;
 };
 
+// Conversions to string that read the traced process, and objects of it that are used by value.
+bool reads_string(const Expr& e);
+bool is_user_object(const Expr& e);
+
 class ExprLowering {
  public:
   ExprLowering(Emitter& out, const TypeTable& types) : out_(out), types_(types) {}
@@ -20,6 +27,8 @@ class ExprLowering {
   Value lower(const Expr& e);
   // The value as `type` has it, canonical.
   Register lower_as(const Expr& e, const Type* type);
+  // The value to keep: an object of the traced process is copied in.
+  Value lower_value(const Expr& e);
   // For its effect; nothing is left in a register.
   void lower_statement(const Expr& e);
 
@@ -43,7 +52,7 @@ class ExprLowering {
   Value lower_node(const Macro&) { return {}; }
   Value lower_node(const Identifier& e) { return load_variable(*e.symbol); }
   Value lower_node(const Scoped& e) { return load_variable(*e.symbol); }
-  Value lower_node(const External&) { return {}; }
+  Value lower_node(const External& e) { return load_memory(address_of(e), e.type, true); }
   Value lower_node(const Aggregation&) { return {}; }
   Value lower_node(const Index& e);
   Value lower_node(const Member& e);
@@ -58,7 +67,7 @@ class ExprLowering {
   Value lower_node(const SizeofType&) { return {}; }
   Value lower_node(const SizeofValue&) { return {}; }
   Value lower_node(const OffsetOf&) { return {}; }
-  Value lower_node(const StringOf& e) { return lower(*e.operand); }
+  Value lower_node(const StringOf& e) { return reads_string(e) ? copy_in_string(*e.operand) : lower(*e.operand); }
   Value lower_node(const Translate& e);
 
   // lower_expr.cpp
@@ -91,8 +100,8 @@ class ExprLowering {
   void close(const Place& place);
   Value step(const Expr& target, Op op, bool postfix);
   Register address_of(const Expr& e);
-  Value load_memory(Register address, const Type* type);
-  Value load_bits(Register address, const Field& field);
+  Value load_memory(Register address, const Type* type, bool is_user);
+  Value load_bits(Register address, const Field& field, bool is_user);
   Value extract_bits(Register unit, const Field& field, unsigned shift);
   void store_memory(Register address, Register reg, const Type* type);
   void store_bits(Register address, Register reg, const Field& field);
@@ -109,6 +118,10 @@ class ExprLowering {
   // lower_call.cpp
   void push_all(const std::vector<ExprPtr>& list);
   void push(const Expr& e, Register reg);
+  // Strings and objects of the traced process as scratch has them.
+  Value copy_in_string(const Expr& e);
+  Value copy_in(const Expr& e);
+  Value call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size);
 
   Emitter& out_;
   const TypeTable& types_;

@@ -11,7 +11,7 @@ namespace {
 
 // Whether evaluating it pushes anything.
 bool uses_tuple_stack(const Expr& e) {
-  if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate) return true;
+  if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate || reads_string(e)) return true;
   if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;
   bool found = e.kind == ExprKind::Index;  // of a pointer that may itself be an element
   for_each_child(const_cast<Expr&>(e), [&](ExprPtr& child) { found = found || uses_tuple_stack(*child); });
@@ -19,6 +19,15 @@ bool uses_tuple_stack(const Expr& e) {
 }
 
 }  // namespace
+
+bool reads_string(const Expr& e) {
+  const auto* cast = as<Cast>(&e);
+  const auto* string_of = as<StringOf>(&e);
+  const Expr* operand = cast ? cast->operand.get() : string_of ? string_of->operand.get() : nullptr;
+  return operand && is_string(e.type) && !is_string(operand->type) && operand->is_user;
+}
+
+bool is_user_object(const Expr& e) { return e.is_user && is_by_reference(e.type); }
 
 void ExprLowering::push(const Expr& e, Register reg) {
   if (is_string(e.type)) return out_.push_string(reg);
@@ -35,6 +44,23 @@ void ExprLowering::push_all(const std::vector<ExprPtr>& list) {
   for (size_t i = 0; i < early; i++) registers.push_back(canonical(*list[i]));
   for (size_t i = 0; i < list.size(); i++) push(*list[i], i < early ? registers[i] : canonical(*list[i]));
 }
+
+Value ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
+  out_.push_value(address);
+  if (size) out_.push_value(out_.integer(*size));
+  return {out_.call(static_cast<unsigned>(subroutine))};
+}
+
+// A pointer is followed to the NUL, an array not beyond its end.
+Value ExprLowering::copy_in_string(const Expr& e) {
+  const uint64_t size = resolve(*e.type).size;
+  return call_copy(dif::Subroutine::copyinstr, canonical(e),
+                   is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
+}
+
+Value ExprLowering::copy_in(const Expr& e) { return call_copy(dif::Subroutine::copyin, address_of(e), resolve(*e.type).size); }
+
+Value ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy_in(e) : lower(e); }
 
 Value ExprLowering::lower_node(const Call& e) {
   push_all(e.arguments);

@@ -39,7 +39,7 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   if (use == Use::effect)
     lowering.lower_statement(expr);
   else
-    reg = use == Use::record ? lowering.lower(expr).reg : lowering.lower_as(expr, expr.type);
+    reg = use == Use::record ? lowering.lower_value(expr).reg : lowering.lower_as(expr, expr.type);
   const dif::DataType result = use == Use::effect ? dif::DataType{} : data_type(expr.type);
   std::optional<dif::Difo> difo = make_difo(out.finish(reg), result, s.options.optimize);
   if (!difo) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);

@@ -55,7 +55,10 @@ Value ExprLowering::lower_node(const Comma& e) {
   return lower(*e.second);
 }
 
-Value ExprLowering::lower_node(const Cast& e) { return is_void(e.type) ? lower(*e.operand) : lower_low(*e.operand, e.type); }
+Value ExprLowering::lower_node(const Cast& e) {
+  if (reads_string(e)) return copy_in_string(*e.operand);
+  return is_void(e.type) ? lower(*e.operand) : lower_low(*e.operand, e.type);
+}
 
 Value ExprLowering::lower_node(const Unary& e) {
   switch (e.op) {
@@ -65,7 +68,7 @@ Value ExprLowering::lower_node(const Unary& e) {
     case Op::address_of:
       return {address_of(*e.operand)};
     case Op::dereference:
-      return load_memory(canonical(*e.operand), e.type);
+      return load_memory(canonical(*e.operand), e.type, e.is_user);
     case Op::logical_not:
       return truth(e);
     case Op::complement: {

@@ -19,17 +19,22 @@ constexpr VariableOpcodes kVariable[] = {
 };
 const VariableOpcodes& opcodes(const Symbol& symbol) { return kVariable[static_cast<unsigned>(symbol.scope)]; }
 
-Opcode load_opcode(uint64_t size, bool is_signed) {
-  switch (size) {
-    case 1:
-      return is_signed ? Opcode::ldsb : Opcode::ldub;
-    case 2:
-      return is_signed ? Opcode::ldsh : Opcode::lduh;
-    case 4:
-      return is_signed ? Opcode::ldsw : Opcode::lduw;
-    default:
-      return Opcode::ldx;
+struct LoadOpcodes {
+  uint64_t size;
+  Opcode with_sign, without, user_with_sign, user_without;
+};
+constexpr LoadOpcodes kLoad[] = {
+    {1, Opcode::ldsb, Opcode::ldub, Opcode::uldsb, Opcode::uldub},
+    {2, Opcode::ldsh, Opcode::lduh, Opcode::uldsh, Opcode::ulduh},
+    {4, Opcode::ldsw, Opcode::lduw, Opcode::uldsw, Opcode::ulduw},
+};
+
+Opcode load_opcode(uint64_t size, bool is_signed, bool is_user) {
+  for (const LoadOpcodes& row : kLoad) {
+    if (row.size != size) continue;
+    return is_user ? (is_signed ? row.user_with_sign : row.user_without) : (is_signed ? row.with_sign : row.without);
   }
+  return is_user ? Opcode::uldx : Opcode::ldx;
 }
 
 Opcode store_opcode(uint64_t size) {
@@ -49,13 +54,13 @@ Opcode store_opcode(uint64_t size) {
 
 Value ExprLowering::load_variable(const Symbol& symbol) { return {out_.load(opcodes(symbol).load, symbol)}; }
 
-Value ExprLowering::load_memory(Register address, const Type* type) {
+Value ExprLowering::load_memory(Register address, const Type* type, bool is_user) {
   if (is_by_reference(type)) return {address};
-  return {out_.unary(load_opcode(resolve(*type).size, is_signed(type)), address)};
+  return {out_.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
 }
 
-Value ExprLowering::load_bits(Register address, const Field& field) {
-  return extract_bits(out_.unary(load_opcode(field.storage, false), address), field, field.shift);
+Value ExprLowering::load_bits(Register address, const Field& field, bool is_user) {
+  return extract_bits(out_.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
 }
 
 // The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
@@ -76,7 +81,7 @@ void ExprLowering::store_bits(Register address, Register reg, const Field& field
   const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
   Register bits = out_.log(Opcode::and_, reg, out_.integer(mask));
   if (field.shift != 0) bits = shift_by(Opcode::sll, bits, field.shift);
-  const Register unit = out_.unary(load_opcode(field.storage, false), address);
+  const Register unit = out_.unary(load_opcode(field.storage, false, false), address);
   const Register others = out_.log(Opcode::and_, unit, out_.integer(~(mask << field.shift)));
   out_.store(store_opcode(field.storage), out_.log(Opcode::or_, others, bits), address);
 }
@@ -100,6 +105,7 @@ const Symbol* array_of(const Index& e) {
 // The address of what lies in memory.
 Register ExprLowering::address_of(const Expr& e) {
   if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return canonical(*unary->operand);
+  if (const auto* external = as<External>(&e)) return out_.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
     const Register base = member->arrow ? canonical(*member->base) : address_of(*member->base);
     return out_.log(Opcode::add, base, out_.integer(member->field->offset));
@@ -114,7 +120,7 @@ Register ExprLowering::address_of(const Expr& e) {
 
 Value ExprLowering::lower_node(const Index& e) {
   const Symbol* array = array_of(e);
-  if (!array) return load_memory(address_of(e), e.type);
+  if (!array) return load_memory(address_of(e), e.type, e.is_user);
   if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, canonical(*e.arguments[0]))};
   const Place p = place(e);
   open(p);
@@ -125,7 +131,7 @@ Value ExprLowering::lower_node(const Index& e) {
 
 Value ExprLowering::lower_node(const Member& e) {
   const Register at = address_of(e);
-  return e.field->bits ? load_bits(at, *e.field) : load_memory(at, e.type);
+  return e.field->bits ? load_bits(at, *e.field, e.is_user) : load_memory(at, e.type, e.is_user);
 }
 
 ExprLowering::Place ExprLowering::place(const Expr& e) {
@@ -156,7 +162,7 @@ void ExprLowering::close(const Place& p) {
 
 Value ExprLowering::load(const Place& p) {
   if (p.symbol) return {out_.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
-  return p.field ? load_bits(p.address, *p.field) : load_memory(p.address, p.type);
+  return p.field ? load_bits(p.address, *p.field, false) : load_memory(p.address, p.type, false);
 }
 
 void ExprLowering::store(const Place& p, Register reg) {
@@ -221,7 +227,7 @@ Value ExprLowering::lower_node(const Assign& e) {
   if (e.op != Op::assign) return compound(e);
   const auto* member = as<Member>(e.target.get());
   const Type* type = member && member->field->bits ? member->field->type : e.target->type;
-  const Value v = lower_low(*e.value, type);
+  const Value v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, type);
   const Place p = place(*e.target);
   open(p);
   store(p, v.reg);

@@ -86,7 +86,7 @@ void Lexer::classify(antlr4::WritableToken& t) {
     if (is_word(t)) t.setType(IDENTIFIER);
   } else if (after_type_ && kind == SCOPED_NAME) {
     t.setType(IDENTIFIER);  // which the checker refuses
-  } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && type_names_.contains(text(t))) {
+  } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && (type_names_.contains(text(t)) || is_pointed_at(t))) {
     t.setType(TYPE_NAME);
   } else if (kind == SCOPED_NAME) {
     t.setType(scoped_type(text(t)));
@@ -95,6 +95,14 @@ void Lexer::classify(antlr4::WritableToken& t) {
   } else if (kind == DIRECTIVE) {
     t.setType(INVALID);
   }
+}
+
+// In "(name *)" the name is that of a type, of the traced program perhaps: no expression ends with '*'.
+bool Lexer::is_pointed_at(const antlr4::Token& t) const {
+  if (previous_ != LPAREN) return false;
+  const std::string_view rest = file_.text().substr(t.getStopIndex() + 1);
+  const size_t end = rest.find_first_not_of(" \t*");
+  return end != std::string_view::npos && rest[end] == ')' && rest.substr(0, end).find('*') != std::string_view::npos;
 }
 
 bool Lexer::is_word(const antlr4::Token& t) const {

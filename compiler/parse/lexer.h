@@ -25,6 +25,7 @@ class Lexer : public grammar::DLexer {
   bool ends_type(size_t kind) const;
   void classify(antlr4::WritableToken& t);
   bool is_word(const antlr4::Token& t) const;
+  bool is_pointed_at(const antlr4::Token& t) const;
   bool is_first_in_line(const antlr4::Token& t) const;
   bool follows_tag() const;
   void follow_braces(size_t kind);

@@ -14,7 +14,7 @@ void check_statement(Statement& statement, std::vector<CheckedAction>& to, Sessi
 void check_order(const std::vector<CheckedAction>& actions, Session& session);
 
 // printf's and printa's formats against what is printed (check_printf.cpp). False after a diagnostic.
-bool check_printf(const Call& call, CheckedAction& action, Session& session);
+bool check_printf(Call& call, CheckedAction& action, Session& session);
 bool check_printa(Call& call, CheckedAction& action, Session& session);
 
 // @name[keys] = function(...) (check_aggregation.cpp).

@@ -62,6 +62,8 @@ const DeclaredProbe* ExprChecker::declared_probe(Index& e) {
 
 // The argument as the program passed it, then as the declaration has it.
 ExprPtr ExprChecker::index_args(Index& e) {
+  const auto is_declared = [&](const dif::ProbeDesc& d) { return !s_.providers.match(d).empty(); };
+  if (std::none_of(s_.probes.begin(), s_.probes.end(), is_declared)) return typed_argument(e);  // of the traced program
   int64_t number = 0;
   if (e.arguments.size() != 1 || !constant(*e.arguments[0], number)) {
     fail(e, Tag::D_ARGS_TYPE, "args[ ] index must be scalar constant");

@@ -124,7 +124,7 @@ ExprPtr ExprChecker::index_memory(Index& e) {
   const Type* target = target_of(e.base->type);
   if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
     fail(e, Tag::D_ARR_BADREF, "an array or pointer takes one index of integer type");
-  } else if (is_void(target) || cls(target) == TypeClass::function || !resolve(*target).is_complete) {
+  } else if (is_void(target) || cls(target) == TypeClass::function || !s_.is_defined(target)) {
     fail(e, Tag::D_DEREF_VOID, fmt::format("cannot index a pointer to {}", target->name));
   } else {
     int64_t index = 0;
@@ -135,6 +135,7 @@ ExprPtr ExprChecker::index_memory(Index& e) {
                fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
     e.type = target;
     e.is_lvalue = !of_string;
+    e.is_user = e.base->is_user;
   }
   return nullptr;
 }

@@ -60,7 +60,7 @@ ExprPtr ExprChecker::check(Unary& e) {
     check_counted(e, e.operand, e.op);
     return nullptr;
   }
-  check(e.operand);
+  e.op == Op::address_of ? check_place(e.operand) : check(e.operand);
   const Type* t = e.operand->type;
   if (is_error(t)) {
     fail(e);
@@ -92,10 +92,11 @@ ExprPtr ExprChecker::dereference(Unary& e) {
     fail(e, Tag::D_DEREF_NONPTR, "cannot dereference non-pointer type", std::move(hints));
   } else if (is_void(target_of(t))) {
     fail(e, Tag::D_DEREF_VOID, "cannot dereference pointer to void");
-  } else if (!resolve(*target_of(t)).is_complete || cls(target_of(t)) == TypeClass::function) {
-    fail(e, Tag::D_OP_INCOMPLETE, fmt::format("operator * cannot be applied to a pointer to {}", target_of(t)->name));
+  } else if (!s_.is_defined(target_of(t)) || cls(target_of(t)) == TypeClass::function) {
+    fail(e, Tag::D_OP_INCOMPLETE, fmt::format("operator * cannot be applied to a pointer to {}", target_of(t)->name),
+         s_.why_missing(target_of(t)));
   } else {
-    e.type = target_of(t), e.is_lvalue = true;
+    e.type = target_of(t), e.is_lvalue = true, e.is_user = e.operand->is_user;
   }
   return nullptr;
 }
@@ -117,7 +118,7 @@ ExprPtr ExprChecker::address_of(Unary& e) {
   else if (!e.operand->is_lvalue)
     fail(e, Tag::D_ADDROF_LVAL, "unary & operator requires an lvalue as an operand");
   else
-    e.type = s_.types.pointer_to(e.operand->type);
+    e.type = s_.types.pointer_to(e.operand->type), e.is_user = e.operand->is_user;
   return nullptr;
 }
 
@@ -196,15 +197,20 @@ void ExprChecker::check_additive(Binary& e) {
     incompatible(e, *e.left, token(e.op), *e.right);
     return;
   }
-  if (is_pointer(e.type) && (cls(target_of(e.type)) == TypeClass::function || !resolve(*target_of(e.type)).is_complete))
+  if (!is_pointer(e.type)) return;
+  e.is_user = is_pointer(l) ? e.left->is_user : e.right->is_user;
+  if (cls(target_of(e.type)) == TypeClass::function || !s_.is_defined(target_of(e.type)))
     fail(e, Tag::D_OP_INCOMPLETE,
-         fmt::format("operator {} cannot be applied to a pointer to {}", token(e.op), target_of(e.type)->name));
+         fmt::format("operator {} cannot be applied to a pointer to {}", token(e.op), target_of(e.type)->name),
+         s_.why_missing(target_of(e.type)));
 }
 
 void ExprChecker::check_comparison(Binary& e) {
   const bool integers = is_integer(e.left->type) && is_integer(e.right->type);
   const bool strings = is_string_like(e.left->type) && is_string_like(e.right->type);
   if (!integers && !strings && !pointers_match(*e.left, *e.right)) return incompatible(e, *e.left, token(e.op), *e.right);
+  if (strings && (is_string(e.left->type) || is_string(e.right->type)))
+    for (ExprPtr* side : {&e.left, &e.right}) *side = convert(std::move(*side), s_.types.basic("string"));
   e.type = s_.types.basic("int");
 }
 
@@ -221,6 +227,7 @@ bool ExprChecker::check_lvalue(Expr& target, Expr& operation, std::string_view o
     fail(operation, Tag::D_OP_WRITE, fmt::format("operator {} can only be applied to a writable variable", op));
     return false;
   }
+  if (!check_own_memory(target, operation, op)) return false;
   if (target.is_lvalue) return true;
   fail(operation, Tag::D_OP_LVAL, fmt::format("operator {} requires modifiable lvalue as an operand", op));
   return false;
@@ -311,6 +318,8 @@ ExprPtr ExprChecker::check(Assign& e) {
     incompatible(e, *e.target, op, *e.value);
   } else if ((e.op == Op::divide || e.op == Op::remainder) && as<Integer>(e.value.get()) && e.value->is_zero_constant) {
     fail(e, Tag::D_DIV_ZERO, "expression contains division by zero");
+  } else if (is_string(e.target->type)) {
+    e.value = convert(std::move(e.value), e.target->type);
   }
   return nullptr;
 }

@@ -99,6 +99,8 @@ class FormatCheck {
 
   void add(const Type* type, Location where) { values_.push_back({type, where}); }
   size_t used() const { return used_; }
+  // The values that %s prints.
+  const std::vector<size_t>& strings() const { return strings_; }
 
   bool run(const std::string& format) {
     std::vector<Conversion> conversions;
@@ -149,7 +151,9 @@ class FormatCheck {
                   fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding value argument",
                               call_.name, number_, c.name));
     const Value& v = values_[used_++];
-    return check_type(c, row, v, fmt::format("argument #{}", used_ + 1));
+    if (!check_type(c, row, v, fmt::format("argument #{}", used_ + 1))) return false;
+    if (c.letter == 's' || c.letter == 'S') strings_.push_back(used_ - 1);
+    return true;
   }
 
   bool check_type(const Conversion& c, const ConversionRow& row, const Value& v, std::string_view what) {
@@ -181,6 +185,7 @@ class FormatCheck {
   const Type* aggregated_;
   Location where_;
   std::vector<Value> values_;
+  std::vector<size_t> strings_;
   size_t used_ = 0;
   unsigned number_ = 0;
 };
@@ -216,7 +221,7 @@ bool same_keys(const Call& call, const AggregationSymbol& first, const Aggregati
 
 }  // namespace
 
-bool check_printf(const Call& call, CheckedAction& action, Session& s) {
+bool check_printf(Call& call, CheckedAction& action, Session& s) {
   if (!is_format(call, s)) return false;
   action.format = as<String>(call.arguments[0].get())->value;
   action.has_format = true;
@@ -231,6 +236,10 @@ bool check_printf(const Call& call, CheckedAction& action, Session& s) {
     check.add(argument.type, argument.where);
   }
   if (!check.run(action.format)) return false;
+  for (const size_t i : check.strings()) {
+    ExprPtr& argument = call.arguments[i + 1];
+    if (argument->is_user) argument = convert(std::move(argument), s.types.basic("string"));
+  }
   if (check.used() == call.arguments.size() - 1) return true;
   s.error(Tag::D_PRINTF_ARG_EXTRA, call.arguments[check.used() + 1]->where,
           fmt::format("{}( ) prototype mismatch: only {} arguments required by this format string", call.name, check.used() + 1));

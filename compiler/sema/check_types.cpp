@@ -20,6 +20,11 @@
 namespace dvm::compiler {
 
 void ExprChecker::check(ExprPtr& e) {
+  check_place(e);
+  if (!check_typed(*e)) fail(*e);
+}
+
+void ExprChecker::check_place(ExprPtr& e) {
   if (is_too_large(e)) return;
   s_.expansion.depth++;
   if (ExprPtr other = visit(*e, [this](auto& node) { return check(node); })) e = std::move(other);
@@ -115,6 +120,8 @@ void ExprChecker::undefined(Identifier& e) {
 
 ExprPtr ExprChecker::check(Identifier& e) {
   Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name);
+  if (!symbol && !is_function(e.name))
+    if (ExprPtr found = target_constant(e.where, "", e.name)) return found;
   if (!symbol) {
     undefined(e);
     return nullptr;
@@ -140,11 +147,6 @@ ExprPtr ExprChecker::check(Scoped& e) {
   }
   e.symbol = symbol;
   return use(e, *symbol, e.name);
-}
-
-ExprPtr ExprChecker::check(External& e) {
-  fail(e, Tag::D_UNKNOWN, fmt::format("symbol {}`{}: dvm reads no variables of the traced process yet", e.module, e.name));
-  return nullptr;
 }
 
 bool ExprChecker::is_stable_enough(Expr& e, const Symbol& symbol) {
@@ -233,6 +235,7 @@ ExprPtr convert(ExprPtr e, const Type* type) {
   if (!to_string && !from_string && (!is_scalar(e->type) || !is_scalar(type))) return e;
   auto cast = std::make_unique<Cast>(e->where);
   cast->type = type;
+  cast->is_user = is_pointer(type) && e->is_user;
   cast->operand = std::move(e);
   if (ExprPtr folded = fold(*cast)) return folded;
   return cast;
@@ -257,6 +260,7 @@ ExprPtr ExprChecker::check(Comma& e) {
     return nullptr;
   }
   e.type = is_error(e.first->type) ? s_.types.error() : e.second->type;
+  e.is_user = e.second->is_user;
   return nullptr;
 }
 
@@ -275,6 +279,7 @@ ExprPtr ExprChecker::check(Cast& e) {
     fail(e, Tag::D_CAST_INVAL, fmt::format("invalid cast expression: \"{}\" to \"{}\"", e.operand->type->name, e.type->name));
     return nullptr;
   }
+  e.is_user = is_pointer(e.type) && is_of_target(*e.operand);
   return fold(e);
 }
 
@@ -298,10 +303,12 @@ ExprPtr ExprChecker::check(Conditional& e) {
     return nullptr;
   }
   const Expr &a = *e.then, &b = *e.otherwise;
+  e.is_user = a.is_user && b.is_user;
   if (is_integer(a.type) && is_integer(b.type)) {
     e.type = s_.types.common(a.type, b.type);
   } else if (is_string_like(a.type) && is_string_like(b.type)) {
     e.type = s_.types.basic("string");
+    for (ExprPtr* side : {&e.then, &e.otherwise}) *side = convert(std::move(*side), e.type);
   } else if (is_void(a.type) && is_void(b.type) && nested_action_) {
     fail(e, Tag::D_OP_ACT, "action cannot be used in a conditional context", {"write if (condition) { ... } else { ... }"});
     return nullptr;
@@ -319,9 +326,9 @@ ExprPtr ExprChecker::check(Conditional& e) {
 
 namespace {
 
-bool has_size(const Type* t) {
+bool has_size(const Type* t, Session& s) {
   const TypeClass c = cls(t);
-  return c != TypeClass::void_ && c != TypeClass::function && resolve(*t).is_complete && c != TypeClass::error;
+  return c != TypeClass::void_ && c != TypeClass::function && s.is_defined(t) && c != TypeClass::error;
 }
 
 }  // namespace
@@ -330,7 +337,7 @@ ExprPtr ExprChecker::check(SizeofType& e) {
   const Type* t = type_of(*e.of, s_);
   if (is_error(t))
     fail(e);
-  else if (!has_size(t))
+  else if (!has_size(t, s_))
     fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", t->name));
   else
     return make_integer(e.where, resolve(*t).size, s_.types.basic("size_t"));
@@ -346,7 +353,7 @@ ExprPtr ExprChecker::check(SizeofValue& e) {
     return make_integer(e.where, text->value.size() + 1, s_.types.basic("size_t"));
   else if (member && member->field && member->field->bits)
     fail(e, Tag::D_SIZEOF_BITFIELD, "cannot apply sizeof to a bit-field");
-  else if (!has_size(e.operand->type))
+  else if (!has_size(e.operand->type, s_))
     fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", e.operand->type->name));
   else
     return make_integer(e.where, resolve(*e.operand->type).size, s_.types.basic("size_t"));
@@ -360,7 +367,7 @@ ExprPtr ExprChecker::check(OffsetOf& e) {
     return nullptr;
   }
   const Field* field = is_record(t) ? resolve(*t).find(e.member) : nullptr;
-  if (!is_record(t) || !resolve(*t).is_complete)
+  if (!is_record(t) || !s_.is_defined(t))
     fail(e, Tag::D_OFFSETOF_TYPE, fmt::format("offsetof may only be applied to a struct or union type, not {}", t->name));
   else if (!field)
     fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.member, t->name));
@@ -410,9 +417,10 @@ ExprPtr ExprChecker::check(Member& e) {
     fail(e, Tag::D_OP_SOU, fmt::format(fmt::runtime(message), record->name));
     return nullptr;
   }
-  if (!resolve(*record).is_complete) {
+  if (!s_.is_defined(record)) {
     fail(e, Tag::D_OP_INCOMPLETE,
-         fmt::format("operator {} cannot be applied to a forward declaration: no {} definition is available", op, record->name));
+         fmt::format("operator {} cannot be applied to a forward declaration: no {} definition is available", op, record->name),
+         s_.why_missing(record));
     return nullptr;
   }
   e.field = resolve(*record).find(e.name);
@@ -426,6 +434,7 @@ ExprPtr ExprChecker::check(Member& e) {
   }
   e.type = value_type(*e.field);
   e.is_lvalue = e.arrow || e.base->is_lvalue;
+  e.is_user = e.base->is_user;
   return nullptr;
 }
 

@@ -15,6 +15,8 @@ class ExprChecker {
   // Checks the tree below `e` and gives it its type; may put another node in its place (a constant, the body of an inline). What
   // is wrong is diagnosed once: a node with the error type silences those above it.
   void check(ExprPtr& e);
+  // The same, for what need not be used by its value: an operand of &.
+  void check_place(ExprPtr& e);
   // The same, for what must have a value of its own: not void, not an action.
   bool check_value(ExprPtr& e);
   // The value of a constant expression; false, with no diagnostic, when it is none.
@@ -80,6 +82,13 @@ class ExprChecker {
 
   // check_call.cpp
   bool check_alloca(const Call& e);
+
+  // check_target.cpp
+  ExprPtr target_constant(Location where, const std::string& module, const std::string& name);
+  bool check_typed(const Expr& e);
+  ExprPtr typed_argument(Index& e);
+  static bool is_of_target(const Expr& e);
+  bool check_own_memory(const Expr& target, Expr& operation, std::string_view op);
 
   // check_index.cpp
   Symbol* array_symbol(Index& e);

@@ -7,6 +7,7 @@
 
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/declare.h"
+#include "compiler/sema/find_type.h"
 #include "compiler/types/layout.h"
 
 namespace dvm::compiler {
@@ -115,8 +116,8 @@ void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& rec
 
 const Type* record_type(Specifiers& spec, Session& s) {
   const char* keyword = spec.form == TypeForm::structure ? "struct" : "union";
+  if (!spec.has_body) return named_tag(spec, keyword, s);
   Type* record = s.types.tag(keyword, spec.name);
-  if (!spec.has_body) return record;
   if (record->is_complete || record->is_open)
     return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
   Layout layout(*record);
@@ -152,8 +153,8 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session&
 }
 
 const Type* enum_type(Specifiers& spec, Session& s) {
+  if (!spec.has_body) return named_tag(spec, "enum", s);
   Type* type = s.types.tag("enum", spec.name);
-  if (!spec.has_body) return type;
   if (type->is_complete || type->is_open)
     return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", type->name));
   type->is_open = true;
@@ -196,8 +197,6 @@ std::string spell(const Qualifiers& q) {
 }
 
 const Type* unqualified_type(Specifiers& spec, Session& s) {
-  if (spec.is_scoped || spec.is_userland)
-    return fail(s, Tag::D_UNKNOWN, spec.where, "dvm reads no types of the traced process yet");
   if (spec.mixed) return fail(s, Tag::D_DECL_COMBO, spec.where, "invalid type combination");
   switch (spec.form) {
     case TypeForm::basic:
@@ -212,8 +211,7 @@ const Type* unqualified_type(Specifiers& spec, Session& s) {
     case TypeForm::none:
       return s.types.basic("int");
   }
-  const Type* named = s.types.find(spec.name);
-  return named ? named : fail(s, Tag::D_UNKNOWN, spec.where, fmt::format("failed to resolve type {}", spec.name));
+  return named_type(spec, s);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 //     fold_constants  constant expressions
 //     check_action    statements to actions                              (check_printf, check_aggregation)
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "compiler/sema/pending_pragmas.h"
 #include "compiler/sema/providers.h"
 #include "compiler/sema/translators.h"
+#include "compiler/types/import_types.h"
 #include "compiler/types/symbols.h"
 #include "compiler/types/type_table.h"
 
@@ -39,10 +41,19 @@ struct Expansion {
 };
 
 struct Session {
-  Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d) {}
+  Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d), target(types, o.types) {}
 
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
     diagnostics.error(tag, where, std::move(message), std::move(hints));
+  }
+
+  // Whether a type has a definition, in the script or in the traced program.
+  bool is_defined(const Type* type) { return resolve(*type).is_complete || target.define(type); }
+  // Why a structure that the script only names was not found in the traced program, as a hint.
+  void set_missing(const Type* type, const std::string& reason) { missing_[type] = reason; }
+  std::vector<std::string> why_missing(const Type* type) const {
+    const auto it = missing_.find(&resolve(*type));
+    return it == missing_.end() ? std::vector<std::string>{} : std::vector<std::string>{it->second};
   }
 
   // An unknown name is reported at its first use only.
@@ -51,6 +62,7 @@ struct Session {
   CompileOptions options;  // #pragma D option changes them on the way
   Diagnostics& diagnostics;
   TypeTable types;
+  TypeImporter target;  // types of the traced program
   Symbols symbols;
   Translators translators;
   Expansion expansion;  // of the item being checked
@@ -62,6 +74,7 @@ struct Session {
 
  private:
   std::set<std::pair<dif::Scope, std::string>> unknown_;
+  std::map<const Type*, std::string> missing_;
 };
 
 // An action as lower/ takes it: expressions are checked, and belong to the AST or to `made`.

@@ -10,6 +10,7 @@ const Type& resolve(const Type& type) {
 }
 
 const Field* Type::find(std::string_view field) const {
+  if (source) source->add_members(*this);
   for (const Field& f : fields)
     if (f.name == field) return &f;
   return nullptr;

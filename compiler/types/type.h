@@ -14,6 +14,15 @@ enum class TypeClass : uint8_t { error, void_, integer, floating, string, pointe
 
 struct Type;
 
+// Where the members of a record come from that is not described by the script: they are added when the first is asked for.
+class MemberSource {
+ public:
+  virtual void add_members(const Type& record) = 0;
+
+ protected:
+  ~MemberSource() = default;
+};
+
 // A member of a structure or union. Bit-fields lie in the storage unit of `storage` bytes at `offset`, `shift` bits up.
 struct Field {
   std::string name;
@@ -40,6 +49,8 @@ struct Type {
   const Type* alias = nullptr;   // of a typedef, or of a type with qualifiers
   uint64_t count = 0;            // of an array
   std::vector<Field> fields;     // of a record; those of its anonymous members are its own
+
+  MemberSource* source = nullptr;  // of a record without fields yet
 
   const Field* find(std::string_view field) const;
 };

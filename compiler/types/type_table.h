@@ -47,9 +47,11 @@ class TypeTable {
   // C's usual arithmetic conversions.
   const Type* common(const Type* a, const Type* b) const;
 
- private:
+  // A type that no name leads to.
   Type& make(Type type);
   const Type* make_alias(std::string name, const Type* type);
+
+ private:
   void add_basic(std::string_view name, TypeClass cls, unsigned size, bool is_signed);
 
   std::deque<Type> types_;

@@ -31,6 +31,7 @@ class Catalog {
   // In the order of their ids, if they were added in it.
   std::vector<const Probe*> match(const dif::ProbeDesc& description) const;
   size_t size() const { return probes_.size(); }
+  const std::deque<Probe>& probes() const { return probes_; }
   // Adds a probe under the id it had elsewhere: reading a recording. False: the id or the name is taken.
   bool add_with_id(Probe probe);
 

@@ -31,9 +31,12 @@ std::pair<Data, Data> named(const ElfObject& elf, std::string_view name) {
 
 }  // namespace
 
-TargetTypes::TargetTypes(std::vector<MappedObject> objects) {
-  std::stable_partition(objects.begin(), objects.end(), [](const MappedObject& o) { return o.is_program; });
-  for (MappedObject& object : objects) modules_.emplace_back().object = std::move(object);
+void TargetTypes::add(std::vector<MappedObject> objects) {
+  for (MappedObject& object : objects) {
+    const auto same = [&](const Module& m) { return m.object.path == object.path; };
+    if (std::none_of(modules_.begin(), modules_.end(), same)) modules_.emplace_back().object = std::move(object);
+  }
+  std::stable_partition(modules_.begin(), modules_.end(), [](const Module& m) { return m.object.is_program; });
 }
 
 std::vector<TargetTypes::Module*> TargetTypes::matching(std::string_view pattern) {
@@ -62,7 +65,7 @@ const ElfObject* TargetTypes::elf_of(Module& module) {
 }
 
 Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_view pattern) {
-  if (modules_.empty()) return Error{"the process has no modules"};
+  if (modules_.empty()) return Error{"there is no traced program to look in (-p PID or -c COMMAND names one)"};
   if (modules.empty()) return Error{fmt::format("the process has no module '{}'", pattern)};
   std::vector<std::string> with;
   for (Module* module : modules)
@@ -90,12 +93,12 @@ Result<dif::TypeRef> TargetTypes::find_type(std::string_view pattern, dif::Descr
   return not_found(modules, pattern);
 }
 
-Result<TargetTypes::Constant> TargetTypes::find_constant(std::string_view pattern, std::string_view name) {
+Result<dif::ConstantDesc> TargetTypes::find_constant(std::string_view pattern, std::string_view name) {
   const std::vector<Module*> modules = matching(pattern);
   for (Module* module : modules) {
     const DwarfFile* dwarf = dwarf_of(*module);
     const auto found = dwarf == nullptr ? std::nullopt : dwarf->find_enumerator(name);
-    if (found) return Constant{table_.add(found->enumeration), enumerator_value(found->enumerator)};
+    if (found) return dif::ConstantDesc{table_.add(found->enumeration), enumerator_value(found->enumerator)};
   }
   return not_found(modules, pattern);
 }

@@ -20,18 +20,15 @@ namespace dvm::runtime {
 
 class TargetTypes {
  public:
-  // The files that a process has mapped, the program first. What a recording knows of them has no address (0): data have none.
-  explicit TargetTypes(std::vector<MappedObject> objects);
+  // Files that a process has mapped; each is taken once, programs come first. What a recording knows of them has no address (0):
+  // data have none.
+  void add(std::vector<MappedObject> objects);
 
   // A module field is as in a probe description: a.out, libc, libc.so.6; empty: all of them, the program first. The errors say
   // what was looked through.
   Result<dif::TypeRef> find_type(std::string_view module, dif::DescribedAs as, std::string_view name);
   Result<dif::DataDesc> find_data(std::string_view module, std::string_view name);
-  struct Constant {
-    dif::TypeRef type = 0;
-    int64_t value = 0;
-  };
-  Result<Constant> find_constant(std::string_view module, std::string_view name);
+  Result<dif::ConstantDesc> find_constant(std::string_view module, std::string_view name);
   // args[] of a probe on the code at an offset of a file, by the file's path in its process.
   Result<std::vector<dif::ArgumentDesc>> arguments(std::string_view path, uint64_t offset, bool is_return);
   // Names of data that are near this one.

@@ -4,8 +4,9 @@
 //   tree/   .tree: the checked clauses with the types of their expressions
 //   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
 // tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
-// files. In a comment, @description makes the script a program of -n, @refuse-unused asks about arguments, and a line that is the
-// comment "@repeat N text" stands for N lines of the text, with their number for each #.
+// files. In a comment, @program gives the script a traced program (fake_program.h), @description makes the script a program of -n,
+// @refuse-unused asks about arguments, and a line that is the comment "@repeat N text" stands for N lines of the text, with their
+// number for each #.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 
 #include "dvm/compiler/compile.h"
 #include "dvm/vm/verify.h"
+#include "tests/golden/fake_program.h"
 
 namespace dvm::compiler {
 namespace {
@@ -90,6 +92,7 @@ class Golden : public testing::TestWithParam<fs::path> {
     options_.macros = {{"pid", "77"}, {"target", "99"}};
     options_.refuse_unused_arguments = text_.find("@refuse-unused") != std::string::npos;
     options_.catalog = &catalog_;
+    if (text_.find("@program") != std::string::npos) options_.types = &program_;
   }
 
   std::string diagnostics(const std::vector<Diagnostic>& list) {
@@ -119,6 +122,7 @@ class Golden : public testing::TestWithParam<fs::path> {
   std::string text_;
   Source source_;
   Catalog catalog_;
+  FakeProgram program_;
   CompileOptions options_;
 };
 

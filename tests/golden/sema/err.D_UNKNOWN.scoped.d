@@ -1,1 +1,1 @@
-BEGIN { trace(a.out`counter); trace(`counter); trace(((struct a.out`conf *)arg0)->x); trace((userland int)arg0); }
+BEGIN { trace(((struct a.out`conf *)arg0)->x); trace((a.out`conf_t)arg0); }

@@ -1,1 +1,1 @@
-BEGIN { stop(); trace(curthread); trace(args[0]); trace(mutex_owned(0)); }
+BEGIN { stop(); trace(curthread); trace(mutex_owned(0)); }

@@ -167,7 +167,8 @@ MappedObject mapped(std::string_view name, bool is_program, uint64_t address = 0
 }
 
 TEST(TargetTypesTest, AsksTheProgramFirst) {
-  TargetTypes types({mapped("classes", false), mapped("types", true)});
+  TargetTypes types;
+  types.add({mapped("classes", false), mapped("types", true)});
   auto node = types.find_type("", DescribedAs::structure, "node");
   ASSERT_TRUE(node) << node.error().message;
   EXPECT_EQ(types.members(*node).size(), 12U);
@@ -178,9 +179,11 @@ TEST(TargetTypesTest, AsksTheProgramFirst) {
 }
 
 TEST(TargetTypesTest, AddressesOfData) {
-  TargetTypes unmapped({mapped("types", true)});
+  TargetTypes unmapped;
+  unmapped.add({mapped("types", true)});
   EXPECT_EQ(unmapped.find_data("", "counter").error().message, "there is no process, so it has no address");
-  TargetTypes types({mapped("types", true, 0x555555555000)});
+  TargetTypes types;
+  types.add({mapped("types", true, 0x555555555000)});
   auto counter = types.find_data("a.out", "counter");
   ASSERT_TRUE(counter) << counter.error().message;
   EXPECT_EQ(counter->address >> 12, 0x555555558U);  // its page is the third after the code's
@@ -191,7 +194,8 @@ TEST(TargetTypesTest, AddressesOfData) {
 }
 
 TEST(TargetTypesTest, WithoutDebugInformation) {
-  TargetTypes types({mapped("types_bare", true, 0x555555555000)});
+  TargetTypes types;
+  types.add({mapped("types_bare", true, 0x555555555000)});
   EXPECT_EQ(types.find_type("", DescribedAs::structure, "node").error().message, "types_bare: it has no debug information");
   auto counter = types.find_data("", "counter");
   ASSERT_TRUE(counter);

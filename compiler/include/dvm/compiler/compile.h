@@ -10,6 +10,7 @@
 
 #include "dvm/compiler/diagnostic.h"
 #include "dvm/compiler/probe_catalog.h"
+#include "dvm/compiler/type_catalog.h"
 #include "dvm/dif/program.h"
 #include "dvm/dif/stability.h"
 
@@ -42,6 +43,7 @@ struct CompileOptions {
   dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
   uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
+  TypeCatalog* types = nullptr;               // null: there is no traced program to ask
 };
 
 struct CompiledSource {

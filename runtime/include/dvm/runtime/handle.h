@@ -65,6 +65,7 @@ class Handle {
 
   Catalog& catalog();
   dif::Options& options();
+  bool is_replay() const;
   void add_provider(std::unique_ptr<Provider> provider);
   bool has_provider(std::string_view name) const;
   void add_instrument(std::unique_ptr<Instrument> instrument);

@@ -63,6 +63,12 @@ struct ArgumentDesc {
   std::string problem;        // why it cannot be had; empty: it can
 };
 
+// A named constant: an enumerator.
+struct ConstantDesc {
+  TypeRef type = 0;
+  int64_t value = 0;
+};
+
 // A variable of the program.
 struct DataDesc {
   std::string module;

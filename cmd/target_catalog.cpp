@@ -1,0 +1,88 @@
+// The compiler's questions about the traced program, to its files. Covered by tests/runtime/types.
+
+#include "cmd/target_catalog.h"
+
+#include <fmt/core.h>
+
+#include <variant>
+
+namespace dvm::cmd {
+namespace {
+
+constexpr size_t kMostCompared = 64;  // probes of one description whose arguments are compared
+
+// "f.constprop.0": a copy that the compiler made, with other parameters than the function's.
+bool is_changed_copy(const std::string& function) {
+  for (const char* mark : {".constprop.", ".isra.", ".part.", ".cold"})
+    if (function.find(mark) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+void TargetCatalog::add_process(pid_t pid) {
+  if (pid <= 0 || !processes_.insert(pid).second) return;
+  if (auto objects = runtime::mapped_objects(pid)) types_.add(std::move(*objects));
+}
+
+// A probe of a recording names the file that its function was in, and no more.
+void TargetCatalog::add(const runtime::Probe& probe) {
+  const auto* site = std::get_if<runtime::UprobeSite>(&probe.site);
+  if (site == nullptr) return;
+  if (!site->path.empty()) return add_process(site->pid);
+  runtime::MappedObject object;
+  object.name = probe.module, object.path = object.open_path = probe.object, object.is_program = probe.in_program;
+  types_.add({object});
+}
+
+// With all processes that are known by now.
+runtime::TargetTypes& TargetCatalog::types() {
+  if (!handle_.is_replay()) add_process(target_);
+  const auto& probes = handle_.catalog().probes();
+  while (probes_ < probes.size()) add(probes[probes_++]);
+  return types_;
+}
+
+Result<dif::TypeRef> TargetCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
+  return types().find_type(module, as, name);
+}
+
+Result<dif::ConstantDesc> TargetCatalog::find_constant(const std::string& module, const std::string& name) {
+  return types().find_constant(module, name);
+}
+
+Result<dif::DataDesc> TargetCatalog::find_data(const std::string& module, const std::string& name) {
+  return types().find_data(module, name);
+}
+
+std::vector<std::string> TargetCatalog::similar_data(const std::string& module, const std::string& name) {
+  return types().similar_data(module, name);
+}
+
+compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& description) {
+  compiler::ProbeArguments result;
+  for (const runtime::Probe* probe : handle_.catalog().match(description)) {
+    if (result.signatures.size() == kMostCompared) {
+      result.is_unstable = true;
+      return result;
+    }
+    const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
+    if (site == nullptr) {
+      result.signatures.emplace_back();
+      continue;
+    }
+    if (is_changed_copy(probe->function)) {
+      result.problem = fmt::format("{} is a copy that the compiler has made of a function, and changed", probe->function);
+      return result;
+    }
+    auto found = types().arguments(probe->object, site->offset, site->is_return);
+    if (!found) {
+      result.problem = found.error().message;
+      return result;
+    }
+    result.signatures.push_back(std::move(*found));
+  }
+  return result;
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,38 @@
+#pragma once
+// Answers what the compiler asks about the traced program: of the processes of -p and -c, of those that probe descriptions name,
+// or of the files that a recording names, if they are still there.
+
+#include <set>
+
+#include "dvm/compiler/type_catalog.h"
+#include "dvm/runtime/handle.h"
+#include "runtime/symbol/target_types.h"
+
+namespace dvm::cmd {
+
+class TargetCatalog final : public compiler::TypeCatalog {
+ public:
+  // target: the process to look in first; 0: none.
+  TargetCatalog(runtime::Handle& handle, pid_t target) : handle_(handle), target_(target) {}
+
+  Result<dif::TypeRef> find_type(const std::string& module, dif::DescribedAs as, const std::string& name) override;
+  Result<dif::ConstantDesc> find_constant(const std::string& module, const std::string& name) override;
+  Result<dif::DataDesc> find_data(const std::string& module, const std::string& name) override;
+  std::vector<std::string> similar_data(const std::string& module, const std::string& name) override;
+  dif::TypeDesc describe(dif::TypeRef type) override { return types_.describe(type); }
+  std::vector<dif::MemberDesc> members(dif::TypeRef type) override { return types_.members(type); }
+  compiler::ProbeArguments arguments(const dif::ProbeDesc& description) override;
+
+ private:
+  runtime::TargetTypes& types();
+  void add_process(pid_t pid);
+  void add(const runtime::Probe& probe);
+
+  runtime::Handle& handle_;
+  pid_t target_;
+  std::set<pid_t> processes_;
+  size_t probes_ = 0;  // of the handle's catalog, looked at so far
+  runtime::TargetTypes types_;
+};
+
+}  // namespace dvm::cmd

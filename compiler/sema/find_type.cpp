@@ -1,0 +1,54 @@
+// Types by their names. Tests: tests/golden/sema (tst.target_types.d, err.D_UNKNOWN.target_type.d), tests/runtime/types.
+#include "compiler/sema/find_type.h"
+
+#include <fmt/format.h>
+
+namespace dvm::compiler {
+
+namespace {
+
+bool is_of_target(const Specifiers& spec) { return spec.is_scoped || spec.is_userland; }
+
+// "a.out`struct foo" or "struct foo".
+std::string spell(const Specifiers& spec, std::string_view keyword) {
+  return fmt::format("{}{}{}{}{}", spec.module, spec.is_scoped ? "`" : "", keyword, keyword.empty() ? "" : " ", spec.name);
+}
+
+// A type of the traced program. Null: it has none of that name, which is an error only where the script asks for the program's.
+const Type* target_type(const Specifiers& spec, std::string_view keyword, std::string& reason, Session& s) {
+  const Result<const Type*> found = s.target.find(target_module(spec.module), keyword, spec.name);
+  if (found) return *found;
+  reason = found.error().message;
+  if (!is_of_target(spec) && !keyword.empty()) return nullptr;
+  s.error(Tag::D_UNKNOWN, spec.where, fmt::format("failed to resolve type {}: {}", spell(spec, keyword), reason));
+  return s.types.error();
+}
+
+}  // namespace
+
+// A structure, union or enumeration that is named without its members. What the script has of that name comes first.
+const Type* named_tag(const Specifiers& spec, std::string_view keyword, Session& s) {
+  if (!is_of_target(spec) && (spec.name.empty() || s.types.find_tag(keyword, spec.name))) return s.types.tag(keyword, spec.name);
+  std::string reason;
+  if (const Type* found = target_type(spec, keyword, reason, s)) return found;
+  const Type* declared = s.types.tag(keyword, spec.name);
+  s.set_missing(declared, reason);
+  return declared;
+}
+
+const Type* named_type(const Specifiers& spec, Session& s) {
+  if (!is_of_target(spec))
+    if (const Type* named = s.types.find(spec.name)) return named;
+  std::string reason;
+  return target_type(spec, "", reason, s);
+}
+
+std::string target_module(const std::string& scope) {
+  const size_t end = scope.find('`');
+  const std::string_view first = std::string_view(scope).substr(0, end);
+  const bool is_process = first.starts_with("pid") && first.find_first_not_of("0123456789", 3) == std::string_view::npos;
+  if (!is_process) return scope;
+  return end == std::string::npos ? "" : scope.substr(end + 1);
+}
+
+}  // namespace dvm::compiler

@@ -1,0 +1,50 @@
+#pragma once
+// Types of the traced program as types of D. A type is imported when it is first met, the members of a structure when the first
+// of them is asked for: so a structure brings in what its members are made of, but not what they point at.
+//
+// The same structure is described once in each file that was compiled with it. What has the same name, size and line is taken for
+// the same type, so that pointers to it from different files go together.
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "common/result.h"
+#include "compiler/types/type_table.h"
+#include "dvm/compiler/type_catalog.h"
+
+namespace dvm::compiler {
+
+class TypeImporter final : public MemberSource {
+ public:
+  // catalog: null: there is no program, and nothing is found.
+  TypeImporter(TypeTable& types, TypeCatalog* catalog) : types_(types), catalog_(catalog) {}
+
+  // keyword: struct, union or enum; empty: a name that needs none. The error says why there is no such type.
+  Result<const Type*> find(const std::string& module, std::string_view keyword, const std::string& name);
+  const Type* import(dif::TypeRef type);
+  // What is declared only is looked for by its name. False: there is no definition.
+  bool define(const Type* type);
+
+  void add_members(const Type& record) override;
+
+ private:
+  using Identity = std::tuple<dif::DescribedAs, std::string, uint64_t, uint64_t, bool>;
+
+  const Type* make(const dif::TypeDesc& desc, dif::TypeRef type);
+  const Type* make_integer(const dif::TypeDesc& desc);
+  const Type* make_named(const dif::TypeDesc& desc, dif::TypeRef type);
+  const Type* make_alias(const dif::TypeDesc& desc);
+  const Type* make_array(const dif::TypeDesc& desc);
+  const Type* make_bytes(const dif::TypeDesc& desc);
+  void add_inner(Type& record, const dif::MemberDesc& member);
+
+  TypeTable& types_;
+  TypeCatalog* catalog_;
+  std::map<std::tuple<std::string, std::string, std::string>, Result<dif::TypeRef>> found_;
+  std::map<dif::TypeRef, const Type*> imported_;
+  std::map<Identity, const Type*> known_;
+  std::map<const Type*, std::pair<Type*, dif::TypeRef>> records_;
+};
+
+}  // namespace dvm::compiler

@@ -1,0 +1,3 @@
+/* @program */
+pid1:a.out:visit:entry { trace(args[4]); }
+BEGIN { trace(args[0]); }

@@ -1,0 +1,1 @@
+pid1:a.out:visit:entry { trace(args[0]); }

@@ -1,0 +1,1 @@
+BEGIN { trace(a.out`counter); trace(`counter); trace(&`counter); }

@@ -1,0 +1,2 @@
+/* @program */
+BEGIN { trace(a.out`countr); trace(`nothing); trace(libz`counter); }

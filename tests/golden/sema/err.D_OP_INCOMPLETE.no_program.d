@@ -1,0 +1,1 @@
+BEGIN { trace(((struct node *)arg0)->value); }

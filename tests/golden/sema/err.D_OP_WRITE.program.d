@@ -1,0 +1,2 @@
+/* @program */
+BEGIN { a.out`counter = 1; a.out`counter++; }

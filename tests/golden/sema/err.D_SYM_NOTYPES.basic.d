@@ -1,0 +1,2 @@
+/* @program */
+BEGIN { trace(a.out`bare); trace(&a.out`bare); }

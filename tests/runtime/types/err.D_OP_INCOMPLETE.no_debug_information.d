@@ -1,0 +1,7 @@
+/* run: -c '{programs}/types_bare'
+ * needs: uprobes
+ */
+pid$target:types_bare:visit:entry
+{
+	trace(((struct node *)arg0)->value);
+}

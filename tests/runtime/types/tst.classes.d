@@ -1,0 +1,12 @@
+/* Classes of C++: members of bases, references, scoped enumerations.
+ * run: -c '{programs}/classes'
+ * needs: uprobes
+ */
+#pragma D option quiet
+
+pid$target:classes:zoo??Cat??feed:entry
+{
+	printf("%s %d legs, diet %d, friend %s; keeper %s %d\n", args[0]->name, args[0]->legs_, args[0]->diet,
+	    args[0]->friend_of->name, args[1]->name, args[1]->id);
+	printf("with %d, meat %d, gladly %d, Cat %d\n", args[2], meat, args[3], sizeof (struct Cat));
+}
