@@ -29,7 +29,7 @@ inline ProgramFile sample_program() {
   clause.actions = {trace, print, count};
   named.program.clauses = {clause};
   named.program.variables = {number.variables[0]};
-  named.program.aggregations = {{1, "n", Action::agg_count, {text.result}, {}, {}}};
+  named.program.aggregations = {{1, "n", Action::agg_count, {text.result}, {}, {}, {}}};
   return {{named}, {"quiet", "strsize=16"}};
 }
 

@@ -20,10 +20,13 @@ class Compiled(unittest.TestCase):
     def test_every_example_compiles(self):
         scripts = sorted((ROOT / "examples").glob("*.d"))
         self.assertGreater(len(scripts), 5)
+        without_code = []
         for script in scripts:
             result = dvm("compile", "-p", "1", str(script))
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("\nDIFO 0x1 returns ", result.stdout)
+            if "\nDIFO 0x1 returns " not in result.stdout:
+                without_code.append(script.name)
+        self.assertEqual(without_code, ["looper.d"])  # @ = count() computes nothing
 
 
 class Examples(dvmtest.PrivilegedTest):

@@ -11,13 +11,13 @@ pid$target:types:visit:entry
 
 pid$target:types:find:entry
 {
-	printf("find %s %d in %d\n", args[1], args[2], args[0]->count);
+	printf("find %s %d in %d\n", stringof(args[1]), args[2], args[0]->count);
 	self->head = *args[0]->head;
 }
 
 pid$target:types:find:return
 {
-	printf("found %d %s, head was %d %s\n", args[1]->value, args[1]->name, self->head.value, self->head.tag);
+	printf("found %d %s, head was %d %s\n", args[1]->value, stringof(args[1]->name), self->head.value, self->head.tag);
 }
 
 pid$target:types:make_big:entry

@@ -6,10 +6,10 @@
 
 pid$target:types:visit:entry
 {
-	printf("first %d %s %s %d; ", args[0]->value, args[0]->name, args[0]->tag, args[0]->color);
+	printf("first %d %s %s %d; ", args[0]->value, stringof(args[0]->name), args[0]->tag, args[0]->color);
 	printf("bits %u %d %#x %u\n", args[0]->bits.low, args[0]->bits.mid, args[0]->bits.wide, args[0]->bits.flag);
 	this->next = args[0]->next;
-	printf("second %d %s %d ", args[0]->next->value, args[0]->next->name, args[0]->next->color);
+	printf("second %d %s %d ", args[0]->next->value, stringof(args[0]->next->name), args[0]->next->color);
 	printf("place %d,%d ", this->next->place.x, this->next->place.y);
 	printf("number %#x byte %d; grid %d\n", this->next->number, this->next->bytes[1], args[0]->list->grid[1][2]);
 }
