@@ -50,7 +50,7 @@ void run(benchmark::State& state, dif::EcbDesc desc, std::vector<dif::DataType> 
 
   dif::Program program;
   program.clauses = {std::move(desc)};
-  program.aggregations = {{1, "", dif::Action::agg_count, std::move(keys), {}, kLong}};
+  program.aggregations = {{1, "", dif::Action::agg_count, std::move(keys), {}, {}, kLong}};
   std::vector<Refused> refused;
   if (!handle.enable(program) || !handle.go(refused)) return state.SkipWithError("could not start");
   for (auto _ : state) {
