@@ -248,6 +248,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.print_tree = given.print_tree;
   how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
   how.version = static_cast<uint32_t>(options[dif::Option::version]);
+  how.string_size = static_cast<uint64_t>(options[dif::Option::strsize]);
   how.catalog = catalog ? &*catalog : nullptr;
   Result<std::vector<compiler::Library>> libraries = read_libraries(options);
   if (!libraries) {

@@ -13,6 +13,7 @@ namespace {
 bool uses_tuple_stack(const Expr& e) {
   if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate || reads_string(e)) return true;
   if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;
+  if (const auto* assign = as<Assign>(&e); assign && is_string(assign->target->type)) return true;  // strings are copied by calls
   bool found = e.kind == ExprKind::Index;  // of a pointer that may itself be an element
   for_each_child(const_cast<Expr&>(e), [&](ExprPtr& child) { found = found || uses_tuple_stack(*child); });
   return found;

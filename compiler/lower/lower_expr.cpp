@@ -173,8 +173,8 @@ Register ExprLowering::scale(Register reg, uint64_t size) {
 }
 
 Value ExprLowering::additive_pointer(const Binary& e) {
-  const uint64_t size = resolve(*target_of(e.type)).size;
   const bool pointer_first = is_pointer(e.left->type);
+  const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
   const Pair operands = lower_pair(*e.left, e.left->type, *e.right, e.right->type, true);
   const Register left = pointer_first ? operands.left.reg : scale(operands.left.reg, size);
   const Register right = pointer_first ? scale(operands.right.reg, size) : operands.right.reg;

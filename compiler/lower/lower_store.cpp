@@ -74,6 +74,7 @@ Value ExprLowering::extract_bits(Register unit, const Field& field, unsigned shi
 
 void ExprLowering::store_memory(Register address, Register reg, const Type* type) {
   if (!is_by_reference(type)) return out_.store(store_opcode(resolve(*type).size), reg, address);
+  if (is_string(type)) return copy_string(reg, address, resolve(*type).size);  // it may lie in fewer bytes
   out_.copy(reg, out_.integer(resolve(*type).size), address);
 }
 

@@ -27,7 +27,8 @@ void ExprLowering::copy_string(Register string, Register to, uint64_t size) {
   out_.push_value(out_.integer(size - 1));
   const Register cut = out_.call(static_cast<unsigned>(dif::Subroutine::substr));
   out_.push_string(cut);
-  out_.copy(cut, out_.call(static_cast<unsigned>(dif::Subroutine::strlen)), to);  // the rest is clear
+  const Register length = out_.call(static_cast<unsigned>(dif::Subroutine::strlen));
+  out_.copy(cut, out_.log(Opcode::add, length, out_.integer(1)), to);
 }
 
 void ExprLowering::store_member(Register base, const TranslatedMember& member) {

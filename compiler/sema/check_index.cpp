@@ -124,8 +124,12 @@ ExprPtr ExprChecker::index_memory(Index& e) {
   const Type* target = target_of(e.base->type);
   if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
     fail(e, Tag::D_ARR_BADREF, "an array or pointer takes one index of integer type");
-  } else if (is_void(target) || cls(target) == TypeClass::function || !s_.is_defined(target)) {
-    fail(e, Tag::D_DEREF_VOID, fmt::format("cannot index a pointer to {}", target->name));
+  } else if (is_void(target)) {
+    fail(e, Tag::D_DEREF_VOID, "cannot dereference pointer to void");
+  } else if (is_function_type(target)) {
+    fail(e, Tag::D_DEREF_FUNC, "cannot dereference pointer to function");
+  } else if (!s_.is_defined(target)) {
+    incomplete(e, "[", target);
   } else {
     int64_t index = 0;
     const Type& array = resolve(*e.base->type);

@@ -111,6 +111,7 @@ void ExprChecker::undefined(Identifier& e) {
   if (const std::string_view reason = foreign_reason(e.name); !reason.empty())
     return fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", e.name, reason));
   std::vector<std::string_view> known = s_.symbols.names(dif::Scope::global);
+  s_.types.add_names(known);
   std::vector<std::string> hints;
   for (const std::string& n : similar_names(e.name, known)) hints.push_back(fmt::format("did you mean '{}'?", n));
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
@@ -289,6 +290,17 @@ bool ExprChecker::is_dynamic(Expr& e, const Expr& first, const Expr& second, std
   return true;
 }
 
+// What either of two values is; null when there is no such type.
+const Type* ExprChecker::common_type(const Expr& a, const Expr& b) const {
+  if (is_integer(a.type) && is_integer(b.type)) return s_.types.common(a.type, b.type);
+  if (is_string(a.type) ? is_string_like(b.type) : is_string(b.type) && is_string_like(a.type)) return s_.types.basic("string");
+  if (is_same(a.type, b.type) && !is_void(a.type) && !is_array(a.type)) return a.type;
+  if (!pointers_match(a, b)) return nullptr;
+  const bool take_left = is_integer(b.type) || (!is_integer(a.type) && is_pointer(b.type) && is_void(target_of(b.type)));
+  const Type* t = take_left ? a.type : b.type;
+  return is_array(t) ? s_.types.pointer_to(target_of(t)) : t;
+}
+
 ExprPtr ExprChecker::check(Conditional& e) {
   if (is_dynamic(e, *e.then, *e.otherwise, "?:")) return nullptr;
   check(e.condition);
@@ -302,43 +314,27 @@ ExprPtr ExprChecker::check(Conditional& e) {
     fail(e, Tag::D_OP_SCALAR, "operator ?: expression must be of scalar type");
     return nullptr;
   }
-  const Expr &a = *e.then, &b = *e.otherwise;
-  e.is_user = a.is_user && b.is_user;
-  if (is_integer(a.type) && is_integer(b.type)) {
-    e.type = s_.types.common(a.type, b.type);
-  } else if (is_string_like(a.type) && is_string_like(b.type)) {
-    e.type = s_.types.basic("string");
-    for (ExprPtr* side : {&e.then, &e.otherwise}) *side = convert(std::move(*side), e.type);
-  } else if (is_void(a.type) && is_void(b.type) && nested_action_) {
+  if (nested_action_ && is_void(e.then->type) && is_void(e.otherwise->type))
     fail(e, Tag::D_OP_ACT, "action cannot be used in a conditional context", {"write if (condition) { ... } else { ... }"});
-    return nullptr;
-  } else if (pointers_match(a, b)) {
-    e.type = is_string(a.type) || is_string(b.type) ? s_.types.basic("string") : is_pointer(a.type) ? a.type : b.type;
-  } else if (&resolve(*a.type) == &resolve(*b.type) && !is_void(a.type)) {
-    e.type = a.type;
-  } else {
+  else if (const Type* type = common_type(*e.then, *e.otherwise))
+    e.type = type;
+  else
     fail(e, Tag::D_OP_INCOMPAT,
-         fmt::format("operator ?: operands must have compatible types: \"{}\" : \"{}\"", a.type->name, b.type->name));
-    return nullptr;
-  }
+         fmt::format("operator ?: operands must have compatible types: \"{}\" : \"{}\"", e.then->type->name,
+                     e.otherwise->type->name));
+  if (is_error(e.type)) return nullptr;
+  e.is_user = e.then->is_user && e.otherwise->is_user;
+  if (is_string(e.type))
+    for (ExprPtr* side : {&e.then, &e.otherwise}) *side = convert(std::move(*side), e.type);
   return fold(e);
 }
-
-namespace {
-
-bool has_size(const Type* t, Session& s) {
-  const TypeClass c = cls(t);
-  return c != TypeClass::void_ && c != TypeClass::function && s.is_defined(t) && c != TypeClass::error;
-}
-
-}  // namespace
 
 ExprPtr ExprChecker::check(SizeofType& e) {
   const Type* t = type_of(*e.of, s_);
   if (is_error(t))
     fail(e);
-  else if (!has_size(t, s_))
-    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", t->name));
+  else if (!s_.is_defined(t) || !is_object(t))
+    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of unknown size: {}", t->name), s_.type_hints(*t));
   else
     return make_integer(e.where, resolve(*t).size, s_.types.basic("size_t"));
   return nullptr;
@@ -353,12 +349,24 @@ ExprPtr ExprChecker::check(SizeofValue& e) {
     return make_integer(e.where, text->value.size() + 1, s_.types.basic("size_t"));
   else if (member && member->field && member->field->bits)
     fail(e, Tag::D_SIZEOF_BITFIELD, "cannot apply sizeof to a bit-field");
-  else if (!has_size(e.operand->type, s_))
-    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of {} type", e.operand->type->name));
+  else if (!s_.is_defined(e.operand->type) || !is_object(e.operand->type))
+    fail(e, Tag::D_SIZEOF_TYPE, fmt::format("cannot apply sizeof to an operand of unknown size: {}", e.operand->type->name));
   else
     return make_integer(e.where, resolve(*e.operand->type).size, s_.types.basic("size_t"));
   return nullptr;
 }
+
+namespace {
+
+std::vector<std::string> member_hints(const Type& record, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Field& f : resolve(record).fields) names.push_back(f.name);
+  std::vector<std::string> hints;
+  for (const std::string& n : similar_names(name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
+  return hints;
+}
+
+}  // namespace
 
 ExprPtr ExprChecker::check(OffsetOf& e) {
   const Type* t = type_of(*e.of, s_);
@@ -370,7 +378,7 @@ ExprPtr ExprChecker::check(OffsetOf& e) {
   if (!is_record(t) || !s_.is_defined(t))
     fail(e, Tag::D_OFFSETOF_TYPE, fmt::format("offsetof may only be applied to a struct or union type, not {}", t->name));
   else if (!field)
-    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.member, t->name));
+    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.member, t->name), member_hints(*t, e.member));
   else if (field->bits)
     fail(e, Tag::D_OFFSETOF_BITFIELD, "cannot take offset of a bit-field");
   else
@@ -386,6 +394,12 @@ ExprPtr ExprChecker::check(StringOf& e) {
   else if (!is_string_like(e.operand->type) && !is_scalar(e.operand->type))
     fail(e, Tag::D_STRINGOF_TYPE, fmt::format("cannot apply stringof to a value of type {}", e.operand->type->name));
   return nullptr;
+}
+
+void ExprChecker::incomplete(Expr& e, std::string_view op, const Type* type) {
+  fail(e, Tag::D_OP_INCOMPLETE,
+       fmt::format("operator {} cannot be applied to a forward declaration: no {} definition is available", op, type->name),
+       s_.missing_hints(type));
 }
 
 // A bit-field whose values all fit int is one, as in C.
@@ -418,18 +432,12 @@ ExprPtr ExprChecker::check(Member& e) {
     return nullptr;
   }
   if (!s_.is_defined(record)) {
-    fail(e, Tag::D_OP_INCOMPLETE,
-         fmt::format("operator {} cannot be applied to a forward declaration: no {} definition is available", op, record->name),
-         s_.why_missing(record));
+    incomplete(e, op, record);
     return nullptr;
   }
   e.field = resolve(*record).find(e.name);
   if (!e.field) {
-    std::vector<std::string_view> names;
-    for (const Field& f : resolve(*record).fields) names.push_back(f.name);
-    std::vector<std::string> hints;
-    for (const std::string& n : similar_names(e.name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
-    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), std::move(hints));
+    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), member_hints(*record, e.name));
     return nullptr;
   }
   e.type = value_type(*e.field);

@@ -73,6 +73,8 @@ class ExprChecker {
   const Type* value_type(const Field& field) const;
   // Whether an operand is an aggregation, which is diagnosed.
   bool is_dynamic(Expr& e, const Expr& first, const Expr& second, std::string_view op);
+  const Type* common_type(const Expr& a, const Expr& b) const;
+  void incomplete(Expr& e, std::string_view op, const Type* type);
 
   // translate.cpp
   Translator* find_translator(const Type* to, const Expr& from);
@@ -104,7 +106,7 @@ class ExprChecker {
   ExprPtr index_args(Index& e);
 
   // check_operators.cpp
-  bool require(bool condition, Expr& e, Tag tag, const char* format, Op op);
+  bool require(bool condition, Expr& e, Tag tag, const char* format, std::string_view op);
   void check_logical(Binary& e);
   void check_bitwise(Binary& e);
   void check_arithmetic(Binary& e);
@@ -118,7 +120,10 @@ class ExprChecker {
   bool check_lvalue(Expr& target, Expr& operation, std::string_view op);
   bool declare_target(Assign& e);
   void forget(const Expr& target);
-  void declare_counted(const Expr& operand);
+  void declare_counted(Expr& operand);
+  bool declare_first(Index* element, dif::Scope scope, const std::string& name, const Type* type, Location where);
+  void array_target(Assign& e, const Type* type);
+  bool check_operands(Assign& e, std::string_view op);
   // ++ and --, before or behind their operand.
   void check_counted(Expr& e, ExprPtr& operand, Op op);
   bool first_keys(Index& element, const std::string& name, std::vector<const Type*>& types);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/similar.h"
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/find_type.h"
@@ -109,7 +110,8 @@ void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& rec
     return s.error(Tag::D_DECL_VOIDOBJ, where,
                    fmt::format("cannot have {} member: {}", is_void(type) ? "void" : "function", name));
   if (!resolve(*type).is_complete)
-    return s.error(Tag::D_DECL_INCOMPLETE, where, fmt::format("incomplete struct/union/enum {}: {}", type->name, name));
+    return s.error(Tag::D_DECL_INCOMPLETE, where, fmt::format("incomplete struct/union/enum {}: {}", type->name, name),
+                   s.type_hints(*type));
   if (resolve(*type).size > kMaxObject) return;  // diagnosed where it was defined
   layout.add(name, type);
 }
@@ -173,7 +175,8 @@ const Type* array_type(const Type* element, Derivation& d, Session& s) {
     return fail(s, Tag::D_DECL_ARRSUB, where,
                 "positive integral constant expression or tuple signature expected as array declaration subscript");
   if (!is_object(element))
-    return fail(s, Tag::D_DECL_INCOMPLETE, d.where, fmt::format("array of incomplete type {}", element->name));
+    return fail(s, Tag::D_DECL_INCOMPLETE, d.where, fmt::format("array of incomplete type {}", element->name),
+                s.type_hints(*element));
   if (resolve(*element).size && static_cast<uint64_t>(count) > kMaxObject / resolve(*element).size)
     return fail(s, Tag::D_DECL_ARRBIG, where, "array dimension too big",
                 {fmt::format("an object may have {} bytes", kMaxObject)});
@@ -215,6 +218,20 @@ const Type* unqualified_type(Specifiers& spec, Session& s) {
 }
 
 }  // namespace
+
+std::vector<std::string> Session::missing_hints(const Type* type) const {
+  std::vector<std::string> hints = type_hints(*type), reason = why_missing(type);
+  hints.insert(hints.end(), reason.begin(), reason.end());
+  return hints;
+}
+
+std::vector<std::string> Session::type_hints(const Type& type) const {
+  if (resolve(type).is_complete) return {};
+  std::vector<std::string> hints;
+  for (const std::string& n : similar_names(resolve(type).name, types.complete_tags()))
+    hints.push_back(fmt::format("did you mean '{}'?", n));
+  return hints;
+}
 
 const Type* base_type(Specifiers& spec, Session& s) {
   return s.types.qualified(unqualified_type(spec, s), spell(spec.qualifiers));

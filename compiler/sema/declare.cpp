@@ -70,7 +70,8 @@ bool is_storable(const Type* type, const Declarator& d, Session& s) {
   };
   if (is_void(type)) return refuse(Tag::D_DECL_VOIDOBJ, fmt::format("cannot have void object: {}", d.name));
   if (!resolve(*type).is_complete)
-    return refuse(Tag::D_DECL_INCOMPLETE, fmt::format("incomplete struct/union/enum {}: {}", type->name, d.name));
+    return refuse(Tag::D_DECL_INCOMPLETE, fmt::format("incomplete struct/union/enum {}: {}", type->name, d.name),
+                  s.type_hints(*type));
   if (is_array(type) && !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::array &&
       !d.derivations.front().count)
     return refuse(Tag::D_DECL_ARRNULL, fmt::format("array declaration requires array dimension or tuple signature: {}", d.name));

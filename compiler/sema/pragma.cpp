@@ -17,12 +17,14 @@ namespace {
 using Words = std::vector<std::string>;
 
 // Some options are the compiler's own, from their line on.
-void take_effect(std::string_view name, const dif::Options& set, CompileOptions& how) {
+void take_effect(std::string_view name, const dif::Options& set, Session& s) {
+  CompileOptions& how = s.options;
   if (name == "defaultargs") how.default_arguments = set[dif::Option::defaultargs] != 0;
   if (name == "argref") how.refuse_unused_arguments = set[dif::Option::argref] == 0;
   if (name == "zdefs") how.allow_zero_matches = set[dif::Option::zdefs] != 0;
   if (name == "amin") how.minimum = dif::unpack_attributes(set[dif::Option::amin]);
   if (name == "version") how.version = static_cast<uint32_t>(set[dif::Option::version]);
+  if (name == "strsize") s.types.set_string_size(static_cast<uint64_t>(set[dif::Option::strsize]));
 }
 
 void malformed(const Pragma& pragma, std::string_view name, std::string_view expected, Session& s) {
@@ -42,7 +44,7 @@ void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<st
                    fmt::format("failed to set option '{}'{}: {}", name, value.empty() ? "" : fmt::format(" to '{}'", value),
                                set.error().message),
                    dif::option_hints(name));
-  take_effect(name, scratch, s.options);
+  take_effect(name, scratch, s);
   if (name == "version" && !s.in_library) s.symbols.set_version(s.options.version);
   options.emplace_back(name, value);
 }

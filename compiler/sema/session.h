@@ -41,7 +41,9 @@ struct Expansion {
 };
 
 struct Session {
-  Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d), target(types, o.types) {}
+  Session(const CompileOptions& o, Diagnostics& d) : options(o), diagnostics(d), target(types, o.types) {
+    types.set_string_size(o.string_size);
+  }
 
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {}) {
     diagnostics.error(tag, where, std::move(message), std::move(hints));
@@ -55,6 +57,10 @@ struct Session {
     const auto it = missing_.find(&resolve(*type));
     return it == missing_.end() ? std::vector<std::string>{} : std::vector<std::string>{it->second};
   }
+  // Defined types whose names are like that of one that is not.
+  std::vector<std::string> type_hints(const Type& type) const;
+  // Both, of a type that is not defined.
+  std::vector<std::string> missing_hints(const Type* type) const;
 
   // An unknown name is reported at its first use only.
   bool is_new_unknown(dif::Scope scope, const std::string& name) { return unknown_.emplace(scope, name).second; }

@@ -196,7 +196,7 @@ ExprPtr ExprChecker::bind_operand(Translate& e, unsigned uses, ExprPtr& set) {
   s_.symbols.add_variable(dif::Scope::clause, variable()->name, type);
   auto assign = std::make_unique<Assign>(e.where);
   assign->target = variable();
-  assign->value = std::move(e.operand);
+  assign->value = convert(std::move(e.operand), type);
   set = std::move(assign);
   return variable();
 }

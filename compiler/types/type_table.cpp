@@ -232,6 +232,17 @@ Type* TypeTable::tag(std::string_view keyword, const std::string& name) {
   return &made;
 }
 
+void TypeTable::add_names(std::vector<std::string_view>& to) const {
+  for (const auto& [name, type] : names_) to.push_back(name);
+}
+
+std::vector<std::string_view> TypeTable::complete_tags() const {
+  std::vector<std::string_view> list;
+  for (const auto& [name, type] : tags_)
+    if (type->is_complete && name.find('#') == std::string::npos) list.push_back(name);
+  return list;
+}
+
 const Type* TypeTable::of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const {
   constexpr uint64_t kInt = 0x7fffffff, kUnsigned = 0xffffffff, kLong = 0x7fffffffffffffff;
   if (!is_long) {

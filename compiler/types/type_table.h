@@ -41,6 +41,10 @@ class TypeTable {
   Type* tag(std::string_view keyword, const std::string& name);
   Type* find_tag(std::string_view keyword, const std::string& name);
 
+  // For "did you mean".
+  void add_names(std::vector<std::string_view>& to) const;
+  std::vector<std::string_view> complete_tags() const;
+
   // The type of an integer constant, by C's rules.
   const Type* of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const;
   const Type* promote(const Type* type) const;

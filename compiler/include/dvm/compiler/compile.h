@@ -42,6 +42,7 @@ struct CompileOptions {
   std::vector<Library> libraries;             // compiled before the programs, what they depend on first
   dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
   uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
+  uint64_t string_size = 256;                 // -x strsize: sizeof (string)
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
   TypeCatalog* types = nullptr;               // null: there is no traced program to ask
 };

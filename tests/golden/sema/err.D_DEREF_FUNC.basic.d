@@ -1,0 +1,2 @@
+int (*f)(int);
+BEGIN { x = *f; y = f[1]; }

@@ -1,0 +1,1 @@
+BEGIN { trace(sizeof (unit32_t)); }

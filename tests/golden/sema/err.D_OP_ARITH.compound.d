@@ -1,0 +1,2 @@
+int *p; string s;
+BEGIN { p *= 2; s /= 2; -p; p * 2; }
