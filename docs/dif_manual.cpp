@@ -103,7 +103,7 @@ void print_faults() {
 }
 
 void print_options() {
-  static constexpr std::string_view kKinds[] = {"size", "rate", "number", "flag", "policy"};
+  static constexpr std::string_view kKinds[] = {"size", "rate", "number", "flag", "policy", "text", "version", "attributes"};
   fmt::print("\n## Options\n\nRates are shown in nanoseconds.\n\n| option | kind | standard | meaning |\n|---|---|---|---|\n");
   for (const OptionInfo& row : kOptions)
     fmt::print("| `{}` | {} | {} | {} |\n", row.name, kKinds[static_cast<size_t>(row.kind)], row.standard,
