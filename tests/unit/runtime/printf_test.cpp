@@ -18,6 +18,8 @@ struct Argument {
   std::string bytes;
   Argument(int64_t value, const dif::DataType& t = integer(8)) : type(t), bytes(reinterpret_cast<const char*>(&value), t.size) {}
   Argument(const char* text) : type(kText), bytes(std::string(text) + '\0') {}
+  explicit Argument(std::string_view raw)
+      : type{dif::TypeKind::bytes, false, false, static_cast<uint32_t>(raw.size()), ""}, bytes(raw) {}
 };
 
 std::string format(const std::string& text, const std::vector<Argument>& arguments) {
@@ -87,9 +89,7 @@ TEST(Printf, Times) {
 
 template <class T>
 Argument bytes_of(const T& value) {
-  Argument argument(0, {dif::TypeKind::bytes, false, false, sizeof(value), ""});
-  argument.bytes.assign(reinterpret_cast<const char*>(&value), sizeof(value));
-  return argument;
+  return Argument(std::string_view(reinterpret_cast<const char*>(&value), sizeof(value)));
 }
 
 TEST(Printf, WideCharactersAreUtf8) {
