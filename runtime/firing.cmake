@@ -17,5 +17,8 @@ dvm_library(runtime
   consumer/made.cpp
   consumer/printa.cpp
   consumer/printf.cpp
-  handle.cpp)
+  session/account.cpp
+  session/firings.cpp
+  session/loop.cpp
+  session/setup.cpp)
 target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)

@@ -1,0 +1,67 @@
+// From an instrument, or from dvm itself, to the ECB loop. Tested by tests/unit/runtime/handle_test.cpp.
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/session/impl.h"
+
+namespace dvm::runtime {
+
+const ProbeEcbs* Handle::Impl::find(uint32_t probe_id) const noexcept {
+  if (probe_id < by_id.size()) return by_id[probe_id];
+  return probe_id < kMostDirectIds ? nullptr : enabling.find(probe_id);
+}
+
+void Handle::Impl::fire(vm::Firing& firing) noexcept {
+  if (const ProbeEcbs* probe = find(firing.probe_id)) {
+    events++;
+    deliver(*probe, firing);
+  }
+}
+
+// Between two firings is the one moment at which a buffer can be emptied without a drop; at the rates it happens anyway.
+void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  uint64_t begin = accounts() ? __rdtsc() : 0;
+  if (session.principal.half_full()) take_aggregations(), take_records(), flush();
+  if (session.aggregations.half_full()) take_aggregations();
+  host.serve(firing.pid);
+  fire_one(*context, probe, firing);
+  if (accounts()) fire_ticks += __rdtsc() - begin;
+}
+
+// BEGIN and END fire in dvm itself.
+void Handle::Impl::fire_own(std::string_view name) {
+  for (const ProbeEcbs& probe : enabling.probes()) {
+    if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
+    vm::Firing firing;
+    firing.timestamp = read_clock(CLOCK_MONOTONIC);
+    firing.walltimestamp = read_clock(CLOCK_REALTIME);
+    firing.vtimestamp = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    firing.pid = getpid();
+    firing.tid = gettid();
+    firing.cpu = std::max(sched_getcpu(), 0);
+    firing.execname = "dvm";
+    deliver(probe, firing);
+  }
+}
+
+Result<uint64_t> Handle::Impl::poll_all() {
+  uint64_t total = 0;
+  for (Instrument* instrument : active) {
+    uint64_t begin = accounts() ? __rdtsc() : 0;
+    uint64_t inside = fire_ticks;
+    Result<uint64_t> count = instrument->poll(*this);
+    if (!count) return count;
+    total += *count;
+    if (accounts() && *count > 0) {
+      uint64_t ticks = __rdtsc() - begin;
+      uint64_t elsewhere = fire_ticks - inside + *count * TickStamp::cost();
+      session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
+    }
+  }
+  return total;
+}
+
+}  // namespace dvm::runtime

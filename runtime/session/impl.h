@@ -1,0 +1,91 @@
+#pragma once
+// The session behind a Handle: providers, instruments, enabling, machine state, buffers and consumer, joined in one thread.
+//   setup.cpp    from probe descriptions to probes that are on
+//   firings.cpp  from an instrument, or from dvm itself, to the ECB loop
+//   loop.cpp     waiting, the rates, the end
+//   account.cpp  what it cost
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/consumer/consumer.h"
+#include "runtime/consumer/errors.h"
+#include "runtime/cost/stages.h"
+#include "runtime/enabling/enabling.h"
+#include "runtime/probe/fire.h"
+#include "runtime/session/process_host.h"
+#include "runtime/session/rate.h"
+
+namespace dvm::runtime {
+
+constexpr Clock kBusyWait = 1'000'000;   // between polls that found something lately
+constexpr Clock kIdleWait = 10'000'000;  // at the longest, between polls that found nothing
+constexpr size_t kMostDirectIds = 1 << 20;
+
+struct Handle::Impl final : EventSink {
+  explicit Impl(HandleConfig c);
+  ~Impl();
+
+  HandleConfig config;
+  Catalog catalog;
+  std::vector<std::unique_ptr<Provider>> providers;
+  std::vector<std::unique_ptr<Instrument>> instruments;
+  std::vector<Instrument*> active;  // those with a probe enabled
+  Enabling enabling;
+  ProcessHost host;
+  Consumer consumer;
+
+  FireSession session;
+  std::optional<vm::VariableState> variables;
+  std::optional<vm::MachineState> machine, error_machine;
+  std::optional<FireContext> context, error_context;
+  void (*fire_one)(FireContext&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
+  std::vector<const ProbeEcbs*> by_id;  // probe id to ECBs
+
+  int wake = -1;
+  std::atomic<bool> interrupted = false;
+  bool is_running = false, is_stopped = false;
+  Status failure;
+  Rate switching, aggregating, reporting;
+  Clock idle_wait = kBusyWait;
+  Drops reported;
+  uint64_t events = 0;
+
+  uint64_t fire_ticks = 0;
+  uint64_t first_tick = 0;
+  Clock first_time = 0;
+  std::vector<vm::Counts> counts;  // by EPID - 1, what account() has taken so far
+
+  bool accounts() const { return config.cost != vm::CostPolicy::none; }
+  vm::Tally* stage(Stage which) { return accounts() ? &session.stages[which] : nullptr; }
+
+  void fire(vm::Firing& firing) noexcept override;
+  void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+  const ProbeEcbs* find(uint32_t probe_id) const noexcept;
+  void fire_own(std::string_view name);
+
+  Status check() const;
+  Status allocate();
+  void index_probes();
+  std::vector<EnabledProbe> enabled() const;
+  CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
+  void learn_symbols();
+  Status turn_on(std::vector<Refused>& refused);
+  Result<uint64_t> poll_all();
+  void wait(Clock until);
+  bool all_finished() const;
+  bool is_done() const { return interrupted.load(std::memory_order_relaxed) || session.activity != Activity::active || !failure; }
+
+  void take_aggregations();
+  void take_records();
+  void report_drops();
+  void flush();
+  void work_at_rates(Clock now);
+  void drain();
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,179 @@
+// From probe descriptions to probes that are on. Tested by tests/unit/runtime/handle_test.cpp.
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/session/impl.h"
+
+namespace dvm::runtime {
+namespace {
+
+bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
+
+}  // namespace
+
+Handle::Impl::Impl(HandleConfig c) : config(c), host(config), consumer(c.out, c.err, config.options, enabling) {
+  wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+Handle::Impl::~Impl() {
+  for (auto& instrument : instruments) instrument->disable();
+  if (wake >= 0) close(wake);
+}
+
+Handle::Handle(HandleConfig config) : impl_(std::make_unique<Impl>(config)) {}
+Handle::~Handle() = default;
+
+Catalog& Handle::catalog() { return impl_->catalog; }
+dif::Options& Handle::options() { return impl_->config.options; }
+bool Handle::is_replay() const { return impl_->config.is_replay; }
+void Handle::add_provider(std::unique_ptr<Provider> provider) { impl_->providers.push_back(std::move(provider)); }
+void Handle::add_instrument(std::unique_ptr<Instrument> instrument) { impl_->instruments.push_back(std::move(instrument)); }
+
+Discovery Handle::discover(const dif::ProbeDesc& description) {
+  Discovery result;
+  for (auto& provider : impl_->providers) {
+    Discovery found = provider->discover(description, impl_->catalog);
+    if (result.reason.empty()) result.reason = found.reason, result.tag = found.tag;
+    result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
+  }
+  return result;
+}
+
+bool Handle::has_provider(std::string_view name) const {
+  const std::string_view kind = name.substr(0, name.find_last_not_of("0123456789") + 1);  // pid123 is one of pid
+  return std::any_of(impl_->providers.begin(), impl_->providers.end(),
+                     [&](const auto& p) { return p->name() == name || p->name() == kind; });
+}
+
+Status Handle::enable(const dif::Program& program) {
+  auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
+  if (Status status = impl_->enabling.add(program, matches, impl_->config.options, impl_->config.cost); !status) return status;
+  return impl_->consumer.prepare();
+}
+
+std::vector<EnabledProbe> Handle::enabled() const { return impl_->enabled(); }
+
+std::vector<EnabledProbe> Handle::Impl::enabled() const {
+  auto strsize = static_cast<uint32_t>(std::clamp<int64_t>(config.options[dif::Option::strsize], 1, 1 << 24));
+  std::unordered_map<const dif::EcbDesc*, CaptureNeeds> known;
+  auto needs_of_all = [&](const std::vector<Ecb*>& ecbs) {
+    CaptureNeeds all;
+    for (const Ecb* ecb : ecbs) {
+      auto [needs, is_new] = known.try_emplace(ecb->desc);
+      if (is_new) needs->second = needs_of(*ecb->desc, strsize);
+      all |= needs->second;
+    }
+    return all;
+  };
+  const CaptureNeeds on_error = needs_on_error(needs_of_all);
+  std::vector<EnabledProbe> result;
+  for (const ProbeEcbs& probe : enabling.probes()) {
+    result.push_back({probe.probe, needs_of_all(probe.ecbs)});
+    if (probe.needs_machine) result.back().needs |= on_error;
+  }
+  return result;
+}
+
+// ERROR fires where the fault was, so what its clauses ask of the thread and the time must be captured with every probe that can
+// fault. Its arguments are its own.
+CaptureNeeds Handle::Impl::needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const {
+  CaptureNeeds needs;
+  for (const ProbeEcbs& probe : enabling.probes())
+    if (is_error_probe(*probe.probe)) needs = needs_of_all(probe.ecbs);
+  needs.args = 0;
+  needs.memory.clear();
+  return needs;
+}
+
+Status Handle::Impl::check() const {
+  if (config.options[dif::Option::destructive] <= 0 && !enabling.destructive_action().empty())
+    return Error{"Destructive actions not allowed"};
+  if (enabling.largest_record() > static_cast<uint64_t>(std::max<int64_t>(config.options[dif::Option::bufsize], 0)))
+    return Error{"Enabling exceeds size of buffer"};
+  if (wake < 0) return Error{"no file descriptor is left"};
+  return {};
+}
+
+Status Handle::Impl::allocate() {
+  auto size_of = [this](dif::Option option) { return static_cast<size_t>(std::max<int64_t>(config.options[option], 0)); };
+  if (!session.principal.allocate(size_of(dif::Option::bufsize)))
+    return Error{fmt::format("no memory for a principal buffer of {} bytes", size_of(dif::Option::bufsize))};
+  if (!session.aggregations.allocate(size_of(dif::Option::aggsize)))
+    return Error{fmt::format("no memory for an aggregation buffer of {} bytes", size_of(dif::Option::aggsize))};
+  vm::StateLimits limits;
+  limits.strsize = size_of(dif::Option::strsize);
+  limits.dynvarsize = size_of(dif::Option::dynvarsize);
+  limits.scratch = std::max(limits.scratch, 16 * limits.strsize);
+  variables.emplace(enabling.variables(), limits);
+  machine.emplace(*variables, limits);
+  error_machine.emplace(*variables, limits);
+  context.emplace(session, *machine, host, enabling.largest_key());
+  error_context.emplace(session, *error_machine, host, enabling.largest_key());
+  context->error = &*error_context;
+  if (config.cost == vm::CostPolicy::blocks) fire_one = fire_probe<OnSample>;
+  if (config.cost == vm::CostPolicy::time) fire_one = fire_probe<OnAlways>;
+  return {};
+}
+
+void Handle::Impl::index_probes() {
+  for (const ProbeEcbs& probe : enabling.probes()) {
+    uint32_t id = probe.probe->id;
+    if (id >= kMostDirectIds) continue;
+    if (by_id.size() <= id) by_id.resize(id + 1);
+    by_id[id] = &probe;
+  }
+  for (const ProbeEcbs& probe : enabling.probes())
+    if (is_error_probe(*probe.probe)) session.error_probe = &probe;
+}
+
+// While the processes are there to be looked at.
+void Handle::Impl::learn_symbols() {
+  if (config.is_replay) return;
+  for (const ProbeEcbs& probe : enabling.probes())
+    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) consumer.symbols().learn(site->pid);
+}
+
+Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
+  std::vector<std::vector<EnabledProbe>> shares(instruments.size());
+  for (const EnabledProbe& probe : enabled()) {
+    if (std::holds_alternative<InternalSite>(probe.probe->site)) continue;
+    auto taker = std::find_if(instruments.begin(), instruments.end(), [&](auto& i) { return i->takes(*probe.probe); });
+    if (taker == instruments.end())
+      refused.push_back({probe.probe, "nothing here can make it fire"});
+    else
+      shares[static_cast<size_t>(taker - instruments.begin())].push_back(probe);
+  }
+  for (size_t i = 0; i < instruments.size(); i++) {
+    if (shares[i].empty()) continue;
+    active.push_back(instruments[i].get());
+    if (Status status = instruments[i]->enable(shares[i], refused); !status) return status;
+  }
+  return {};
+}
+
+Status Handle::go(std::vector<Refused>& refused) {
+  Impl& impl = *impl_;
+  if (Status status = impl.check(); !status) return status;
+  if (Status status = impl.allocate(); !status) return status;
+  impl.index_probes();
+  if (impl.accounts()) TickStamp::calibrate();
+  impl.first_tick = __rdtsc();
+  impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
+  impl.learn_symbols();
+  if (Status status = impl.turn_on(refused); !status) {
+    for (Instrument* instrument : impl.active) instrument->disable();
+    return status;
+  }
+  Clock now = read_clock(CLOCK_MONOTONIC);
+  impl.switching.start(now, impl.config.options[dif::Option::switchrate]);
+  impl.aggregating.start(now, impl.config.options[dif::Option::aggrate]);
+  impl.reporting.start(now, impl.config.options[dif::Option::statusrate]);
+  impl.is_running = true;
+  impl.fire_own("BEGIN");
+  return {};
+}
+
+}  // namespace dvm::runtime
