@@ -1,20 +1,13 @@
 // tick-N. Tested by tests/unit/instrument/timer_test.cpp.
 #include "runtime/instrument/timer.h"
 
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "common/clock.h"
+#include "runtime/instrument/own_firing.h"
 
 namespace dvm::runtime {
 namespace {
-
-uint64_t now(clockid_t clock) {
-  timespec time;
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 class Timers final : public TimerInstrument {
  public:
@@ -24,7 +17,7 @@ class Timers final : public TimerInstrument {
   }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
-    const uint64_t start = now(CLOCK_MONOTONIC);
+    const uint64_t start = read_clock(CLOCK_MONOTONIC);
     for (const EnabledProbe& enabled : probes) {
       const uint64_t period = std::get<TimerSite>(enabled.probe->site).period_ns;
       if (period == 0)
@@ -37,7 +30,7 @@ class Timers final : public TimerInstrument {
 
   // Of several that are due, the one whose time came first fires first.
   Result<uint64_t> poll(EventSink& sink) override {
-    const uint64_t time = now(CLOCK_MONOTONIC);
+    const uint64_t time = read_clock(CLOCK_MONOTONIC);
     uint64_t count = 0;
     for (Tick* tick = next(); tick && tick->due <= time; tick = next(), count++) {
       const uint64_t passed = (time - tick->due) / tick->period;
@@ -70,14 +63,8 @@ class Timers final : public TimerInstrument {
   }
 
   static void fire(const Tick& tick, EventSink& sink) {
-    vm::Firing firing;
+    vm::Firing firing = own_firing();
     firing.probe_id = tick.probe_id;
-    firing.timestamp = now(CLOCK_MONOTONIC);
-    firing.walltimestamp = now(CLOCK_REALTIME);
-    firing.pid = getpid();
-    firing.tid = gettid();
-    firing.cpu = std::max(sched_getcpu(), 0);
-    firing.execname = "dvm";
     sink.fire(firing);
   }
 

@@ -12,7 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+
+#include "common/clock.h"
 
 namespace dvm::runtime {
 namespace {
@@ -51,12 +52,6 @@ bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
   iovec remote{reinterpret_cast<void*>(address), size};
   if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
   return (errno == EPERM || errno == ENOSYS) && read_mem_file(pid, address, to, size);
-}
-
-uint64_t coarse_now() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(t.tv_nsec);
 }
 
 // The first number of the line "FIELD:\tN..." in the text of a status file; -1: no such line.
@@ -111,7 +106,7 @@ std::ptrdiff_t TargetMemory::read_string(int32_t pid, uint64_t address, std::spa
 ProcessIds TargetMemory::live_ids(int32_t pid) noexcept {
   Entry& entry = entries_[static_cast<uint32_t>(pid) % entries_.size()];
   if (entry.pid != pid) entry = Entry{.pid = pid, .read_at = 0, .ids = {}};
-  uint64_t now = coarse_now();
+  uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
   if (entry.read_at == 0 || now - entry.read_at > kIdsLast) {
     read_process_ids(pid, entry.ids);
     entry.read_at = now;
@@ -134,7 +129,7 @@ std::string_view TargetMemory::command_line(int32_t pid) noexcept {
   if (is_recorded_ || pid <= 0) return {};
   CommandLine& line = lines_[static_cast<uint32_t>(pid) % lines_.size()];
   if (line.pid != pid) line.pid = pid, line.read_at = 0, line.size = 0;
-  const uint64_t now = coarse_now();
+  const uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
   if (line.read_at == 0 || now - line.read_at > kIdsLast) {
     if (const size_t size = read_command_line(pid, line.text)) line.size = size;
     line.read_at = now;

@@ -1,10 +1,8 @@
 // From an instrument, or from dvm itself, to the ECB loop. Tested by tests/unit/runtime/handle_test.cpp.
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "runtime/instrument/own_firing.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -35,14 +33,7 @@ void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept 
 void Handle::Impl::fire_own(std::string_view name) {
   for (const ProbeEcbs& probe : enabling.probes()) {
     if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
-    vm::Firing firing;
-    firing.timestamp = read_clock(CLOCK_MONOTONIC);
-    firing.walltimestamp = read_clock(CLOCK_REALTIME);
-    firing.vtimestamp = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    firing.pid = getpid();
-    firing.tid = gettid();
-    firing.cpu = std::max(sched_getcpu(), 0);
-    firing.execname = "dvm";
+    vm::Firing firing = own_firing();
     deliver(probe, firing);
   }
 }

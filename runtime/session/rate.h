@@ -1,20 +1,15 @@
 #pragma once
-// The clocks of a session, and what happens at a rate.
+// What happens at a rate.
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
+
+#include "common/clock.h"
 
 namespace dvm::runtime {
 
 using Clock = uint64_t;  // ns of CLOCK_MONOTONIC
 constexpr Clock kNever = UINT64_MAX;
-
-inline uint64_t read_clock(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 // When something is due again at a rate.
 class Rate {

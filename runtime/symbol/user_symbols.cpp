@@ -3,21 +3,15 @@
 #include "runtime/symbol/user_symbols.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/symbol/demangle.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
-
-int64_t now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
-}
 
 // The first name of the function that an address of the file lies in, or null.
 const ElfFunction* function_at(const ElfObject& object, uint64_t address) {
@@ -48,7 +42,7 @@ const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return proc
 UserSymbols::Process& UserSymbols::process(int32_t pid) {
   auto [entry, is_new] = processes_.try_emplace(pid);
   Process& known = entry->second;
-  const int64_t time = now();
+  const auto time = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
   if (is_recorded_ || (!is_new && time - known.read_at < kReadAgain)) return known;
   known.read_at = time;
   // A process that has ended keeps the map that it had.

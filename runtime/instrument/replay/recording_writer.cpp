@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <ctime>
 
+#include "common/clock.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 
@@ -22,12 +22,6 @@ using namespace recording;
 
 uint32_t crc_of(const void* bytes, size_t size) {
   return static_cast<uint32_t>(crc32(0, static_cast<const Bytef*>(bytes), static_cast<uInt>(size)));
-}
-
-int64_t clock_ns(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
 }
 
 Error cannot_write(const std::string& path, int error) {
@@ -133,7 +127,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::open(const std::string
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
   header.machine = kMachine;
-  header.wall = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  header.wall = static_cast<int64_t>(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
   header.target = target_pid;
   header.crc = crc_of(&header, offsetof(Header, crc));
   writer->write_all(&header, sizeof header);

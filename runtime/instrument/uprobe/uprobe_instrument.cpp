@@ -1,6 +1,4 @@
 // The instrument: groups of sites, their programs and links, and the poll. Tested by tests/unit/instrument/uprobe_test.cpp.
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/clock.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/kernel.h"
@@ -19,12 +18,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
-
-uint64_t now(clockid_t clock) {
-  timespec time;
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 SiteKind kind_of(const Probe& probe) {
   const auto* site = std::get_if<UprobeSite>(&probe.site);
@@ -75,7 +68,7 @@ class UprobeInstrument final : public Instrument {
 
   Result<uint64_t> poll(EventSink& sink) override {
     if (!ring_) return uint64_t{0};
-    wall_offset_ = now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
+    wall_offset_ = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
     return ring_->consume([&](std::span<const std::byte> record) { deliver(record, sink); });
   }
 

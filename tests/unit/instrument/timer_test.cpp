@@ -65,6 +65,7 @@ TEST(Timer, FiresWhenDueAndNotBefore) {
   ASSERT_EQ(collector.all.size(), 1u);
   EXPECT_EQ(collector.all[0].probe_id, 4u);
   EXPECT_GE(collector.all[0].timestamp, start + 20 * kMillisecond);
+  EXPECT_GT(collector.all[0].vtimestamp, 0u);
   EXPECT_GT(collector.all[0].walltimestamp, 1'600'000'000'000'000'000u);
   timer->disable();
   EXPECT_EQ(timer->next_deadline(), UINT64_MAX);

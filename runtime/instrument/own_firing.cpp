@@ -1,0 +1,26 @@
+// Tested by tests/unit/instrument/timer_test.cpp.
+
+#include "runtime/instrument/own_firing.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/clock.h"
+
+namespace dvm::runtime {
+
+vm::Firing own_firing() noexcept {
+  vm::Firing firing;
+  firing.timestamp = read_clock(CLOCK_MONOTONIC);
+  firing.walltimestamp = read_clock(CLOCK_REALTIME);
+  firing.vtimestamp = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  firing.pid = getpid();
+  firing.tid = gettid();
+  firing.cpu = std::max(sched_getcpu(), 0);
+  firing.execname = "dvm";
+  return firing;
+}
+
+}  // namespace dvm::runtime
