@@ -103,11 +103,9 @@ void print_faults() {
 }
 
 void print_options() {
-  static constexpr std::string_view kKinds[] = {"size", "rate", "number", "flag", "policy", "text", "version", "attributes"};
   fmt::print("\n## Options\n\nRates are shown in nanoseconds.\n\n| option | kind | standard | meaning |\n|---|---|---|---|\n");
   for (const OptionInfo& row : kOptions)
-    fmt::print("| `{}` | {} | {} | {} |\n", row.name, kKinds[static_cast<size_t>(row.kind)], row.standard,
-               with_reason(row.text, row.unsupported));
+    fmt::print("| `{}` | {} | {} | {} |\n", row.name, info(row.kind).name, row.standard, with_reason(row.text, row.unsupported));
 }
 
 }  // namespace

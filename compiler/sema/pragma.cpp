@@ -39,7 +39,7 @@ void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<st
   const size_t equals = setting->find('=');
   const std::string name = setting->substr(0, equals), value = equals == std::string::npos ? "" : setting->substr(equals + 1);
   dif::Options scratch;
-  if (const Status set = scratch.set(name, value); !set)
+  if (const Status set = scratch.set(name, value, dif::OptionTime::program); !set)
     return s.error(Tag::D_PRAGMA_OPTSET, pragma.where,
                    fmt::format("failed to set option '{}'{}: {}", name, value.empty() ? "" : fmt::format(" to '{}'", value),
                                set.error().message),

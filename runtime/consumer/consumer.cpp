@@ -232,10 +232,10 @@ void Consumer::run_command(const std::string& command) {
 }
 
 void Consumer::set_option(const std::string& name, const std::string& value) {
-  auto row = std::find_if(dif::kOptions.begin(), dif::kOptions.end(), [&](const dif::OptionInfo& o) { return o.name == name; });
-  Status status = row != dif::kOptions.end() && !row->dynamic ? Status(Error{"Operation illegal when tracing is active"})
-                                                              : options_.set(name, value);
-  if (!status) notice(fmt::format("dvm: couldn't set option \"{}\" to \"{}\": {}\n", name, value, status.error().message));
+  const Status status = options_.set(name, value, dif::OptionTime::dynamic);
+  if (status) return;
+  notice(fmt::format("dvm: couldn't set option \"{}\" to \"{}\": {}\n", name, value, status.error().message));
+  for (const std::string& hint : dif::option_hints(name)) notice(fmt::format("    hint: {}\n", hint));
 }
 
 Status Consumer::flush() {

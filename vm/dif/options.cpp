@@ -103,10 +103,13 @@ std::optional<int64_t> flag_value(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<int64_t> policy_value(std::string_view text) {
-  constexpr std::string_view kPolicies[] = {"switch", "fill", "ring"};
-  for (int64_t i = 0; i < 3; i++)
-    if (same(text, kPolicies[i])) return i;
+// The number of the word among the kind's.
+std::optional<int64_t> word_value(std::string_view words, std::string_view text) {
+  for (int64_t number = 0; !words.empty(); number++) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (same(text, word)) return number;
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+  }
   return std::nullopt;
 }
 
@@ -121,6 +124,7 @@ std::optional<int64_t> attributes_value(std::string_view text) {
 }
 
 std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
+  if (!info(kind).words.empty()) return word_value(info(kind).words, text);
   switch (kind) {
     case OptionKind::size:
       return size_value(text);
@@ -130,29 +134,22 @@ std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
       return number_value(text);
     case OptionKind::flag:
       return flag_value(text);
-    case OptionKind::policy:
-      return policy_value(text);
     case OptionKind::text:
       return text.empty() ? std::nullopt : std::optional<int64_t>(1);
     case OptionKind::version:
       return version_value(text);
     case OptionKind::attributes:
       return attributes_value(text);
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
-constexpr std::string_view kExpected[] = {
-    "a size: bytes, or with a suffix k, m, g, t",
-    "a time (100ms; ns us ms s m h d) or a frequency (10hz)",
-    "a number",
-    "nothing, on or off",
-    "switch, fill or ring",
-    "a text",
-    "a version of D: 1.0 to 1.13",
-    "the stability of names, of data, and a class: Stable/Stable/Common",
-};
-static_assert(std::size(kExpected) == static_cast<size_t>(OptionKind::attributes) + 1);
+// Why an option may not be set from there.
+Error misplaced(OptionTime from) {
+  if (from == OptionTime::dynamic) return {"Operation illegal when tracing is active"};
+  return {"Option cannot be used from within a D program"};
+}
 
 }  // namespace
 
@@ -161,24 +158,23 @@ Options::Options() {
 }
 
 // What is unsupported may still be set to what it is anyway.
-Status Options::set(std::string_view name, std::string_view value) {
-  for (const OptionInfo& row : kOptions) {
-    if (row.name != name) continue;
-    const auto read = value_of(row.kind, value);
-    if (!read || (row.most >= 0 && *read > row.most)) return Error{"Invalid value for specified option"};
-    if (!row.unsupported.empty() && *read != row.standard) return Error{std::string(row.unsupported)};
-    values_[static_cast<unsigned>(row.id)] = *read;
-    if (row.kind == OptionKind::text) texts_[static_cast<unsigned>(row.id)].emplace_back(value);
-    return {};
-  }
-  return Error{"Invalid option name"};
+Status Options::set(std::string_view name, std::string_view value, OptionTime from) {
+  const OptionInfo* row = find_option(name);
+  if (!row) return Error{"Invalid option name"};
+  if (from < row->when) return misplaced(from);
+  const auto read = value_of(row->kind, value);
+  if (!read || (row->most >= 0 && *read > row->most)) return Error{"Invalid value for specified option"};
+  if (!row->unsupported.empty() && *read != row->standard) return Error{std::string(row->unsupported)};
+  values_[static_cast<unsigned>(row->id)] = *read;
+  if (row->kind == OptionKind::text) texts_[static_cast<unsigned>(row->id)].emplace_back(value);
+  return {};
 }
 
 std::vector<std::string> option_hints(std::string_view name) {
   std::vector<std::string_view> names;
   for (const OptionInfo& row : kOptions) {
     const std::string most = row.most >= 0 ? fmt::format(", at most {}", row.most) : "";
-    if (row.name == name) return {fmt::format("{} takes {}{}", name, kExpected[static_cast<unsigned>(row.kind)], most)};
+    if (row.name == name) return {fmt::format("{} takes {}{}", name, info(row.kind).expected, most)};
     names.push_back(row.name);
   }
   std::vector<std::string> hints;

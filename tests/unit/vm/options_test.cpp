@@ -121,9 +121,41 @@ TEST(Options, UnknownNamesAreRefused) {
   EXPECT_EQ(set(options, "", ""), "Invalid option name");
 }
 
+TEST(Options, WordsAreOfTheirKind) {
+  EXPECT_EQ(after("bufresize", Option::bufresize, "auto"), 0);
+  EXPECT_EQ(after("late", Option::late, "STATIC"), 1);
+  Options options;
+  for (const char* wrong : {"", "manua", "auto manual", "ring"}) EXPECT_EQ(set(options, "bufresize", wrong), kInvalid) << wrong;
+}
+
+TEST(Options, SomeAreForTheCommandLineOrForTheStartOnly) {
+  constexpr const char* kInProgram = "Option cannot be used from within a D program";
+  constexpr const char* kTooLate = "Operation illegal when tracing is active";
+  const auto set_from = [](std::string_view name, std::string_view value, OptionTime from) {
+    Options options;
+    const Status status = options.set(name, value, from);
+    return status ? "" : status.error().message;
+  };
+  EXPECT_EQ(set_from("define", "X", OptionTime::program), kInProgram);
+  EXPECT_EQ(set_from("bufsize", "1m", OptionTime::program), "");
+  EXPECT_EQ(set_from("bufsize", "1m", OptionTime::dynamic), kTooLate);
+  EXPECT_EQ(set_from("aggrate", "1ms", OptionTime::dynamic), "");
+}
+
+// What a row promises must hold: its standard value is one that it takes, or none.
+TEST(Options, EveryRowHasAKindThatTakesItsStandard) {
+  for (const OptionInfo& row : kOptions) {
+    EXPECT_FALSE(row.text.empty()) << row.name;
+    EXPECT_TRUE(row.most < 0 || row.standard <= row.most) << row.name;
+    EXPECT_EQ(find_option(row.name), &row);
+  }
+}
+
 TEST(Options, WhatIsUnsupportedSaysWhy) {
   Options options;
-  EXPECT_EQ(set(options, "bufpolicy", "ring"), "dvm has only bufpolicy=switch yet");
+  EXPECT_EQ(set(options, "grabanon", ""), "nothing of dvm runs while the system starts");
+  EXPECT_EQ(set(options, "iregs", "8"), "");
+  EXPECT_EQ(set(options, "iregs", "9"), "DIF has eight registers here");
   EXPECT_EQ(set(options, "bufpolicy", "switch"), "");
   EXPECT_EQ(set(options, "bufpolicy", "other"), kInvalid);
 }

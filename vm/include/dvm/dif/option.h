@@ -13,11 +13,29 @@
 namespace dvm::dif {
 
 enum class Option : uint8_t {
-#define DVM_OPTION(name, kind, standard, most, dynamic, support, text) name,
+#define DVM_OPTION(name, kind, standard, most, when, support, text) name,
 #include "vm/dif/options.def"
 };
 
-enum class OptionKind : uint8_t { size, rate, number, flag, policy, text, version, attributes };
+enum class OptionKind : uint8_t {
+#define DVM_OPTION_KIND(name, words, expected) name,
+#include "vm/dif/option_kinds.def"
+};
+
+struct OptionKindInfo {
+  std::string_view name;
+  std::string_view words;  // apart by blanks
+  std::string_view expected;
+};
+
+inline constexpr std::array kOptionKinds = {
+#define DVM_OPTION_KIND(name, words, expected) OptionKindInfo{#name, words, expected},
+#include "vm/dif/option_kinds.def"
+};
+constexpr const OptionKindInfo& info(OptionKind kind) { return kOptionKinds[static_cast<size_t>(kind)]; }
+
+// Where and when an option may be set, from setopt() on, from pragmas on, or only on the command line.
+enum class OptionTime : uint8_t { dynamic, program, command };
 
 struct OptionInfo {
   Option id;
@@ -25,31 +43,35 @@ struct OptionInfo {
   OptionKind kind;
   int64_t standard;
   int64_t most;  // -1: no limit of its own
-  bool dynamic;
+  OptionTime when;
   std::string_view unsupported;
   std::string_view text;
 };
 
 inline constexpr std::array kOptions = {
-#define DVM_DYNAMIC_yes true
-#define DVM_DYNAMIC_no false
-#define DVM_OPTION(name, kind, standard, most, dynamic, support, text) \
-  OptionInfo{Option::name, #name, OptionKind::kind, standard, most, DVM_DYNAMIC_##dynamic, support, text},
+#define DVM_OPTION(name, kind, standard, most, when, support, text) \
+  OptionInfo{Option::name, #name, OptionKind::kind, standard, most, OptionTime::when, support, text},
 #include "vm/dif/options.def"
-#undef DVM_DYNAMIC_yes
-#undef DVM_DYNAMIC_no
 };
 inline constexpr unsigned kOptionCount = kOptions.size();
 
-// The values of all options. set() takes the text after "name=" ("" when there was no "="); its errors read as dtrace's:
-// "Invalid option name", "Invalid value for specified option" and kin.
+constexpr const OptionInfo& info(Option option) { return kOptions[static_cast<size_t>(option)]; }
+// Null: there is none of that name.
+constexpr const OptionInfo* find_option(std::string_view name) {
+  for (const OptionInfo& row : kOptions)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+// The values of all options. set() takes the text after "name=" ("" when there was no "="), and where it comes from; its errors
+// read as dtrace's: "Invalid option name", "Invalid value for specified option" and kin.
 class Options {
  public:
   Options();
   int64_t operator[](Option option) const { return values_[static_cast<unsigned>(option)]; }
   // What was given for an option of kind text, in order.
   const std::vector<std::string>& texts(Option option) const { return texts_[static_cast<unsigned>(option)]; }
-  Status set(std::string_view name, std::string_view value);
+  Status set(std::string_view name, std::string_view value, OptionTime from = OptionTime::command);
 
  private:
   std::array<int64_t, kOptionCount> values_;  // of texts: how many were given
