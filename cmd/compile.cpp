@@ -10,9 +10,12 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/target_catalog.h"
 #include "cmd/tracing.h"
 #include "dvm/dif/program_file.h"
 #include "dvm/dif/text.h"
+#include "runtime/process/process.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::cmd {
 namespace {
@@ -82,6 +85,31 @@ int write_program(const std::string& path, const dif::ProgramFile& file) {
   return fail("failed to write {}: {}", path, std::strerror(error));
 }
 
+constexpr pid_t kNotRunning = INT32_MAX;  // the kernel's numbers end far below
+
+// Where types are looked for: the process of -p, or the program of -c, which is not started.
+struct Target {
+  pid_t pid = 0;
+  runtime::ObjectsOf objects_of = runtime::mapped_objects;
+  bool is_running() const { return pid != kNotRunning; }
+};
+
+Result<Target> find_target(const ScriptOptions& script) {
+  for (const pid_t pid : script.pids)
+    if (auto objects = runtime::mapped_objects(pid); !objects)
+      return Error{fmt::format("failed to grab process {}: {}", pid, objects.error().message)};
+  if (!script.pids.empty()) return Target{script.pids[0]};
+  if (script.command.empty()) return Target{};
+  auto words = runtime::split_command(script.command);
+  if (!words) return Error{fmt::format("failed to exec '{}': {}", script.command, words.error().message)};
+  auto path = runtime::find_program(words->front());
+  if (!path) return path.error();
+  const auto objects_of = [program = runtime::unmapped_program(*path)](int32_t pid) {
+    return pid == kNotRunning ? std::vector{program} : runtime::mapped_objects(pid);
+  };
+  return Target{kNotRunning, objects_of};
+}
+
 int compile(const CompileCommand& given) {
   if (given.options) return list_options();
   const ScriptOptions& script = given.tracing.script;
@@ -90,8 +118,14 @@ int compile(const CompileCommand& given) {
   if (given.ast) return print_asts(*sources);
   Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message);
-  const pid_t target = script.pids.empty() ? 0 : script.pids[0];
-  auto programs = compile_sources(*sources, script, nullptr, target, *options, !given.file.empty() || !script.command.empty());
+  Result<Target> target = find_target(script);
+  if (!target) return fail("{}", target.error().message);
+  runtime::Handle handle({});
+  handle.add_provider(runtime::make_pid_provider(target->objects_of));
+  TargetCatalog types(handle, target->pid, target->objects_of);
+  const pid_t running = target->is_running() ? target->pid : 0;
+  const bool keep_target = !given.file.empty() || !target->is_running();
+  auto programs = compile_sources(*sources, script, {nullptr, &types, running, keep_target}, *options);
   if (programs.empty()) return 1;
   if (!script.json)
     for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);

@@ -39,19 +39,9 @@ Result<dif::Options> options_of(const dif::ProgramFile& file, const ScriptOption
   return run_time_options(given, options);
 }
 
-Status set_target(std::string& field, pid_t target) {
-  static constexpr std::string_view kTarget = "$target";
-  for (size_t at; (at = field.find(kTarget)) != std::string::npos;) {
-    if (target == 0) return Error{"$target needs -p PID or -c CMD"};
-    field.replace(at, kTarget.size(), std::to_string(target));
-  }
-  return {};
-}
-
 // The description as it is for this run, and how many probes it matches.
 Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target) {
-  for (std::string* field : {&desc.provider, &desc.module, &desc.function, &desc.name})
-    if (Status set = set_target(*field, target); !set) return set.error();
+  if (Status set = set_target(desc, target); !set) return set.error();
   const compiler::ProbeMatches found = match_probes(handle, desc);
   if (found.count != 0 || handle.options()[dif::Option::zdefs] != 0) return found.count;
   std::string message = found.reason;

@@ -16,7 +16,7 @@
 
 #include "cmd/libraries.h"
 #include "cmd/preprocess.h"
-#include "cmd/target_catalog.h"
+#include "dvm/dif/probe_desc.h"
 
 namespace dvm::cmd {
 namespace {
@@ -232,19 +232,29 @@ std::map<std::string, std::string> macro_values(pid_t target) {
   return macros;
 }
 
+Status set_target(dif::ProbeDesc& description, pid_t target) {
+  for (std::string* field : {&description.provider, &description.module, &description.function, &description.name}) {
+    auto expanded = dif::expand_macros(*field, [&](std::string_view name, size_t) -> std::optional<std::string> {
+      if (name != "target") return fmt::format("${}", name);
+      return target == 0 ? std::nullopt : std::optional(std::to_string(target));
+    });
+    if (!expanded) return Error{"$target needs -p PID or -c CMD"};
+    *field = std::move(*expanded);
+  }
+  return {};
+}
+
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
-                                                      runtime::Handle* handle, pid_t target, dif::Options& options,
-                                                      bool keep_target) {
+                                                      const CompileAgainst& against, dif::Options& options) {
   std::optional<HandleCatalog> catalog;
-  std::optional<TargetCatalog> types;
-  if (handle != nullptr) catalog.emplace(*handle), types.emplace(*handle, target);
+  if (against.handle != nullptr) catalog.emplace(*against.handle);
   compiler::CompileOptions how;
   how.arguments = macro_arguments(given);
-  how.macros = macro_values(target);
+  how.macros = macro_values(against.target);
   how.default_arguments = options[dif::Option::defaultargs] != 0;
   how.refuse_unused_arguments = options[dif::Option::argref] == 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
-  how.keep_target = keep_target;
+  how.keep_target = against.keep_target;
   how.print_tree = given.print_tree;
   how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
   how.version = static_cast<uint32_t>(options[dif::Option::version]);
@@ -256,14 +266,14 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
     return {};
   }
   how.libraries = std::move(*libraries);
-  how.types = types ? &*types : nullptr;
+  how.types = against.types;
   compiler::CompileResult result = compiler::compile(sources, how);
   show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
   for (const compiler::CompiledSource& program : result.programs)
     for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
   for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win
   const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
-  if (handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
+  if (against.handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
       std::none_of(result.programs.begin(), result.programs.end(), matches)) {
     fmt::print(stderr, "dvm: no probes matched\n");  // declarations alone would wait for nothing
     return {};

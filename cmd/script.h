@@ -59,12 +59,21 @@ compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDes
 // Values of $pid, $uid, ... and, if target is not 0, $target.
 std::map<std::string, std::string> macro_values(pid_t target);
 
-// Compiles against the handle's probes (none: handle is null, descriptions are not matched), prints diagnostics on standard
-// error, applies the pragmas to `options`. Empty result: there were errors, and they have been shown.
-// keep_target: $target stays in probe descriptions, for whoever enables the program.
+// $target in a description that was compiled without its value; 0: there is none, an error if it is wanted.
+Status set_target(dif::ProbeDesc& description, pid_t target);
+
+// What a program is compiled against.
+struct CompileAgainst {
+  runtime::Handle* handle = nullptr;       // whose probes it is for; null: descriptions are not matched
+  compiler::TypeCatalog* types = nullptr;  // of the traced program
+  pid_t target = 0;                        // $target; 0: none
+  bool keep_target = false;                // $target stays in probe descriptions, for whoever enables the program
+};
+
+// Prints diagnostics on standard error, applies the pragmas to `options`. Empty result: there were errors, and they have been
+// shown.
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
-                                                      runtime::Handle* handle, pid_t target, dif::Options& options,
-                                                      bool keep_target = false);
+                                                      const CompileAgainst& against, dif::Options& options);
 
 // "script 'x.d' matched 3 probes" or "description 'BEGIN' matched 1 probe".
 std::string matched_line(const compiler::Source& source, size_t matched);

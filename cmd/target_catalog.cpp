@@ -6,6 +6,8 @@
 
 #include <variant>
 
+#include "cmd/script.h"
+
 namespace dvm::cmd {
 namespace {
 
@@ -22,7 +24,7 @@ bool is_changed_copy(const std::string& function) {
 
 void TargetCatalog::add_process(pid_t pid) {
   if (pid <= 0 || !processes_.insert(pid).second) return;
-  if (auto objects = runtime::mapped_objects(pid)) types_.add(std::move(*objects));
+  if (auto objects = objects_of_(pid)) types_.add(std::move(*objects));
 }
 
 // A probe of a recording names the file that its function was in, and no more.
@@ -59,9 +61,22 @@ std::vector<std::string> TargetCatalog::similar_data(const std::string& module, 
   return types().similar_data(module, name);
 }
 
+// Also where descriptions are not matched before, and keep $target: in dvm compile.
+std::vector<const runtime::Probe*> TargetCatalog::probes_of(const dif::ProbeDesc& description, std::string& problem) {
+  dif::ProbeDesc named = description;
+  if (Status set = set_target(named, target_); !set) {
+    problem = set.error().message;
+    return {};
+  }
+  std::vector<const runtime::Probe*> probes = handle_.catalog().match(named);
+  if (!probes.empty()) return probes;
+  problem = handle_.discover(named).reason;
+  return handle_.catalog().match(named);
+}
+
 compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& description) {
   compiler::ProbeArguments result;
-  for (const runtime::Probe* probe : handle_.catalog().match(description)) {
+  for (const runtime::Probe* probe : probes_of(description, result.problem)) {
     if (result.signatures.size() == kMostCompared) {
       result.is_unstable = true;
       return result;

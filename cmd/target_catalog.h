@@ -12,8 +12,9 @@ namespace dvm::cmd {
 
 class TargetCatalog final : public compiler::TypeCatalog {
  public:
-  // target: the process to look in first; 0: none.
-  TargetCatalog(runtime::Handle& handle, pid_t target) : handle_(handle), target_(target) {}
+  // target: the process to look in first; 0: none. objects_of: what it has mapped, and any other that a description names.
+  TargetCatalog(runtime::Handle& handle, pid_t target, runtime::ObjectsOf objects_of = runtime::mapped_objects)
+      : handle_(handle), target_(target), objects_of_(std::move(objects_of)) {}
 
   Result<dif::TypeRef> find_type(const std::string& module, dif::DescribedAs as, const std::string& name) override;
   Result<dif::ConstantDesc> find_constant(const std::string& module, const std::string& name) override;
@@ -27,9 +28,11 @@ class TargetCatalog final : public compiler::TypeCatalog {
   runtime::TargetTypes& types();
   void add_process(pid_t pid);
   void add(const runtime::Probe& probe);
+  std::vector<const runtime::Probe*> probes_of(const dif::ProbeDesc& description, std::string& problem);
 
   runtime::Handle& handle_;
   pid_t target_;
+  runtime::ObjectsOf objects_of_;
   std::set<pid_t> processes_;
   size_t probes_ = 0;  // of the handle's catalog, looked at so far
   runtime::TargetTypes types_;

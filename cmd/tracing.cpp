@@ -13,6 +13,7 @@
 
 #include "cmd/account.h"
 #include "cmd/command.h"
+#include "cmd/target_catalog.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
@@ -189,7 +190,8 @@ TraceOutcome trace(const TracingOptions& given, const std::function<Result<Firin
   Result<std::vector<compiler::Source>> sources = read_sources(given.script);
   if (!sources) return {fail("{}", sources.error().message)};
   const auto make = [&](runtime::Handle& handle, pid_t target) {
-    auto compiled = compile_sources(*sources, given.script, &handle, target, handle.options());
+    TargetCatalog types(handle, target);
+    auto compiled = compile_sources(*sources, given.script, {&handle, &types, target, false}, handle.options());
     std::vector<ReadyProgram> programs;
     for (size_t i = 0; i < compiled.size(); i++)
       programs.push_back({std::move(compiled[i].program), matched_line((*sources)[i], compiled[i].matched)});

@@ -30,6 +30,7 @@ target_sources(dvm_source PRIVATE
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp
   instrument/replay/synthetic.cpp
+  process/find_program.cpp
   process/process.cpp
   process/split_command.cpp
   process/start.cpp

@@ -36,7 +36,7 @@ ExprPtr ExprChecker::check(External& e) {
     if (ExprPtr constant = target_constant(e.where, module, e.name)) return constant;
     std::vector<std::string> hints;
     for (const std::string& n : s_.options.types->similar_data(module, e.name))
-      hints.push_back(fmt::format("did you mean '{}`{}'?", e.module, n));
+      if (n != e.name) hints.push_back(fmt::format("did you mean '{}`{}'?", e.module, n));
     fail(e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: {}", spell(e), data.error().message), std::move(hints));
     return nullptr;
   }
@@ -93,8 +93,7 @@ class ArgumentList {
   }
   const dif::ArgumentDesc* out_of_range(size_t index, size_t count) {
     const std::string hint = count == 0 ? "the probe has no typed arguments" : fmt::format("the last is args[{}]", count - 1);
-    return fail(Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", index, spell(s_.probes.front())),
-                {hint});
+    return fail(Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", index, spell(s_.probes.front())), {hint});
   }
 
   const Type* type_of(const dif::ArgumentDesc& argument) {
@@ -105,8 +104,7 @@ class ArgumentList {
   }
 
   bool collect() {
-    if (s_.probes.empty())
-      return fail(Tag::D_ARGS_NONE, "args[ ] may not be referenced outside of a probe clause") != nullptr;
+    if (s_.probes.empty()) return fail(Tag::D_ARGS_NONE, "args[ ] may not be referenced outside of a probe clause") != nullptr;
     if (!s_.options.types)
       return fail(Tag::D_ARGS_NONE, "args[ ] may not be referenced: there is no traced program to ask for their types",
                   {"-p PID or -c COMMAND names one; arg0 to arg9 are the arguments as integers"}) != nullptr;

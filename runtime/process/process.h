@@ -57,6 +57,9 @@ class Process {
   std::string name_;
 };
 
+// The file that spawn() would run for the first word of a command.
+Result<std::string> find_program(const std::string& word);
+
 // Words of a command line: blanks separate them; '...' and "..." and \ quote as sh has it; nothing is expanded.
 Result<std::vector<std::string>> split_command(std::string_view command);
 

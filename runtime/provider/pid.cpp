@@ -103,6 +103,7 @@ Choice choose_demangled(const ElfObject& elf, std::string_view pattern) {
 
 class PidProvider : public Provider {
  public:
+  explicit PidProvider(ObjectsOf objects) : objects_of_(std::move(objects)) {}
   std::string_view name() const override { return "pid"; }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
@@ -113,7 +114,7 @@ class PidProvider : public Provider {
     // Each firing would make dvm work, which would fire again.
     if (*pid == getpid()) return refuse("D_PROC_DYN", fmt::format("process {} is dvm itself", *pid));
     if (Discovery wrong = check_name(description.name); !wrong.reason.empty()) return wrong;
-    auto objects = mapped_objects(*pid);
+    auto objects = objects_of_(*pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", *pid, objects.error().message));
     return discover_in(*pid, *objects, description, catalog);
   }
@@ -224,11 +225,13 @@ class PidProvider : public Provider {
     return result;
   }
 
+  ObjectsOf objects_of_;
   ElfCache cache_;
 };
 
 }  // namespace
 
-std::unique_ptr<Provider> make_pid_provider() { return std::make_unique<PidProvider>(); }
+std::unique_ptr<Provider> make_pid_provider() { return make_pid_provider(mapped_objects); }
+std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects) { return std::make_unique<PidProvider>(std::move(objects)); }
 
 }  // namespace dvm::runtime

@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "dvm/runtime/provider.h"
+#include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 
 #define DVM_PROVIDER(name, factory) std::unique_ptr<Provider> factory();
 #include "runtime/provider/providers.def"
 #undef DVM_PROVIDER
+
+// The pid provider over other files than those that processes have mapped.
+std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);
 
 // All of them, in the order of the table.
 std::vector<std::unique_ptr<Provider>> make_providers();

@@ -130,6 +130,14 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
   return true;
 }
 
+MappedObject unmapped_program(const std::string& path) {
+  MappedObject object;
+  object.path = object.open_path = path;
+  object.name = path.substr(path.rfind('/') + 1);
+  object.is_program = true;
+  return object;
+}
+
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};

@@ -2,6 +2,7 @@
 // The files that a process has mapped for execution, from /proc/PID/maps.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,18 @@ struct MappedObject {
   std::string path;       // in the process, without " (deleted)"
   std::string open_path;  // under /proc: opens this very file, also in another mount namespace or when it is deleted
   bool is_program = false;
-  uint64_t address = 0;  // where its code is mapped, and
+  uint64_t address = 0;  // where its code is mapped, 0: nowhere; and
   uint64_t offset = 0;   // from which offset of the file on
 };
 
 // In the order of their addresses, each once. Fails if the process does not exist or may not be looked at.
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
+
+// The same of any process that a script names: mapped_objects(), or that of a program which does not run.
+using ObjectsOf = std::function<Result<std::vector<MappedObject>>(int32_t pid)>;
+
+// A file that no process has mapped, as the program that it would be. Its address is 0.
+MappedObject unmapped_program(const std::string& path);
 
 // One line of a maps file.
 struct MapsLine {

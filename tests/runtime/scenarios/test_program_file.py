@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
@@ -62,7 +63,7 @@ class Programs(Folder):
         self.assertEqual(result.returncode, 1)
         self.assertIn("nosuch", result.stderr)
         self.assertEqual(os.listdir(self.folder.name), [])
-        result = dvm("compile", "-w", "-q", "-F", "-c", "nosuchprogram", "-n", "pid$target:::entry { trace($1); }", "5")
+        result = dvm("compile", "-w", "-q", "-F", "-c", "true", "-n", "pid$target:::entry { trace($1); }", "5")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(result.stdout.startswith("\nDIFO 0x1 returns D type (integer) (size 4)\nOFF OPCODE      INSTRUCTION\n"))
 
@@ -100,6 +101,40 @@ class Programs(Folder):
         result = dvm("exec", self.path)
         self.assertEqual(result.returncode, 1)
         self.assertIn("$target needs -p PID or -c CMD", result.stderr)
+
+
+class Types(Folder):
+    """dvm compile asks the program of -p or -c for types, as dvm run does."""
+
+    def listing(self, *args):
+        result = dvm("compile", "-S", *args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_of_a_command_that_is_not_started(self):
+        command = f"{program('types')} '' >{self.path}"
+        script = ["-n", "pid$target:a.out:visit:entry { trace(args[0]->value); trace(((struct node *)arg0)->color); }"]
+        self.assertIn("uldx [%r1], %r1", self.listing("-c", command, *script))
+        self.compile("-c", command, *script)
+        result = dvm("compile", "-c", command, "-n", "BEGIN { trace(`counter); }")
+        self.assertIn("failed to resolve `counter: there is no process, so it has no address", result.stderr)
+        result = dvm("compile", "-c", "nosuchprogram", *script)
+        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to exec nosuchprogram: No such file or directory\n"))
+
+    def test_of_a_process(self):
+        with subprocess.Popen([program("looper"), "1000000000"], stdout=subprocess.DEVNULL) as process:
+            self.addCleanup(process.kill)
+            listing = self.listing("-p", str(process.pid), "-n", "pid$target:a.out:func:entry { trace(stringof(args[0])); }")
+            self.assertIn("! copyinstr", listing)
+            result = dvm("compile", "-p", str(process.pid), "-n", f"pid{process.pid}:a.out:fnc:entry {{ trace(args[0]); }}")
+            self.assertIn("failed to lookup 'fnc' in module 'looper'", result.stderr)
+            process.kill()
+        result = dvm("compile", "-p", str(process.pid), "-n", "BEGIN")
+        self.assertIn(f"failed to grab process {process.pid}: No such process", result.stderr)
+
+    def test_without_a_program_the_hint_names_the_options(self):
+        result = dvm("compile", "-n", "BEGIN { trace(`counter); }")
+        self.assertIn("(-p PID or -c COMMAND names one)", result.stderr)
 
 
 class Targets(Folder, dvmtest.PrivilegedTest):

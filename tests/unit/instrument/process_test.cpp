@@ -73,6 +73,14 @@ TEST(SplitCommand, RefusesWhatIsUnfinished) {
 
 class Spawn : public testing::TestWithParam<const char*> {};
 
+TEST(FindProgram, LooksInPathAndFollowsLinks) {
+  EXPECT_EQ(*find_program("/proc/self/exe"), std::filesystem::read_symlink("/proc/self/exe"));
+  EXPECT_EQ(*find_program("true"), std::filesystem::canonical(*find_program("true")));
+  EXPECT_EQ(find_program("nosuchprogram").error().message, "failed to exec nosuchprogram: No such file or directory");
+  EXPECT_EQ(find_program("/etc/passwd").error().message, "failed to exec /etc/passwd: Permission denied");
+  EXPECT_EQ(find_program("/tmp").error().message, "failed to exec /tmp: Permission denied");
+}
+
 TEST_P(Spawn, StopsBeforeMainThenRuns) {
   std::string out = fmt::format("{}/spawn-{}-{}.out", testing::TempDir(), GetParam(), getpid());
   auto process = Process::spawn({"/bin/sh", "-c", "exec " + kPrograms + GetParam() + " exit 3"});
