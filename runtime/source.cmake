@@ -12,6 +12,7 @@ if(DVM_BPF)
   target_sources(dvm_source PRIVATE
     instrument/uprobe/attach.cpp
     instrument/uprobe/capture_program.cpp
+    instrument/uprobe/cpu_clock.cpp
     instrument/uprobe/kernel.cpp
     instrument/uprobe/record.cpp
     instrument/uprobe/ring.cpp

@@ -309,6 +309,7 @@ class Reader {
         break;
       case BuiltIn::vtimestamp:
         needs_.vtime = true;
+        needs_.thread = true;
         break;
       case BuiltIn::cpu:
         needs_.cpu = true;

@@ -23,8 +23,8 @@ constexpr std::array<int16_t, kStackArgument> kArgumentRegisters = {offsetof(pt_
 // faults in.
 class CaptureProgram : Emitter {
  public:
-  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids)
-      : layout_(layout), maps_(maps), pids_(pids) {}
+  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks)
+      : layout_(layout), maps_(maps), pids_(pids), tasks_(tasks) {}
 
   std::vector<bpf_insn> make() {
     mov(r6, r1);
@@ -32,6 +32,7 @@ class CaptureProgram : Emitter {
     const Place again = here();
     begin_record();
     head();
+    if (layout_.vtime) cpu_time();
     thread_and_time();
     clear_words();
     arguments();
@@ -89,6 +90,37 @@ class CaptureProgram : Emitter {
       mov(r2, kCommBytes);
       call(BPF_FUNC_get_current_comm);
     }
+  }
+
+  // A tick between the first load and the last would be counted twice or not at all; it shows in exec_start, then once more.
+  void cpu_time() {
+    call(BPF_FUNC_get_current_task_btf);
+    mov(r8, r0);
+    read_cpu_time();
+    const Place unchanged = jump_if(BPF_JEQ, r1, r2);
+    read_cpu_time();
+    land(unchanged);
+  }
+
+  // Leaves exec_start as it was before, in r1, and is now, in r2.
+  void read_cpu_time() {
+    load(r1, r8, tasks_.exec_start);
+    store(fp, -8, r1);
+    load(r2, r8, tasks_.sum_exec_runtime);
+    minus(r2, r1);
+    load(r1, r8, tasks_.cfs_rq);
+    load(r1, r1, tasks_.rq);
+    load(r3, r1, tasks_.clock_task);
+    plus(r2, r3);
+    load(r3, r1, tasks_.clock);
+    minus(r2, r3);
+    store(r7, at16(layout_.vtime), r2);
+    call(BPF_FUNC_ktime_get_ns);
+    load(r1, r7, at16(layout_.vtime));
+    plus(r0, r1);
+    store(r7, at16(layout_.vtime), r0);
+    load(r1, fp, -8);
+    load(r2, r8, tasks_.exec_start);
   }
 
   // The helper stores pid then tgid, 32 bits each, and zeros on failure: as one word that is what the other helper returns.
@@ -364,14 +396,16 @@ class CaptureProgram : Emitter {
   const RecordLayout& layout_;
   ProgramMaps maps_;
   PidNamespace pids_;
+  TaskLayout tasks_;
   std::vector<Place> to_slow_;
   Place full_ = 0;  // the jump that is taken when there is no room
 };
 
 }  // namespace
 
-std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids) {
-  return CaptureProgram(layout, maps, pids).make();
+std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
+                                           const TaskLayout& tasks) {
+  return CaptureProgram(layout, maps, pids, tasks).make();
 }
 
 }  // namespace dvm::runtime

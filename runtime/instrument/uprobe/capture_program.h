@@ -2,7 +2,7 @@
 // The BPF program that writes a record of one layout. It runs in the traced thread, at the firing:
 //
 //   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops += 1, end
-//           head, time, pid and tid, comm, arguments, the user stack
+//           head, times, pid and tid, comm, arguments, the user stack
 //           each slot: read the memory without faulting, those last whose address lies in another; that failed and attempts are
 //           left: slow
 //           put the record into the ring; no room: drops += 1; end
@@ -32,7 +32,15 @@ struct PidNamespace {
   uint64_t inode = 0;
 };
 
-std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids);
+// Where the kernel keeps what a thread's CPU time is made of (cpu_clock.h).
+struct TaskLayout {
+  int16_t exec_start = 0, sum_exec_runtime = 0, cfs_rq = 0;  // of a task_struct
+  int16_t rq = 0;                                            // of a cfs_rq
+  int16_t clock = 0, clock_task = 0;                         // of a rq
+};
+
+std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
+                                           const TaskLayout& tasks = {});
 
 // Whether the program faults pages in and so has to be loaded as sleepable.
 inline bool must_sleep(const RecordLayout& layout) {

@@ -18,6 +18,7 @@ class Emitter {
   void mov(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
   void plus(Register to, Register what) { add(BPF_ALU64 | BPF_ADD | BPF_X, to, what, 0, 0); }
   void plus(Register to, int32_t value) { add(BPF_ALU64 | BPF_ADD | BPF_K, to, r0, 0, value); }
+  void minus(Register to, Register what) { add(BPF_ALU64 | BPF_SUB | BPF_X, to, what, 0, 0); }
   void bits_and(Register to, int32_t mask) { add(BPF_ALU64 | BPF_AND | BPF_K, to, r0, 0, mask); }
   void bits_or(Register to, Register what) { add(BPF_ALU64 | BPF_OR | BPF_X, to, what, 0, 0); }
   void shift_left(Register to, int32_t by) { add(BPF_ALU64 | BPF_LSH | BPF_K, to, r0, 0, by); }

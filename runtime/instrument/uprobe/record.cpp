@@ -130,6 +130,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   layout.kind = kind;
   layout.cpu = possible.cpu;
   if (possible.time) layout.time = take(layout, 8);
+  if (possible.vtime) layout.vtime = take(layout, 8);
   if (possible.thread) layout.thread = take(layout, 8);
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
@@ -148,6 +149,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
   firing.probe_id = probe_of(head);
   firing.cpu = cpu_of(head);
   if (layout.time) firing.timestamp = word_at(record, layout.time);
+  if (layout.vtime) firing.vtimestamp = word_at(record, layout.vtime);
   if (layout.thread) {
     const uint64_t ids = word_at(record, layout.thread);
     firing.pid = static_cast<int32_t>(ids >> 32);

@@ -2,9 +2,10 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | pid, tid | comm (16 bytes) | argN ... | stack | slot ... |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | stack | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
+//   CPU time  of the thread, but for the offset that cpu_clock.h measures
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
@@ -49,7 +50,7 @@ struct MemorySlot {
 struct RecordLayout {
   SiteKind kind = SiteKind::entry;
   bool cpu = false;
-  uint32_t time = 0, thread = 0, comm = 0, stack = 0;
+  uint32_t time = 0, vtime = 0, thread = 0, comm = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, 10> args{};
   std::vector<MemorySlot> slots;

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
+#include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/record.h"
 #include "runtime/instrument/uprobe/ring.h"
@@ -69,6 +70,7 @@ class UprobeInstrument final : public Instrument {
   Result<uint64_t> poll(EventSink& sink) override {
     if (!ring_) return uint64_t{0};
     wall_offset_ = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+    if (scheduler_clock_) cpu_offset_ = scheduler_clock_->offset();
     return ring_->consume([&](std::span<const std::byte> record) { deliver(record, sink); });
   }
 
@@ -104,10 +106,7 @@ class UprobeInstrument final : public Instrument {
 
   Status plan(const EnabledProbe& enabled, UprobeSets& sets, std::vector<Refused>& refused) {
     const Probe& probe = *enabled.probe;
-    if (enabled.needs.vtime) {
-      refused.push_back({&probe, "vtimestamp cannot be captured by a uprobe in this version; timestamp can"});
-      return {};
-    }
+    if (enabled.needs.vtime && !start_scheduler_clock(probe, refused)) return {};
     const auto* site = std::get_if<UprobeSite>(&probe.site);
     const SiteKind kind = kind_of(probe);
     const auto group = find_group(possible_needs(enabled.needs, kind), kind, site ? site->pid : 0);
@@ -122,6 +121,17 @@ class UprobeInstrument final : public Instrument {
     set.add(site->offset, cookie, &probe);
     for (uint64_t offset : site->more_offsets) set.add(offset, cookie, &probe);
     return {};
+  }
+
+  // False: refused, and the reason said.
+  bool start_scheduler_clock(const Probe& probe, std::vector<Refused>& refused) {
+    if (scheduler_clock_) return true;
+    auto clock = SchedulerClock::make();
+    if (clock)
+      scheduler_clock_ = std::move(*clock);
+    else
+      refused.push_back({&probe, "vtimestamp cannot be had: " + clock.error().message});
+    return scheduler_clock_ != nullptr;
   }
 
   Result<uint16_t> find_group(const CaptureNeeds& needs, SiteKind kind, int32_t pid) {
@@ -139,7 +149,8 @@ class UprobeInstrument final : public Instrument {
     for (const ProgramEntry& entry : programs_)
       if (entry.kind == kind && entry.needs == needs) return entry.program.get();
     const RecordLayout layout = make_layout(needs, kind);
-    const auto code = make_capture_program(layout, {ring_->ring_fd(), ring_->drops_fd()}, own_pid_namespace());
+    const TaskLayout tasks = scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{};
+    const auto code = make_capture_program(layout, {ring_->ring_fd(), ring_->drops_fd()}, own_pid_namespace(), tasks);
     auto program = load_program(code, layout);
     if (!program) return program.error();
     programs_.push_back({needs, kind, std::move(*program)});
@@ -165,6 +176,8 @@ class UprobeInstrument final : public Instrument {
     vm::Firing firing;
     firing.pid = group.pid;
     decode(group.layout, record, room_, firing);
+    if (group.layout.vtime)
+      firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
     if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
     sink.fire(firing);
   }
@@ -176,6 +189,9 @@ class UprobeInstrument final : public Instrument {
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   FiringRoom room_;
+  std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
+  ThreadTimes thread_times_;
+  int64_t cpu_offset_ = 0;
   uint64_t wall_offset_ = 0;
 };
 
