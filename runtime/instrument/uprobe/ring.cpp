@@ -26,26 +26,29 @@ Result<Mapping> Mapping::of(int fd, size_t bytes, bool writable, size_t at) {
 Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   constexpr size_t kMost = 1u << 30;
   auto ring = std::make_unique<Ring>();
-  ring->page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  ring->bytes_ = std::bit_ceil(std::clamp(bytes, ring->page_, kMost));
-  auto map = create_ring_map(ring->bytes_);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  bytes = std::bit_ceil(std::clamp(bytes, page, kMost));
+  auto map = create_ring_map(bytes);
   if (!map) return map.error();
   auto drops = create_counter_map();
   if (!drops) return drops.error();
   ring->ring_ = std::move(*map);
   ring->drops_ = std::move(*drops);
-  auto consumer = Mapping::of(ring->ring_fd(), ring->page_, true, 0);
+  auto consumer = Mapping::of(ring->ring_fd(), page, true, 0);
   if (!consumer) return consumer.error();
-  auto producer = Mapping::of(ring->ring_fd(), ring->page_ + 2 * ring->bytes_, false, ring->page_);
+  auto producer = Mapping::of(ring->ring_fd(), page + 2 * bytes, false, page);
   if (!producer) return producer.error();
-  auto counter = Mapping::of(ring->drops_fd(), ring->page_, true, 0);
+  auto counter = Mapping::of(ring->drops_fd(), page, true, 0);
   if (!counter) return counter.error();
   ring->consumer_ = std::move(*consumer);
   ring->producer_ = std::move(*producer);
   ring->counter_ = std::move(*counter);
+  const std::byte* produced = ring->producer_.data();
+  ring->view_ = {reinterpret_cast<uint64_t*>(ring->consumer_.data()), reinterpret_cast<const uint64_t*>(produced),
+                 produced + page, bytes};
   return ring;
 }
 
-uint64_t Ring::drops() const { return __atomic_load_n(&position(counter_, 0), __ATOMIC_RELAXED); }
+uint64_t Ring::drops() const { return __atomic_load_n(reinterpret_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED); }
 
 }  // namespace dvm::runtime

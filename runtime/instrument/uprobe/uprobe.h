@@ -3,7 +3,7 @@
 //
 //   CaptureNeeds ─ record.h ─> RecordLayout ─ capture_program ─> BPF instructions ─ kernel ─> program
 //   sites ──────── grouped by file, process and program ──────── attach ────────────────────> links (uprobe_multi)
-//   ring ───────── Ring::consume ─ decode ─> vm::Firing ─> EventSink
+//   ring ───────── Ring::consume ─ Delivery ─> vm::Firing ─> EventSink
 //
 // There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
 // more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.

@@ -10,8 +10,8 @@
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
+#include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/kernel.h"
-#include "runtime/instrument/uprobe/record.h"
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
@@ -39,13 +39,6 @@ std::vector<int> online_cpus() {
   return cpus;
 }
 
-// Probes with one program in one file of one process. Its index is the group number in their cookies.
-struct Group {
-  RecordLayout layout;
-  int32_t pid = 0;
-  int program = -1;
-};
-
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
 
@@ -69,9 +62,9 @@ class UprobeInstrument final : public Instrument {
 
   Result<uint64_t> poll(EventSink& sink) override {
     if (!ring_) return uint64_t{0};
-    wall_offset_ = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
-    if (scheduler_clock_) cpu_offset_ = scheduler_clock_->offset();
-    return ring_->consume([&](std::span<const std::byte> record) { deliver(record, sink); });
+    delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
+    if (scheduler_clock_) delivery_.set_cpu_offset(scheduler_clock_->offset());
+    return ring_->consume([&](std::span<const std::byte> record) { delivery_.deliver(record, sink); });
   }
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
@@ -80,7 +73,7 @@ class UprobeInstrument final : public Instrument {
     detach(links_);
     clocks_.clear();
     programs_.clear();
-    for (Group& group : groups_) group.program = -1;  // no later program is mistaken for it
+    std::fill(group_programs_.begin(), group_programs_.end(), -1);  // no later program is mistaken for one of these
   }
 
  private:
@@ -112,12 +105,12 @@ class UprobeInstrument final : public Instrument {
     const auto group = find_group(possible_needs(enabled.needs, kind), kind, site ? site->pid : 0);
     if (!group) return group.error();
     const uint64_t cookie = make_cookie(probe.id, *group);
-    if (!site) return start_clocks(std::get<TimerSite>(probe.site), groups_[*group], cookie);
+    if (!site) return start_clocks(std::get<TimerSite>(probe.site), group_programs_[*group], cookie);
     UprobeSet& set = sets[{site->path, *group}];
     set.path = site->path;
     set.pid = site->pid;
     set.is_return = site->is_return;
-    set.program = groups_[*group].program;
+    set.program = group_programs_[*group];
     set.add(site->offset, cookie, &probe);
     for (uint64_t offset : site->more_offsets) set.add(offset, cookie, &probe);
     return {};
@@ -137,12 +130,11 @@ class UprobeInstrument final : public Instrument {
   Result<uint16_t> find_group(const CaptureNeeds& needs, SiteKind kind, int32_t pid) {
     auto program = find_program(needs, kind);
     if (!program) return program.error();
-    for (size_t i = 0; i < groups_.size(); i++)
-      if (groups_[i].program == *program && groups_[i].pid == pid) return static_cast<uint16_t>(i);
-    if (groups_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
-    groups_.push_back({make_layout(needs, kind), pid, *program});
-    room_.fit(groups_.back().layout);
-    return static_cast<uint16_t>(groups_.size() - 1);
+    for (size_t i = 0; i < group_programs_.size(); i++)
+      if (group_programs_[i] == *program && delivery_.group(i).pid == pid) return static_cast<uint16_t>(i);
+    if (group_programs_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
+    group_programs_.push_back(*program);
+    return static_cast<uint16_t>(delivery_.add({make_layout(needs, kind), pid}));
   }
 
   Result<int> find_program(const CaptureNeeds& needs, SiteKind kind) {
@@ -157,42 +149,23 @@ class UprobeInstrument final : public Instrument {
     return programs_.back().program.get();
   }
 
-  Status start_clocks(const TimerSite& timer, const Group& group, uint64_t cookie) {
+  Status start_clocks(const TimerSite& timer, int program, uint64_t cookie) {
     for (const int cpu : online_cpus()) {
-      auto clock = link_cpu_clock(cpu, timer.period_ns, group.program, cookie);
+      auto clock = link_cpu_clock(cpu, timer.period_ns, program, cookie);
       if (!clock) return clock.error();
       clocks_.push_back(std::move(*clock));
     }
     return {};
   }
 
-  void deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
-    uint64_t head;
-    if (record.size() < sizeof head) return;
-    std::memcpy(&head, record.data(), sizeof head);
-    if (group_of(head) >= groups_.size()) return;
-    const Group& group = groups_[group_of(head)];
-    if (record.size() < group.layout.least) return;
-    vm::Firing firing;
-    firing.pid = group.pid;
-    decode(group.layout, record, room_, firing);
-    if (group.layout.vtime)
-      firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
-    if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
-    sink.fire(firing);
-  }
-
   UprobeOptions options_;
   std::unique_ptr<Ring> ring_;
-  std::vector<Group> groups_;  // kept after disable(): what is in the ring needs them
+  Delivery delivery_;                // its groups are kept after disable(): what is in the ring needs them
+  std::vector<int> group_programs_;  // by group
   std::vector<ProgramEntry> programs_;
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
-  FiringRoom room_;
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
-  ThreadTimes thread_times_;
-  int64_t cpu_offset_ = 0;
-  uint64_t wall_offset_ = 0;
 };
 
 }  // namespace

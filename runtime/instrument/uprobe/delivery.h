@@ -1,0 +1,59 @@
+#pragma once
+// Records to firings: each record names its group, whose layout says what lies where in it. Probe context.
+
+#include <cstring>
+#include <vector>
+
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/cpu_clock.h"
+#include "runtime/instrument/uprobe/record.h"
+
+namespace dvm::runtime {
+
+// Probes with one program in one process.
+struct RecordGroup {
+  RecordLayout layout;
+  int32_t pid = 0;
+};
+
+class Delivery {
+ public:
+  // The number of the new group, as cookies have it. Consumer context.
+  size_t add(RecordGroup group) {
+    room_.fit(group.layout);
+    groups_.push_back(std::move(group));
+    return groups_.size() - 1;
+  }
+  size_t groups() const { return groups_.size(); }
+  const RecordGroup& group(size_t number) const { return groups_[number]; }
+
+  // What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, which records hold.
+  void set_wall_offset(uint64_t offset) { wall_offset_ = offset; }
+  // What is to be added to the CPU times that records hold.
+  void set_cpu_offset(int64_t offset) { cpu_offset_ = offset; }
+
+  void deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
+    uint64_t head;
+    if (record.size() < sizeof head) return;
+    std::memcpy(&head, record.data(), sizeof head);
+    if (group_of(head) >= groups_.size()) return;
+    const RecordGroup& group = groups_[group_of(head)];
+    if (record.size() < group.layout.least) return;
+    vm::Firing firing;
+    firing.pid = group.pid;
+    decode(group.layout, record, room_, firing);
+    if (group.layout.vtime)
+      firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
+    if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
+    sink.fire(firing);
+  }
+
+ private:
+  std::vector<RecordGroup> groups_;
+  FiringRoom room_;
+  ThreadTimes thread_times_;
+  uint64_t wall_offset_ = 0;
+  int64_t cpu_offset_ = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,46 @@
+#pragma once
+// How records are read out of a BPF ring buffer, whoever mapped it. Each record has an 8-byte header:
+//
+//   | length, 30 bits | discarded | busy | page offset (the kernel's) |   then the data, padded to 8
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dvm::runtime {
+
+struct RingView {
+  uint64_t* consumed = nullptr;        // position up to which the room is the producers' again
+  const uint64_t* produced = nullptr;  // position that the producers have reached
+  const std::byte* data = nullptr;     // twice in a row, so that a record is never split
+  uint64_t bytes = 0;                  // of data, once; a power of two
+
+  static constexpr uint32_t kBusy = 1u << 31, kDiscarded = 1u << 30;
+  static constexpr uint64_t kReleaseEvery = 64 * 1024;  // bytes after which producers are given the room back
+
+  // Hands every record that was complete when the call began to handle(std::span<const std::byte>). Returns how many.
+  template <class Handle>
+  uint64_t consume(Handle&& handle) const;
+};
+
+template <class Handle>
+uint64_t RingView::consume(Handle&& handle) const {
+  const uint64_t end = __atomic_load_n(produced, __ATOMIC_ACQUIRE);
+  uint64_t released = *consumed, at = released, count = 0;
+  while (at < end) {
+    const std::byte* record = data + (at & (bytes - 1));
+    const uint32_t header = __atomic_load_n(reinterpret_cast<const uint32_t*>(record), __ATOMIC_ACQUIRE);
+    if (header & kBusy) break;
+    const uint32_t length = header & ~(kBusy | kDiscarded);
+    if (!(header & kDiscarded)) {
+      handle(std::span<const std::byte>(record + 8, length));
+      count++;
+    }
+    at += 8 + ((length + 7ull) & ~7ull);
+    if (at - released >= kReleaseEvery) __atomic_store_n(consumed, released = at, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(consumed, at, __ATOMIC_RELEASE);
+  return count;
+}
+
+}  // namespace dvm::runtime
