@@ -36,7 +36,7 @@ class FilledRing final : public Instrument {
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     const Probe& probe = *probes.front().probe;
     const RecordLayout layout = make_layout(possible_needs(probes.front().needs, SiteKind::entry), SiteKind::entry);
-    const auto group = static_cast<uint16_t>(delivery_.add({layout, 1}));
+    const auto group = static_cast<uint16_t>(delivery_.add(layout, 1));
     for (uint64_t i = 0; i < kRecords; i++) append(record(layout, make_cookie(probe.id, group), i * 7919 % kKeys));
     produced_ = data_.size();
     data_.resize(std::bit_ceil(data_.size()));

@@ -14,14 +14,16 @@ namespace dvm::runtime {
 struct RecordGroup {
   RecordLayout layout;
   int32_t pid = 0;
+  vm::Firing firing;  // of the latest record: the next one of the group sets the same fields anew
 };
 
 class Delivery {
  public:
   // The number of the new group, as cookies have it. Consumer context.
-  size_t add(RecordGroup group) {
-    room_.fit(group.layout);
-    groups_.push_back(std::move(group));
+  size_t add(const RecordLayout& layout, int32_t pid) {
+    room_.fit(layout);
+    groups_.push_back({layout, pid, {}});
+    groups_.back().firing.pid = pid;
     return groups_.size() - 1;
   }
   size_t groups() const { return groups_.size(); }
@@ -37,10 +39,9 @@ class Delivery {
     if (record.size() < sizeof head) return;
     std::memcpy(&head, record.data(), sizeof head);
     if (group_of(head) >= groups_.size()) return;
-    const RecordGroup& group = groups_[group_of(head)];
+    RecordGroup& group = groups_[group_of(head)];
     if (record.size() < group.layout.least) return;
-    vm::Firing firing;
-    firing.pid = group.pid;
+    vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));

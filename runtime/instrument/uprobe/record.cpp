@@ -2,6 +2,7 @@
 #include "runtime/instrument/uprobe/record.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace dvm::runtime {
@@ -134,7 +135,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.thread) layout.thread = take(layout, 8);
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
-    if (possible.args >> n & 1) layout.args[n] = take(layout, 8);
+    if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   layout.frames = std::min(possible.frames, kMostFrames);
   if (layout.frames) layout.stack = take(layout, 16 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
@@ -159,8 +160,10 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
     const char* comm = reinterpret_cast<const char*>(record.data() + layout.comm);
     firing.execname = {comm, strnlen(comm, kCommBytes - 1)};
   }
-  for (unsigned n = 0; n < layout.args.size(); n++)
-    if (layout.args[n]) firing.args[n] = word_at(record, layout.args[n]);
+  for (unsigned left = layout.captured_args; left != 0; left &= left - 1) {
+    const auto n = static_cast<size_t>(std::countr_zero(left));
+    firing.args[n] = word_at(record, layout.args[n]);
+  }
   if (layout.stack) firing.stack = decode_stack(layout, record, room.stack);
   firing.memory = decode_memory(layout, record, room.memory);
 }

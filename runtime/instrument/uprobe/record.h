@@ -53,6 +53,7 @@ struct RecordLayout {
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, 10> args{};
+  uint32_t captured_args = 0;  // a bit for each
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
@@ -80,7 +81,8 @@ struct FiringRoom {
   }
 };
 
-// Fills the firing from a record of at least layout.least bytes. Views point into the record and the room.
+// Fills the firing from a record of at least layout.least bytes: the same fields for every record of a layout. Views point into
+// the record and the room.
 void decode(const RecordLayout& layout, std::span<const std::byte> record, FiringRoom& room, vm::Firing& firing) noexcept;
 
 }  // namespace dvm::runtime

@@ -134,7 +134,7 @@ class UprobeInstrument final : public Instrument {
       if (group_programs_[i] == *program && delivery_.group(i).pid == pid) return static_cast<uint16_t>(i);
     if (group_programs_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
     group_programs_.push_back(*program);
-    return static_cast<uint16_t>(delivery_.add({make_layout(needs, kind), pid}));
+    return static_cast<uint16_t>(delivery_.add(make_layout(needs, kind), pid));
   }
 
   Result<int> find_program(const CaptureNeeds& needs, SiteKind kind) {
