@@ -15,8 +15,10 @@ dvm_library(runtime
   consumer/flow.cpp
   consumer/histogram.cpp
   consumer/made.cpp
+  consumer/output.cpp
   consumer/printa.cpp
   consumer/printf.cpp
+  consumer/text_printer.cpp
   session/account.cpp
   session/firings.cpp
   session/loop.cpp

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "runtime/consumer/histogram.h"
 #include "runtime/probe/aggregate.h"
@@ -302,21 +301,14 @@ std::vector<const MergedRow*> Aggregations::sorted(uint32_t id, const SortOrder&
   return rows;
 }
 
-std::vector<const MergedRow*> Aggregations::sorted_unprinted(const SortOrder& order) {
-  std::vector<const MergedRow*> rows;
-  std::map<uint32_t, const MergedAggregation*> by_id;
+// Reversed, dtrace turns the order of the aggregations about too.
+std::vector<uint32_t> Aggregations::unprinted(const SortOrder& order) const {
+  std::vector<uint32_t> ids;
   for (const MergedAggregation& aggregation : all_)
-    if (!aggregation.is_printed) by_id[aggregation.desc.id] = &aggregation;
-  auto append_rows = [&](uint32_t id) {
-    std::vector<const MergedRow*> its = sorted(id, order);
-    rows.insert(rows.end(), its.begin(), its.end());
-  };
-  // Reversed, dtrace turns the order of the aggregations about too.
-  if (order.reversed)
-    std::for_each(by_id.rbegin(), by_id.rend(), [&](const auto& entry) { append_rows(entry.first); });
-  else
-    std::for_each(by_id.begin(), by_id.end(), [&](const auto& entry) { append_rows(entry.first); });
-  return rows;
+    if (!aggregation.is_printed) ids.push_back(aggregation.desc.id);
+  std::sort(ids.begin(), ids.end());
+  if (order.reversed) std::reverse(ids.begin(), ids.end());
+  return ids;
 }
 
 std::vector<JoinedRow> Aggregations::joined(std::span<const uint32_t> ids, const SortOrder& order) {

@@ -67,8 +67,8 @@ class Aggregations {
   void normalize(uint32_t id, int64_t normal);
 
   std::vector<const MergedRow*> sorted(uint32_t id, const SortOrder& order);
-  // Rows of all aggregations that no printa() has printed, each aggregation's together.
-  std::vector<const MergedRow*> sorted_unprinted(const SortOrder& order);
+  // Ids of the aggregations that no printa() has printed, in the order in which they are printed.
+  std::vector<uint32_t> unprinted(const SortOrder& order) const;
   std::vector<JoinedRow> joined(std::span<const uint32_t> ids, const SortOrder& order);
 
  private:

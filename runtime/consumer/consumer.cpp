@@ -1,4 +1,4 @@
-// Records to text, action by action. Tested by tests/unit/runtime/consumer_test.cpp.
+// Records, action by action. Tested by tests/unit/runtime/consumer_test.cpp.
 
 #include "runtime/consumer/consumer.h"
 
@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "runtime/consumer/errors.h"
+#include "runtime/consumer/text_printer.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -17,6 +18,7 @@ namespace {
 
 struct ActionRecord {
   const Action& action;
+  const Ecb& ecb;
   const std::byte* record;
 
   Datum datum(size_t i) const {
@@ -24,38 +26,45 @@ struct ActionRecord {
     return {&value.type, {record + value.offset, value.size}, value.made_by};
   }
   size_t count() const { return action.values.size(); }
+  std::vector<Datum> data() const {
+    std::vector<Datum> all;
+    for (size_t i = 0; i < count(); i++) all.push_back(datum(i));
+    return all;
+  }
   std::span<const uint32_t> aggregations() const { return action.desc->aggregations; }
 };
 
 // format_<name>: what the consumer does for an action, one function a row of actions.def that leaves a record.
 
 void format_trace(Consumer& consumer, const ActionRecord& action) {
-  for (size_t i = 0; i < action.count(); i++) append_traced(consumer.text(), action.datum(i), consumer.is_quiet());
+  consumer.printer().print_values(action.action, action.data());
+}
+void format_stack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_ustack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_usym(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_umod(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+
+void format_printf(Consumer& consumer, const ActionRecord& action) {
+  consumer.printer().print_formatted(consumer.format_of(action.action), action.data());
 }
 
-void format_made(Consumer& consumer, const ActionRecord& action) {
-  for (size_t i = 0; i < action.count(); i++) consumer.made().append(consumer.text(), action.datum(i), consumer.stack_indent());
-}
-void format_stack(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-void format_ustack(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-void format_usym(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-void format_umod(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_made(consumer, action); }
-
-void append_formatted_record(std::string& out, const Consumer& consumer, const ActionRecord& action) {
-  std::vector<Datum> arguments;
-  for (size_t i = 0; i < action.count(); i++) arguments.push_back(action.datum(i));
-  append_formatted(out, consumer.format_of(action.action), arguments, consumer.made());
+std::string formatted(const Consumer& consumer, const ActionRecord& action) {
+  std::string text;
+  append_formatted(text, consumer.format_of(action.action), action.data(), consumer.made());
+  return text;
 }
 
-void format_printf(Consumer& consumer, const ActionRecord& action) { append_formatted_record(consumer.text(), consumer, action); }
+void format_system(Consumer& consumer, const ActionRecord& action) { consumer.run_command(formatted(consumer, action)); }
 
-void format_system(Consumer& consumer, const ActionRecord& action) {
-  std::string command;
-  append_formatted_record(command, consumer, action);
-  consumer.run_command(command);
+// The compiler writes freopen("") as a format of its own, which no script can write.
+void format_freopen(Consumer& consumer, const ActionRecord& action) {
+  const bool is_restored = action.action.desc->format == ".";
+  consumer.reopen(is_restored ? "" : formatted(consumer, action), action.ecb);
 }
+
+void format_ftruncate(Consumer& consumer, const ActionRecord&) { consumer.truncate(); }
 
 void format_setopt(Consumer& consumer, const ActionRecord& action) {
   auto argument = [&](size_t i) { return i < action.count() ? std::string(action.datum(i).text()) : std::string(); };
@@ -64,7 +73,7 @@ void format_setopt(Consumer& consumer, const ActionRecord& action) {
 
 void format_printa(Consumer& consumer, const ActionRecord& action) {
   const Format* format = action.action.desc->has_format ? &consumer.format_of(action.action) : nullptr;
-  print_aggregations(consumer, action.aggregations(), format);
+  consumer.print_aggregations(action.aggregations(), format);
 }
 
 void format_clear(Consumer& consumer, const ActionRecord& action) {
@@ -109,6 +118,8 @@ DVM_FORMATS(normalize)
 DVM_FORMATS(denormalize)
 DVM_FORMATS(exit)
 DVM_FORMATS(system)
+DVM_FORMATS(freopen)
+DVM_FORMATS(ftruncate)
 DVM_FORMATS(setopt)
 DVM_FORMATS(stack)
 DVM_FORMATS(ustack)
@@ -134,24 +145,24 @@ FormatAction format_function(dif::Action kind) {
   }
 }
 
-Status write(std::FILE* file, std::string& text) {
-  std::string pending;
-  pending.swap(text);
-  if (pending.empty() || file == nullptr) return {};
-  errno = 0;
-  if (std::fwrite(pending.data(), 1, pending.size(), file) == pending.size() && std::fflush(file) == 0) return {};
-  return Error{fmt::format("could not write the output: {}", std::strerror(errno))};
+bool needs_format(const dif::ActDesc& action) {
+  return action.has_format || action.kind == dif::Action::printf || action.kind == dif::Action::system ||
+         action.kind == dif::Action::freopen;
 }
 
 }  // namespace
+
+Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling)
+    : output_(out, err), options_(options), enabling_(enabling) {
+  printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
+}
 
 Status Consumer::prepare() {
   for (const Aggregation& aggregation : enabling_.aggregations())
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
   for (const Ecb& ecb : enabling_.ecbs())
     for (const dif::ActDesc& action : ecb.desc->actions) {
-      bool needs_format = action.kind == dif::Action::printf || action.kind == dif::Action::system;
-      if ((!action.has_format && !needs_format) || formats_.contains(&action)) continue;
+      if (!needs_format(action) || formats_.contains(&action)) continue;
       Result<Format> format = Format::parse(action.format);
       if (!format) return format.error();
       formats_.emplace(&action, std::move(*format));
@@ -179,38 +190,20 @@ void Consumer::consume(std::span<const std::byte> records) {
     const std::byte* record = records.data();
     records = records.subspan(size);
     if (ecb) {
-      consume_record(*ecb, record, next_ecb(records));
+      consume_record({*ecb, header, next_ecb(records)}, record);
     } else {
       ErrorRecord error;
       std::memcpy(&error, record, sizeof(error));
-      notice("dvm: " + error_text(error, enabling_) + "\n");
+      printer_->print_error(error);
     }
   }
 }
 
-void Consumer::consume_record(const Ecb& ecb, const std::byte* record, const Ecb* next) {
-  RecordHeader header;
-  std::memcpy(&header, record, sizeof(header));
-  if (!has_heading_) print_heading();
-  print_columns(ecb, header.cpu, next);
-  for (const Action& action : ecb.actions)
-    if (FormatAction format = format_function(action.kind)) format(*this, {action, record});
-  if (!is_quiet()) text_ += '\n';
-}
-
-void Consumer::print_heading() {
-  has_heading_ = true;
-  if (options_[dif::Option::flowindent] > 0)
-    append(text_, "%3s %-41s\n", "CPU", "FUNCTION");
-  else if (!is_quiet())
-    append(text_, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
-}
-
-void Consumer::print_columns(const Ecb& ecb, int cpu, const Ecb* next) {
-  if (options_[dif::Option::flowindent] > 0) return append(text_, "%3d %-41s ", cpu, flow_.column(ecb, next).c_str());
-  if (is_quiet()) return;
-  std::string name = ecb.probe->function + ":" + ecb.probe->name;
-  append(text_, "%3d %6u %32s ", cpu, ecb.probe->id, name.c_str());
+void Consumer::consume_record(const PrintedRecord& record, const std::byte* bytes) {
+  printer_->begin(record);
+  for (const Action& action : record.ecb.actions)
+    if (FormatAction format = format_function(action.kind)) format(*this, {action, record.ecb, bytes});
+  printer_->end(record);
 }
 
 void Consumer::take(AggregationBuffer& buffer) {
@@ -218,31 +211,42 @@ void Consumer::take(AggregationBuffer& buffer) {
                      [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
 }
 
+PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const Format* format) {
+  PrintedAggregations printed{{}, aggregations_.joined(ids, SortOrder(options_)), format};
+  for (uint32_t id : ids)
+    if (const MergedAggregation* aggregation = aggregations_.find(id)) printed.aggregations.push_back(aggregation);
+  return printed;
+}
+
+void Consumer::print_aggregations(std::span<const uint32_t> ids, const Format* format) {
+  printer_->print_aggregations(printed(ids, format));
+  for (uint32_t id : ids)
+    if (MergedAggregation* aggregation = aggregations_.find(id)) aggregation->is_printed = true;
+}
+
 void Consumer::print_rest() {
-  text_ += '\n';
-  for (const MergedRow* row : aggregations_.sorted_unprinted(sort_order())) {
-    uint32_t id = row->aggregation->desc.id;
-    append_table_row(*this, std::span(&id, 1), JoinedRow{{row}});
-  }
+  std::vector<PrintedAggregations> rest;
+  for (uint32_t id : aggregations_.unprinted(SortOrder(options_))) rest.push_back(printed(std::span(&id, 1), nullptr));
+  printer_->print_rest(rest);
 }
 
 void Consumer::run_command(const std::string& command) {
-  if (Status status = flush(); !status) failure_ = status;
+  (void)flush();  // the next flush says what became of it
   if (std::system(command.c_str()) == -1) notice(fmt::format("dvm: could not run '{}': {}\n", command, std::strerror(errno)));
+}
+
+void Consumer::reopen(const std::string& path, const Ecb& ecb) {
+  if (path.empty()) return output_.restore();
+  if (Status opened = output_.redirect(path); !opened)
+    notice(fmt::format("dvm: error in {}: couldn't freopen() \"{}\": {}\n", place_text(ecb), path, opened.error().message));
 }
 
 void Consumer::set_option(const std::string& name, const std::string& value) {
   const Status status = options_.set(name, value, dif::OptionTime::dynamic);
   if (status) return;
   notice(fmt::format("dvm: couldn't set option \"{}\" to \"{}\": {}\n", name, value, status.error().message));
+  if (const dif::OptionInfo* row = dif::find_option(name); row && row->when != dif::OptionTime::dynamic) return;
   for (const std::string& hint : dif::option_hints(name)) notice(fmt::format("    hint: {}\n", hint));
-}
-
-Status Consumer::flush() {
-  if (!failure_) return failure_;
-  Status notices = write(err_, notices_);
-  if (Status output = write(out_, text_); !output) return output;
-  return notices;
 }
 
 }  // namespace dvm::runtime

@@ -18,13 +18,15 @@ void add_line(std::string& text, uint64_t before, uint64_t now, std::string_view
 
 }  // namespace
 
+std::string place_text(const Ecb& ecb) {
+  const Probe& probe = *ecb.probe;
+  return fmt::format("dt_clause_{} for probe ID {} ({}:{}:{}:{})", ecb.clause, probe.id, probe.provider, probe.module,
+                     probe.function, probe.name);
+}
+
 std::string error_text(const ErrorRecord& error, const Enabling& enabling) {
-  std::string where = "an unknown clause";
-  if (const Ecb* ecb = enabling.ecb(error.epid)) {
-    const Probe& probe = *ecb->probe;
-    where = fmt::format("dt_clause_{} for probe ID {} ({}:{}:{}:{})", ecb->clause, probe.id, probe.provider, probe.module,
-                        probe.function, probe.name);
-  }
+  const Ecb* ecb = enabling.ecb(error.epid);
+  const std::string where = ecb ? place_text(*ecb) : "an unknown clause";
   std::string_view message = static_cast<size_t>(error.fault) < dif::kFaults.size() ? info(error.fault).message : "unknown fault";
   std::string address = shows_address(error.fault) ? fmt::format(" (0x{:x})", error.value) : "";
   return fmt::format("error in {}: {}{} at DIF offset {}", where, message, address, error.offset);

@@ -9,6 +9,8 @@
 
 namespace dvm::runtime {
 
+// "dt_clause_0 for probe ID 1 (dtrace:::BEGIN)"
+std::string place_text(const Ecb& ecb);
 // "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at DIF offset 12"
 std::string error_text(const ErrorRecord& error, const Enabling& enabling);
 

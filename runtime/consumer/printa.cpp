@@ -1,51 +1,48 @@
 // printa(): tables and formats over aggregations. Tested by tests/unit/runtime/aggregation_test.cpp.
 
-#include "runtime/consumer/consumer.h"
+#include <algorithm>
+
+#include "runtime/consumer/text_printer.h"
 
 namespace dvm::runtime {
-namespace {
 
-void append_by_format(Consumer& consumer, const Format& format, std::span<const uint32_t> ids, const JoinedRow& row) {
-  std::string& out = consumer.text();
+void TextPrinter::append_by_format(const PrintedAggregations& printed, const JoinedRow& row) {
+  std::string& out = output_.text();
   std::vector<Datum> keys = keys_of(row.any());
   size_t key = 0, value = 0;
-  for (const Conversion& piece : format.pieces()) {
+  for (const Conversion& piece : printed.format->pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
     if (!piece.is_aggregation) {
-      if (key < keys.size()) append_converted(out, piece, keys[key++], consumer.made());
+      if (key < keys.size()) append_converted(out, piece, keys[key++], made_);
       continue;
     }
-    size_t which = std::min(value++, ids.size() - 1);  // a last aggregation serves all conversions that are left
-    if (const MergedAggregation* aggregation = consumer.aggregations().find(ids[which]))
-      append_value(out, piece, *aggregation, row.rows[which]);
+    size_t which = std::min(value++, row.rows.size() - 1);  // a last aggregation serves all conversions that are left
+    append_value(out, piece, *printed.aggregations[which], row.rows[which]);
   }
 }
 
-}  // namespace
-
-void append_table_row(Consumer& consumer, std::span<const uint32_t> ids, const JoinedRow& row) {
-  std::string& out = consumer.text();
-  for (const Datum& key : keys_of(row.any()))
-    key.is_made() ? consumer.made().append(out, key, consumer.stack_indent()) : append_key(out, key);
-  for (size_t i = 0; i < ids.size(); i++)
-    if (const MergedAggregation* aggregation = consumer.aggregations().find(ids[i])) append_value(out, *aggregation, row.rows[i]);
-  out += '\n';
+void TextPrinter::append_table(const PrintedAggregations& printed) {
+  std::string& out = output_.text();
+  for (const JoinedRow& row : printed.rows) {
+    for (const Datum& key : keys_of(row.any())) key.is_made() ? made_.append(out, key, stack_indent()) : append_key(out, key);
+    for (size_t i = 0; i < row.rows.size(); i++) append_value(out, *printed.aggregations[i], row.rows[i]);
+    out += '\n';
+  }
 }
 
-void print_aggregations(Consumer& consumer, std::span<const uint32_t> ids, const Format* format) {
-  Aggregations& aggregations = consumer.aggregations();
-  std::string& out = consumer.text();
-  if (ids.empty()) return;
-  if (format == nullptr) out += '\n';
-  for (const JoinedRow& row : aggregations.joined(ids, consumer.sort_order())) {
-    if (format)
-      append_by_format(consumer, *format, ids, row);
-    else
-      append_table_row(consumer, ids, row);
+void TextPrinter::print_aggregations(const PrintedAggregations& printed) {
+  if (printed.format) {
+    for (const JoinedRow& row : printed.rows) append_by_format(printed, row);
+    return;
   }
-  for (uint32_t id : ids)
-    if (MergedAggregation* aggregation = aggregations.find(id)) aggregation->is_printed = true;
+  output_.text() += '\n';
+  append_table(printed);
+}
+
+void TextPrinter::print_rest(std::span<const PrintedAggregations> rest) {
+  output_.text() += '\n';
+  for (const PrintedAggregations& printed : rest) append_table(printed);
 }
 
 }  // namespace dvm::runtime

@@ -1,0 +1,65 @@
+// Writing, and changing the file that is written to. Tested by tests/runtime/output.
+
+#include "runtime/consumer/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+Status write(std::FILE* file, std::string& text) {
+  std::string pending;
+  pending.swap(text);
+  if (pending.empty() || file == nullptr) return {};
+  errno = 0;
+  if (std::fwrite(pending.data(), 1, pending.size(), file) == pending.size() && std::fflush(file) == 0) return {};
+  return Error{fmt::format("could not write the output: {}", std::strerror(errno))};
+}
+
+}  // namespace
+
+Output::~Output() {
+  if (first_ < 0) return;
+  (void)flush();
+  restore();
+  close(first_);
+}
+
+Status Output::flush() {
+  const Status output = write(out_, text_), notices = write(err_, notices_);
+  if (failure_) failure_ = output ? notices : output;
+  return failure_;
+}
+
+// The descriptor stays, so that children write to the same file.
+Status Output::redirect(const std::string& path) {
+  if (Status flushed = flush(); !flushed) return flushed;
+  const int descriptor = out_ ? fileno(out_) : -1;
+  const int file = descriptor < 0 ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return Error{std::strerror(descriptor < 0 ? EBADF : errno)};
+  if (first_ < 0) first_ = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+  const bool is_done = first_ >= 0 && dup2(file, descriptor) >= 0;
+  const int reason = errno;
+  close(file);
+  return is_done ? Status() : Error{std::strerror(reason)};
+}
+
+void Output::restore() {
+  if (first_ < 0) return;
+  (void)flush();
+  dup2(first_, fileno(out_));
+}
+
+// What cannot be emptied, a pipe or a terminal, stays as it is.
+void Output::truncate() {
+  (void)flush();
+  const int descriptor = out_ ? fileno(out_) : -1;
+  if (descriptor >= 0 && ftruncate(descriptor, 0) == 0) std::rewind(out_);
+}
+
+}  // namespace dvm::runtime

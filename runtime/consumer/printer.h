@@ -1,0 +1,46 @@
+#pragma once
+// What becomes of records and aggregations in the end: a printer says it, as text like dtrace(1) (text_printer.h) or as JSON
+// (json_printer.h). The consumer reads the records, keeps the aggregations, and does what actions ask of it itself.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/printf.h"
+#include "runtime/enabling/enabling.h"
+
+namespace dvm::runtime {
+
+struct PrintedRecord {
+  const Ecb& ecb;
+  RecordHeader header;
+  const Ecb* next;  // of the record behind it, or null
+};
+
+// What one printa() prints, or what the end prints of one aggregation.
+struct PrintedAggregations {
+  std::vector<const MergedAggregation*> aggregations;
+  std::vector<JoinedRow> rows;  // in order
+  const Format* format = nullptr;
+};
+
+class Printer {
+ public:
+  virtual ~Printer() = default;
+
+  virtual void begin(const PrintedRecord& record) = 0;
+  virtual void end(const PrintedRecord& record) = 0;
+  // Of an action of the record: what it recorded, by itself or by a format.
+  virtual void print_values(const Action& action, std::span<const Datum> values) = 0;
+  virtual void print_formatted(const Format& format, std::span<const Datum> values) = 0;
+  virtual void print_aggregations(const PrintedAggregations& printed) = 0;
+
+  // At the end: aggregations that no printa() has printed.
+  virtual void print_rest(std::span<const PrintedAggregations> rest) = 0;
+  virtual void print_error(const ErrorRecord& error) = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,46 @@
+// Records as text. Tested by tests/unit/runtime/consumer_test.cpp and tests/runtime.
+
+#include "runtime/consumer/text_printer.h"
+
+#include "runtime/consumer/errors.h"
+
+namespace dvm::runtime {
+
+void TextPrinter::print_heading() {
+  has_heading_ = true;
+  if (is_set(dif::Option::flowindent))
+    append(output_.text(), "%3s %-41s\n", "CPU", "FUNCTION");
+  else if (!is_set(dif::Option::quiet))
+    append(output_.text(), "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+}
+
+void TextPrinter::begin(const PrintedRecord& record) {
+  if (!has_heading_) print_heading();
+  std::string& out = output_.text();
+  const Probe& probe = *record.ecb.probe;
+  if (is_set(dif::Option::flowindent))
+    return append(out, "%3d %-41s ", record.header.cpu, flow_.column(record.ecb, record.next).c_str());
+  if (is_set(dif::Option::quiet)) return;
+  append(out, "%3d %6u %32s ", record.header.cpu, probe.id, (probe.function + ":" + probe.name).c_str());
+}
+
+void TextPrinter::end(const PrintedRecord&) {
+  if (!is_set(dif::Option::quiet)) output_.text() += '\n';
+}
+
+void TextPrinter::print_values(const Action&, std::span<const Datum> values) {
+  for (const Datum& datum : values) {
+    if (datum.is_made())
+      made_.append(output_.text(), datum, stack_indent());
+    else
+      append_traced(output_.text(), datum, is_set(dif::Option::quiet));
+  }
+}
+
+void TextPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
+  append_formatted(output_.text(), format, values, made_);
+}
+
+void TextPrinter::print_error(const ErrorRecord& error) { output_.notices() += "dvm: " + error_text(error, enabling_) + "\n"; }
+
+}  // namespace dvm::runtime

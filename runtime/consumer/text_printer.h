@@ -1,0 +1,40 @@
+#pragma once
+// Records as dtrace(1) prints them: the heading, CPU ID FUNCTION:NAME or the arrows of flowindent, values in columns, a newline.
+
+#include "dvm/dif/option.h"
+#include "runtime/consumer/flow.h"
+#include "runtime/consumer/made.h"
+#include "runtime/consumer/output.h"
+#include "runtime/consumer/printer.h"
+
+namespace dvm::runtime {
+
+class TextPrinter final : public Printer {
+ public:
+  TextPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
+      : output_(output), options_(options), enabling_(enabling), made_(made) {}
+
+  void begin(const PrintedRecord& record) override;
+  void end(const PrintedRecord& record) override;
+  void print_values(const Action& action, std::span<const Datum> values) override;
+  void print_formatted(const Format& format, std::span<const Datum> values) override;
+  void print_aggregations(const PrintedAggregations& printed) override;
+  void print_rest(std::span<const PrintedAggregations> rest) override;
+  void print_error(const ErrorRecord& error) override;
+
+ private:
+  bool is_set(dif::Option option) const { return options_[option] > 0; }
+  int stack_indent() const { return static_cast<int>(options_[dif::Option::stackindent]); }
+  void print_heading();
+  void append_table(const PrintedAggregations& printed);
+  void append_by_format(const PrintedAggregations& printed, const JoinedRow& row);
+
+  Output& output_;
+  const dif::Options& options_;  // setopt() changes them
+  const Enabling& enabling_;
+  const MadePrinter& made_;
+  Flow flow_;
+  bool has_heading_ = false;
+};
+
+}  // namespace dvm::runtime
