@@ -9,6 +9,7 @@ target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
 # dvm_runtime: the consumer and the handle that joins all of it.
 dvm_library(runtime
   consumer/aggregation.cpp
+  consumer/aggregation_table.cpp
   consumer/consumer.cpp
   consumer/datum.cpp
   consumer/errors.cpp

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/consumer/histogram.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -131,17 +130,17 @@ int compare_llquantize(State a, State b, const MergedAggregation& g) { return co
 
 // print_<name>: by a conversion, or in a column of 16 when there is none.
 
-void append_number(std::string& out, const Conversion* conversion, const MergedAggregation& g, int64_t value) {
+void append_number(std::string& out, const ValueStyle& style, const MergedAggregation& g, int64_t value) {
   bool is_signed = g.desc.value.kind != dif::TypeKind::integer || g.desc.value.is_signed || g.desc.value.size < 8;
-  if (conversion) return append_converted(out, *conversion, value);
+  if (style.conversion) return append_converted(out, *style.conversion, value);
   if (is_signed)
     append(out, " %16lld", static_cast<long long>(value));
   else
     append(out, " %16llu", static_cast<unsigned long long>(value));
 }
-#define DVM_NUMBER(name)                                                                                       \
-  void print_##name(std::string& out, const Conversion* conversion, const MergedAggregation& g, State state) { \
-    append_number(out, conversion, g, number_##name(state, g.normal));                                         \
+#define DVM_NUMBER(name)                                                                                  \
+  void print_##name(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) { \
+    append_number(out, style, g, number_##name(state, g.normal));                                         \
   }
 DVM_NUMBER(count)
 DVM_NUMBER(sum)
@@ -150,21 +149,21 @@ DVM_NUMBER(max)
 DVM_NUMBER(avg)
 DVM_NUMBER(stddev)
 #undef DVM_NUMBER
-void print_quantize(std::string& out, const Conversion*, const MergedAggregation& g, State state) {
-  append_quantize(out, state, g.normal);
+void print_quantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+  append_quantize(out, state, g.normal, style.bars);
 }
-void print_lquantize(std::string& out, const Conversion*, const MergedAggregation& g, State state) {
-  append_lquantize(out, state, g.desc.parameters, g.normal);
+void print_lquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+  append_lquantize(out, state, g.desc.parameters, g.normal, style.bars);
 }
-void print_llquantize(std::string& out, const Conversion*, const MergedAggregation& g, State state) {
-  append_llquantize(out, state, g.desc.parameters, g.normal);
+void print_llquantize(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) {
+  append_llquantize(out, state, g.desc.parameters, g.normal, style.bars);
 }
 
 struct FunctionRow {
   dif::Action id;
   void (*merge)(std::span<uint64_t>, State);
   int (*compare)(State, State, const MergedAggregation&);
-  void (*print)(std::string&, const Conversion*, const MergedAggregation&, State);
+  void (*print)(std::string&, const ValueStyle&, const MergedAggregation&, State);
 };
 constexpr FunctionRow kFunctions[] = {
 #define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
@@ -358,14 +357,9 @@ std::vector<Datum> keys_of(const MergedRow& row) {
   return keys;
 }
 
-void append_value(std::string& out, const MergedAggregation& aggregation, const MergedRow* row) {
+void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row) {
   std::vector<uint64_t> none = row ? std::vector<uint64_t>() : zeros(aggregation);
-  function_of(aggregation).print(out, nullptr, aggregation, row ? State(row->state) : State(none));
-}
-
-void append_value(std::string& out, const Conversion& conversion, const MergedAggregation& aggregation, const MergedRow* row) {
-  std::vector<uint64_t> none = row ? std::vector<uint64_t>() : zeros(aggregation);
-  function_of(aggregation).print(out, &conversion, aggregation, row ? State(row->state) : State(none));
+  function_of(aggregation).print(out, style, aggregation, row ? State(row->state) : State(none));
 }
 
 }  // namespace dvm::runtime

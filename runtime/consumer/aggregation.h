@@ -15,6 +15,7 @@
 #include "dvm/dif/program.h"
 #include "runtime/buffer/aggregation_buffer.h"
 #include "runtime/consumer/datum.h"
+#include "runtime/consumer/histogram.h"
 #include "runtime/consumer/printf.h"
 
 namespace dvm::runtime {
@@ -79,9 +80,12 @@ class Aggregations {
 // The keys of a row, as values.
 std::vector<Datum> keys_of(const MergedRow& row);
 
-// Value of a row (or of none: what an empty state prints as) without a format, in the column of unformatted printa().
-void append_value(std::string& out, const MergedAggregation& aggregation, const MergedRow* row);
-// The same under an @ conversion.
-void append_value(std::string& out, const Conversion& conversion, const MergedAggregation& aggregation, const MergedRow* row);
+// How one value is printed: under an @ conversion, or without one in the column of unformatted printa().
+struct ValueStyle {
+  const Conversion* conversion = nullptr;
+  BarStyle bars;
+};
+// Value of a row, or of none: what an empty state prints as.
+void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row);
 
 }  // namespace dvm::runtime

@@ -158,6 +158,7 @@ Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const 
 }
 
 Status Consumer::prepare() {
+  if (options_[dif::Option::noresolve] > 0) made_.leave_unresolved();
   for (const Aggregation& aggregation : enabling_.aggregations())
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
   for (const Ecb& ecb : enabling_.ecbs())

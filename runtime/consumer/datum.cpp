@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace dvm::runtime {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kTraceWidth = 33;
 constexpr int kKeyWidth = 50;
+constexpr int kPackedKeyWidth = 16;
 
 bool is_text_byte(std::byte b) {
   int c = std::to_integer<int>(b);
@@ -39,21 +41,32 @@ void append_dump_line(std::string& out, std::span<const std::byte> bytes, size_t
   out += '\n';
 }
 
-void append_dump(std::string& out, std::span<const std::byte> bytes) {
-  append(out, "\n%*s      ", 5, "");
-  for (char c : std::string_view("0123456789abcdef")) append(out, "  %c", c);
-  out += "  0123456789abcdef\n";
-  for (size_t at = 0; at < bytes.size(); at += 16) append_dump_line(out, bytes, at);
-}
-
+// width: of the column; negative: text stands at its right.
 void append_text(std::string& out, std::string_view text, int width, bool quiet) {
   if (quiet) {
     out += text;
     return;
   }
-  out += "  ";
+  const auto columns = static_cast<size_t>(std::abs(width));
+  const std::string blanks(text.size() < columns ? columns - text.size() : 0, ' ');
+  out += width < 0 ? " " + blanks : "  ";
   out += text;
-  if (text.size() < static_cast<size_t>(width)) out.append(static_cast<size_t>(width) - text.size(), ' ');
+  if (width > 0) out += blanks;
+}
+
+// As text when they look like it, otherwise as a dump.
+void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, const DatumStyle& style) {
+  if (bytes.empty()) return;
+  size_t length = 0;
+  if (style.raw || !looks_like_text(bytes, length)) return append_dump(out, bytes);
+  append_text(out, {reinterpret_cast<const char*>(bytes.data()), length}, width, style.quiet);
+}
+
+void append_string(std::string& out, const Datum& datum, int width, const DatumStyle& style) {
+  if (!style.raw) return append_text(out, datum.text(), width, style.quiet);
+  std::string padded(datum.text());
+  padded.resize(std::max(padded.size(), style.string_bytes));
+  append_dump(out, std::as_bytes(std::span(padded)));
 }
 
 // Columns of trace() by size of the integer.
@@ -101,18 +114,23 @@ int64_t Datum::signed_value() const {
   return static_cast<int64_t>(unsigned_value() << shift) >> shift;
 }
 
-void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, bool quiet) {
-  if (bytes.empty()) return;
-  size_t length = 0;
-  if (!looks_like_text(bytes, length)) return append_dump(out, bytes);
-  append_text(out, {reinterpret_cast<const char*>(bytes.data()), length}, width, quiet);
+void append_dump(std::string& out, std::span<const std::byte> bytes) {
+  append(out, "\n%*s      ", 5, "");
+  for (char c : std::string_view("0123456789abcdef")) append(out, "  %c", c);
+  out += "  0123456789abcdef\n";
+  for (size_t at = 0; at < bytes.size(); at += 16) append_dump_line(out, bytes, at);
 }
 
-void append_traced(std::string& out, const Datum& datum, bool quiet) {
-  if (datum.is_string()) return append_text(out, datum.text(), kTraceWidth, quiet);
-  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, quiet);
-  int width = quiet ? 0 : traced_width(datum.bytes.size(), datum.type->is_signed);
-  if (!quiet) out += ' ';
+DatumStyle datum_style(const dif::Options& options) {
+  return {options[dif::Option::quiet] > 0, options[dif::Option::rawbytes] > 0,
+          static_cast<size_t>(std::max<int64_t>(options[dif::Option::strsize], 0))};
+}
+
+void append_traced(std::string& out, const Datum& datum, const DatumStyle& style) {
+  if (datum.is_string()) return append_string(out, datum, kTraceWidth, style);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style);
+  int width = style.quiet ? 0 : traced_width(datum.bytes.size(), datum.type->is_signed);
+  if (!style.quiet) out += ' ';
   if (datum.type->is_signed)
     append(out, "%*lld", width, static_cast<long long>(datum.signed_value()));
   else
@@ -120,12 +138,15 @@ void append_traced(std::string& out, const Datum& datum, bool quiet) {
 }
 
 // dtrace prints keys of 4 and 8 bytes signed and smaller ones unsigned, whatever their type.
-void append_key(std::string& out, const Datum& datum) {
-  if (datum.is_string()) return append_text(out, datum.text(), kKeyWidth, false);
-  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kKeyWidth, false);
+void append_key(std::string& out, const Datum& datum, const DatumStyle& style, bool packed) {
+  const int width = packed ? -kPackedKeyWidth : kKeyWidth;
+  if (datum.is_string()) return append_string(out, datum, width, style);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, width, style);
   bool is_wide = datum.bytes.size() >= 4;
   long long value = is_wide ? datum.signed_value() : static_cast<long long>(datum.unsigned_value());
   append(out, " %*lld", key_width(datum.bytes.size()), value);
 }
+
+int packed_key_width(const Datum& datum) { return datum.is_integer() ? key_width(datum.bytes.size()) : kPackedKeyWidth; }
 
 }  // namespace dvm::runtime

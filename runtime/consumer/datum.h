@@ -8,6 +8,7 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/difo.h"
+#include "dvm/dif/option.h"
 
 namespace dvm::runtime {
 
@@ -28,11 +29,21 @@ struct Datum {
   int64_t signed_value() const;
 };
 
+// How values are printed without a format: the options that say it.
+struct DatumStyle {
+  bool quiet = false;
+  bool raw = false;         // option rawbytes: never as text
+  size_t string_bytes = 0;  // of strings as bytes: so many, the zeros behind them too
+};
+DatumStyle datum_style(const dif::Options& options);
+
 // trace(): columns by size and sign unless quiet.
-void append_traced(std::string& out, const Datum& datum, bool quiet);
-// A key in an unformatted aggregation.
-void append_key(std::string& out, const Datum& datum);
-// Bytes: as text when they look like it, otherwise as a dump.
-void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, bool quiet);
+void append_traced(std::string& out, const Datum& datum, const DatumStyle& style);
+// A key in an unformatted aggregation. packed: where bars or packed distributions stand behind the keys.
+void append_key(std::string& out, const Datum& datum, const DatumStyle& style, bool packed = false);
+// The columns of such a key.
+int packed_key_width(const Datum& datum);
+// A dump of bytes: 16 a line, with their offset before and as characters behind them.
+void append_dump(std::string& out, std::span<const std::byte> bytes);
 
 }  // namespace dvm::runtime

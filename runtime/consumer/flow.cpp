@@ -9,12 +9,19 @@ namespace {
 
 bool is_same_firing(const Ecb* a, const Ecb& b) { return a != nullptr && a != &b && a->probe == b.probe; }
 
+// "entry" or "method-entry", but not "gentry".
+bool is_named(std::string_view name, std::string_view what) {
+  if (!name.ends_with(what)) return false;
+  name.remove_suffix(what.size());
+  return name.empty() || name.ends_with('-');
+}
+
 }  // namespace
 
 std::string Flow::column(const Ecb& ecb, const Ecb* next) {
   const Probe& probe = *ecb.probe;
-  bool enters = probe.name == "entry" && !is_same_firing(last_, ecb);
-  bool leaves = probe.name == "return" && !is_same_firing(next, ecb);
+  bool enters = is_named(probe.name, "entry") && !is_same_firing(last_, ecb);
+  bool leaves = is_named(probe.name, "return") && !is_same_firing(next, ecb);
   bool is_syscall = probe.provider == "syscall";
   last_ = &ecb;
   if (leaves && indent_ > 0) indent_ -= 2;

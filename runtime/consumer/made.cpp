@@ -20,9 +20,13 @@ uint64_t word(std::span<const std::byte> words, size_t index) {
 
 }  // namespace
 
+std::optional<UserSymbol> MadePrinter::find(int32_t pid, uint64_t address) const {
+  return resolves_ ? symbols_.find(pid, address) : std::nullopt;
+}
+
 // module`function+0x12, module`0x1234 or 0x1234.
 std::string MadePrinter::address_text(int32_t pid, uint64_t address) const {
-  const auto symbol = symbols_.find(pid, address);
+  const auto symbol = find(pid, address);
   if (!symbol) return fmt::format("0x{:x}", address);
   if (symbol->function.empty()) return fmt::format("{}`0x{:x}", symbol->module, address);
   if (symbol->address == address) return fmt::format("{}`{}", symbol->module, symbol->function);
@@ -41,7 +45,7 @@ void MadePrinter::append_stack(std::string& out, std::span<const std::byte> word
 std::string MadePrinter::symbol_text(const Datum& datum) const {
   const auto pid = static_cast<int32_t>(word(datum.bytes, 0));
   const uint64_t address = word(datum.bytes, 1);
-  const auto symbol = symbols_.find(pid, address);
+  const auto symbol = find(pid, address);
   if (datum.made_by == dif::Action::umod) return symbol ? symbol->module : fmt::format("0x{:x}", address);
   const bool is_whole = datum.made_by == dif::Action::usym || datum.made_by == dif::Action::ufunc;
   return address_text(pid, is_whole && symbol && !symbol->function.empty() ? symbol->address : address);
@@ -55,7 +59,7 @@ void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) cons
   const MergedRow row{&aggregation, key, {}};
   for (const Datum& datum : keys_of(row)) {
     if (!dif::is_user_symbol(datum.made_by) || datum.made_by == dif::Action::uaddr) continue;
-    const auto symbol = symbols_.find(static_cast<int32_t>(word(datum.bytes, 0)), word(datum.bytes, 1));
+    const auto symbol = find(static_cast<int32_t>(word(datum.bytes, 0)), word(datum.bytes, 1));
     const auto at = static_cast<size_t>(reinterpret_cast<const char*>(datum.bytes.data()) - row.key.data());
     if (symbol)
       std::memcpy(key.data() + at + 8, datum.made_by == dif::Action::umod ? &symbol->module_address : &symbol->address, 8);

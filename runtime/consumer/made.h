@@ -18,6 +18,8 @@ inline constexpr int kStackIndent = 14;
 class MadePrinter {
  public:
   explicit MadePrinter(UserSymbols& symbols) : symbols_(symbols) {}
+  // Option noresolve: addresses alone.
+  void leave_unresolved() { resolves_ = false; }
   // indent: of a stack's lines.
   void append(std::string& out, const Datum& datum, int indent) const;
   // Makes symbol keys that print the same the same.
@@ -29,7 +31,10 @@ class MadePrinter {
   void append_stack(std::string& out, std::span<const std::byte> words, int indent) const;
   std::string address_text(int32_t pid, uint64_t address) const;
 
+  std::optional<UserSymbol> find(int32_t pid, uint64_t address) const;
+
   UserSymbols& symbols_;
+  bool resolves_ = true;
 };
 
 }  // namespace dvm::runtime

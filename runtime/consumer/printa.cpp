@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/consumer/aggregation_table.h"
 #include "runtime/consumer/text_printer.h"
 
 namespace dvm::runtime {
@@ -9,6 +10,7 @@ namespace dvm::runtime {
 void TextPrinter::append_by_format(const PrintedAggregations& printed, const JoinedRow& row) {
   std::string& out = output_.text();
   std::vector<Datum> keys = keys_of(row.any());
+  const BarStyle bars = TableStyle(options_).bars;
   size_t key = 0, value = 0;
   for (const Conversion& piece : printed.format->pieces()) {
     out += piece.literal;
@@ -18,16 +20,7 @@ void TextPrinter::append_by_format(const PrintedAggregations& printed, const Joi
       continue;
     }
     size_t which = std::min(value++, row.rows.size() - 1);  // a last aggregation serves all conversions that are left
-    append_value(out, piece, *printed.aggregations[which], row.rows[which]);
-  }
-}
-
-void TextPrinter::append_table(const PrintedAggregations& printed) {
-  std::string& out = output_.text();
-  for (const JoinedRow& row : printed.rows) {
-    for (const Datum& key : keys_of(row.any())) key.is_made() ? made_.append(out, key, stack_indent()) : append_key(out, key);
-    for (size_t i = 0; i < row.rows.size(); i++) append_value(out, *printed.aggregations[i], row.rows[i]);
-    out += '\n';
+    append_value(out, {&piece, bars}, *printed.aggregations[which], row.rows[which]);
   }
 }
 
@@ -37,12 +30,12 @@ void TextPrinter::print_aggregations(const PrintedAggregations& printed) {
     return;
   }
   output_.text() += '\n';
-  append_table(printed);
+  append_table(output_.text(), TableStyle(options_), made_, printed);
 }
 
 void TextPrinter::print_rest(std::span<const PrintedAggregations> rest) {
   output_.text() += '\n';
-  for (const PrintedAggregations& printed : rest) append_table(printed);
+  for (const PrintedAggregations& printed : rest) append_table(output_.text(), TableStyle(options_), made_, printed);
 }
 
 }  // namespace dvm::runtime

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "common/utf8.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -132,17 +134,6 @@ std::string time_text(int64_t nanoseconds, const char* format) {
   size_t length = std::strftime(text, sizeof(text), format, &parts);
 #pragma GCC diagnostic pop
   return {text, length};
-}
-
-// UTF-8, whatever the locale: a script's output should not depend on it.
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  out += static_cast<char>((0xff00 >> (more + 1)) | (c >> (6 * more)));
-  for (int i = more - 1; i >= 0; i--) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
 }
 
 // Characters of 32 bits up to a zero.

@@ -29,11 +29,12 @@ void TextPrinter::end(const PrintedRecord&) {
 }
 
 void TextPrinter::print_values(const Action&, std::span<const Datum> values) {
+  const DatumStyle style = datum_style(options_);
   for (const Datum& datum : values) {
     if (datum.is_made())
       made_.append(output_.text(), datum, stack_indent());
     else
-      append_traced(output_.text(), datum, is_set(dif::Option::quiet));
+      append_traced(output_.text(), datum, style);
   }
 }
 

@@ -26,7 +26,6 @@ class TextPrinter final : public Printer {
   bool is_set(dif::Option option) const { return options_[option] > 0; }
   int stack_indent() const { return static_cast<int>(options_[dif::Option::stackindent]); }
   void print_heading();
-  void append_table(const PrintedAggregations& printed);
   void append_by_format(const PrintedAggregations& printed, const JoinedRow& row);
 
   Output& output_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/consumer/flow.h"
 #include "tests/unit/runtime/session.h"
 
 namespace dvm::runtime::test {
@@ -151,6 +152,25 @@ TEST(Flow, NestedCallsAreIndented) {
   auto line = [](const std::string& text) { return "  0 " + text + std::string(42 - text.size(), ' ') + "\n"; };
   EXPECT_EQ(session.out(), "CPU FUNCTION" + std::string(33, ' ') + "\n" + line(" -> outer") + line("   -> inner") +
                                line("    | inner:4") + line("   <- inner") + line(" <- outer") + "\n");
+}
+
+// Application-provided probes take part by the end of their names; system calls have arrows of their own.
+TEST(Flow, NamesEndInEntryOrReturn) {
+  Flow flow;
+  std::deque<Probe> probes;
+  std::deque<Ecb> ecbs;
+  const auto column = [&](const char* provider, const char* name) {
+    ecbs.emplace_back().probe = &probes.emplace_back(Probe{1, provider, "", "f", name, {}});
+    return flow.column(ecbs.back(), nullptr);
+  };
+  EXPECT_EQ(column("app1", "method-entry"), " -> f");
+  EXPECT_EQ(column("app1", "gentry"), "  | f:gentry");
+  EXPECT_EQ(column("syscall", "entry"), "   => f");
+  EXPECT_EQ(column("profile", "tick-1s"), "    | f:tick-1s");
+  EXPECT_EQ(column("syscall", "return"), "   <= f");
+  EXPECT_EQ(column("app1", "method-return"), " <- f");
+  EXPECT_EQ(column("app1", "method-return"), " <- f");
+  EXPECT_EQ(column("app1", "nonreturn"), "| f:nonreturn");
 }
 
 TEST(Flow, SeveralClausesOnOneProbeIndentOnce) {

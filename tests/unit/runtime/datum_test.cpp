@@ -23,12 +23,12 @@ Value raw(const std::string& bytes) {
 
 std::string traced(const Value& value, bool quiet = false) {
   std::string out;
-  append_traced(out, value.datum(), quiet);
+  append_traced(out, value.datum(), {quiet, false, 0});
   return out;
 }
 std::string key(const Value& value) {
   std::string out;
-  append_key(out, value.datum());
+  append_key(out, value.datum(), {});
   return out;
 }
 
