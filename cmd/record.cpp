@@ -21,6 +21,8 @@ Result<FiringSource> open_recorded(const RecordCommand& given, std::shared_ptr<r
   Result<std::unique_ptr<runtime::RecordingWriter>> opened = runtime::RecordingWriter::open(given.file, source->target);
   if (!opened) return opened.error();
   writer = std::move(*opened);
+  source->symbols = writer->symbols();
+  source->late_reads = &writer->late_reads();
   for (auto& instrument : source->instruments) instrument = runtime::make_recorded_instrument(std::move(instrument), writer);
   return source;
 }
@@ -30,6 +32,8 @@ int record(const RecordCommand& given) {
   TraceOutcome outcome = trace(given.tracing, [&] { return open_recorded(given, writer); });
   if (!outcome.traced) return outcome.status;  // nothing is left of the file
   if (Status finished = writer->finish(outcome.drops); !finished) return fail("{}", finished.error().message);
+  if (const uint64_t lost = writer->late_reads().lost(); lost > 0)
+    fmt::print(stderr, "dvm: {} late reads were too large for the recording\n", lost);
   fmt::print(stderr, "dvm: {} events recorded in {}\n", writer->events(), given.file);
   return outcome.status;
 }

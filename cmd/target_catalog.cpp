@@ -24,14 +24,19 @@ bool is_changed_copy(const std::string& function) {
 
 void TargetCatalog::add_process(pid_t pid) {
   if (pid <= 0 || !processes_.insert(pid).second) return;
-  if (auto objects = objects_of_(pid)) types_.add(std::move(*objects));
+  auto objects = objects_of_(pid);
+  if (objects)
+    types_.add(std::move(*objects));
+  else
+    types_.add_problem(fmt::format("failed to grab process {}: {}", pid, objects.error().message));
 }
 
-// A probe of a recording names the file that its function was in, and no more.
+// A probe of a recording names the file that its function was in, should its process not be known.
 void TargetCatalog::add(const runtime::Probe& probe) {
   const auto* site = std::get_if<runtime::UprobeSite>(&probe.site);
   if (site == nullptr) return;
-  if (!site->path.empty()) return add_process(site->pid);
+  add_process(site->pid);
+  if (!site->path.empty()) return;
   runtime::MappedObject object;
   object.name = probe.module, object.path = object.open_path = probe.object, object.is_program = probe.in_program;
   types_.add({object});
@@ -39,7 +44,7 @@ void TargetCatalog::add(const runtime::Probe& probe) {
 
 // With all processes that are known by now.
 runtime::TargetTypes& TargetCatalog::types() {
-  if (!handle_.is_replay()) add_process(target_);
+  add_process(target_);
   const auto& probes = handle_.catalog().probes();
   while (probes_ < probes.size()) add(probes[probes_++]);
   return types_;

@@ -17,6 +17,7 @@
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
+#include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
 namespace {
@@ -183,14 +184,16 @@ TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& opti
                          .err = stderr,
                          .cost = cost_policy(given),
                          .is_replay = source->is_replay,
-                         .recorded_processes = source->processes});
+                         .recorded_processes = source->processes,
+                         .late_reads = source->late_reads,
+                         .symbols = source->symbols});
 }
 
 TraceOutcome trace(const TracingOptions& given, const std::function<Result<FiringSource>()>& open) {
   Result<std::vector<compiler::Source>> sources = read_sources(given.script);
   if (!sources) return {fail("{}", sources.error().message)};
   const auto make = [&](runtime::Handle& handle, pid_t target) {
-    TargetCatalog types(handle, target);
+    TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
     auto compiled = compile_sources(*sources, given.script, {&handle, &types, target, false}, handle.options());
     std::vector<ReadyProgram> programs;
     for (size_t i = 0; i < compiled.size(); i++)

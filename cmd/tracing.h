@@ -40,6 +40,9 @@ struct FiringSource {
   bool is_replay = false;
   std::vector<runtime::Probe> probes;
   std::vector<runtime::RecordedProcess> processes;
+  // Of a recording, to be made or read:
+  std::shared_ptr<runtime::UserSymbols> symbols;
+  runtime::LateReads* late_reads = nullptr;
 };
 
 // Processes as the options name them, kernel uprobes and timers.

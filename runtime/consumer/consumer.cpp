@@ -152,8 +152,9 @@ bool needs_format(const dif::ActDesc& action) {
 
 }  // namespace
 
-Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling)
-    : output_(out, err), options_(options), enabling_(enabling) {
+Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling,
+                   std::shared_ptr<UserSymbols> symbols)
+    : output_(out, err), options_(options), enabling_(enabling), symbols_(std::move(symbols)) {
   printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
 }
 

@@ -25,7 +25,8 @@ namespace dvm::runtime {
 
 class Consumer {
  public:
-  Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling);
+  Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling,
+           std::shared_ptr<UserSymbols> symbols = std::make_shared<UserSymbols>());
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
   Status prepare();
@@ -39,7 +40,7 @@ class Consumer {
   Status flush() { return output_.flush(); }
 
   Aggregations& aggregations() { return aggregations_; }
-  UserSymbols& symbols() { return symbols_; }
+  UserSymbols& symbols() { return *symbols_; }
 
   // For format_<name>.
   Printer& printer() { return *printer_; }
@@ -62,8 +63,8 @@ class Consumer {
   dif::Options& options_;  // setopt() changes those that may change while tracing
   const Enabling& enabling_;
   Aggregations aggregations_;
-  UserSymbols symbols_;
-  MadePrinter made_{symbols_};
+  std::shared_ptr<UserSymbols> symbols_;
+  MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
 };

@@ -54,11 +54,17 @@ bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
   return (errno == EPERM || errno == ENOSYS) && read_mem_file(pid, address, to, size);
 }
 
-// The first number of the line "FIELD:\tN..." in the text of a status file; -1: no such line.
-int64_t status_number(const char* text, const char* field) noexcept {
-  const char* line = std::strstr(text, field);
-  return line == nullptr ? -1 : std::strtoll(line + std::strlen(field), nullptr, 10);
+// The first number of the line "FIELD:\tN..." in the text of a status file, or one further on; -1: no such line.
+int64_t status_number(const char* text, const char* field, int further = 0) noexcept {
+  const char* at = std::strstr(text, field);
+  if (at == nullptr) return -1;
+  at += std::strlen(field);
+  char* end = nullptr;
+  for (; further > 0; further--, at = end) std::strtoll(at, &end, 10);
+  return std::strtoll(at, nullptr, 10);
 }
+
+}  // namespace
 
 // A NUL ends each word.
 size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
@@ -71,8 +77,6 @@ size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
   return line.size();
 }
 
-}  // namespace
-
 bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
   File status(pid, "status");
   if (status.fd() < 0) return false;
@@ -81,8 +85,13 @@ bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
   if (size <= 0) return false;
   text[size] = '\0';
   ids.ppid = static_cast<int32_t>(status_number(text, "\nPPid:\t"));
+  ids.pgid = static_cast<int32_t>(status_number(text, "\nNSpgid:\t"));
+  ids.sid = static_cast<int32_t>(status_number(text, "\nNSsid:\t"));
   ids.uid = status_number(text, "\nUid:\t");
   ids.gid = status_number(text, "\nGid:\t");
+  ids.euid = status_number(text, "\nUid:\t", 1);
+  ids.egid = status_number(text, "\nGid:\t", 1);
+  ids.threads = status_number(text, "\nThreads:\t");
   return true;
 }
 
@@ -114,19 +123,24 @@ ProcessIds TargetMemory::live_ids(int32_t pid) noexcept {
   return entry.ids;
 }
 
-ProcessIds TargetMemory::recorded_ids(int32_t pid) const noexcept {
+const RecordedProcess* TargetMemory::recorded(int32_t pid) const noexcept {
   auto found = std::lower_bound(recorded_.begin(), recorded_.end(), pid,
                                 [](const RecordedProcess& process, int32_t wanted) { return process.pid < wanted; });
-  return found != recorded_.end() && found->pid == pid ? found->ids : ProcessIds{};
+  return found != recorded_.end() && found->pid == pid ? &*found : nullptr;
 }
 
 ProcessIds TargetMemory::ids(int32_t pid) noexcept {
-  if (is_recorded_) return recorded_ids(pid);
-  return pid > 0 ? live_ids(pid) : ProcessIds{};
+  if (!is_recorded_) return pid > 0 ? live_ids(pid) : ProcessIds{};
+  const RecordedProcess* process = recorded(pid);
+  return process == nullptr ? ProcessIds{} : process->ids;
 }
 
 std::string_view TargetMemory::command_line(int32_t pid) noexcept {
-  if (is_recorded_ || pid <= 0) return {};
+  if (is_recorded_) {
+    const RecordedProcess* process = recorded(pid);
+    return process == nullptr ? std::string_view() : process->command_line;
+  }
+  if (pid <= 0) return {};
   CommandLine& line = lines_[static_cast<uint32_t>(pid) % lines_.size()];
   if (line.pid != pid) line.pid = pid, line.read_at = 0, line.size = 0;
   const uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);

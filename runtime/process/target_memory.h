@@ -15,8 +15,10 @@ namespace dvm::runtime {
 // Of a process; -1 where unknown.
 struct ProcessIds {
   int32_t ppid = -1;
-  int64_t uid = -1;
-  int64_t gid = -1;
+  int32_t pgid = -1, sid = -1;
+  int64_t uid = -1, gid = -1;  // real
+  int64_t euid = -1, egid = -1;
+  int64_t threads = -1;
 };
 
 // What a recording knows of a process that fired.
@@ -24,7 +26,10 @@ struct RecordedProcess {
   int32_t pid = 0;
   ProcessIds ids;
   std::string name;
+  std::string command_line;  // as TargetMemory::command_line() has it
 };
+
+inline constexpr size_t kCommandLine = 1024;  // bytes of it that are kept
 
 class TargetMemory {
  public:
@@ -35,8 +40,7 @@ class TargetMemory {
   std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;
   // Real ids, from /proc; remembered for a tenth of a second, and for ever once the process is gone.
   ProcessIds ids(int32_t pid) noexcept;
-  // The words of its command line, parted by blanks; empty where unknown, as in a recording. Remembered as the ids are; valid
-  // until the next call.
+  // The words of its command line, parted by blanks; empty where unknown. Remembered as the ids are; valid until the next call.
   std::string_view command_line(int32_t pid) noexcept;
   // From now on the answers come from a recording: these processes are known, and nothing is read of any live one, whose pid
   // would be a coincidence. Not in probe context.
@@ -52,10 +56,10 @@ class TargetMemory {
     int32_t pid = 0;
     uint64_t read_at = 0;
     size_t size = 0;
-    std::array<char, 1024> text;
+    std::array<char, kCommandLine> text;
   };
   ProcessIds live_ids(int32_t pid) noexcept;
-  ProcessIds recorded_ids(int32_t pid) const noexcept;
+  const RecordedProcess* recorded(int32_t pid) const noexcept;
 
   std::array<Entry, 256> entries_{};       // by pid modulo their number; the latest pid takes the place
   std::array<CommandLine, 64> lines_{};    // likewise
@@ -65,5 +69,7 @@ class TargetMemory {
 
 // Reads /proc/PID/status. Unknown ids stay -1; false: the file cannot be read.
 bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept;
+// Reads /proc/PID/cmdline, blanks for the NULs between the words. Returns how many bytes; 0: it cannot be read.
+size_t read_command_line(int32_t pid, std::span<char> to) noexcept;
 
 }  // namespace dvm::runtime

@@ -24,7 +24,7 @@ void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept 
   uint64_t begin = accounts() ? __rdtsc() : 0;
   if (session.principal.half_full()) take_aggregations(), take_records(), flush();
   if (session.aggregations.half_full()) take_aggregations();
-  host.serve(firing.pid);
+  host.serve(firing);
   fire_one(*context, probe, firing);
   if (accounts()) fire_ticks += __rdtsc() - begin;
 }

@@ -1,29 +1,40 @@
 #pragma once
 // What the DIF asks of the process that fired.
 
+#include <algorithm>
+
 #include "dvm/runtime/handle.h"
+#include "runtime/process/late_reads.h"
 #include "runtime/process/target_memory.h"
 
 namespace dvm::runtime {
 
 class ProcessHost final : public vm::Host {
  public:
-  explicit ProcessHost(const HandleConfig& config) : is_replay_(config.is_replay) {
+  explicit ProcessHost(const HandleConfig& config) : is_replay_(config.is_replay), kept_(config.late_reads) {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
-  void serve(int32_t pid) noexcept { pid_ = pid; }
+  void serve(const vm::Firing& firing) noexcept {
+    pid_ = firing.pid;
+    recorded_.begin(firing.late);
+  }
   uint64_t late_reads() const { return late_reads_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
-    if (is_replay_) return false;
+    if (is_replay_) return recorded_.read(address, to);
     late_reads_++;
-    return memory_.read(pid_, address, to);
+    if (!memory_.read(pid_, address, to)) return false;
+    if (kept_) kept_->add(address, to, false);
+    return true;
   }
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept override {
-    if (is_replay_) return -1;
+    if (is_replay_) return recorded_.read_string(address, to);
     late_reads_++;
-    return memory_.read_string(pid_, address, to);
+    const std::ptrdiff_t size = memory_.read_string(pid_, address, to);
+    if (kept_ && size >= 0)
+      kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
+    return size;
   }
   int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
@@ -36,6 +47,8 @@ class ProcessHost final : public vm::Host {
   int32_t pid_ = 0;
   uint64_t late_reads_ = 0;
   TargetMemory memory_;
+  LateReads* kept_;  // null: nothing is recorded
+  RecordedReads recorded_;
 };
 
 }  // namespace dvm::runtime

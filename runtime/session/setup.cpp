@@ -15,7 +15,10 @@ bool is_error_probe(const Probe& probe) { return std::holds_alternative<Internal
 
 }  // namespace
 
-Handle::Impl::Impl(HandleConfig c) : config(c), host(config), consumer(c.out, c.err, config.options, enabling) {
+Handle::Impl::Impl(HandleConfig c)
+    : config(c),
+      host(config),
+      consumer(c.out, c.err, config.options, enabling, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
   wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 Handle::Impl::~Impl() {
@@ -29,6 +32,7 @@ Handle::~Handle() = default;
 Catalog& Handle::catalog() { return impl_->catalog; }
 dif::Options& Handle::options() { return impl_->config.options; }
 bool Handle::is_replay() const { return impl_->config.is_replay; }
+UserSymbols& Handle::symbols() { return impl_->consumer.symbols(); }
 void Handle::add_provider(std::unique_ptr<Provider> provider) { impl_->providers.push_back(std::move(provider)); }
 void Handle::add_instrument(std::unique_ptr<Instrument> instrument) { impl_->instruments.push_back(std::move(instrument)); }
 

@@ -65,7 +65,7 @@ const ElfObject* TargetTypes::elf_of(Module& module) {
 }
 
 Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_view pattern) {
-  if (modules_.empty()) return Error{"there is no traced program to look in (-p PID or -c COMMAND names one)"};
+  if (modules_.empty()) return Error{problem_};
   if (modules.empty()) return Error{fmt::format("the process has no module '{}'", pattern)};
   std::vector<std::string> with;
   for (Module* module : modules)

@@ -24,6 +24,9 @@ class TargetTypes {
   // data have none.
   void add(std::vector<MappedObject> objects);
 
+  // Why a process could not be looked at; said when no file is known.
+  void add_problem(std::string problem) { problem_ = std::move(problem); }
+
   // A module field is as in a probe description: a.out, libc, libc.so.6; empty: all of them, the program first. The errors say
   // what was looked through.
   Result<dif::TypeRef> find_type(std::string_view module, dif::DescribedAs as, std::string_view name);
@@ -54,6 +57,7 @@ class TargetTypes {
   Error not_found(const std::vector<Module*>& modules, std::string_view pattern);
 
   std::vector<Module> modules_;
+  std::string problem_ = "there is no traced program to look in (-p PID or -c COMMAND names one)";
   DieTable table_;
 };
 

@@ -11,6 +11,7 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr size_t kMostAnswers = 1 << 18;
 constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
 
 // The first name of the function that an address of the file lies in, or null.
@@ -35,6 +36,11 @@ void UserSymbols::learn(int32_t pid) { process(pid); }
 void UserSymbols::use_recorded(int32_t pid, std::vector<MappedObject> objects) {
   is_recorded_ = true;
   processes_[pid].objects = std::move(objects);
+}
+
+void UserSymbols::use_recorded(int32_t pid, uint64_t address, UserSymbol symbol) {
+  is_recorded_ = true;
+  answers_.insert_or_assign({pid, address}, std::move(symbol));
 }
 
 const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return process(pid).objects; }
@@ -73,11 +79,25 @@ std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t 
   return UserSymbol{object.name, readable(function->name), address - (*in_file - function->address), object.address};
 }
 
-std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
+std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {
   const auto known = processes_.find(pid);
   if (known != processes_.end())
     if (auto symbol = find_in(known->second, address)) return symbol;
   return find_in(process(pid), address);
+}
+
+std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
+  const std::pair key(pid, address);
+  if (const auto answer = answers_.find(key); answer != answers_.end()) return answer->second;
+  auto symbol = look_up(pid, address);
+  if (symbol && answers_.size() < kMostAnswers) answers_.emplace(key, *symbol);
+  return symbol;
+}
+
+std::vector<int32_t> UserSymbols::pids() const {
+  std::vector<int32_t> all;
+  for (const auto& [pid, process] : processes_) all.push_back(pid);
+  return all;
 }
 
 }  // namespace dvm::runtime

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/symbol/elf.h"
@@ -29,11 +30,17 @@ class UserSymbols {
  public:
   // Remembers what the process has mapped, if that is not known.
   void learn(int32_t pid);
-  // What a recording says that the process had mapped; no live process is asked from then on.
+  // What a recording says that the process had mapped, and which names it knows; no live process is asked from then on.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
+  void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
   // Nothing where the process has mapped no file.
   std::optional<UserSymbol> find(int32_t pid, uint64_t address);
   const std::vector<MappedObject>& objects(int32_t pid);
+
+  // For a recording: all that were heard of, and what was found.
+  std::vector<int32_t> pids() const;
+  using Answers = std::map<std::pair<int32_t, uint64_t>, UserSymbol>;  // by process and address
+  const Answers& answers() const { return answers_; }
 
  private:
   struct Process {
@@ -41,11 +48,13 @@ class UserSymbols {
     int64_t read_at = 0;                // ns, CLOCK_MONOTONIC
   };
   Process& process(int32_t pid);
+  std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
 
   bool is_recorded_ = false;
   std::map<int32_t, Process> processes_;
+  Answers answers_;                                                // found once, so that an address keeps its name
   std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
   ElfCache cache_;
 };

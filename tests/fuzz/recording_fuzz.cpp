@@ -15,6 +15,8 @@ class RecordingFuzz : public testing::Test {
     auto writer = RecordingWriter::open(path, 1);
     ASSERT_TRUE(writer) << writer.error().message;
     for (uint32_t id : {4, 5, 6}) (*writer)->add_probe(probe(id));
+    (*writer)->symbols()->use_recorded(1, {MappedObject{"a", "/a", "/a", true, 0x10, 0}});
+    (*writer)->symbols()->use_recorded(1, 0x10, {"a", "f", 0x8, 0x8});
     for (uint64_t i = 0; i < 12; i++) write(**writer, i);
     ASSERT_TRUE((*writer)->finish(0));
     whole_ = fuzz::read_file(path);
@@ -43,6 +45,9 @@ class RecordingFuzz : public testing::Test {
     firing.args = {i, 0, i};
     firing.execname = "fuzz";
     firing.memory = std::span(&memory, i % 2);
+    firing.late = std::span(&memory, i % 3 == 0 ? 1 : 0);
+    const std::array<uint64_t, 2> stack = {0x10, i};
+    firing.stack = std::span(stack).first(i % 3);
     writer.write(firing);
   }
 

@@ -18,9 +18,10 @@ class TouchingSink : public runtime::EventSink {
  public:
   void fire(vm::Firing& firing) noexcept override {
     fired++;
-    for (const vm::CapturedMemory& memory : firing.memory) {
-      for (std::byte byte : memory.bytes) sum += static_cast<uint64_t>(byte);
-    }
+    for (const auto& pieces : {firing.memory, firing.late})
+      for (const vm::CapturedMemory& memory : pieces)
+        for (std::byte byte : memory.bytes) sum += static_cast<uint64_t>(byte);
+    for (uint64_t frame : firing.stack) sum += frame;
     sum += std::strlen(firing.execname.data());
   }
   uint64_t fired = 0, sum = 0;

@@ -16,20 +16,26 @@
 //              site   1 entry, 2 return (number: file offset), 3 tick, 4 profile (number: period in ns)
 //              flags  1: the object is the program itself (a.out)
 //   events   count times: u32 length of the event | u32 probe id | u64 timestamp | u64 walltimestamp | u64 vtimestamp |
-//              i32 pid | i32 tid | i32 cpu | i32 errno | u16 which args are not 0 | u8 length of execname with its NUL, 0: none |
-//              u8 pieces of memory | u32 0 | u64 each arg that is not 0 | execname |
-//              each piece: u64 address | u32 size | u32 1 if it is a string | bytes
-//   processes count times: i32 pid | i32 ppid | i64 uid | i64 gid | text name
+//              i32 pid | i32 tid | i32 cpu | i32 errno | u16 which args are not 0 | u16 frames | u16 late pieces |
+//              u8 length of execname with its NUL, 0: none | u8 pieces of memory | u64 each arg that is not 0 | execname |
+//              u64 each frame of the user stack | each piece, those captured at the firing first, then those read late:
+//              u64 address | u32 size | u32 1 if it is a string | bytes
+//   processes count times: i32 pid ppid pgid sid | i64 uid gid euid egid | i64 threads | text name | text command line
+//   objects  count times: i32 pid | u32 flags, as of probes | u64 address of its code | u64 offset of that in the file |
+//              text name | text path: what the process had mapped
+//   symbols  count times: i32 pid | u32 0 | u64 address | u64 where its function begins | u64 where the code of its module
+//              begins | text module | text function: the names of what lies on the stacks, or was printed
 //   trailer  u64 events | u64 drops; nothing follows
 //
 // The probes of an event stand in a block before it. A file without its trailer was cut short. Whatever a file holds, reading it
 // is safe: every length is checked against what is there, and an error names the byte.
 //
-// fire() is probe context: no allocation, no locks, no exceptions. The rest is consumer context.
+// write() is probe context: no allocation, no locks, no exceptions. The rest is consumer context.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,9 +45,15 @@
 #include "common/result.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/instrument/instrument.h"
+#include "runtime/process/late_reads.h"
 #include "runtime/process/target_memory.h"
+#include "runtime/symbol/user_symbols.h"
 
 namespace dvm::runtime {
+
+namespace recording {
+class Decoder;
+}
 
 class RecordingWriter {
  public:
@@ -53,10 +65,16 @@ class RecordingWriter {
   RecordingWriter(const RecordingWriter&) = delete;
   RecordingWriter& operator=(const RecordingWriter&) = delete;
 
+  // What the session shares with the recording: what is read late of a firing, and the names of addresses.
+  LateReads& late_reads() { return late_reads_; }
+  const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
+
   // Before the first firing of the probe. Internal probes (BEGIN) are not recorded: a replay has its own.
   void add_probe(const Probe& probe);
   // Firings of other probes are ignored.
   void write(const vm::Firing& firing) noexcept;
+  // Looks at the processes of the latest firings while they are there: command lines, and names of what is on the stacks.
+  void learn();
   uint64_t events() const { return events_; }
   // The first failure to write, if any: disk full.
   Status status() const;
@@ -64,20 +82,32 @@ class RecordingWriter {
   Status finish(uint64_t drops);
 
  private:
-  RecordingWriter() = default;
+  RecordingWriter();
   bool encode(const vm::Firing& firing) noexcept;
   void note_process(const vm::Firing& firing) noexcept;
+  void note_stack(const vm::Firing& firing) noexcept;
   void flush() noexcept;
   void write_block(uint32_t kind, uint32_t count, std::span<const std::byte> payload) noexcept;
   void write_all(const void* bytes, size_t size) noexcept;
+  template <class Entries, class Append>
+  void write_entries(uint32_t kind, const Entries& entries, Append append);
+
   void write_processes();
+  void write_symbols();
 
   static constexpr size_t kBuffer = 256 * 1024;
   static constexpr size_t kProcesses = 4096;
+  static constexpr size_t kAddresses = 1 << 16;
   struct SeenProcess {
     int32_t pid = 0;  // 0: the place is free
     ProcessIds ids;
     std::array<char, 16> name{};
+    std::string command_line;
+  };
+  struct SeenAddress {
+    int32_t pid = 0;
+    uint64_t address = 0;  // 0: the place is free
+    friend bool operator==(const SeenAddress&, const SeenAddress&) = default;
   };
 
   int fd_ = -1;
@@ -89,9 +119,14 @@ class RecordingWriter {
   size_t used_ = 0;
   uint32_t buffered_ = 0;  // events in the buffer
   uint64_t events_ = 0;
-  uint64_t lost_ = 0;                                                          // firings too large for the buffer
-  std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);  // open addressing by pid
-  size_t process_count_ = 0;
+  uint64_t lost_ = 0;  // firings too large for the buffer
+  LateReads late_reads_;
+  std::shared_ptr<UserSymbols> symbols_ = std::make_shared<UserSymbols>();
+  // Open addressing; and the places that learn() has not looked at.
+  std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);
+  std::vector<SeenAddress> addresses_ = std::vector<SeenAddress>(kAddresses);
+  std::vector<uint32_t> new_processes_, new_addresses_;
+  size_t process_count_ = 0, address_count_ = 0;
 };
 
 // An instrument whose firings are also written. Its probes are added to the recording when they are enabled.
@@ -109,6 +144,8 @@ class RecordingReader {
   int32_t target_pid() const { return target_pid_; }
   const std::vector<Probe>& probes() const { return probes_; }
   const std::vector<RecordedProcess>& processes() const { return processes_; }
+  // What the processes had mapped, and the names of addresses.
+  const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
   uint64_t events() const { return events_; }
   uint64_t drops() const { return drops_; }
   // Adds the probes under their ids. An error if the catalog has other probes there.
@@ -126,6 +163,11 @@ class RecordingReader {
   bool parse_probes();
   bool parse_events();
   bool parse_processes();
+  bool parse_objects();
+  bool parse_symbols();
+  template <class TakeOne>
+  bool parse_entries(TakeOne take_one);
+  bool take_frames(recording::Decoder& from, size_t count, vm::Firing& firing);
   bool parse_trailer();
   bool decode(vm::Firing& firing);
   Error corrupt(size_t offset, const std::string& reason) const;
@@ -139,6 +181,8 @@ class RecordingReader {
   std::vector<Probe> probes_;
   std::unordered_set<uint32_t> ids_;
   std::vector<RecordedProcess> processes_;
+  std::shared_ptr<UserSymbols> symbols_ = std::make_shared<UserSymbols>();
+  std::map<int32_t, std::vector<MappedObject>> objects_;
 
   // The block being read.
   std::vector<std::byte> block_;
@@ -146,7 +190,8 @@ class RecordingReader {
   uint32_t left_ = 0;         // events in it that next() has not handed out
   size_t at_ = 0;             // position in it
   size_t next_block_ = 0;     // offset in the file
-  std::array<vm::CapturedMemory, 256> memory_;
+  std::array<vm::CapturedMemory, UINT8_MAX + LateReads::kMostPieces> memory_;
+  std::array<uint64_t, kMostFrames> frames_;
 };
 
 }  // namespace dvm::runtime

@@ -9,12 +9,12 @@
 namespace dvm::runtime::recording {
 
 constexpr char kMagic[16] = "dvm recording\n\0";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint32_t kMachine = 62;            // EM_X86_64
 constexpr uint32_t kLargestBlock = 1 << 20;  // bytes of payload
 constexpr uint32_t kLargestId = 1 << 24;     // of a probe
 
-enum BlockKind : uint32_t { probes = 1, events = 2, processes = 3, trailer = 4 };
+enum BlockKind : uint32_t { probes = 1, events = 2, processes = 3, trailer = 4, objects = 5, symbols = 6 };
 enum SiteKind : uint8_t { entry_site = 1, return_site = 2, tick_site = 3, profile_site = 4 };
 constexpr uint8_t kInProgram = 1;
 
@@ -52,11 +52,25 @@ struct EventHead {
   uint64_t timestamp, walltimestamp, vtimestamp;
   int32_t pid, tid, cpu, error_number;
   uint16_t args;
+  uint16_t frames;
+  uint16_t late;
   uint8_t execname;
   uint8_t memory;
-  uint32_t zero;
 };
 static_assert(sizeof(EventHead) == 56);
+
+// What an event has of a firing as it is: copied from one to the other by copy(field of the head, field of the firing).
+template <class Head, class Firing, class Copy>
+void for_each_field(Head& head, Firing& firing, Copy copy) {
+  copy(head.probe_id, firing.probe_id);
+  copy(head.timestamp, firing.timestamp);
+  copy(head.walltimestamp, firing.walltimestamp);
+  copy(head.vtimestamp, firing.vtimestamp);
+  copy(head.pid, firing.pid);
+  copy(head.tid, firing.tid);
+  copy(head.cpu, firing.cpu);
+  copy(head.error_number, firing.error_number);
+}
 
 struct MemoryHead {
   uint64_t address;
@@ -66,10 +80,37 @@ struct MemoryHead {
 static_assert(sizeof(MemoryHead) == 16);
 
 struct ProcessHead {
-  int32_t pid, ppid;
-  int64_t uid, gid;
+  int32_t pid, ppid, pgid, sid;
+  int64_t uid, gid, euid, egid;
+  int64_t threads;
 };
-static_assert(sizeof(ProcessHead) == 24);
+static_assert(sizeof(ProcessHead) == 56);
+
+template <class Head, class Ids, class Copy>
+void for_each_id(Head& head, Ids& ids, Copy copy) {
+  copy(head.ppid, ids.ppid);
+  copy(head.pgid, ids.pgid);
+  copy(head.sid, ids.sid);
+  copy(head.uid, ids.uid);
+  copy(head.gid, ids.gid);
+  copy(head.euid, ids.euid);
+  copy(head.egid, ids.egid);
+  copy(head.threads, ids.threads);
+}
+
+struct ObjectHead {
+  int32_t pid;
+  uint32_t flags;
+  uint64_t address, offset;
+};
+static_assert(sizeof(ObjectHead) == 24);
+
+struct SymbolHead {
+  int32_t pid;
+  uint32_t zero;
+  uint64_t at, function, module;
+};
+static_assert(sizeof(SymbolHead) == 32);
 
 struct Trailer {
   uint64_t events, drops;

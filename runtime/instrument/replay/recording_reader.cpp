@@ -90,6 +90,9 @@ Result<std::unique_ptr<RecordingReader>> RecordingReader::open(const std::string
   if (Status header = reader->read_header(); !header) return header.error();
   if (Status blocks = reader->check_blocks(); !blocks) return blocks.error();
   reader->next_block_ = sizeof(Header);
+  for (const Probe& probe : reader->probes_)
+    if (const auto* site = std::get_if<UprobeSite>(&probe.site)) reader->objects_.try_emplace(site->pid);
+  for (auto& [pid, objects] : reader->objects_) reader->symbols_->use_recorded(pid, std::move(objects));
   return reader;
 }
 
@@ -129,7 +132,7 @@ Result<uint32_t> RecordingReader::read_block(size_t& offset) {
   BlockHead head{};
   if (size_ - offset < sizeof head) return corrupt(size_, "the file is cut short: its trailer is missing");
   if (!read_at(offset, &head, sizeof head)) return corrupt(offset, "the file cannot be read");
-  if (head.kind < recording::probes || head.kind > recording::trailer) {
+  if (head.kind < recording::probes || head.kind > recording::symbols) {
     return corrupt(offset, fmt::format("unknown kind of block ({})", head.kind));
   }
   if (head.length > kLargestBlock) return corrupt(offset, fmt::format("a block of {} bytes is too large", head.length));
@@ -168,6 +171,8 @@ Status RecordingReader::check_block(uint32_t kind, size_t offset) {
       {recording::probes, &RecordingReader::parse_probes, "a probe is malformed"},
       {recording::events, &RecordingReader::parse_events, "an event is malformed"},
       {recording::processes, &RecordingReader::parse_processes, "a process is malformed"},
+      {recording::objects, &RecordingReader::parse_objects, "a mapped file is malformed"},
+      {recording::symbols, &RecordingReader::parse_symbols, "a symbol is malformed"},
       {recording::trailer, &RecordingReader::parse_trailer, "the number of events is wrong"},
   };
   for (const Part& part : kParts) {
@@ -176,15 +181,24 @@ Status RecordingReader::check_block(uint32_t kind, size_t offset) {
   return {};
 }
 
-bool RecordingReader::parse_probes() {
+// All entries of the block, each with its place in at_ should it be malformed.
+template <class TakeOne>
+bool RecordingReader::parse_entries(TakeOne take_one) {
   Decoder from(block_);
   for (uint32_t i = 0; i < block_count_; i++) {
     at_ = block_.size() - from.left();
+    if (!take_one(from)) return false;
+  }
+  return from.left() == 0;
+}
+
+bool RecordingReader::parse_probes() {
+  return parse_entries([this](Decoder& from) {
     Probe probe;
     if (!take_probe(from, probe) || !ids_.insert(probe.id).second) return false;
     probes_.push_back(std::move(probe));
-  }
-  return from.left() == 0;
+    return true;
+  });
 }
 
 bool RecordingReader::parse_events() {
@@ -197,17 +211,41 @@ bool RecordingReader::parse_events() {
 }
 
 bool RecordingReader::parse_processes() {
-  Decoder from(block_);
-  for (uint32_t i = 0; i < block_count_; i++) {
-    at_ = block_.size() - from.left();
+  return parse_entries([this](Decoder& from) {
     ProcessHead head{};
     RecordedProcess process;
-    if (!from.take(head) || !take_text(from, process.name)) return false;
+    if (!from.take(head) || !take_text(from, process.name) || !take_text(from, process.command_line)) return false;
     process.pid = head.pid;
-    process.ids = {head.ppid, head.uid, head.gid};
+    for_each_id(head, process.ids, [](const auto& field, auto& id) { id = field; });
     processes_.push_back(std::move(process));
-  }
-  return from.left() == 0;
+    return true;
+  });
+}
+
+bool RecordingReader::parse_objects() {
+  return parse_entries([this](Decoder& from) {
+    ObjectHead head{};
+    MappedObject object;
+    if (!from.take(head) || !take_text(from, object.name) || !take_text(from, object.path)) return false;
+    object.open_path = object.path;
+    object.is_program = (head.flags & kInProgram) != 0;
+    object.address = head.address;
+    object.offset = head.offset;
+    objects_[head.pid].push_back(std::move(object));
+    return true;
+  });
+}
+
+bool RecordingReader::parse_symbols() {
+  return parse_entries([this](Decoder& from) {
+    SymbolHead head{};
+    UserSymbol symbol;
+    if (!from.take(head) || !take_text(from, symbol.module) || !take_text(from, symbol.function)) return false;
+    symbol.address = head.function;
+    symbol.module_address = head.module;
+    symbols_->use_recorded(head.pid, head.at, std::move(symbol));
+    return true;
+  });
 }
 
 bool RecordingReader::parse_trailer() {
@@ -218,30 +256,35 @@ bool RecordingReader::parse_trailer() {
   return trailer.events == events_;
 }
 
+// They lie anywhere in the block: a firing has them as words.
+bool RecordingReader::take_frames(Decoder& from, size_t count, vm::Firing& firing) {
+  for (size_t i = 0; i < count; i++) {
+    if (!from.take(frames_[i])) return false;
+  }
+  firing.stack = std::span(frames_).first(count);
+  return true;
+}
+
 // Takes the event at at_; false, and nothing moved, if it is malformed.
 bool RecordingReader::decode(vm::Firing& firing) {
   std::span<const std::byte> bytes = std::span<const std::byte>(block_).subspan(at_);
   EventHead head{};
   if (!Decoder(bytes).take(head) || head.length < sizeof head || head.length > bytes.size()) return false;
   if (!ids_.contains(head.probe_id) || head.args >> firing.args.size() != 0) return false;
+  if (head.frames > kMostFrames || head.late > LateReads::kMostPieces) return false;
   Decoder from(bytes.subspan(sizeof head, head.length - sizeof head));
   firing = vm::Firing{};
-  firing.probe_id = head.probe_id;
-  firing.timestamp = head.timestamp;
-  firing.walltimestamp = head.walltimestamp;
-  firing.vtimestamp = head.vtimestamp;
-  firing.pid = head.pid;
-  firing.tid = head.tid;
-  firing.cpu = head.cpu;
-  firing.error_number = head.error_number;
+  for_each_field(head, firing, [](const auto& field, auto& of_firing) { of_firing = field; });
   for (size_t i = 0; i < firing.args.size(); i++) {
     if ((head.args >> i & 1) != 0 && !from.take(firing.args[i])) return false;
   }
-  if (!take_execname(from, head.execname, firing.execname)) return false;
-  for (size_t i = 0; i < head.memory; i++) {
-    if (!take_memory(from, memory_[i])) return false;
+  if (!take_execname(from, head.execname, firing.execname) || !take_frames(from, head.frames, firing)) return false;
+  const std::span<vm::CapturedMemory> pieces = std::span(memory_).first(size_t{head.memory} + head.late);
+  for (vm::CapturedMemory& piece : pieces) {
+    if (!take_memory(from, piece)) return false;
   }
-  firing.memory = std::span(memory_).first(head.memory);
+  firing.memory = pieces.first(head.memory);
+  firing.late = pieces.subspan(head.memory);
   if (from.left() != 0) return false;
   at_ += head.length;
   return true;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <optional>
 
 #include "common/clock.h"
 #include "runtime/instrument/replay/recording.h"
@@ -86,6 +87,13 @@ class Encoder {
   bool ok_ = true;
 };
 
+void put_pieces(Encoder& out, std::span<const vm::CapturedMemory> pieces) noexcept {
+  for (const vm::CapturedMemory& memory : pieces) {
+    out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), memory.is_string});
+    out.put_bytes(memory.bytes.data(), memory.bytes.size());
+  }
+}
+
 void append(std::vector<std::byte>& out, const void* bytes, size_t size) {
   const auto* from = static_cast<const std::byte*>(bytes);
   out.insert(out.end(), from, from + size);
@@ -133,6 +141,11 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::open(const std::string
   writer->write_all(&header, sizeof header);
   if (Status status = writer->status(); !status) return status.error();
   return writer;
+}
+
+RecordingWriter::RecordingWriter() {
+  new_processes_.reserve(kProcesses);
+  new_addresses_.reserve(kAddresses);
 }
 
 RecordingWriter::~RecordingWriter() {
@@ -184,15 +197,10 @@ void RecordingWriter::add_probe(const Probe& probe) {
 
 bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   EventHead head{};
-  head.probe_id = firing.probe_id;
-  head.timestamp = firing.timestamp;
-  head.walltimestamp = firing.walltimestamp;
-  head.vtimestamp = firing.vtimestamp;
-  head.pid = firing.pid;
-  head.tid = firing.tid;
-  head.cpu = firing.cpu;
-  head.error_number = firing.error_number;
+  for_each_field(head, firing, [](auto& field, const auto& of_firing) { field = of_firing; });
   head.memory = static_cast<uint8_t>(std::min<size_t>(firing.memory.size(), UINT8_MAX));
+  head.late = static_cast<uint16_t>(std::min(firing.late.size(), LateReads::kMostPieces));
+  head.frames = static_cast<uint16_t>(std::min<size_t>(firing.stack.size(), kMostFrames));
   std::string_view execname = firing.execname.substr(0, UINT8_MAX - 1);
   head.execname = static_cast<uint8_t>(execname.empty() ? 0 : execname.size() + 1);
   for (size_t i = 0; i < firing.args.size(); i++) head.args |= static_cast<uint16_t>((firing.args[i] != 0) << i);
@@ -204,10 +212,9 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   }
   out.put_bytes(execname.data(), execname.size());
   if (head.execname > 0) out.put('\0');
-  for (const vm::CapturedMemory& memory : firing.memory.first(head.memory)) {
-    out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), memory.is_string});
-    out.put_bytes(memory.bytes.data(), memory.bytes.size());
-  }
+  out.put_bytes(firing.stack.data(), head.frames * sizeof(uint64_t));
+  put_pieces(out, firing.memory.first(head.memory));
+  put_pieces(out, firing.late.first(head.late));
   if (!out.ok()) return false;
   auto length = static_cast<uint32_t>(out.used());
   std::memcpy(buffer_.data() + used_, &length, sizeof length);
@@ -227,32 +234,116 @@ void RecordingWriter::write(const vm::Firing& firing) noexcept {
   buffered_++;
   events_++;
   note_process(firing);
+  note_stack(firing);
 }
 
+namespace {
+
+// Where an entry is or can be; nothing: it is new, and there is no room, for a quarter stays free so that a search ends soon.
+template <class Entry, class IsFree, class IsIt>
+std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t hash, size_t used, IsFree is_free, IsIt is_it) {
+  size_t place = hash % table.size();
+  while (!is_free(table[place]) && !is_it(table[place])) place = (place + 1) % table.size();
+  if (is_free(table[place]) && used > table.size() / 4 * 3) return std::nullopt;
+  return static_cast<uint32_t>(place);
+}
+
+}  // namespace
+
+// Processes beyond those that there is room for have no ids in a replay.
 void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
-  // A quarter stays free, so that a search ends soon. Processes beyond that have no ppid, uid and gid in a replay.
-  if (firing.pid <= 0 || process_count_ > kProcesses / 4 * 3) return;
-  size_t place = static_cast<uint32_t>(firing.pid) % kProcesses;
-  while (processes_[place].pid != 0 && processes_[place].pid != firing.pid) place = (place + 1) % kProcesses;
-  SeenProcess& process = processes_[place];
-  if (process.pid != 0) return;
+  if (firing.pid <= 0) return;
+  const auto place = find_place(
+      processes_, static_cast<uint32_t>(firing.pid), process_count_, [](const SeenProcess& p) { return p.pid == 0; },
+      [&](const SeenProcess& p) { return p.pid == firing.pid; });
+  if (!place || processes_[*place].pid != 0) return;
+  SeenProcess& process = processes_[*place];
   process.pid = firing.pid;
   process_count_++;
+  new_processes_.push_back(*place);
   read_process_ids(firing.pid, process.ids);
   std::memcpy(process.name.data(), firing.execname.data(), std::min(firing.execname.size(), process.name.size() - 1));
 }
 
-void RecordingWriter::write_processes() {
+void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  for (const uint64_t address : firing.stack) {
+    const SeenAddress wanted{firing.pid, address};
+    const auto place = find_place(
+        addresses_, (address * kSpread) >> 32, address_count_, [](const SeenAddress& a) { return a.address == 0; },
+        [&](const SeenAddress& a) { return a == wanted; });
+    if (!place || address == 0 || addresses_[*place] == wanted) continue;
+    addresses_[*place] = wanted;
+    address_count_++;
+    new_addresses_.push_back(*place);
+  }
+}
+
+void RecordingWriter::learn() {
+  for (const uint32_t place : new_processes_) {
+    std::array<char, kCommandLine> line;
+    processes_[place].command_line.assign(line.data(), read_command_line(processes_[place].pid, line));
+  }
+  for (const uint32_t place : new_addresses_) symbols_->find(addresses_[place].pid, addresses_[place].address);
+  new_processes_.clear();
+  new_addresses_.clear();
+}
+
+// Each entry's bytes, in as many blocks as they need.
+template <class Entries, class Append>
+void RecordingWriter::write_entries(uint32_t kind, const Entries& entries, Append append) {
   std::vector<std::byte> payload;
   uint32_t count = 0;
-  for (const SeenProcess& process : processes_) {
-    if (process.pid == 0) continue;
-    ProcessHead head{process.pid, process.ids.ppid, process.ids.uid, process.ids.gid};
-    append(payload, &head, sizeof head);
-    append_text(payload, process.name.data());
-    count++;
+  for (const auto& entry : entries) {
+    count += append(payload, entry);
+    if (payload.size() < kBuffer) continue;
+    write_block(kind, count, payload);
+    payload.clear();
+    count = 0;
   }
-  write_block(recording::processes, count, payload);
+  if (count > 0) write_block(kind, count, payload);
+}
+
+namespace {
+
+bool append_symbol(std::vector<std::byte>& out, const UserSymbols::Answers::value_type& entry) {
+  const auto& [key, symbol] = entry;
+  const SymbolHead head{key.first, 0, key.second, symbol.address, symbol.module_address};
+  append(out, &head, sizeof head);
+  append_text(out, symbol.module);
+  append_text(out, symbol.function);
+  return true;
+}
+
+void append_object(std::vector<std::byte>& out, int32_t pid, const MappedObject& object) {
+  const ObjectHead head{pid, object.is_program ? kInProgram : 0u, object.address, object.offset};
+  append(out, &head, sizeof head);
+  append_text(out, object.name);
+  append_text(out, object.path);
+}
+
+}  // namespace
+
+void RecordingWriter::write_processes() {
+  write_entries(recording::processes, processes_, [](std::vector<std::byte>& out, const SeenProcess& process) {
+    if (process.pid == 0) return false;
+    ProcessHead head{};
+    head.pid = process.pid;
+    for_each_id(head, process.ids, [](auto& field, const auto& id) { field = id; });
+    append(out, &head, sizeof head);
+    append_text(out, process.name.data());
+    append_text(out, process.command_line);
+    return true;
+  });
+}
+
+void RecordingWriter::write_symbols() {
+  for (const int32_t pid : symbols_->pids())
+    write_entries(recording::objects, symbols_->objects(pid), [pid](std::vector<std::byte>& out, const MappedObject& object) {
+      append_object(out, pid, object);
+      return true;
+    });
+  write_entries(recording::symbols, symbols_->answers(), append_symbol);
 }
 
 Status RecordingWriter::status() const { return error_ == 0 ? Status() : cannot_write(path_, error_); }
@@ -260,7 +351,9 @@ Status RecordingWriter::status() const { return error_ == 0 ? Status() : cannot_
 Status RecordingWriter::finish(uint64_t drops) {
   if (fd_ < 0) return status();
   flush();
+  learn();
   write_processes();
+  write_symbols();
   Trailer trailer{events_, drops + lost_};
   write_block(recording::trailer, 1, std::as_bytes(std::span(&trailer, 1)));
   if (close(fd_) != 0 && error_ == 0) error_ = errno;
@@ -294,6 +387,7 @@ class RecordedInstrument : public Instrument, private EventSink {
     sink_ = &sink;
     auto count = inner_->poll(*this);
     if (!count) return count;
+    writer_->learn();
     if (Status written = writer_->status(); !written) return written.error();
     return count;
   }
@@ -303,9 +397,12 @@ class RecordedInstrument : public Instrument, private EventSink {
   void disable() override { inner_->disable(); }
 
  private:
+  // It is written once its clauses have read what they read late.
   void fire(vm::Firing& firing) noexcept override {
-    writer_->write(firing);
+    writer_->late_reads().begin();
     sink_->fire(firing);
+    firing.late = writer_->late_reads().pieces();
+    writer_->write(firing);
   }
 
   std::unique_ptr<Instrument> inner_;

@@ -55,6 +55,35 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"invalid address \(0x[0-9a-f]+\)")
 
+    def test_late_reads_stacks_and_names_are_as_in_the_run(self):
+        script = os.path.join(self.folder.name, "late.d")
+        pathlib.Path(script).write_text("""#pragma D option quiet
+            pid$target:looper:func:entry
+            {
+                /* no address of these can be foreseen */
+                printf("%s %s %d", copyinstr((arg0 ^ 1) ^ 1), stringof(copyin((arg0 ^ 1) ^ 1, 4)), *(char *)((arg0 ^ 1) ^ 1));
+                ustack(5); usym(ucaller); ufunc(ucaller); uaddr(arg0); umod(arg0);
+                printf("%s %d %d\\n", curpsinfo->pr_psargs, uid, ppid);
+                @[ustack(2), ufunc(ucaller)] = count();
+            }
+            pid$target:looper:func:entry /++n == 20/ { exit(0); }
+            """)
+        path = os.path.join(self.folder.name, "late.dvm")
+        run = dvm("record", "-o", path, "-s", script, "-c", program("looper") + " 100000000")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("hello DTrace hell 104", run.stdout)
+        self.assertIn("looper`main+0x", run.stdout)
+        replay = dvm("replay", path, "-s", script)
+        self.assertEqual((replay.stdout, replay.stderr), (run.stdout, ""))
+
+    def test_types_and_variables_are_taken_from_the_recorded_files(self):
+        script = "pid$target:types_separate:visit:entry { printf(\"%d %s\", args[0]->next->value, stringof(args[0]->name)); }"
+        path = os.path.join(self.folder.name, "types.dvm")
+        run = dvm("record", "-q", "-o", path, "-n", script, "-c", program("types_separate"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        replay = dvm("replay", "-q", path, "-n", script)
+        self.assertEqual((replay.returncode, replay.stdout.strip()), (0, "-5 first"), replay.stderr)
+
     def test_an_unfinished_recording_leaves_no_file(self):
         path = os.path.join(self.folder.name, "none.dvm")
         dvm("record", "-o", path, "-n", "nosuch:::probe", "-c", program("looper") + " 1")

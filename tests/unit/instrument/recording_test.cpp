@@ -89,6 +89,10 @@ class Recording : public testing::Test {
     firing.args = {0x1000 + i, 0, i, 0, 0, 0, 0, 0, 0, ~i};
     firing.execname = "sample";
     firing.memory = memory;
+    const std::array<uint64_t, 2> stack = {0x3000 + i, 0x4000};
+    firing.stack = stack;
+    vm::CapturedMemory late{0x5000, std::as_bytes(std::span("late", 4)), false};
+    firing.late = std::span(&late, i % 2);
     writer.write(firing);
   }
 
@@ -131,6 +135,9 @@ TEST_F(Recording, KeepsAllThatAFiringHas) {
     EXPECT_FALSE(firing.memory[1].is_string);
     EXPECT_EQ(firing.memory[1].bytes.size(), 8U);
     EXPECT_EQ(std::memcmp(firing.memory[1].bytes.data(), &i, 8), 0);
+    EXPECT_THAT(firing.stack, testing::ElementsAre(0x3000 + i, 0x4000));
+    ASSERT_EQ(firing.late.size(), i % 2);
+    for (const vm::CapturedMemory& late : firing.late) EXPECT_EQ(std::memcmp(late.bytes.data(), "late", 4), 0);
   }
   for (int twice = 0; twice < 2; twice++) {
     auto end = (*reader)->next(firing);
@@ -180,8 +187,41 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   EXPECT_EQ(process.pid, getpid());
   EXPECT_EQ(process.ids.ppid, getppid());
   EXPECT_EQ(process.ids.uid, getuid());
+  EXPECT_EQ(process.ids.sid, getsid(0));
+  EXPECT_EQ(process.ids.egid, getegid());
   EXPECT_EQ(process.name, "a-name");
+  EXPECT_THAT(process.command_line, HasSubstr("recording_test"));
   EXPECT_FALSE((*reader)->add_probes(catalog));  // they are there already
+}
+
+TEST_F(Recording, KeepsTheNamesOfWhatIsOnAStackAndOfWhatWasAskedFor) {
+  auto writer = RecordingWriter::open(path_, 0);
+  ASSERT_TRUE(writer);
+  (*writer)->add_probe(uprobe(5, "malloc", false));
+  (*writer)->symbols()->use_recorded(9, 0x10, {"module", "function", 0x8, 0x4});
+  vm::Firing firing;
+  firing.probe_id = 5;
+  firing.pid = 8;
+  const std::array<uint64_t, 3> stack = {0x1020, 0x1020, 0x77};
+  firing.stack = stack;
+  MappedObject here = UserSymbols().objects(getpid()).front();
+  here.address = 0x1000;
+  (*writer)->symbols()->use_recorded(8, {here});
+  (*writer)->write(firing);
+  (*writer)->learn();
+  ASSERT_TRUE((*writer)->finish(0));
+
+  auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  UserSymbols& symbols = *(*reader)->symbols();
+  EXPECT_EQ(symbols.find(9, 0x10)->function, "function");
+  EXPECT_EQ(symbols.find(9, 0x10)->module_address, 0x4U);
+  EXPECT_EQ(symbols.find(8, 0x1020)->module, here.name);
+  EXPECT_FALSE(symbols.find(8, 0x77));
+  ASSERT_EQ(symbols.objects(8).size(), 1U);
+  EXPECT_EQ(symbols.objects(8)[0].path, here.path);
+  EXPECT_EQ(symbols.objects(8)[0].offset, here.offset);
+  EXPECT_TRUE(symbols.objects(8)[0].is_program);
 }
 
 TEST_F(Recording, OfManyBlocksIsWhole) {
@@ -374,7 +414,11 @@ TEST_F(ForgedRecording, EventsAreChecked) {
   EXPECT_THAT(error_with(kind, offsetof(EventHead, args), uint16_t{0}), HasSubstr("an event is malformed"));
   EXPECT_THAT(error_with(kind, offsetof(EventHead, execname), uint8_t{255}), HasSubstr("an event is malformed"));
   EXPECT_THAT(error_with(kind, offsetof(EventHead, memory), uint8_t{255}), HasSubstr("an event is malformed"));
-  EXPECT_THAT(error_with(kind, sizeof(EventHead) + 16 + 7 + 8, UINT32_MAX), HasSubstr("an event is malformed"));
+  EXPECT_THAT(error_with(kind, offsetof(EventHead, frames), uint16_t{3}), HasSubstr("an event is malformed"));
+  EXPECT_THAT(error_with(kind, offsetof(EventHead, frames), uint16_t{0xffff}), HasSubstr("an event is malformed"));
+  EXPECT_THAT(error_with(kind, offsetof(EventHead, late), uint16_t{1}), HasSubstr("an event is malformed"));
+  EXPECT_THAT(error_with(kind, offsetof(EventHead, late), uint16_t{0xffff}), HasSubstr("an event is malformed"));
+  EXPECT_THAT(error_with(kind, sizeof(EventHead) + 16 + 7 + 16 + 8, UINT32_MAX), HasSubstr("an event is malformed"));
 }
 
 TEST_F(ForgedRecording, ProbesProcessesAndCountsAreChecked) {

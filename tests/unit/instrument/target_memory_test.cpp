@@ -69,6 +69,11 @@ TEST_F(Reads, IdsOfTheProcess) {
   EXPECT_EQ(ids.ppid, getpid());
   EXPECT_EQ(ids.uid, getuid());
   EXPECT_EQ(ids.gid, getgid());
+  EXPECT_EQ(ids.euid, geteuid());
+  EXPECT_EQ(ids.egid, getegid());
+  EXPECT_EQ(ids.pgid, getpgid(0));
+  EXPECT_EQ(ids.sid, getsid(0));
+  EXPECT_EQ(ids.threads, 1);
 }
 
 TEST_F(Reads, TheCommandLineIsRememberedWhenTheProcessIsGone) {
@@ -96,8 +101,13 @@ TEST_F(Reads, AProcessThatIsGoneIsUnknownButItsIdsAreRemembered) {
 }
 
 TEST_F(Reads, ARecordingAnswersForItsProcessesAndNothingIsReadOfLiveOnes) {
-  memory_.use_recorded({{child_, {7, 8, 9}, "b"}, {3, {1, 2, 3}, "a"}});
+  RecordedProcess one, other;
+  one.pid = child_, one.ids.ppid = 7, one.command_line = "a b";
+  other.pid = 3, other.ids.gid = 3;
+  memory_.use_recorded({one, other});
   EXPECT_EQ(memory_.ids(child_).ppid, 7);
+  EXPECT_EQ(memory_.command_line(child_), "a b");
+  EXPECT_EQ(memory_.command_line(getpid()), "");
   EXPECT_EQ(memory_.ids(3).gid, 3);
   EXPECT_EQ(memory_.ids(getpid()).uid, -1);
   std::byte bytes[4];

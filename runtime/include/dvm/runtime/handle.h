@@ -29,13 +29,18 @@
 
 namespace dvm::runtime {
 
+class LateReads;
+class UserSymbols;
+
 struct HandleConfig {
   dif::Options options;
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   vm::CostPolicy cost = vm::CostPolicy::none;
-  bool is_replay = false;                           // no late reads from a process: it may not exist here
-  std::vector<RecordedProcess> recorded_processes;  // of a replay: their ppid, uid and gid
+  bool is_replay = false;                           // nothing is read from a process: it may not exist here
+  std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
+  LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
+  std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
 };
 
 // What the ledger knows of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
@@ -66,6 +71,7 @@ class Handle {
   Catalog& catalog();
   dif::Options& options();
   bool is_replay() const;
+  UserSymbols& symbols();  // what processes have mapped
   void add_provider(std::unique_ptr<Provider> provider);
   bool has_provider(std::string_view name) const;
   void add_instrument(std::unique_ptr<Instrument> instrument);
