@@ -153,8 +153,13 @@ DVM_STORE(stx, uint64_t)
 #undef DVM_STORE
 
 DVM_BODY(allocs) {
-  r[op.rd] = address_of(allocate_scratch(state, r[op.r1]));
-  return unless_faulted(state);
+  const uint64_t size = r[op.r1];
+  std::byte* to = allocate_scratch(state, size);
+  if (!to) return Step::stop;
+  std::memset(to, 0, size);
+  state.moved += size;
+  r[op.rd] = address_of(to);
+  return Step::next;
 }
 DVM_BODY(copys) {
   const uint64_t size = r[op.r2];
