@@ -17,12 +17,15 @@ bool is_constant(const Step& s) {
 
 class Sinker {
  public:
-  explicit Sinker(Code& code) : code_(code), counts_(code), waiting_(code.registers) {}
+  explicit Sinker(Code& code) : code_(code), counts_(code), waiting_(code.registers) {
+    for (const Step& s : code.steps)
+      if (is_variable_store(s)) loads_.try_emplace(s.symbol);
+  }
 
   void run() {
     std::vector<Step> steps = std::move(code_.steps);
     for (const Step& s : steps) {
-      if (s.is_label || s.is_branch()) place_shared(nullptr);
+      if (s.is_label || s.is_branch()) place_shared(nullptr), place_loads();
       place_shared(&s);
       place_read(s);
       if (is_variable_store(s)) place_loads(s.symbol);
@@ -39,7 +42,7 @@ class Sinker {
     }
     if (counts_.reads[s.writes] != 1) return false;
     waiting_[s.writes] = {s, next_++};
-    if (s.symbol) loads_[s.symbol].push_back(s.writes);
+    if (const auto it = loads_.find(s.symbol); it != loads_.end()) it->second.push_back(s.writes);
     return true;
   }
 
@@ -59,6 +62,11 @@ class Sinker {
     for (const Step& s : shared_)
       if (is_due(s)) code_.steps.push_back(s);
     std::erase_if(shared_, is_due);
+  }
+
+  // A store may lie on one path only: what it would change is loaded before the paths part.
+  void place_loads() {
+    for (const auto& row : loads_) place_loads(row.first);
   }
 
   void place_loads(const Symbol* symbol) {
@@ -81,7 +89,7 @@ class Sinker {
   RegisterCounts counts_;
   std::vector<Waiting> waiting_;  // by register
   std::vector<Step> shared_;
-  std::map<const Symbol*, std::vector<Register>> loads_;
+  std::map<const Symbol*, std::vector<Register>> loads_;  // that wait, of variables that the code stores to
   unsigned next_ = 1;
 };
 
