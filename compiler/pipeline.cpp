@@ -97,6 +97,7 @@ void lower_source(Job& job, Session& session) {
   for (const CheckedClause& clause : job.clauses) {
     job.result.matched += clause.matched;
     if (session.options.print_tree) job.result.tree += print_checked(clause);
+    if (session.options.inspect) session.options.inspect(clause);
     job.result.program.clauses.push_back(lower_clause(clause, session));
   }
 }

@@ -98,6 +98,7 @@ class ExprLowering {
   void store(const Place& place, Register reg);
   void open(const Place& place);
   void close(const Place& place);
+  Register stepped(Register old, Op op, const Type* type);
   Value step(const Expr& target, Op op, bool postfix);
   Register address_of(const Expr& e);
   Value load_memory(Register address, const Type* type, bool is_user);
@@ -111,7 +112,6 @@ class ExprLowering {
 
   // lower_translation.cpp
   Register offset_by(Register base, uint64_t offset);
-  void clear(Register base, uint64_t size);
   void copy_string(Register string, Register to, uint64_t size);
   void store_member(Register base, const TranslatedMember& member);
 

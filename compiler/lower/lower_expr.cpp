@@ -34,7 +34,10 @@ Register ExprLowering::canonical(const Expr& e) {
 // The value with the low bytes that `type` has.
 Value ExprLowering::lower_low(const Expr& e, const Type* type) {
   const Type &from = resolve(*e.type), &to = resolve(*type);
-  if (to.is_bool && !from.is_bool && is_scalar(e.type)) return truth(e);
+  if (to.is_bool && !from.is_bool && is_scalar(e.type)) {
+    const auto* constant = as<Integer>(&e);
+    return constant ? Value{out_.integer(constant->value != 0)} : truth(e);
+  }
   Value v = lower(e);
   if (!is_scalar(e.type) || !is_scalar(type)) return v;
   if (from.size < to.size) normalize(v, e.type);

@@ -186,14 +186,20 @@ Value ExprLowering::finish(const Place& p, Value v, const Type* from) {
   return p.field ? extract_bits(v.reg, *p.field, 0) : v;
 }
 
-// ++ and --.
+// What ++ and -- make of a value. A _Bool becomes 1, or what it was not.
+Register ExprLowering::stepped(Register old, Op op, const Type* type) {
+  if (resolve(*type).is_bool) return op == Op::increment ? out_.integer(1) : out_.log(Opcode::xor_, old, out_.integer(1));
+  const Register by = out_.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
+  return out_.log(op == Op::increment ? Opcode::add : Opcode::sub, old, by);
+}
+
 Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
   const Place p = place(target);
   open(p);
   const Value old = load(p);
-  const Register by = out_.integer(is_pointer(target.type) ? resolve(*target_of(target.type)).size : 1);
-  const Value changed{out_.log(op == Op::increment ? Opcode::add : Opcode::sub, old.reg, by), false};
-  const Value after = finish(p, changed, types_.promote(target.type));
+  const Type* type = p.stored_type();
+  const Value changed{stepped(old.reg, op, type), false};
+  const Value after = finish(p, changed, resolve(*type).is_bool ? type : types_.promote(type));
   close(p);
   return postfix ? old : after;
 }

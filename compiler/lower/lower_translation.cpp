@@ -13,13 +13,6 @@ Register ExprLowering::offset_by(Register base, uint64_t offset) {
   return offset == 0 ? base : out_.log(Opcode::add, base, out_.integer(offset));
 }
 
-// Scratch holds what an earlier allocation left. One word is cleared, then what is clear is copied behind itself.
-void ExprLowering::clear(Register base, uint64_t size) {
-  out_.store(Opcode::stx, 0, base);
-  for (uint64_t done = 8; done < size; done *= 2)
-    out_.copy(base, out_.integer(std::min(done, size - done)), offset_by(base, done));
-}
-
 // As much of a string as fits, with its NUL.
 void ExprLowering::copy_string(Register string, Register to, uint64_t size) {
   out_.push_string(string);
@@ -48,9 +41,7 @@ void ExprLowering::store_member(Register base, const TranslatedMember& member) {
 
 Value ExprLowering::lower_node(const Translate& e) {
   if (e.operand) lower_statement(*e.operand);
-  const uint64_t size = std::max<uint64_t>(resolve(*e.type).size, 8);
-  const Register base = out_.unary(Opcode::allocs, out_.integer(size));
-  clear(base, size);
+  const Register base = out_.unary(Opcode::allocs, out_.integer(resolve(*e.type).size));
   for (const TranslatedMember& member : e.members) store_member(base, member);
   return {base};
 }

@@ -3,12 +3,16 @@
 // One walk over the code. A value is known by its opcode and operands, and by the version of what it reads: each store to a
 // variable, and whatever may write to memory, begins a new version. What was computed before is taken again if its block
 // dominates the current one, that is, if every path led through it; since branches only go ahead, dominators are known on the
-// way.
+// way. What a variable has just been given need not be loaded, and what is known to fit a type (range.h) need not be extended to
+// it.
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/lower/optimize.h"
+#include "compiler/lower/range.h"
 
 namespace dvm::compiler {
 
@@ -18,6 +22,7 @@ namespace {
 
 constexpr unsigned kMaxWalk = 256;  // dominators looked at for one value
 constexpr uint32_t kNoBlock = ~uint32_t{0};
+constexpr uint64_t kLow32 = 0xffffffff;
 
 struct Key {
   Opcode op;
@@ -72,7 +77,13 @@ bool is_shift(Opcode op) { return op == Opcode::sll || op == Opcode::srl || op =
 class Numbering {
  public:
   explicit Numbering(Code& code)
-      : code_(code), counts_(code), same_(code.registers), made_(code.registers), arrivals_(code.labels, kNoBlock) {
+      : code_(code),
+        counts_(code),
+        same_(code.registers),
+        made_(code.registers),
+        ranges_(code.registers),
+        arrivals_(code.labels, kNoBlock) {
+    ranges_[0] = Range::constant(0);
     for (Register r = 0; r < code.registers; r++) same_[r] = r;
     for (uint32_t i = 0; i < code.steps.size(); i++) last_write_[code.steps[i].writes] = i;
     block_ = dominators_.add(kNoBlock);
@@ -96,10 +107,11 @@ class Numbering {
     if (s.is_branch()) return branch(s);
     if (s.is_compare()) return compare(s);
     if (s.op == Opcode::ret) is_reached_ = false;
-    if (is_variable_store(s)) versions_[s.symbol]++;
+    if (is_variable_store(s)) note_store(s);
     if (changes_memory(s)) memory_++;
     if (s.writes == 0) return keep(s);
     if (counts_.writes[s.writes] > 1) return keep_shared(s);
+    take_stored(s);
     simplify(s);
     if (s.op == Opcode::mov && is_settled(s.reads[0]))
       same_[s.writes] = s.reads[0];
@@ -164,31 +176,79 @@ class Numbering {
   void compare(Step& s) {
     codes_.reset();
     if (s.op == Opcode::scmp) return compare_strings(s);
+    if (!asks_for_order_with_sign()) compare_masked(s);
     const auto left = constant(s.reads[0]), right = s.op == Opcode::tst ? 0 : constant(s.reads[1]);
     if (left && right) codes_ = {*left, *right};
     if (is_text(s.reads[0]) && right == 0) codes_ = {1, 0};
-    if (right) compare_low(s, *right);
+    right ? compare_low(s, *right) : compare_both_low(s);
     if (s.reads[1] == 0 && asks_for_zero()) s.op = Opcode::tst;
     keep(s);
   }
 
-  // The branch that follows does: tst answers nothing else.
-  bool asks_for_zero() const {
+  // By the branch that reads the comparison.
+  Opcode asked() const {
     uint32_t next = at_ + 1;
     while (next < steps_.size() && !steps_[next].is_branch()) next++;
-    return next < steps_.size() && (steps_[next].op == Opcode::be || steps_[next].op == Opcode::bne);
+    return next < steps_.size() ? steps_[next].op : Opcode::nop;
+  }
+  // tst answers nothing else.
+  bool asks_for_zero() const { return asked() == Opcode::be || asked() == Opcode::bne; }
+  bool asks_for_order_with_sign() const {
+    return asked() == Opcode::bl || asked() == Opcode::ble || asked() == Opcode::bg || asked() == Opcode::bge;
   }
 
-  // v << j >> k against a constant is v << j against that constant << k, if j is at least k.
+  // Two 32-bit values without sign compare as they do when their highest bit is repeated above.
+  void compare_masked(Step& s) {
+    const Register left = without_mask(s.reads[0]), right = without_mask(s.reads[1]);
+    const auto value = constant(s.reads[1]);
+    if (left == s.reads[0] || (right == s.reads[1] && (!value || *value > kLow32))) return;
+    if (value) return compare_with(s, left, static_cast<uint64_t>(static_cast<int32_t>(*value)));
+    s.reads[0] = left;
+    if (s.op == Opcode::cmp) s.reads[1] = right;
+  }
+
+  void compare_with(Step& s, Register left, uint64_t value) {
+    s.reads[0] = left;
+    if (s.op == Opcode::cmp) s.reads[1] = value == 0 ? 0 : new_constant(value);
+  }
+
+  // What a register was before its high half was cleared, if that repeated its sign; else the register.
+  Register without_mask(Register r) const {
+    const Step& masked = made_[r].step;
+    const bool is_masked = r != 0 && masked.op == Opcode::and_ && constant(masked.reads[1]) == kLow32;
+    return is_masked && is_settled(masked.reads[0]) && ranges_[masked.reads[0]].is_within(Range::of_bits(32, true))
+               ? masked.reads[0]
+               : r;
+  }
+
+  // v << j >> k against a constant is v << j against that constant << k, if j is at least k. An extension needs one shift less.
   void compare_low(Step& s, uint64_t right) {
-    const Step& shifted = made_[s.reads[0]].step;
-    if (shifted.op != Opcode::sra) return;
-    const Step& up = made_[shifted.reads[0]].step;
-    const auto up_by = constant(up.reads[1]), by = constant(shifted.reads[1]);
-    if (up.op != Opcode::sll || !by || !up_by || *by >= 64 || *up_by >= 64 || *up_by < *by) return;
-    const uint64_t moved = right << *by;
-    if (static_cast<uint64_t>(static_cast<int64_t>(moved) >> *by) != right) return;
-    s.reads = {shifted.reads[0], moved == 0 ? 0 : new_constant(moved)};
+    const auto [up, by] = shifted_up(s.reads[0]);
+    const uint64_t moved = right << by;
+    if (up == 0 || static_cast<uint64_t>(static_cast<int64_t>(moved) >> by) != right) return;
+    s.reads = {up, moved == 0 ? 0 : new_constant(moved)};
+  }
+
+  void compare_both_low(Step& s) {
+    const auto [left, left_by] = shifted_up(s.reads[0]);
+    const auto [right, right_by] = shifted_up(s.reads[1]);
+    if (left != 0 && right != 0 && left_by == right_by) s.reads = {left, right};
+  }
+
+  // The w of a register that has w >> k with nothing in the k low bits of w, and k; register 0 for another.
+  std::pair<Register, uint64_t> shifted_up(Register r) const {
+    const Step& down = made_[r].step;
+    const auto by = r != 0 && down.op == Opcode::sra ? constant(down.reads[1]) : std::nullopt;
+    if (!by || *by >= 64 || clear_bits(down.reads[0]) < *by) return {};
+    return {down.reads[0], *by};
+  }
+
+  // How many of the low bits are 0.
+  uint64_t clear_bits(Register r) const {
+    const Step& made = made_[r].step;
+    const auto by = r != 0 ? constant(made.reads[1]) : std::nullopt;
+    if (made.op == Opcode::sll && by && *by < 64) return *by;
+    return made.op == Opcode::mul && by && *by != 0 ? static_cast<uint64_t>(std::countr_zero(*by)) : 0;
   }
 
   // How much of a string is compared depends on strsize, but for its first character.
@@ -221,6 +281,8 @@ class Numbering {
 
   // The register has other values on other paths.
   void keep_shared(Step& s) {
+    const bool is_first = written_.insert(s.writes).second;
+    ranges_[s.writes] = is_first ? range_of(s) : join(ranges_[s.writes], range_of(s));
     if (s.op == Opcode::mov && s.reads[0] != 0) {
       const Step& from = made_[s.reads[0]].step;
       if (from.op == Opcode::setx || from.op == Opcode::sets) s.op = from.op, s.value = from.value, s.reads = {};
@@ -233,6 +295,7 @@ class Numbering {
     same_.push_back(s.writes);
     counts_.writes.push_back(1);
     made_.emplace_back();
+    ranges_.emplace_back();
     return number(s);
   }
 
@@ -265,7 +328,49 @@ class Numbering {
                             (right == ~uint64_t{0} && s.op == Opcode::and_);
     if (keeps_left) return become_copy(s, s.reads[0]);
     if (right == 0 && (s.op == Opcode::mul || s.op == Opcode::and_)) return become_constant(s, 0);
+    if (fits_mask(s, right)) return become_copy(s, s.reads[0]);
+    if (s.op == Opcode::sra && skip_extension(s, right)) return;
+    if (s.op == Opcode::sdiv) return divide_shifted(s, right);
+    if (s.op == Opcode::sll && shift_product(s, right)) return;
     merge_constants(s, right);
+  }
+
+  // v & 0xff of what is no larger.
+  bool fits_mask(const Step& s, uint64_t mask) const {
+    return s.op == Opcode::and_ && (mask & (mask + 1)) == 0 &&
+           ranges_[s.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)});
+  }
+
+  // v << j >> k is v >> (k - j) if v has room above for j bits.
+  bool skip_extension(Step& s, uint64_t by) {
+    const Step& up = made_[s.reads[0]].step;
+    const auto up_by = s.reads[0] != 0 && up.op == Opcode::sll ? constant(up.reads[1]) : std::nullopt;
+    if (!up_by || *up_by == 0 || by < *up_by || by >= 64 || !is_settled(up.reads[0])) return false;
+    if (!ranges_[up.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(*up_by), true))) return false;
+    if (by == *up_by) return become_copy(s, up.reads[0]), true;
+    s.reads = {up.reads[0], new_constant(by - *up_by)};
+    return true;
+  }
+
+  // (w >> k) / c is w / (c << k), where w has nothing in its k low bits.
+  void divide_shifted(Step& s, uint64_t by) {
+    const auto [up, down_by] = shifted_up(s.reads[0]);
+    const uint64_t moved = by << down_by;
+    if (up == 0) return;
+    if (static_cast<int64_t>(moved) >> down_by == static_cast<int64_t>(by)) s.reads = {up, new_constant(moved)};
+  }
+
+  // (v * c) << k is v * (c << k), and so is -v; but a shift that loses nothing is better left for the shift back.
+  bool shift_product(Step& s, uint64_t by) {
+    const Step& inner = made_[s.reads[0]].step;
+    if (s.reads[0] == 0 || by == 0 || by >= 64) return false;
+    if (ranges_[s.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(by), true))) return false;
+    const bool is_negated = inner.op == Opcode::sub && inner.reads[0] == 0;
+    const Register of = inner.reads[is_negated ? 1 : 0];
+    const auto factor = is_negated ? ~uint64_t{0} : inner.op == Opcode::mul ? constant(inner.reads[1]) : std::nullopt;
+    if (!factor || *factor << by == 0 || !is_settled(of)) return false;
+    s.op = Opcode::mul, s.reads = {of, new_constant(*factor << by)};
+    return true;
   }
 
   // (v op a) op b is v op (a op b).
@@ -282,6 +387,29 @@ class Numbering {
     s.reads = {inner.reads[0], *both == 0 ? 0 : new_constant(*both)};
   }
 
+  // Variables.
+
+  void note_store(const Step& s) {
+    versions_[s.symbol]++;
+    stored_[s.symbol] = {block_, s};
+  }
+
+  // A load of what was stored on the way here, if the variable has it as it is. A thread's variable may be dropped.
+  void take_stored(Step& s) {
+    const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? stored_.find(s.symbol) : stored_.end();
+    if (it == stored_.end() || !is_scalar(s.symbol->type) || !dominators_.dominates(it->second.block, block_)) return;
+    const Register value = it->second.step.reads[0];
+    const bool is_whole = resolve(*s.symbol->type).size >= 8 || ranges_[value].is_within(of_type(s.symbol->type));
+    if (is_whole && is_settled(value)) become_copy(s, value);
+  }
+
+  Range range_of(const Step& s) const {
+    if (s.op == Opcode::setx) return Range::constant(s.value);
+    if (s.symbol) return of_type(s.symbol->type);
+    if (is_memory_load(s)) return of_load(s.op);
+    return of_operation(s.op, ranges_[s.reads[0]], ranges_[s.reads[1]]);
+  }
+
   std::optional<uint32_t> version_of(const Step& s) {
     if (is_scalar_load(s)) return versions_[s.symbol];
     if (is_memory_load(s)) return memory_;
@@ -292,6 +420,7 @@ class Numbering {
   // Keeps the step, unless its value is there. Returns the register that has it.
   Register number(const Step& s) {
     made_[s.writes] = {block_, s};
+    ranges_[s.writes] = range_of(s);
     const auto version = version_of(s);
     const bool settled = is_settled(s.reads[0]) && is_settled(s.reads[1]);
     if (!version || !settled) {
@@ -314,6 +443,8 @@ class Numbering {
   std::unordered_map<Register, uint32_t> last_write_;
   std::vector<Register> same_;  // a register with the same value, that was there first
   std::vector<Definition> made_;
+  std::vector<Range> ranges_;             // by register; of one with several values, those so far
+  std::unordered_set<Register> written_;  // of the latter
   std::unordered_map<Key, Register, KeyHash> numbers_;
 
   Dominators dominators_;
@@ -322,6 +453,7 @@ class Numbering {
   bool is_reached_ = true;
 
   std::map<const Symbol*, uint32_t> versions_;
+  std::map<const Symbol*, Definition> stored_;  // the last store, and where
   uint32_t memory_ = 0;
   std::optional<std::pair<uint64_t, uint64_t>> codes_;  // what was compared, if it is known
 };

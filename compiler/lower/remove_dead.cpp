@@ -1,6 +1,7 @@
-// What nobody reads: values, comparisons without a branch, branches to what follows. Tests:
+// What nobody reads: values, temporary variables, comparisons without a branch, branches to what follows. Tests:
 // tests/unit/compiler/optimize_test.cpp.
 #include <algorithm>
+#include <set>
 
 #include "compiler/lower/optimize.h"
 
@@ -33,7 +34,10 @@ class Remover {
   explicit Remover(Code& code)
       : code_(code), counts_(code), read_(code.registers), is_constant_(code.registers), leads_to_(code.labels) {
     for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
-    for (const Step& s : code.steps) is_constant_[s.writes] = !s.is_label && s.op == Opcode::setx;
+    for (const Step& s : code.steps) {
+      is_constant_[s.writes] = !s.is_label && s.op == Opcode::setx;
+      if (s.symbol && !is_variable_store(s)) loaded_.insert(s.symbol);
+    }
   }
 
   // From the end, so that all that reads a value is seen before what makes it.
@@ -49,6 +53,7 @@ class Remover {
   bool keep(Step& s) {
     if (s.is_label) return note_label(s);
     if (s.is_branch()) return keep_branch(s);
+    if (is_variable_store(s) && s.symbol->is_temporary && !loaded_.contains(s.symbol)) return false;
     if (s.is_compare()) {
       const bool is_read = codes_read_ || s.op == Opcode::scmp;  // of bad addresses
       codes_read_ = false;
@@ -104,6 +109,7 @@ class Remover {
   RegisterCounts counts_;
   std::vector<bool> read_;  // by a step that comes later
   std::vector<bool> is_constant_;
+  std::set<const Symbol*> loaded_;
   std::vector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
   std::vector<Label> leads_to_;        // a label, or where the `ba` at it goes
   std::vector<Label> here_;            // the labels between the step and the next one that is kept

@@ -193,7 +193,7 @@ ExprPtr ExprChecker::bind_operand(Translate& e, unsigned uses, ExprPtr& set) {
     v->scope = dif::Scope::clause, v->name = name;
     return v;
   };
-  s_.symbols.add_variable(dif::Scope::clause, variable()->name, type);
+  s_.symbols.add_variable(dif::Scope::clause, variable()->name, type).is_temporary = true;
   auto assign = std::make_unique<Assign>(e.where);
   assign->target = variable();
   assign->value = convert(std::move(e.operand), type);

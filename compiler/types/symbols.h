@@ -34,6 +34,7 @@ struct Symbol {
   std::vector<InlineParameter> parameters;  // of an inline
   bool has_parameters = false;
   bool is_expanding = false;         // an inline that its own body names
+  bool is_temporary = false;         // of one expression; nobody reads it afterwards
   const SourceFile* file = nullptr;  // where it is declared; null: nowhere
   dif::Attributes attributes;
   uint32_t version = 0;  // of D that brought it

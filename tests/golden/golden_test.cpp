@@ -2,9 +2,11 @@
 //   parse/  .ast: the AST as parsed, and diagnostics
 //   sema/   .sema: variables, aggregations and options, or diagnostics
 //   tree/   .tree: the checked clauses with the types of their expressions
-//   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier
+//   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier, and be no longer than dtrace's
+//           unless longer.txt says why
 // tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
-// files. In a comment, @program gives the script a traced program (fake_program.h), @description makes the script a program of -n,
+// files. In a comment, @program gives the script a traced program (fake_program.h), @description makes the script a program of
+// -n,
 // @refuse-unused asks about arguments, and a line that is the comment "@repeat N text" stands for N lines of the text, with their
 // number for each #.
 
@@ -17,9 +19,11 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/sema/session.h"
 #include "dvm/compiler/compile.h"
 #include "dvm/vm/verify.h"
 #include "tests/golden/fake_program.h"
+#include "tests/support/dtrace_length.h"
 
 namespace dvm::compiler {
 namespace {
@@ -169,17 +173,70 @@ void verify(const dif::Difo& difo) {
     for (const vm::VerifyError& e : *errors) ADD_FAILURE() << e.pc << ": " << e.message;
 }
 
+// An expression of a clause, with what dtrace's code for it would take.
+struct Counted {
+  std::string text;
+  size_t dtrace = 0;
+};
+
+void count(const Expr* e, const SourceFile& file, std::vector<Counted>& to) {
+  if (!e) return;
+  const std::string_view text = file.text();
+  to.push_back({std::string(text.substr(e->where.begin, e->where.end - e->where.begin)), dtrace_length(*e)});
+}
+
+// In the order of the objects of the clause.
+std::vector<Counted> count(const CheckedClause& clause, const SourceFile& file) {
+  std::vector<Counted> list;
+  count(clause.predicate.get(), file, list);
+  for (const CheckedAction& action : clause.actions)
+    for (const ExprPtr& arg : action.args) count(arg.get(), file, list);
+  return list;
+}
+
+std::vector<const dif::Difo*> objects(const dif::EcbDesc& clause) {
+  std::vector<const dif::Difo*> list;
+  if (clause.predicate) list.push_back(&clause.predicate->difo);
+  for (const dif::ActDesc& action : clause.actions)
+    for (const dif::RecDesc& arg : action.args) list.push_back(&arg.difo);
+  return list;
+}
+
+// The lines of longer.txt about the script, without the reasons below them.
+std::vector<std::string> longer(const std::string& script) {
+  std::vector<std::string> list;
+  std::istringstream in(read(kRoot / "lower/longer.txt"));
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(script + ": ")) list.push_back(line);
+  return list;
+}
+
+void compare_lengths(const std::string& script, const std::vector<std::vector<Counted>>& dtrace, const dif::Program& program) {
+  std::vector<std::string> found;
+  ASSERT_EQ(dtrace.size(), program.clauses.size());
+  for (size_t i = 0; i < dtrace.size(); i++) {
+    const std::vector<const dif::Difo*> ours = objects(program.clauses[i]);
+    ASSERT_EQ(dtrace[i].size(), ours.size());
+    for (size_t k = 0; k < ours.size(); k++)
+      if (ours[k]->text.size() > dtrace[i][k].dtrace)
+        found.push_back(fmt::format("{}: {} > {}: {}", script, ours[k]->text.size(), dtrace[i][k].dtrace, dtrace[i][k].text));
+  }
+  EXPECT_EQ(found, longer(script)) << "longer than dtrace's code, and what lower/longer.txt says";
+}
+
 TEST_P(Lower, Golden) {
+  const SourceFile file(source_);
+  std::vector<std::vector<Counted>> lengths;
+  options_.inspect = [&](const CheckedClause& clause) { lengths.push_back(count(clause, file)); };
   const CompileResult result = compile({&source_, 1}, options_);
   check_tag(result.diagnostics);
   std::string text;
   for (const CompiledSource& program : result.programs) {
     text += print_dif(program.program);
-    for (const dif::EcbDesc& clause : program.program.clauses) {
-      if (clause.predicate) verify(clause.predicate->difo);
-      for (const dif::ActDesc& action : clause.actions)
-        for (const dif::RecDesc& arg : action.args) verify(arg.difo);
-    }
+    for (const dif::EcbDesc& clause : program.program.clauses)
+      for (const dif::Difo* difo : objects(clause))
+        if (!difo->text.empty()) verify(*difo);
+    compare_lengths(source_.name, lengths, program.program);
   }
   compare(".dif", text + diagnostics(result.diagnostics));
 }

@@ -16,3 +16,6 @@ BEGIN { trace((x / y) * 0); trace((x / 3) * 0); }
 /* More values than registers, if all were loaded in their turn. */
 BEGIN { x = a + (b + (c + (d + (e + (f + (g + (h + (i + (x + y))))))))); }
 BEGIN { x = 100 * (a + 101 * (b - 102 * (c + 103 * (d - 104 * (e + 105 * (f - 106 * (g + 107 * (h - 108)))))))); }
+
+/* Loaded before the paths of which one stores. */
+BEGIN { trace(x + (y ? 1 : (x = 2))); }

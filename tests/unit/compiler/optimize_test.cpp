@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "compiler/sema/session.h"
+#include "tests/support/dtrace_length.h"
 #include "tests/unit/compiler/script.h"
 
 namespace dvm {
@@ -171,15 +173,23 @@ constexpr Listing kListings[] = {
     {"int x;", "trace(x > 3 ? 1 : 2);", 14, 7},
     {"int x;", "trace((x << 3) == 5);", 10, 9},
     {"int x;", "trace((unsigned)(x - 8) > 5);", 13, 11},
+    {"char c;", "trace((c + 1) / 2);", 6, 6},
+    {"int x;", "trace((x & 0xff) + 1 > 5);", 12, 11},
+    {"int x;", "trace(x < 7u);", 8, 7},
+    {"int x;", "trace(x * 3 > 7);", 10, 9},
     {"int x;", "trace(x ^^ arg0);", 10, 10},
     {"", "trace((short)arg0);", 5, 2},
-    {"int i;", "x = (i = 4, i + 1);", 7, 7},
-    {"int a[string, int];", "a[\"x\", 1]++;", 10, 8},
-    {"int a[string, int]; self int m[int];", "self->m[tid] = a[\"x\", 1];", 11, 10},
-    {"", "trace(strlen(strjoin(\"a\", lltostr(pid))));", 16, 10},
+    {"int i;", "x = (i = 4, i + 1);", 7, 5},
+    {"int a[string, int];", "a[\"x\", 1]++;", 11, 8},
+    {"int a[string, int]; self int m[int];", "self->m[tid] = a[\"x\", 1];", 12, 10},
+    {"", "trace(strlen(strjoin(\"a\", lltostr(pid))));", 19, 10},
     {"struct s { char c; int b:5; long l[3]; }; this struct s *p;", "this->p->b = 3;", 14, 8},
     {"struct s { char c; int b:5; long l[3]; }; this struct s *p;", "trace(*(this->p->l + 1));", 9, 5},
 };
+
+size_t dtrace_length(const compiler::CheckedClause& clause) {
+  return compiler::dtrace_length(clause.predicate ? *clause.predicate : *clause.actions.back().args.back());
+}
 
 size_t length(const dif::EcbDesc& clause) {
   if (clause.predicate) return clause.predicate->difo.text.size();
@@ -192,10 +202,14 @@ TEST(Optimize, CodeIsNoLongerThanDTraces) {
     const std::string text =
         fmt::format("{}\nBEGIN {} {{ {} }}\n", row.before, is_predicate ? row.statement : "", is_predicate ? "" : row.statement);
     const compiler::Source source{"test.d", text, false};
-    const compiler::CompileResult result = compiler::compile({&source, 1}, {});
+    compiler::CompileOptions options;
+    size_t counted = 0;
+    options.inspect = [&](const compiler::CheckedClause& clause) { counted = dtrace_length(clause); };
+    const compiler::CompileResult result = compiler::compile({&source, 1}, options);
     ASSERT_FALSE(result.programs.empty()) << text << compiler::render(result.diagnostics.at(0), source, true);
     const dif::EcbDesc& clause = result.programs[0].program.clauses.back();
     EXPECT_EQ(length(clause), row.ours) << text << compiler::print_dif(result.programs[0].program);
+    EXPECT_EQ(counted, row.dtrace) << text;
     EXPECT_LE(row.ours, row.dtrace) << text;
   }
 }

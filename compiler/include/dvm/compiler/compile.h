@@ -1,6 +1,7 @@
 #pragma once
 // D source to dif::Program. compiler/pipeline.cpp has the passes in order.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -15,6 +16,8 @@
 #include "dvm/dif/stability.h"
 
 namespace dvm::compiler {
+
+struct CheckedClause;
 
 // One program: a script (-s) or a text of the command line (-n).
 struct Source {
@@ -45,6 +48,9 @@ struct CompileOptions {
   uint64_t string_size = 256;                 // -x strsize: sizeof (string)
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
   TypeCatalog* types = nullptr;               // null: there is no traced program to ask
+
+  // Sees each clause before its code is made: for tests, which may look into the compiler.
+  std::function<void(const CheckedClause&)> inspect = {};
 };
 
 struct CompiledSource {

@@ -1,0 +1,154 @@
+// Arithmetic of ranges. Tests: tests/unit/compiler/optimize_test.cpp.
+#include "compiler/lower/range.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace dvm::compiler {
+
+using dif::Opcode;
+
+namespace {
+
+constexpr Range kAll{};
+
+Range add(const Range& a, const Range& b) {
+  Range r;
+  const bool over = __builtin_add_overflow(a.low, b.low, &r.low) || __builtin_add_overflow(a.high, b.high, &r.high);
+  return over ? kAll : r;
+}
+
+Range subtract(const Range& a, const Range& b) {
+  Range r;
+  const bool over = __builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high);
+  return over ? kAll : r;
+}
+
+Range multiply(const Range& a, const Range& b) {
+  int64_t p[4];
+  if (__builtin_mul_overflow(a.low, b.low, &p[0]) || __builtin_mul_overflow(a.low, b.high, &p[1]) ||
+      __builtin_mul_overflow(a.high, b.low, &p[2]) || __builtin_mul_overflow(a.high, b.high, &p[3]))
+    return kAll;
+  const auto [low, high] = std::minmax_element(std::begin(p), std::end(p));
+  return {*low, *high};
+}
+
+// The bits of which all that are above are equal to the highest.
+unsigned width(const Range& r) {
+  const auto bits = [](int64_t v) { return 65 - std::countl_zero(static_cast<uint64_t>(v < 0 ? ~v : v)); };
+  return static_cast<unsigned>(std::max(bits(r.low), bits(r.high)));
+}
+
+Range bit_and(const Range& a, const Range& b) {
+  if (a.is_positive() && b.is_positive()) return {0, std::min(a.high, b.high)};
+  if (a.is_positive()) return {0, a.high};
+  if (b.is_positive()) return {0, b.high};
+  return Range::of_bits(std::max(width(a), width(b)), true);
+}
+
+// Of or and xor.
+Range bit_or(const Range& a, const Range& b) {
+  const Range r = Range::of_bits(std::max(width(a), width(b)), true);
+  return a.is_positive() && b.is_positive() ? Range{0, r.high} : r;
+}
+
+Range shift_left(const Range& a, const Range& by) {
+  if (!by.is_constant() || by.low < 0 || by.low > 62) return kAll;
+  return multiply(a, Range::constant(uint64_t{1} << by.low));
+}
+
+Range shift_right(const Range& a, const Range& by) {
+  if (!by.is_constant() || by.low < 0 || by.low > 63) return {std::min<int64_t>(a.low, 0), std::max<int64_t>(a.high, -1)};
+  return {a.low >> by.low, a.high >> by.low};
+}
+
+Range shift_right_unsigned(const Range& a, const Range& by) {
+  if (a.is_positive()) return shift_right(a, by);
+  if (!by.is_constant() || by.low < 1 || by.low > 63) return kAll;
+  return {0, static_cast<int64_t>(~uint64_t{0} >> by.low)};
+}
+
+// The quotient is no farther from 0 than the dividend, on either side.
+Range divide(const Range& a) {
+  if (a.low == kAll.low) return kAll;
+  const int64_t most = std::max({a.high, -a.low, int64_t{0}});
+  return {-most, most};
+}
+
+// The remainder has the sign of the dividend, and is nearer to 0 than both.
+Range remainder(const Range& a, const Range& b) {
+  if (b.low == kAll.low || (b.low == 0 && b.high == 0)) return kAll;
+  const int64_t most = std::max(b.high, -b.low) - 1;
+  return {std::max(std::min<int64_t>(a.low, 0), -most), std::min(std::max<int64_t>(a.high, 0), most)};
+}
+
+}  // namespace
+
+Range Range::of_bits(unsigned bits, bool is_signed) {
+  if (bits >= 64) return {};
+  if (!is_signed) return {0, static_cast<int64_t>((uint64_t{1} << bits) - 1)};
+  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+}
+
+Range of_type(const Type* type) {
+  const Type& t = resolve(*type);
+  if (!is_scalar(type) || t.size == 0 || t.size >= 8) return kAll;
+  return t.is_bool ? Range{0, 1} : Range::of_bits(static_cast<unsigned>(t.size) * 8, t.is_signed);
+}
+
+Range of_load(Opcode op) {
+  struct Row {
+    unsigned bits;
+    Opcode with_sign, without, user_with_sign, user_without;
+  };
+  static constexpr Row kLoads[] = {
+      {8, Opcode::ldsb, Opcode::ldub, Opcode::uldsb, Opcode::uldub},
+      {16, Opcode::ldsh, Opcode::lduh, Opcode::uldsh, Opcode::ulduh},
+      {32, Opcode::ldsw, Opcode::lduw, Opcode::uldsw, Opcode::ulduw},
+  };
+  for (const Row& row : kLoads) {
+    if (op == row.with_sign || op == row.user_with_sign) return Range::of_bits(row.bits, true);
+    if (op == row.without || op == row.user_without) return Range::of_bits(row.bits, false);
+  }
+  return kAll;
+}
+
+Range of_operation(Opcode op, const Range& left, const Range& right) {
+  switch (op) {
+    case Opcode::mov:
+      return left;
+    case Opcode::not_:
+      return {~left.high, ~left.low};
+    case Opcode::add:
+      return add(left, right);
+    case Opcode::sub:
+      return subtract(left, right);
+    case Opcode::mul:
+      return multiply(left, right);
+    case Opcode::and_:
+      return bit_and(left, right);
+    case Opcode::or_:
+    case Opcode::xor_:
+      return bit_or(left, right);
+    case Opcode::sll:
+      return shift_left(left, right);
+    case Opcode::sra:
+      return shift_right(left, right);
+    case Opcode::srl:
+      return shift_right_unsigned(left, right);
+    case Opcode::sdiv:
+      return divide(left);
+    case Opcode::udiv:
+      return left.is_positive() && right.is_positive() ? Range{0, left.high} : kAll;
+    case Opcode::srem:
+      return remainder(left, right);
+    case Opcode::urem:
+      return right.is_positive() && right.high > 0 ? Range{0, right.high - 1} : kAll;
+    default:
+      return kAll;
+  }
+}
+
+Range join(const Range& a, const Range& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+}  // namespace dvm::compiler

@@ -1,0 +1,32 @@
+#pragma once
+// The values that a register can have, as signed integers: what is known of its type and of the arithmetic that made it. A value
+// that fits a type without being extended to it needs no extension.
+
+#include <cstdint>
+#include <limits>
+
+#include "compiler/types/type.h"
+#include "dvm/dif/opcode.h"
+
+namespace dvm::compiler {
+
+struct Range {
+  int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
+
+  bool is_within(const Range& outer) const { return outer.low <= low && high <= outer.high; }
+  bool is_positive() const { return low >= 0; }  // or 0
+  bool is_constant() const { return low == high; }
+
+  static Range constant(uint64_t value) { return {static_cast<int64_t>(value), static_cast<int64_t>(value)}; }
+  static Range of_bits(unsigned bits, bool is_signed);  // of so many low bits
+};
+
+Range of_type(const Type* type);
+// Of a load from memory.
+Range of_load(dif::Opcode op);
+// Of what an opcode makes of its operands; everything for what is not arithmetic.
+Range of_operation(dif::Opcode op, const Range& left, const Range& right);
+// What is in either.
+Range join(const Range& a, const Range& b);
+
+}  // namespace dvm::compiler
