@@ -13,6 +13,7 @@ dvm_library(runtime
   consumer/consumer.cpp
   consumer/datum.cpp
   consumer/errors.cpp
+  consumer/field.cpp
   consumer/flow.cpp
   consumer/histogram.cpp
   consumer/made.cpp

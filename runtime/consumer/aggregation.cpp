@@ -133,10 +133,11 @@ int compare_llquantize(State a, State b, const MergedAggregation& g) { return co
 void append_number(std::string& out, const ValueStyle& style, const MergedAggregation& g, int64_t value) {
   bool is_signed = g.desc.value.kind != dif::TypeKind::integer || g.desc.value.is_signed || g.desc.value.size < 8;
   if (style.conversion) return append_converted(out, *style.conversion, value);
+  out += ' ';
   if (is_signed)
-    append(out, " %16lld", static_cast<long long>(value));
+    append_signed(out, {.width = 16}, value);
   else
-    append(out, " %16llu", static_cast<unsigned long long>(value));
+    append_unsigned(out, {.width = 16}, static_cast<uint64_t>(value));
 }
 #define DVM_NUMBER(name)                                                                                  \
   void print_##name(std::string& out, const ValueStyle& style, const MergedAggregation& g, State state) { \

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/consumer/field.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -132,9 +134,9 @@ void append_traced(std::string& out, const Datum& datum, const DatumStyle& style
   int width = style.quiet ? 0 : traced_width(datum.bytes.size(), datum.type->is_signed);
   if (!style.quiet) out += ' ';
   if (datum.type->is_signed)
-    append(out, "%*lld", width, static_cast<long long>(datum.signed_value()));
+    append_signed(out, {.width = width}, datum.signed_value());
   else
-    append(out, "%*llu", width, static_cast<unsigned long long>(datum.unsigned_value()));
+    append_unsigned(out, {.width = width}, datum.unsigned_value());
 }
 
 // dtrace prints keys of 4 and 8 bytes signed and smaller ones unsigned, whatever their type.
@@ -143,8 +145,9 @@ void append_key(std::string& out, const Datum& datum, const DatumStyle& style, b
   if (datum.is_string()) return append_string(out, datum, width, style);
   if (!datum.is_integer()) return append_bytes(out, datum.bytes, width, style);
   bool is_wide = datum.bytes.size() >= 4;
-  long long value = is_wide ? datum.signed_value() : static_cast<long long>(datum.unsigned_value());
-  append(out, " %*lld", key_width(datum.bytes.size()), value);
+  out += ' ';
+  append_signed(out, {.width = key_width(datum.bytes.size())},
+                is_wide ? datum.signed_value() : static_cast<int64_t>(datum.unsigned_value()));
 }
 
 int packed_key_width(const Datum& datum) { return datum.is_integer() ? key_width(datum.bytes.size()) : kPackedKeyWidth; }

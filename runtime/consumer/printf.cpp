@@ -19,7 +19,6 @@ constexpr int kMostWidth = 65535;
 constexpr int kAddressDigits = 16;
 
 constexpr std::string_view kConversions = "diuoxXpcCsSYTeEfgGIPkaA";
-constexpr std::string_view kFlags = "#+- 0'";
 
 class Reader {
  public:
@@ -39,29 +38,42 @@ class Reader {
   size_t at_ = 0;
 };
 
-void read_flags(Reader& reader, Conversion& conversion) {
-  while (!reader.at_end()) {
-    if (reader.accept('@'))
-      conversion.is_aggregation = true;
-    else if (reader.accept('?'))
-      conversion.width = kAddressDigits;
-    else if (kFlags.find(reader.peek()) != std::string_view::npos)
-      conversion.flags += reader.next();
-    else
-      return;
+// False: c is no flag.
+bool read_flag(char c, Conversion& conversion) {
+  Field& field = conversion.field;
+  switch (c) {
+    case '@':
+      return conversion.is_aggregation = true;
+    case '?':
+      return field.width = kAddressDigits, true;
+    case '-':
+      return field.is_left = true;
+    case '0':
+      return field.has_zeros = true;
+    case '+':
+      return field.has_plus = true;
+    case ' ':
+      return field.has_space = true;
+    case '#':
+      return field.is_alternate = true;
+    default:
+      return c == '\'';
   }
+}
+void read_flags(Reader& reader, Conversion& conversion) {
+  while (!reader.at_end() && read_flag(reader.peek(), conversion)) reader.next();
 }
 
 void read_width(Reader& reader, Conversion& conversion) {
   if (reader.accept('*'))
     conversion.width_given = true;
   else if (reader.peek() >= '0' && reader.peek() <= '9')
-    conversion.width = reader.number();
+    conversion.field.width = reader.number();
   if (!reader.accept('.')) return;
   if (reader.accept('*'))
     conversion.precision_given = true;
   else
-    conversion.precision = reader.number();
+    conversion.field.precision = reader.number();
 }
 
 // Of lengths only that of wide characters says something here: else the argument's type does.
@@ -72,26 +84,18 @@ void read_length(Reader& reader, Conversion& conversion) {
   }
 }
 
-// "%", flags, width and precision, then `tail`, for C's printf.
-std::string c_format(const Conversion& conversion, const char* tail) {
-  std::string format = "%" + conversion.flags;
-  if (conversion.width >= 0) format += fmt::format("{}", conversion.width);
-  if (conversion.precision >= 0) format += fmt::format(".{}", conversion.precision);
-  return format + tail;
+// What C's printf() reads, for floating point.
+std::string c_format(const Field& field, std::string_view tail) {
+  std::string format = "%";
+  if (field.is_left) format += '-';
+  if (field.has_zeros) format += '0';
+  if (field.has_plus) format += '+';
+  if (field.has_space) format += ' ';
+  if (field.is_alternate) format += '#';
+  if (field.width >= 0) format += std::to_string(field.width);
+  if (field.precision >= 0) format += "." + std::to_string(field.precision);
+  return format.append(tail);
 }
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-void append_signed(std::string& out, const Conversion& c, int64_t value) {
-  append(out, c_format(c, "lld").c_str(), static_cast<long long>(value));
-}
-void append_unsigned(std::string& out, const Conversion& c, const char* tail, uint64_t value) {
-  append(out, c_format(c, tail).c_str(), static_cast<unsigned long long>(value));
-}
-void append_string(std::string& out, const Conversion& c, const std::string& text) {
-  append(out, c_format(c, "s").c_str(), text.c_str());
-}
-void append_char(std::string& out, const Conversion& c, char value) { append(out, c_format(c, "c").c_str(), value); }
 
 template <class Float>
 Float as_float(const Datum& datum) {
@@ -99,11 +103,15 @@ Float as_float(const Datum& datum) {
   std::memcpy(&value, datum.bytes.data(), std::min(sizeof(value), datum.bytes.size()));
   return value;
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
 void append_float(std::string& out, const Conversion& c, const Datum& datum) {
   const char letter[] = {c.kind, 0}, long_double[] = {'L', c.kind, 0};
-  if (datum.bytes.size() > sizeof(double)) return append(out, c_format(c, long_double).c_str(), as_float<long double>(datum));
+  if (datum.bytes.size() > sizeof(double))
+    return append(out, c_format(c.field, long_double).c_str(), as_float<long double>(datum));
   const bool is_float = datum.bytes.size() == sizeof(float);
-  append(out, c_format(c, letter).c_str(), is_float ? static_cast<double>(as_float<float>(datum)) : as_float<double>(datum));
+  append(out, c_format(c.field, letter).c_str(),
+         is_float ? static_cast<double>(as_float<float>(datum)) : as_float<double>(datum));
 }
 #pragma GCC diagnostic pop
 
@@ -172,11 +180,22 @@ std::string text_of(const Datum& datum) {
   return datum.is_integer() ? fmt::format("{}", datum.signed_value()) : std::string(datum.text());
 }
 
+void append_string(std::string& out, const Conversion& c, const Datum& datum) {
+  if (!c.is_wide && !datum.is_integer()) return append_text(out, c.field, datum.text());
+  append_text(out, c.field, c.is_wide ? wide_text(datum.bytes) : text_of(datum));
+}
+
+void append_char(std::string& out, const Conversion& c, const Datum& datum) {
+  Field field = c.field;
+  if (!c.is_wide) field.precision = -1;
+  append_text(out, field, c.is_wide ? wide_text(datum.bytes) : std::string(1, static_cast<char>(datum.unsigned_value())));
+}
+
 void append_decimal(std::string& out, const Conversion& c, const Datum& datum) {
   if (datum.type->is_signed)
-    append_signed(out, c, datum.signed_value());
+    append_signed(out, c.field, datum.signed_value());
   else
-    append_unsigned(out, c, "llu", datum.unsigned_value());
+    append_unsigned(out, c.field, datum.unsigned_value());
 }
 
 }  // namespace
@@ -218,31 +237,30 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum)
     case 'i':
       return append_decimal(out, c, datum);
     case 'u':
-      return append_unsigned(out, c, "llu", value);
+      return append_unsigned(out, c.field, value);
     case 'o':
-      return append_unsigned(out, c, "llo", value);
+      return append_unsigned(out, c.field, value, Base::octal);
     case 'x':
     case 'p':
-      return append_unsigned(out, c, "llx", value);
+      return append_unsigned(out, c.field, value, Base::hex);
     case 'X':
-      return append_unsigned(out, c, "llX", value);
+      return append_unsigned(out, c.field, value, Base::upper_hex);
     case 'c':
-      if (c.is_wide) return append_string(out, c, wide_text(datum.bytes));
-      return append_char(out, c, static_cast<char>(value));
+      return append_char(out, c, datum);
     case 'C':
-      return append_string(out, c, escape(static_cast<char>(value)));
+      return append_text(out, c.field, escape(static_cast<char>(value)));
     case 's':
-      return append_string(out, c, c.is_wide ? wide_text(datum.bytes) : text_of(datum));
+      return append_string(out, c, datum);
     case 'S':
-      return append_string(out, c, escaped(text_of(datum)));
+      return append_text(out, c.field, escaped(text_of(datum)));
     case 'Y':
-      return append_string(out, c, time_text(datum.signed_value(), "%Y %b %e %T"));
+      return append_text(out, c.field, time_text(datum.signed_value(), "%Y %b %e %T"));
     case 'T':
-      return append_string(out, c, time_text(datum.signed_value(), "%a, %d %b %Y %T %Z"));
+      return append_text(out, c.field, time_text(datum.signed_value(), "%a, %d %b %Y %T %Z"));
     case 'P':
-      return append_string(out, c, port_name(static_cast<uint16_t>(value)));
+      return append_text(out, c.field, port_name(static_cast<uint16_t>(value)));
     case 'I':
-      return append_string(out, c, host_name(text_of(datum)));
+      return append_text(out, c.field, host_name(text_of(datum)));
     case 'e':
     case 'E':
     case 'f':
@@ -262,25 +280,54 @@ void append_converted(std::string& out, const Conversion& c, int64_t value) {
 // A stack under %k is indented by the width, if that is to the left; a symbol is text.
 void append_converted(std::string& out, const Conversion& c, const Datum& datum, const MadePrinter& made) {
   if (!datum.is_made()) return append_converted(out, c, datum);
-  if (!dif::is_stack(datum.made_by)) return append_string(out, c, made.symbol_text(datum));
-  made.append(out, datum, c.flags.find('-') == std::string::npos ? 0 : c.width);
+  if (!dif::is_stack(datum.made_by)) return append_text(out, c.field, made.symbol_text(datum));
+  made.append(out, datum, c.field.is_left ? c.field.width : 0);
 }
 
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made) {
-  size_t next = 0;
-  auto take = [&]() -> const Datum* { return next < arguments.size() ? &arguments[next++] : nullptr; };
-  auto take_number = [&]() -> int {
-    const Datum* datum = take();
+namespace {
+
+// Those that a printf() is given, one after the other.
+class Arguments {
+ public:
+  explicit Arguments(std::span<const Datum> data) : left_(data) {}
+  const Datum* next() {
+    if (left_.empty()) return nullptr;
+    const Datum* datum = left_.data();
+    left_ = left_.subspan(1);
+    return datum;
+  }
+  int next_number() {
+    const Datum* datum = next();
     return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
-  };
+  }
+
+ private:
+  std::span<const Datum> left_;
+};
+
+// The conversion with the width and precision that arguments give.
+Conversion measured(const Conversion& piece, Arguments& arguments) {
+  Conversion conversion = piece;
+  Field& field = conversion.field;
+  if (piece.width_given) field.width = arguments.next_number();
+  if (piece.width_given && field.width < 0) field.is_left = true, field.width = -field.width;
+  if (piece.precision_given) field.precision = arguments.next_number();
+  return conversion;
+}
+
+}  // namespace
+
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made) {
+  Arguments arguments(data);
   for (const Conversion& piece : format.pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
-    Conversion conversion = piece;
-    if (piece.width_given) conversion.width = take_number();
-    if (conversion.width < 0 && piece.width_given) conversion.flags += '-', conversion.width = -conversion.width;
-    if (piece.precision_given) conversion.precision = take_number();
-    if (const Datum* datum = take()) append_converted(out, conversion, *datum, made);
+    if (piece.width_given || piece.precision_given) {
+      const Conversion conversion = measured(piece, arguments);
+      if (const Datum* datum = arguments.next()) append_converted(out, conversion, *datum, made);
+    } else if (const Datum* datum = arguments.next()) {
+      append_converted(out, piece, *datum, made);
+    }
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "common/result.h"
 #include "runtime/consumer/datum.h"
+#include "runtime/consumer/field.h"
 #include "runtime/consumer/made.h"
 
 namespace dvm::runtime {
@@ -26,9 +27,7 @@ struct Conversion {
   std::string literal;  // text before it
   char kind = 0;        // 0: only the literal
   bool is_aggregation = false;
-  std::string flags;  // as C has them
-  int width = -1;
-  int precision = -1;
+  Field field;
   bool width_given = false;      // by an argument: *
   bool precision_given = false;  // by an argument: .*
   bool is_wide = false;          // c, s: of wchar_t
