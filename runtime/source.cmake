@@ -32,6 +32,7 @@ target_sources(dvm_source PRIVATE
   instrument/replay/replay.cpp
   instrument/replay/synthetic.cpp
   process/find_program.cpp
+  process/cpu_topology.cpp
   process/late_reads.cpp
   process/process.cpp
   process/split_command.cpp

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "dvm/dif/register.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -267,8 +268,18 @@ class Reader {
       needs_.args |= known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
       if (known) value = Value::of(static_cast<uint8_t>(index.number));
     }
+    if (in.opcode() == Opcode::ldga && static_cast<BuiltIn>(in.r1()) == BuiltIn::uregs) read_register(get(in.r2()));
     needs_.thread |= in.opcode() == Opcode::ldta;
     set(in.rd(), value);
+  }
+
+  void read_register(const Value& number) {
+    constexpr uint32_t kAll = (1u << dif::kSavedRegisters) - 1;
+    const auto saved = dif::saved_register(number.number);
+    if (!number.is_constant())
+      needs_.registers = kAll;
+    else if (saved)
+      needs_.registers |= 1u << *saved;
   }
 
   void load_variable(Instruction in) {
@@ -312,6 +323,8 @@ class Reader {
         needs_.thread = true;
         break;
       case BuiltIn::cpu:
+      case BuiltIn::chip:
+      case BuiltIn::lgrp:
         needs_.cpu = true;
         break;
       case BuiltIn::ucaller:
@@ -326,6 +339,8 @@ class Reader {
       case BuiltIn::pid:
       case BuiltIn::tid:
       case BuiltIn::ppid:
+      case BuiltIn::cwd:
+      case BuiltIn::root:
       case BuiltIn::uid:
       case BuiltIn::gid:
         needs_.thread = true;

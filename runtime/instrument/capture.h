@@ -75,7 +75,8 @@ struct CaptureNeeds {
   bool cpu = false;     // the cpu variable, or a record in the principal buffer (its CPU column)
   bool comm = false;    // execname
   std::vector<MemoryNeed> memory;
-  uint16_t frames = 0;  // of the user stack, at most kMostFrames
+  uint16_t frames = 0;     // of the user stack, at most kMostFrames
+  uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
 
   // Adds memory, and the words that its address is found by; or nothing, where there is no room for all of it.
   void add(const MemoryNeed& need);

@@ -96,6 +96,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   cpu |= other.cpu;
   comm |= other.comm;
   frames = std::max(frames, other.frames);
+  registers |= other.registers;
   for (const MemoryNeed& need : other.memory) add(need);
   return *this;
 }

@@ -77,6 +77,30 @@ size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
   return line.size();
 }
 
+namespace {
+
+// What the link /proc/PID/NAME points to.
+size_t read_link(int32_t pid, const char* name, std::span<char> to) noexcept {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  const ssize_t size = readlink(path, to.data(), to.size());
+  return size <= 0 ? 0 : static_cast<size_t>(size);
+}
+
+size_t read_text(int32_t pid, ProcessText which, std::span<char> to) noexcept {
+  switch (which) {
+    case ProcessText::command_line:
+      return read_command_line(pid, to);
+    case ProcessText::working_directory:
+      return read_link(pid, "cwd", to);
+    case ProcessText::root_directory:
+      return read_link(pid, "root", to);
+  }
+  return 0;
+}
+
+}  // namespace
+
 bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
   File status(pid, "status");
   if (status.fd() < 0) return false;
@@ -135,20 +159,23 @@ ProcessIds TargetMemory::ids(int32_t pid) noexcept {
   return process == nullptr ? ProcessIds{} : process->ids;
 }
 
-std::string_view TargetMemory::command_line(int32_t pid) noexcept {
-  if (is_recorded_) {
-    const RecordedProcess* process = recorded(pid);
-    return process == nullptr ? std::string_view() : process->command_line;
-  }
+std::string_view TargetMemory::recorded_text(int32_t pid, ProcessText which) const noexcept {
+  const RecordedProcess* process = recorded(pid);
+  return process == nullptr || which != ProcessText::command_line ? std::string_view() : process->command_line;
+}
+
+std::string_view TargetMemory::text(int32_t pid, ProcessText which) noexcept {
+  if (is_recorded_) return recorded_text(pid, which);
   if (pid <= 0) return {};
-  CommandLine& line = lines_[static_cast<uint32_t>(pid) % lines_.size()];
-  if (line.pid != pid) line.pid = pid, line.read_at = 0, line.size = 0;
+  auto& texts = texts_[static_cast<size_t>(which)];
+  Text& entry = texts[static_cast<uint32_t>(pid) % texts.size()];
+  if (entry.pid != pid) entry.pid = pid, entry.read_at = 0, entry.size = 0;
   const uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
-  if (line.read_at == 0 || now - line.read_at > kIdsLast) {
-    if (const size_t size = read_command_line(pid, line.text)) line.size = size;
-    line.read_at = now;
+  if (entry.read_at == 0 || now - entry.read_at > kIdsLast) {
+    if (const size_t size = read_text(pid, which, entry.text)) entry.size = size;
+    entry.read_at = now;
   }
-  return {line.text.data(), line.size};
+  return {entry.text.data(), entry.size};
 }
 
 void TargetMemory::use_recorded(std::vector<RecordedProcess> processes) {

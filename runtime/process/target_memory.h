@@ -21,12 +21,16 @@ struct ProcessIds {
   int64_t threads = -1;
 };
 
+// The command line: its words, parted by blanks. The paths are those that a process in the same mount namespace as dvm would use;
+// of a process in another one, those that it uses itself.
+enum class ProcessText : uint8_t { command_line, working_directory, root_directory };
+
 // What a recording knows of a process that fired.
 struct RecordedProcess {
   int32_t pid = 0;
   ProcessIds ids;
   std::string name;
-  std::string command_line;  // as TargetMemory::command_line() has it
+  std::string command_line;  // as TargetMemory::text() has it
 };
 
 inline constexpr size_t kCommandLine = 1024;  // bytes of it that are kept
@@ -40,8 +44,9 @@ class TargetMemory {
   std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;
   // Real ids, from /proc; remembered for a tenth of a second, and for ever once the process is gone.
   ProcessIds ids(int32_t pid) noexcept;
-  // The words of its command line, parted by blanks; empty where unknown. Remembered as the ids are; valid until the next call.
-  std::string_view command_line(int32_t pid) noexcept;
+  // What /proc says of the process as text; empty where unknown, as paths are in a recording. Remembered as the ids are; valid
+  // until the next call.
+  std::string_view text(int32_t pid, ProcessText which) noexcept;
   // From now on the answers come from a recording: these processes are known, and nothing is read of any live one, whose pid
   // would be a coincidence. Not in probe context.
   void use_recorded(std::vector<RecordedProcess> processes);
@@ -52,7 +57,7 @@ class TargetMemory {
     uint64_t read_at = 0;  // ns, CLOCK_MONOTONIC_COARSE
     ProcessIds ids;
   };
-  struct CommandLine {
+  struct Text {
     int32_t pid = 0;
     uint64_t read_at = 0;
     size_t size = 0;
@@ -60,10 +65,11 @@ class TargetMemory {
   };
   ProcessIds live_ids(int32_t pid) noexcept;
   const RecordedProcess* recorded(int32_t pid) const noexcept;
+  std::string_view recorded_text(int32_t pid, ProcessText which) const noexcept;
 
-  std::array<Entry, 256> entries_{};       // by pid modulo their number; the latest pid takes the place
-  std::array<CommandLine, 64> lines_{};    // likewise
-  std::vector<RecordedProcess> recorded_;  // by pid
+  std::array<Entry, 256> entries_{};             // by pid modulo their number; the latest pid takes the place
+  std::array<std::array<Text, 32>, 3> texts_{};  // by kind; likewise
+  std::vector<RecordedProcess> recorded_;        // by pid
   bool is_recorded_ = false;
 };
 

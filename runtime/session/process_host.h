@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/target_memory.h"
 
@@ -39,8 +40,11 @@ class ProcessHost final : public vm::Host {
   int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
   int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
-  std::string_view command_line() noexcept override { return memory_.command_line(pid_); }
-  bool user_register(uint64_t, uint64_t&) noexcept override { return false; }
+  std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
+  std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
+  std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
+  int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
+  int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
 
  private:
   bool is_replay_;
@@ -49,6 +53,7 @@ class ProcessHost final : public vm::Host {
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded
   RecordedReads recorded_;
+  CpuTopology cpus_;
 };
 
 }  // namespace dvm::runtime

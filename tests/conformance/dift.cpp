@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "dvm/dif/register.h"
+
 namespace dvm::vm::test {
 
 namespace {
@@ -69,13 +71,16 @@ void set_field(Case& c, const std::string& key, const std::string& text) {
   else if (key == "counts")
     pairs(text, [&](const std::string& k, uint64_t v) { c.counts[k] = v; });
   else if (key == "regs")
-    pairs(text, [&](const std::string& k, uint64_t v) { c.registers[number(k)] = v; });
+    pairs(text, [&](const std::string& k, uint64_t v) { c.registers[dif::saved_register(number(k)).value()] = v; });
   else if (key == "stack") {
     std::istringstream in(text);
     for (std::string word; in >> word;) c.stack.push_back(number(word));
   } else if (key == "names") {
     std::istringstream in(text);
     for (std::string word; in >> word;) c.names.push_back(word);
+  } else if (key == "paths") {
+    std::istringstream in(text);
+    for (std::string word; in >> word;) c.paths.push_back(word);
   } else if (key == "memory")
     c.captured.push_back(piece(text, false));
   else if (key == "string")

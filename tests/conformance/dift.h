@@ -7,7 +7,8 @@
 //   names: provider module function name comm   strings of the firing, in this order
 //   memory: 0x1000 "text\0"                     captured at the firing; string: likewise, marked as a string
 //   host: 0x2000 "text\0"                       what a late read finds
-//   regs: 16=0x1234                             registers of the thread
+//   regs: 16=0x1234                             registers of the thread, by their number in uregs[]
+//   paths: /home /                              working directory and root of the process
 //   stack: 0x10 0x20                            program counters of its stack
 //   dif:                                        the DIFO: the indented lines that follow
 //           ldgs arg0, %r1
@@ -34,7 +35,8 @@ struct Case {
   std::map<std::string, uint64_t> state;
   std::vector<std::string> names;
   std::vector<MemoryPiece> captured, host;
-  std::map<uint64_t, uint64_t> registers;
+  std::map<unsigned, uint64_t> registers;  // by their word of struct pt_regs
+  std::vector<std::string> paths;
   std::vector<uint64_t> stack;
   std::string dif;
   std::optional<uint64_t> value;

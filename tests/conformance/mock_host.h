@@ -13,10 +13,10 @@ namespace dvm::vm::test {
 class MockHost final : public Host {
  public:
   std::map<uint64_t, std::string> memory;  // by address
-  std::map<uint64_t, uint64_t> registers;
   int32_t parent = 42;
   int64_t user = 1000, group = 1001;
   std::string arguments;  // the command line
+  std::string directory, root;
   unsigned reads = 0;
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
@@ -39,12 +39,10 @@ class MockHost final : public Host {
   int64_t uid() noexcept override { return user; }
   int64_t gid() noexcept override { return group; }
   std::string_view command_line() noexcept override { return arguments; }
-  bool user_register(uint64_t number, uint64_t& value) noexcept override {
-    const auto found = registers.find(number);
-    if (found == registers.end()) return false;
-    value = found->second;
-    return true;
-  }
+  std::string_view working_directory() noexcept override { return directory; }
+  std::string_view root_directory() noexcept override { return root; }
+  int32_t chip_of(int32_t cpu) noexcept override { return cpu / 8; }
+  int32_t node_of(int32_t cpu) noexcept override { return cpu / 16; }
 
  private:
   std::string_view at(uint64_t address) const noexcept {

@@ -19,6 +19,7 @@ struct World {
   StateLimits limits;
   Firing firing;
   std::vector<CapturedMemory> memory;
+  std::vector<uint64_t> registers;
   MockHost host;
 };
 
@@ -70,7 +71,10 @@ World::World(const Case& c) {
   firing.memory = memory;
   firing.stack = c.stack;
   for (const MemoryPiece& m : c.host) host.memory[m.address] = m.bytes;
-  host.registers = c.registers;
+  host.directory = c.paths.empty() ? "" : c.paths.front();
+  host.root = c.paths.empty() ? "" : c.paths.back();
+  for (const auto& [saved, value] : c.registers) firing.registers.which |= 1u << saved, registers.push_back(value);
+  firing.registers.values = registers;
 }
 
 std::string messages(const std::vector<VerifyError>& errors) {

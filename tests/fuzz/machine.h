@@ -33,7 +33,7 @@ class Machine {
     firing_.provider = "pid1", firing_.module = "m", firing_.function = "f", firing_.name = "entry", firing_.execname = "e";
     firing_.memory = captured_;
     host_.memory[0x2000] = "late";
-    host_.registers[16] = 5;
+    firing_.registers = {1u << 16 | 1u << 19, registers_};
   }
   // True when the verifier admitted it.
   bool try_run(dif::Difo difo) {
@@ -64,6 +64,7 @@ class Machine {
 
   const std::byte bytes_[8] = {std::byte{'a'}, std::byte{'b'}};
   const vm::CapturedMemory captured_[1] = {{0x1000, bytes_, false}};
+  const uint64_t registers_[2] = {5, 6};
   vm::Firing firing_;
   vm::test::MockHost host_;
   vm::StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 4096};

@@ -16,6 +16,7 @@ namespace {
 #define DVM_GETTER_clock(name) var_##name
 #define DVM_GETTER_probe(name) var_##name
 #define DVM_GETTER_process(name) var_##name
+#define DVM_GETTER_kernel(name) var_##name
 constexpr std::array<Getter, dif::kBuiltIns.size()> kGetters = {
 #define DVM_VARIABLE(id, name, dname, kind, type, family, text) DVM_GETTER_##family(name),
 #include "vm/dif/variables.def"

@@ -10,6 +10,8 @@ namespace {
 
 uint64_t extend(int64_t value) { return static_cast<uint64_t>(value); }
 
+uint64_t path(State& state, std::string_view known) { return scratch_string(state, known.empty() ? "<unknown>" : known); }
+
 }  // namespace
 
 uint64_t var_pid(State& state, uint64_t) noexcept { return extend(state.firing->pid); }
@@ -24,6 +26,12 @@ uint64_t var_execname(State& state, uint64_t) noexcept {
   const char* name = state.firing->execname.data();
   return address_of(name ? static_cast<const void*>(name) : state.variables.zeros.data());
 }
+
+uint64_t var_cwd(State& state, uint64_t) noexcept { return path(state, state.host->working_directory()); }
+uint64_t var_root(State& state, uint64_t) noexcept { return path(state, state.host->root_directory()); }
+uint64_t var_zonename(State& state, uint64_t) noexcept { return scratch_string(state, "global"); }
+uint64_t var_chip(State& state, uint64_t) noexcept { return extend(state.host->chip_of(state.firing->cpu)); }
+uint64_t var_lgrp(State& state, uint64_t) noexcept { return extend(state.host->node_of(state.firing->cpu)); }
 
 uint64_t var_execargs(State& state, uint64_t index) noexcept {
   const std::string_view line = state.host->command_line();

@@ -1,13 +1,15 @@
 // Registers and stack of the traced thread. Covered by tests/conformance/variable.
 
+#include "dvm/dif/register.h"
 #include "vm/variable/getter.h"
 
 namespace dvm::vm {
 
 uint64_t var_uregs(State& state, uint64_t index) noexcept {
-  uint64_t value = 0;
-  if (!state.host->user_register(index, value)) state.set_fault(dif::Fault::illop);
-  return value;
+  const auto saved = dif::saved_register(index);
+  if (saved && state.firing->registers.has(*saved)) return state.firing->registers[*saved];
+  state.set_fault(dif::Fault::illop);
+  return 0;
 }
 
 uint64_t var_ustackdepth(State& state, uint64_t) noexcept { return state.firing->stack.size(); }

@@ -369,7 +369,7 @@ namespace {
 // What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and
 // thread. Memory is not among it: only the recorded script says which.
 const CaptureNeeds kWhateverIsAsked{
-    .args = 0x3f, .time = true, .vtime = false, .thread = true, .cpu = true, .comm = true, .memory = {}, .frames = 0};
+    .args = 0x3f, .time = true, .vtime = false, .thread = true, .cpu = true, .comm = true, .memory = {}, .frames = 0, .registers = 0};
 
 class RecordedInstrument : public Instrument, private EventSink {
  public:

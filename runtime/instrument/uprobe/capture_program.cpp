@@ -36,6 +36,7 @@ class CaptureProgram : Emitter {
     thread_and_time();
     clear_words();
     arguments();
+    if (layout_.registers) registers();
     if (layout_.stack) user_stack();
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
@@ -171,6 +172,24 @@ class CaptureProgram : Emitter {
     if (n == 0) mov(r2, 0);
     land(done);
     store(r7, at, r2);
+  }
+
+  // A timer may have interrupted the kernel: then the context has the kernel's registers.
+  void registers() {
+    Register from = r6;
+    if (layout_.kind == SiteKind::timer) {
+      call(BPF_FUNC_get_current_task_btf);
+      mov(r1, r0);
+      call(BPF_FUNC_task_pt_regs);
+      from = r0;
+    }
+    uint32_t at = layout_.registers;
+    for (int16_t word = 0; layout_.saved >> word != 0; word++) {
+      if ((layout_.saved >> word & 1) == 0) continue;
+      load(r1, from, static_cast<int16_t>(8 * word));
+      store(r7, at16(at), r1);
+      at += 8;
+    }
   }
 
   // Bytes or an error, then the word that the frames do not tell, then the frames.

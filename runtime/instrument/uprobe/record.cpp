@@ -49,6 +49,12 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
   return memory.first(count);
 }
 
+// Records begin at multiples of 8 bytes, and so does all that they hold.
+vm::UserRegisters decode_registers(const RecordLayout& layout, std::span<const std::byte> record) noexcept {
+  const auto* first = reinterpret_cast<const uint64_t*>(record.data() + layout.registers);
+  return {layout.saved, {first, static_cast<size_t>(std::popcount(layout.saved))}};
+}
+
 // The kernel finds callers by the frame pointer, which an entry has not yet set: the caller is known by its return address alone.
 // At a return the function is left already.
 std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<const std::byte> record,
@@ -136,6 +142,8 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
+  layout.saved = possible.registers;
+  if (layout.saved) layout.registers = take(layout, 8 * static_cast<uint32_t>(std::popcount(layout.saved)));
   layout.frames = std::min(possible.frames, kMostFrames);
   if (layout.frames) layout.stack = take(layout, 16 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
@@ -164,6 +172,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
     const auto n = static_cast<size_t>(std::countr_zero(left));
     firing.args[n] = word_at(record, layout.args[n]);
   }
+  if (layout.registers) firing.registers = decode_registers(layout, record);
   if (layout.stack) firing.stack = decode_stack(layout, record, room.stack);
   firing.memory = decode_memory(layout, record, room.memory);
 }

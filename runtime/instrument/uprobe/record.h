@@ -2,10 +2,11 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | stack | slot ... |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | registers | stack | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
+//   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
@@ -54,6 +55,8 @@ struct RecordLayout {
   uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, 10> args{};
   uint32_t captured_args = 0;  // a bit for each
+  uint32_t registers = 0;  // the first of them
+  uint32_t saved = 0;      // bit n: word n of struct pt_regs
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has

@@ -1,6 +1,6 @@
-BEGIN { trace(curcpu); }
-BEGIN { trace(lgrp); }
+BEGIN { trace(fds); }
+BEGIN { trace(jid); }
 BEGIN { printm(4, 0); }
 BEGIN { trace(curthread); }
-BEGIN { trace(zonename); }
+BEGIN { trace(vmregs[0]); }
 BEGIN { trace(mutex_owned(0)); }

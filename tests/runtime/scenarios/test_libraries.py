@@ -49,6 +49,13 @@ class Own(unittest.TestCase):
     def test_other_constants_are_those_of_the_c_headers(self):
         self.check("unistd.d", ["unistd.h"], 10, skip=("DTRACEFLT_",))
 
+    def test_registers_are_those_of_the_table(self):
+        table = (OWN.parents[1] / "vm/dif/registers.def").read_text()
+        rows = [(name, number) for number, name in re.findall(r"DVM_REGISTER\( *(\d+), (\w+),", table)]
+        self.assertEqual([pair for pair in inlines("regs.d") if pair[1].isdigit()], rows)
+        result = dvm("run", "-q", "-n", 'BEGIN { printf("%d %d %d %d %d %d %d", R_PC, R_SP, R_PS, R_R0, R_R1, R_RIP, R_RSP); exit(0); }')
+        self.assertEqual(result.stdout, "14 17 16 11 8 36 39\n", result.stderr)
+
     def test_every_error_and_signal_of_the_c_headers_is_there(self):
         for header, pattern, library in (("errno.h", r"E[A-Z0-9]+", "errno.d"), ("signal.h", r"SIG(?:[A-Z]+|USR\d)", "signal.d")):
             macros = subprocess.run(["cc", "-E", "-dM", "-x", "c", "-"], input=f"#include <{header}>\n", text=True,
@@ -71,6 +78,16 @@ class Own(unittest.TestCase):
     def test_the_command_line(self):
         result = dvm("run", "-q", "-n", 'BEGIN { printf("%s", curpsinfo->pr_psargs); exit(0); }')
         self.assertRegex(result.stdout, r"^\S*dvm run -q -n BEGIN \{ printf")
+
+    def test_the_cpu_that_fired(self):
+        result = dvm("run", "-q", "-n", 'BEGIN { printf("%d %d %d %d %d", curcpu->cpu_pset, pset, curcpu->cpu_chip - chip, '
+                     'curcpu->cpu_lgrp - lgrp, lgrp >= 0); exit(0); }')
+        self.assertEqual(result.stdout, "0 0 0 0 1\n", result.stderr)
+
+    def test_the_working_directory_and_the_root(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = dvm("run", "-q", "-n", 'BEGIN { printf("%s %s", cwd, root); exit(0); }', cwd=folder)
+        self.assertEqual(result.stdout, f"{folder} /\n", result.stderr)
 
     def test_a_whole_copy(self):
         result = dvm("run", "-q", "-n", 'BEGIN { this->p = *curpsinfo; printf("%s %d %d", this->p.pr_fname, this->p.pr_pid == pid, '

@@ -19,7 +19,6 @@ class NoHost final : public vm::Host {
   int32_t ppid() noexcept override { return -1; }
   int64_t uid() noexcept override { return -1; }
   int64_t gid() noexcept override { return -1; }
-  bool user_register(uint64_t, uint64_t&) noexcept override { return false; }
 };
 
 // Compiles a program of one clause and runs its actions in order; trace() leaves its values in `values`.

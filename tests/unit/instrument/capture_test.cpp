@@ -69,7 +69,10 @@ TEST(Capture, EachVariableNeedsItsOwn) {
   EXPECT_TRUE(of(BuiltIn::vtimestamp).vtime);
   EXPECT_TRUE(of(BuiltIn::cpu).cpu);
   EXPECT_TRUE(of(BuiltIn::execname).comm);
-  for (const BuiltIn process : {BuiltIn::pid, BuiltIn::tid, BuiltIn::ppid, BuiltIn::uid, BuiltIn::gid})
+  EXPECT_TRUE(of(BuiltIn::vtimestamp).thread);
+  EXPECT_TRUE(of(BuiltIn::chip).cpu);
+  for (const BuiltIn process :
+       {BuiltIn::pid, BuiltIn::tid, BuiltIn::ppid, BuiltIn::uid, BuiltIn::gid, BuiltIn::cwd, BuiltIn::root})
     EXPECT_TRUE(of(process).thread);
   EXPECT_EQ(of(BuiltIn::probefunc), CaptureNeeds{});
 }
@@ -89,6 +92,18 @@ TEST(Capture, ElementsOfArgs) {
   EXPECT_EQ(element({3}), 1 << 3);
   EXPECT_EQ(element({10}), 0x3ff);  // out of range: whatever the machine makes of it
   EXPECT_EQ(element({}), 0x3ff);    // unknown
+}
+
+TEST(Capture, RegistersByTheirNumber) {
+  const auto of = [](std::vector<uint64_t> integers) {
+    return needs({set(0, 1), op(Opcode::ldga, static_cast<unsigned>(BuiltIn::uregs), 1, 2), ret(2)}, std::move(integers))
+        .registers;
+  };
+  EXPECT_EQ(of({36}), 1u << 16);  // R_RIP
+  EXPECT_EQ(of({14}), 1u << 16);  // R_PC
+  EXPECT_EQ(of({0}), 0u);         // no probe sees it
+  EXPECT_EQ(of({99}), 0u);
+  EXPECT_EQ(of({}), (1u << 21) - 1);  // unknown: all of them
 }
 
 TEST(Capture, StringsOfAnArgument) {

@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+
+#include "runtime/process/cpu_topology.h"
 
 namespace dvm::runtime {
 namespace {
@@ -77,14 +80,29 @@ TEST_F(Reads, IdsOfTheProcess) {
 }
 
 TEST_F(Reads, TheCommandLineIsRememberedWhenTheProcessIsGone) {
-  const std::string line(memory_.command_line(child_));
+  const std::string line(memory_.text(child_, ProcessText::command_line));
   EXPECT_THAT(line, testing::HasSubstr("_test"));
   EXPECT_EQ(line.find('\0'), std::string::npos);
   kill(child_, SIGKILL);
   waitpid(child_, nullptr, 0);
   usleep(150'000);
-  EXPECT_EQ(memory_.command_line(child_), line);
-  EXPECT_EQ(memory_.command_line(-1), "");
+  EXPECT_EQ(memory_.text(child_, ProcessText::command_line), line);
+  EXPECT_EQ(memory_.text(-1, ProcessText::command_line), "");
+}
+
+TEST_F(Reads, PathsOfTheProcess) {
+  EXPECT_EQ(memory_.text(child_, ProcessText::working_directory), std::filesystem::current_path().string());
+  EXPECT_EQ(memory_.text(child_, ProcessText::root_directory), "/");
+  EXPECT_EQ(memory_.text(-1, ProcessText::root_directory), "");
+}
+
+TEST(CpuTopology, WhatTheKernelDoesNotSayIsUnknown) {
+  CpuTopology cpus;
+  EXPECT_GE(cpus.node_of(0), 0);
+  EXPECT_EQ(cpus.chip_of(-1), -1);
+  EXPECT_EQ(cpus.node_of(-1), -1);
+  EXPECT_EQ(cpus.chip_of(1 << 20), -1);
+  EXPECT_EQ(cpus.chip_of(1023), -1);  // more than this machine has
 }
 
 TEST_F(Reads, AProcessThatIsGoneIsUnknownButItsIdsAreRemembered) {
@@ -106,8 +124,8 @@ TEST_F(Reads, ARecordingAnswersForItsProcessesAndNothingIsReadOfLiveOnes) {
   other.pid = 3, other.ids.gid = 3;
   memory_.use_recorded({one, other});
   EXPECT_EQ(memory_.ids(child_).ppid, 7);
-  EXPECT_EQ(memory_.command_line(child_), "a b");
-  EXPECT_EQ(memory_.command_line(getpid()), "");
+  EXPECT_EQ(memory_.text(child_, ProcessText::command_line), "a b");
+  EXPECT_EQ(memory_.text(getpid(), ProcessText::command_line), "");
   EXPECT_EQ(memory_.ids(3).gid, 3);
   EXPECT_EQ(memory_.ids(getpid()).uid, -1);
   std::byte bytes[4];

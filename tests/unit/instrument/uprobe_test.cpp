@@ -597,6 +597,34 @@ TEST_F(Uprobe, VirtualTimeComesWithMemoryToo) {
   EXPECT_LT(seen.back().firing.vtimestamp, 60'000'000'000u);  // the child has hardly run
 }
 
+constexpr unsigned kRax = 10, kRdi = 14, kRip = 16, kCs = 17, kRsp = 19;
+
+TEST_F(Uprobe, RegistersAreThoseOfTheThread) {
+  TracedChild child({[] { traced_plain(77); }});
+  const Probe entry = probe_on(child.pid(), &traced_plain, 1), leave = probe_on(child.pid(), &traced_plain, 2, true);
+  CaptureNeeds needs;
+  needs.registers = 1u << kRdi | 1u << kRip | 1u << kCs | 1u << kRsp;
+  CaptureNeeds result;
+  result.registers = 1u << kRax;
+  std::vector<std::vector<uint64_t>> values;
+  struct Registers final : EventSink {
+    explicit Registers(std::vector<std::vector<uint64_t>>& to) : all(to) {}
+    void fire(vm::Firing& f) noexcept override { all.emplace_back(f.registers.values.begin(), f.registers.values.end()); }
+    std::vector<std::vector<uint64_t>>& all;
+  } sink(values);
+  auto instrument = make_uprobe_instrument();
+  ASSERT_TRUE(instrument->enable(std::vector<EnabledProbe>{{&entry, needs}, {&leave, result}}, refused_));
+  ASSERT_TRUE(child.call(0));
+  ASSERT_TRUE(instrument->poll(sink));
+  ASSERT_EQ(values.size(), 2u);
+  ASSERT_EQ(values[0].size(), 4u);  // in the order of struct pt_regs
+  EXPECT_EQ(values[0][0], 77u);
+  EXPECT_EQ(values[0][1], reinterpret_cast<uint64_t>(address_of(&traced_plain)));  // a fork lies where its parent does
+  EXPECT_EQ(values[0][2] & 3, 3u);                                                 // in user mode
+  EXPECT_NE(values[0][3], 0u);
+  EXPECT_EQ(values[1], std::vector<uint64_t>{154});
+}
+
 TEST(ThreadTimes, NeverGoBack) {
   ThreadTimes times;
   EXPECT_EQ(times.advance(1, 100), 100u);

@@ -13,7 +13,7 @@ enum class BuiltIn : uint16_t {
 };
 
 enum class BuiltInKind : uint8_t { scalar, array };
-enum class VariableFamily : uint8_t { none, args, regs, clock, probe, process };
+enum class VariableFamily : uint8_t { none, args, regs, clock, probe, process, kernel };
 
 struct BuiltInInfo {
   BuiltIn id;

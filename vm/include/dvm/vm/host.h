@@ -5,6 +5,7 @@
 // Probe context: no implementation may allocate, lock or throw.
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,15 @@ struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
   bool is_string = false;  // bytes end at the NUL, which is included, or at strsize
+};
+
+// Registers of the traced thread in its process, as far as they were captured.
+struct UserRegisters {
+  uint32_t which = 0;                // bit n: word n of the kernel's struct pt_regs
+  std::span<const uint64_t> values;  // of those, in this order
+
+  bool has(unsigned n) const noexcept { return which >> n & 1; }
+  uint64_t operator[](unsigned n) const noexcept { return values[static_cast<size_t>(std::popcount(which & ((1u << n) - 1)))]; }
 };
 
 // The firing that is being processed: everything that was known when it happened.
@@ -33,6 +43,7 @@ struct Firing {
   std::string_view provider, module, function, name;
   std::string_view execname;
   std::span<const CapturedMemory> memory;
+  UserRegisters registers;
   std::span<const CapturedMemory> late;  // in a recording: what was read after the firing. The VM asks the Host for it
   std::span<const uint64_t> stack;       // program counters of the user stack, the probed function's first; empty: not captured
 };
@@ -48,10 +59,14 @@ class Host {
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;
   virtual int64_t gid() noexcept = 0;
-  // The words of its command line, parted by blanks; empty where unknown. Valid until the next call.
+  // The words of its command line, parted by blanks; the paths of its working directory and its root. Empty where unknown. Valid
+  // until the next call.
   virtual std::string_view command_line() noexcept { return {}; }
-  // Register of the traced thread by DTrace's number for x86-64 uregs[]; false: not captured or no such register.
-  virtual bool user_register(uint64_t number, uint64_t& value) noexcept = 0;
+  virtual std::string_view working_directory() noexcept { return {}; }
+  virtual std::string_view root_directory() noexcept { return {}; }
+  // Of a CPU: the number of its package, and of its NUMA node. -1 where unknown.
+  virtual int32_t chip_of(int32_t) noexcept { return -1; }
+  virtual int32_t node_of(int32_t) noexcept { return -1; }
 
  protected:
   ~Host() = default;

@@ -1,0 +1,54 @@
+// Tested by tests/unit/instrument/target_memory_test.cpp.
+
+#include "runtime/process/cpu_topology.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int kMostNodes = 1024;
+
+int32_t read_number(const char* path) noexcept {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  char text[32];
+  const ssize_t size = ::read(fd, text, sizeof text - 1);
+  close(fd);
+  if (size <= 0) return -1;
+  text[size] = '\0';
+  return static_cast<int32_t>(std::strtol(text, nullptr, 10));
+}
+
+int32_t chip(int32_t cpu) noexcept {
+  char path[96];
+  std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+  return read_number(path);
+}
+
+// A CPU's folder has a link "nodeN"; without NUMA there is none, and all memory is one node.
+int32_t node(int32_t cpu) noexcept {
+  char path[96];
+  for (int n = 0; n < kMostNodes; n++) {
+    std::snprintf(path, sizeof path, "/sys/devices/system/node/node%d", n);
+    if (access(path, F_OK) != 0) return n == 0 ? 0 : -1;
+    std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/node%d", cpu, n);
+    if (access(path, F_OK) == 0) return n;
+  }
+  return -1;
+}
+
+}  // namespace
+
+const CpuTopology::Place& CpuTopology::of(int32_t cpu) noexcept {
+  if (cpu < 0 || static_cast<size_t>(cpu) >= places_.size()) return unknown_;
+  Place& place = places_[static_cast<size_t>(cpu)];
+  if (!place.is_known) place = {true, chip(cpu), node(cpu)};
+  return place;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,27 @@
+#pragma once
+// Which package and which NUMA node a CPU belongs to, from /sys; read when it is first asked for. Probe context: nothing here
+// allocates after construction, locks or throws.
+
+#include <array>
+#include <cstdint>
+
+namespace dvm::runtime {
+
+class CpuTopology {
+ public:
+  // -1 where the kernel does not say.
+  int32_t chip_of(int32_t cpu) noexcept { return of(cpu).chip; }
+  int32_t node_of(int32_t cpu) noexcept { return of(cpu).node; }
+
+ private:
+  struct Place {
+    bool is_known = false;
+    int32_t chip = -1, node = -1;
+  };
+  const Place& of(int32_t cpu) noexcept;
+
+  const Place unknown_{};
+  std::array<Place, 1024> places_{};
+};
+
+}  // namespace dvm::runtime

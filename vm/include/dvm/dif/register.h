@@ -1,0 +1,27 @@
+#pragma once
+// The registers of uregs[], made from vm/dif/registers.def.
+
+#include <cstdint>
+#include <optional>
+
+namespace dvm::dif {
+
+inline constexpr unsigned kSavedRegisters = 21;  // words of struct pt_regs
+
+// Which word of struct pt_regs uregs[number] is; nothing: a probe does not see such a register.
+constexpr std::optional<unsigned> saved_register(uint64_t number) {
+  constexpr int none = -1;
+  int saved = none;
+  switch (number) {
+#define DVM_REGISTER(number, name, word) \
+  case number:                           \
+    saved = word;                        \
+    break;
+#include "vm/dif/registers.def"
+    default:
+      break;
+  }
+  return saved == none ? std::nullopt : std::optional(static_cast<unsigned>(saved));
+}
+
+}  // namespace dvm::dif
