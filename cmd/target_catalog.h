@@ -22,6 +22,7 @@ class TargetCatalog final : public compiler::TypeCatalog {
   std::vector<std::string> similar_data(const std::string& module, const std::string& name) override;
   dif::TypeDesc describe(dif::TypeRef type) override { return types_.describe(type); }
   std::vector<dif::MemberDesc> members(dif::TypeRef type) override { return types_.members(type); }
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) override { return types_.enumerators(type); }
   compiler::ProbeArguments arguments(const dif::ProbeDesc& description) override;
 
  private:

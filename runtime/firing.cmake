@@ -21,6 +21,7 @@ dvm_library(runtime
   consumer/printa.cpp
   consumer/printf.cpp
   consumer/text_printer.cpp
+  consumer/typed.cpp
   session/account.cpp
   session/firings.cpp
   session/loop.cpp

@@ -82,9 +82,13 @@ dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   desc.format = action.format, desc.has_format = action.has_format;
   desc.aggregations = action.aggregations;
   desc.key_count = action.key_count;
-  desc.parameters = action.parameters;
+  desc.layout = action.layout;
   for (const ExprPtr& arg : action.args)
     desc.args.push_back(lower_record(*arg, action.kind == dif::Action::expression ? Use::effect : Use::record, s));
+  if (action.kind == dif::Action::tracemem)
+    desc.args[0].difo.result = {dif::TypeKind::bytes, false, false, static_cast<uint32_t>(action.parameters[0]), "bytes"};
+  else
+    desc.parameters = action.parameters;
   return desc;
 }
 

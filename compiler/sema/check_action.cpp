@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/check_types.h"
+#include "compiler/sema/describe_layout.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
@@ -40,6 +41,7 @@ bool check_traced(Call& call, CheckedAction& action, Session& s) {
   if (is_void(value->type))
     return wrong(is_trace ? Tag::D_TRACE_VOID : Tag::D_PRINT_VOID, *value,
                  fmt::format("{} may not be applied to a void expression", spell(call)), s);
+  if (!is_trace) action.layout = describe_layout(value->type, s);
   action.args.push_back(std::move(value));
   return true;
 }

@@ -134,7 +134,7 @@ const Type* record_type(Specifiers& spec, Session& s) {
   return record;
 }
 
-void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session& s) {
+void add_enumerator(EnumeratorDecl& e, int64_t& next, Type* type, Session& s) {
   if (e.name.find('`') != std::string::npos)
     return s.error(Tag::D_DECL_SCOPE, e.where,
                    fmt::format("D scoping operator may not be used in an enumerator name ({})", e.name));
@@ -148,6 +148,7 @@ void add_enumerator(EnumeratorDecl& e, int64_t& next, const Type* type, Session&
     return s.error(Tag::D_DECL_ENOFLOW, e.where, fmt::format("enumerator '{}' value overflows INT_MAX ({})", e.name, INT32_MAX));
   if (s.symbols.find(dif::Scope::global, e.name))
     return s.error(Tag::D_DECL_IDRED, e.where, fmt::format("identifier redeclared: {}", e.name));
+  type->enumerators.emplace_back(e.name, next);
   Symbol symbol;
   symbol.kind = SymbolKind::constant;
   symbol.name = e.name, symbol.type = type, symbol.value = static_cast<uint64_t>(next++);

@@ -148,6 +148,14 @@ void TypeImporter::add_members(const Type& type) {
     if (m.name.empty()) add_inner(*record, m);
 }
 
+std::vector<std::pair<std::string, int64_t>> TypeImporter::enumerators(const Type* enumeration) const {
+  std::vector<std::pair<std::string, int64_t>> names;
+  const auto place = records_.find(enumeration);
+  if (place == records_.end() || !catalog_) return names;
+  for (const dif::EnumeratorDesc& e : catalog_->enumerators(place->second.second)) names.emplace_back(e.name, e.value);
+  return names;
+}
+
 void TypeImporter::add_inner(Type& record, const dif::MemberDesc& member) {
   const Type& inner = resolve(*import(member.type));
   inner.find("");  // brings its members in

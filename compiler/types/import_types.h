@@ -27,6 +27,8 @@ class TypeImporter final : public MemberSource {
   bool define(const Type* type);
 
   void add_members(const Type& record) override;
+  // Names of the values of an enumeration.
+  std::vector<std::pair<std::string, int64_t>> enumerators(const Type* enumeration) const;
 
  private:
   using Identity = std::tuple<dif::DescribedAs, std::string, uint64_t, uint64_t, bool>;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dvm/dif/difo.h"
@@ -45,10 +46,11 @@ struct Type {
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
-  const Type* target = nullptr;  // of a pointer or array; what a function returns
-  const Type* alias = nullptr;   // of a typedef, or of a type with qualifiers
-  uint64_t count = 0;            // of an array
-  std::vector<Field> fields;     // of a record; those of its anonymous members are its own
+  const Type* target = nullptr;                              // of a pointer or array; what a function returns
+  const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
+  uint64_t count = 0;                                        // of an array
+  std::vector<Field> fields;                                 // of a record; those of its anonymous members are its own
+  std::vector<std::pair<std::string, int64_t>> enumerators;  // of an enumeration that the script declares
 
   MemberSource* source = nullptr;  // of a record without fields yet
 

@@ -39,6 +39,16 @@ struct ActionRecord {
 void format_trace(Consumer& consumer, const ActionRecord& action) {
   consumer.printer().print_values(action.action, action.data());
 }
+void format_print(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+
+// As many bytes as a size that was recorded says, if it says less than all.
+void format_tracemem(Consumer& consumer, const ActionRecord& action) {
+  Datum memory = action.datum(0);
+  const uint64_t wanted = action.count() > 1 ? action.datum(1).unsigned_value() : 0;
+  if (wanted != 0 && wanted < memory.bytes.size()) memory.bytes = memory.bytes.first(wanted);
+  consumer.printer().print_values(action.action, std::span(&memory, 1));
+}
+
 void format_stack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 void format_ustack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 void format_usym(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
@@ -110,6 +120,7 @@ struct Formatter {  // exists stands apart because a sanitized function's addres
     static constexpr FormatAction function = format_##name; \
   };
 DVM_FORMATS(trace)
+DVM_FORMATS(print)
 DVM_FORMATS(printf)
 DVM_FORMATS(printa)
 DVM_FORMATS(clear)
@@ -122,6 +133,7 @@ DVM_FORMATS(freopen)
 DVM_FORMATS(ftruncate)
 DVM_FORMATS(setopt)
 DVM_FORMATS(stack)
+DVM_FORMATS(tracemem)
 DVM_FORMATS(ustack)
 DVM_FORMATS(usym)
 DVM_FORMATS(umod)

@@ -3,6 +3,7 @@
 #include "runtime/consumer/text_printer.h"
 
 #include "runtime/consumer/errors.h"
+#include "runtime/consumer/typed.h"
 
 namespace dvm::runtime {
 
@@ -28,7 +29,10 @@ void TextPrinter::end(const PrintedRecord&) {
   if (!is_set(dif::Option::quiet)) output_.text() += '\n';
 }
 
-void TextPrinter::print_values(const Action&, std::span<const Datum> values) {
+void TextPrinter::print_values(const Action& action, std::span<const Datum> values) {
+  if (action.kind == dif::Action::tracemem) return append_dump(output_.text(), values[0].bytes);
+  if (action.kind == dif::Action::print && !action.desc->layout.empty())
+    return append_typed(output_.text(), action.desc->layout, values[0].bytes);
   const DatumStyle style = datum_style(options_);
   for (const Datum& datum : values) {
     if (datum.is_made())

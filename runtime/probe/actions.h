@@ -78,6 +78,22 @@ inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
   return type.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << shift) >> shift) : value << shift >> shift;
 }
 
+// tracemem(): as many bytes as the size says, if there is one and it says less than all. Zeros stand for the rest.
+template <class Policy>
+bool record_tracemem(FireContext& context, Action& action, std::byte* record) noexcept {
+  uint64_t address = 0, wanted = 0;
+  Value& bytes = action.values[0];
+  if (action.values.size() > 1) {
+    if (!evaluate<Policy>(context, action.values[1], wanted)) return false;
+    wanted = widen(action.values[1].type, wanted);
+    (void)store_value(context, action.values[1], wanted, record + action.values[1].offset);
+  }
+  if (!evaluate<Policy>(context, bytes, address)) return false;
+  const size_t size = wanted != 0 && wanted < bytes.size ? static_cast<size_t>(wanted) : bytes.size;
+  std::memset(record + bytes.offset, 0, bytes.size);
+  return context.state.copy_bytes(address, {record + bytes.offset, size});
+}
+
 // Bytes of a stack with the zero that ends it, which is written.
 inline size_t end_stack(const Value& value, std::byte* key) noexcept {
   std::memset(key + value.size, 0, sizeof(uint64_t));
@@ -165,6 +181,8 @@ struct Recorder {
 DVM_RECORDS(expression, record_expression)
 DVM_RECORDS(exit, record_exit)
 DVM_RECORDS(trace, record_values)
+DVM_RECORDS(tracemem, record_tracemem)
+DVM_RECORDS(print, record_values)
 DVM_RECORDS(printf, record_values)
 DVM_RECORDS(printa, record_values)
 DVM_RECORDS(clear, record_values)

@@ -64,6 +64,10 @@ class FakeProgram final : public TypeCatalog {
     return name == "countr" ? std::vector<std::string>{"counter"} : std::vector<std::string>{};
   }
   dif::TypeDesc describe(dif::TypeRef type) override { return types_[type]; }
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) override {
+    if (type != kColor) return {};
+    return {{"RED", 0}, {"GREEN", 7}};
+  }
   std::vector<dif::MemberDesc> members(dif::TypeRef type) override {
     if (type == kPlace) return {member("x", kShort, 0), member("y", kShort, 2)};
     if (type != kNode) return {};

@@ -17,7 +17,7 @@ namespace dvm::dif {
 namespace {
 
 constexpr std::string_view kMagic = "dvm program\n";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint32_t kMostBytes = 1 << 20;  // of one by-reference variable
 
 uint64_t checksum(std::string_view bytes) {
@@ -177,10 +177,22 @@ void describe(A& a, RecDesc& r) {
 }
 
 template <class A>
+void describe(A& a, std::pair<std::string, int64_t>& enumerator) {
+  a.text(enumerator.first), a.number(enumerator.second);
+}
+
+template <class A>
+void describe(A& a, LayoutNode& n) {
+  auto& [kind, depth, type, member, offset, size, bits, shift, count, enumerators] = n;
+  describe(a, kind, LayoutKind::unknown), a.number(depth), a.text(type), a.text(member), a.number(offset), a.number(size);
+  a.number(bits), a.number(shift), a.number(count), describe(a, enumerators);
+}
+
+template <class A>
 void describe(A& a, ActDesc& d) {
-  auto& [kind, args, format, has_format, aggregations, key_count, parameters, position] = d;
+  auto& [kind, args, format, has_format, aggregations, key_count, parameters, layout, position] = d;
   describe(a, kind, kLastAction), describe(a, args), a.text(format), describe(a, has_format), describe(a, aggregations);
-  a.number(key_count), describe(a, parameters), describe(a, position);
+  a.number(key_count), describe(a, parameters), describe(a, layout), describe(a, position);
 }
 
 template <class A>
@@ -228,6 +240,7 @@ struct Arity {
   }
   void add(std::string_view word) {
     const bool is_optional = word.ends_with('?');
+    if (word == "const") return;  // it is in the type of another
     if (is_optional) word.remove_suffix(1);
     Count& count = word == "agg" ? aggregations : values;
     if (word == "fmt") {
@@ -241,6 +254,17 @@ struct Arity {
   }
 };
 
+std::string check(const Layout& layout) {
+  if (layout.size() > kMostLayoutNodes) return "print() shows too many members";
+  for (size_t i = 0; i < layout.size(); i++) {
+    const LayoutNode& node = layout[i];
+    const uint32_t most = i == 0 ? 0 : std::min(layout[i - 1].depth + 1, kMostLayoutDepth);
+    if (node.depth > most || (i > 0 && node.depth == 0)) return "print() shows members of nothing";
+    if (node.bits > 64 || node.shift > 63) return fmt::format("a bit-field has {} bits", node.bits);
+  }
+  return "";
+}
+
 std::string check(const ActDesc& action) {
   if (find_aggregation(action.kind)) return action.aggregations.size() == 1 ? "" : "an aggregating action has no aggregation";
   const ActionInfo* row = find_action(action.kind);
@@ -248,6 +272,7 @@ std::string check(const ActDesc& action) {
   const Arity arity(row->arguments);
   if (!arity.values.holds(action.args.size()) || !arity.aggregations.holds(action.aggregations.size()))
     return fmt::format("{}() has a wrong number of arguments", row->name);
+  if (const std::string problem = check(action.layout); !problem.empty()) return problem;
   if (arity.has_format && !action.has_format) return fmt::format("{}() has no format", row->name);
   for (const RecDesc& arg : action.args)
     if (arg.difo.result.kind == TypeKind::none && action.kind != Action::expression && !is_stack(arg.made_by))

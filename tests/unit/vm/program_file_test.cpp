@@ -63,7 +63,7 @@ TEST(ProgramFile, RefusesOtherBytes) {
   EXPECT_EQ(from_bytes(damaged).error().message, "it is damaged: its checksum does not fit");
   damaged = bytes;
   damaged[12] = 9;
-  EXPECT_EQ(from_bytes(damaged).error().message, "it is of version 9, this dvm reads version 1");
+  EXPECT_EQ(from_bytes(damaged).error().message, "it is of version 9, this dvm reads version 2");
 }
 
 }  // namespace

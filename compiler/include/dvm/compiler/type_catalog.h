@@ -31,6 +31,7 @@ class TypeCatalog {
 
   virtual dif::TypeDesc describe(dif::TypeRef type) = 0;
   virtual std::vector<dif::MemberDesc> members(dif::TypeRef type) = 0;
+  virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) = 0;
 
   virtual ProbeArguments arguments(const dif::ProbeDesc& description) = 0;
 

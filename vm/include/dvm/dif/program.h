@@ -16,6 +16,7 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/difo.h"
+#include "dvm/dif/layout.h"
 
 namespace dvm::dif {
 
@@ -50,7 +51,8 @@ struct RecDesc {
 // One action of a clause.
 //   trace, exit, expression     args[0]
 //   stacks and symbols          args[0], made by the action
-//   tracemem                    args[0] the address; args[1] how many bytes, if given; parameters[0] at most so many
+//   tracemem                    args[0] the bytes at the address, whose type says how many at most; args[1] how many, if given
+//   print                       args[0]; layout: how its type is made up
 //   printf, printa with format  format; printf: args in the order of the conversions
 //   aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count: none), then the increment if
 //   any;
@@ -66,6 +68,7 @@ struct ActDesc {
   std::vector<uint32_t> aggregations;  // ids
   unsigned key_count = 0;
   std::vector<int64_t> parameters;
+  Layout layout;
   SourcePosition position;
 };
 

@@ -1,0 +1,33 @@
+#pragma once
+// print(): a value by its layout. Integers are hexadecimal, characters and strings quoted, enumerators named:
+//
+//   struct node {
+//       int id = 0x2a
+//       struct place [2] at = [
+//           struct place {
+//               short x = 0x1
+//           },
+//           ...
+//       ]
+//   }
+
+#include <span>
+#include <string>
+
+#include "dvm/dif/layout.h"
+
+namespace dvm::runtime {
+
+// What a layout says, of these bytes; of more than there are, nothing is shown.
+void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes);
+
+// The integer that a node describes, of the bytes at its place.
+uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);
+// The name of an enumerator, or empty.
+std::string enumerator_name(const dif::LayoutNode& node, int64_t value);
+// The nodes inside the one at `index`: behind it and deeper.
+size_t end_of(const dif::Layout& layout, size_t index);
+// Characters of the type up to a NUL, if all before it can be printed.
+bool is_string(std::span<const std::byte> bytes);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,39 @@
+#pragma once
+// The layout of a value that print() shows: its type and those of its members, as a list in the order in which they are printed.
+//
+//   struct node { int id; struct place { short x; } at[2]; }      depth 0  record  struct node
+//                                                                       1  integer int             id
+//                                                                       1  array   struct place[2] at
+//                                                                       2  record  struct place
+//                                                                       3  integer short           x
+//
+// Behind a record stand its members, behind an array its element, each one deeper.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dvm::dif {
+
+enum class LayoutKind : uint8_t { integer, character, floating, pointer, string, array, record, enumeration, unknown };
+
+struct LayoutNode {
+  LayoutKind kind = LayoutKind::unknown;
+  uint32_t depth = 0;
+  std::string type;     // as D spells it
+  std::string member;   // its name; empty: the value itself, or an element
+  uint64_t offset = 0;  // in bytes from where the record begins
+  uint64_t size = 0;    // in bytes
+  uint32_t bits = 0;    // of a bit-field, `shift` bits up in its bytes; 0: it is none
+  uint32_t shift = 0;
+  uint64_t count = 0;  // of an array
+  std::vector<std::pair<std::string, int64_t>> enumerators;
+};
+
+using Layout = std::vector<LayoutNode>;
+
+inline constexpr uint32_t kMostLayoutDepth = 64;
+inline constexpr size_t kMostLayoutNodes = 4096;
+
+}  // namespace dvm::dif
