@@ -55,6 +55,8 @@ class Instrument {
   virtual bool finished() const { return false; }
   // Firings lost since enable(), because a buffer was full.
   virtual uint64_t drops() const { return 0; }
+  // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.
+  virtual uint64_t drops_on(uint32_t cpu) const { return cpu == 0 ? drops() : 0; }
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
   virtual void disable() = 0;
 };

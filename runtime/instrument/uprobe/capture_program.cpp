@@ -321,7 +321,11 @@ class CaptureProgram : Emitter {
   }
 
   void count_drop() {
+    call(BPF_FUNC_get_smp_processor_id);
+    bits_and(r0, kCpuCounters - 1);
+    shift_left(r0, 3);
     load_map_value(r1, maps_.drops, 0);
+    plus(r1, r0);
     mov(r2, 1);
     atomic_add(r1, 0, r2);
     mov(r0, 0);

@@ -1,11 +1,11 @@
 #pragma once
 // The BPF program that writes a record of one layout. It runs in the traced thread, at the firing:
 //
-//   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops += 1, end
+//   again:  begin a record: on the BPF stack or, too large for that, in the ring; no room there: drops of the CPU += 1, end
 //           head, times, pid and tid, comm, arguments, the user stack
 //           each slot: read the memory without faulting, those last whose address lies in another; that failed and attempts are
 //           left: slow
-//           put the record into the ring; no room: drops += 1; end
+//           put the record into the ring; no room: drops of the CPU += 1; end
 //   slow:   give the record back if it is in the ring, fault the pages of all slots in (this may sleep), go to again
 //
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
@@ -20,10 +20,13 @@
 
 namespace dvm::runtime {
 
+// 64-bit counters of drops; CPUs beyond these share them.
+inline constexpr uint32_t kCpuCounters = 1024;
+
 // What programs refer to.
 struct ProgramMaps {
   int ring = -1;   // BPF_MAP_TYPE_RINGBUF
-  int drops = -1;  // array with one 64-bit counter
+  int drops = -1;  // counters, one for each CPU
 };
 
 // The pid namespace whose numbers are wanted; all zero: the initial one, where no translation is needed.

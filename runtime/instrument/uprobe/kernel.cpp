@@ -103,7 +103,7 @@ Result<FileDescriptor> create_counter_map() {
   bpf_map_create_opts options{};
   options.sz = sizeof options;
   options.map_flags = BPF_F_MMAPABLE;
-  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_drops", sizeof(uint32_t), sizeof(uint64_t), 1, &options);
+  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_drops", sizeof(uint32_t), kCpuCounters * sizeof(uint64_t), 1, &options);
   if (fd < 0) return kernel_error("cannot make a BPF counter", errno);
   return FileDescriptor(fd);
 }

@@ -38,17 +38,25 @@ Result<std::unique_ptr<Ring>> Ring::make(size_t bytes) {
   if (!consumer) return consumer.error();
   auto producer = Mapping::of(ring->ring_fd(), page + 2 * bytes, false, page);
   if (!producer) return producer.error();
-  auto counter = Mapping::of(ring->drops_fd(), page, true, 0);
-  if (!counter) return counter.error();
+  auto counters = Mapping::of(ring->drops_fd(), kCpuCounters * sizeof(uint64_t), true, 0);
+  if (!counters) return counters.error();
   ring->consumer_ = std::move(*consumer);
   ring->producer_ = std::move(*producer);
-  ring->counter_ = std::move(*counter);
+  ring->counters_ = std::move(*counters);
   const std::byte* produced = ring->producer_.data();
   ring->view_ = {reinterpret_cast<uint64_t*>(ring->consumer_.data()), reinterpret_cast<const uint64_t*>(produced),
                  produced + page, bytes};
   return ring;
 }
 
-uint64_t Ring::drops() const { return __atomic_load_n(reinterpret_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED); }
+uint64_t Ring::drops(uint32_t cpu) const {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(counters_.data()) + cpu, __ATOMIC_RELAXED);
+}
+
+uint64_t Ring::drops() const {
+  uint64_t all = 0;
+  for (uint32_t cpu = 0; cpu < kCpuCounters; cpu++) all += drops(cpu);
+  return all;
+}
 
 }  // namespace dvm::runtime

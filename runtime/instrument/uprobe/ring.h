@@ -40,7 +40,8 @@ class Ring {
 
   int ring_fd() const { return ring_.get(); }
   int drops_fd() const { return drops_.get(); }
-  uint64_t drops() const;
+  uint64_t drops() const;  // of all CPUs
+  uint64_t drops(uint32_t cpu) const;
 
   template <class Handle>
   uint64_t consume(Handle&& handle) {
@@ -49,7 +50,7 @@ class Ring {
 
  private:
   FileDescriptor ring_, drops_;
-  Mapping consumer_, producer_, counter_;
+  Mapping consumer_, producer_, counters_;
   RingView view_;
 };
 

@@ -68,6 +68,7 @@ class UprobeInstrument final : public Instrument {
   }
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
+  uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
   void disable() override {
     detach(links_);
