@@ -51,7 +51,7 @@ class SignalScope {
     g_interrupted = &handle;
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // what is being written is not cut off
     for (int signal : kSignals) sigaction(signal, &action, nullptr);
   }
   ~SignalScope() {

@@ -1,0 +1,108 @@
+"""Every way in which tracing ends: END fires, what was recorded is printed, and the exit status says what happened."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, dvm, program
+
+SCRIPT = 'BEGIN { printf("begun\\n"); @ = sum(7); } END { printf("end\\n"); }'
+ALL = "begun\nend\n\n                7\n"
+
+
+def start(*args, **kwargs):
+    return subprocess.Popen([DVM, "run", "-q", "-x", "switchrate=10ms", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, env=ENV, **kwargs)
+
+
+class Endings(unittest.TestCase):
+    def check_signal(self, number):
+        tracer = start("-n", SCRIPT)
+        begun = tracer.stdout.readline()
+        tracer.send_signal(number)
+        rest, errors = tracer.communicate(timeout=30)
+        self.assertEqual(begun + rest, ALL.replace("begun\n", "begun\n\n"))  # a newline behind the terminal's ^C
+        self.assertEqual(errors, "")
+        self.assertEqual(tracer.returncode, 0)
+
+    def test_interrupt(self):
+        self.check_signal(signal.SIGINT)
+
+    def test_terminate(self):
+        self.check_signal(signal.SIGTERM)
+
+    def test_hangup(self):
+        self.check_signal(signal.SIGHUP)
+
+    def test_exit_status(self):
+        result = dvm("run", "-q", "-n", SCRIPT + " tick-1ms { exit(3); }")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(result.stdout.strip(), ALL.strip())
+
+    def test_buffer_filled(self):
+        result = dvm("run", "-q", "-x", "bufpolicy=fill", "-x", "bufsize=1k", "-n", SCRIPT + " tick-1ms { trace(1); }")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("end\n", result.stdout)
+
+    def test_nobody_reads(self):
+        """END's effects are seen although its output cannot be."""
+        with tempfile.TemporaryDirectory() as folder:
+            mark = pathlib.Path(folder) / "mark"
+            tracer = start("-w", "-n", f'tick-1ms {{ printf("line\\n"); }} END {{ system("touch %s", "{mark}"); }}')
+            tracer.stdout.readline()
+            tracer.stdout.close()
+            errors = tracer.stderr.read()
+            tracer.stderr.close()
+            self.assertEqual(tracer.wait(timeout=30), 1)
+            self.assertIn("could not write the output: Broken pipe", errors)
+            self.assertTrue(mark.exists())
+
+    def test_interrupt_while_the_reader_is_slow(self):
+        """A signal does not lose what waits to be written."""
+        tracer = start("-n", 'BEGIN { i = 0; } tick-1ms { printf("%8191d\\n", i++); } END { printf("end %d\\n", i); }', bufsize=0)
+        time.sleep(0.5)  # long enough to fill the pipe
+        tracer.send_signal(signal.SIGINT)
+        output, errors = tracer.communicate(timeout=30)
+        self.assertEqual((errors, tracer.returncode), ("", 0))
+        lines = output.split()
+        self.assertEqual(lines[-2], "end")
+        self.assertEqual([int(n) for n in lines[:-2]], list(range(int(lines[-1]))))
+
+    def test_second_interrupt(self):
+        """With nobody reading, the first one waits for the output and the second ends dvm."""
+        tracer = start("-n", 'tick-1ms { printf("%8191d\\n", 1); }')
+        time.sleep(0.5)
+        tracer.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        self.assertIsNone(tracer.poll())
+        tracer.send_signal(signal.SIGINT)
+        self.assertEqual(tracer.wait(timeout=30), -signal.SIGINT)
+        tracer.communicate()
+
+
+class EndingsOfProcesses(dvmtest.PrivilegedTest):
+    def test_process_ends(self):
+        result = dvm("run", "-q", "-n", SCRIPT + " pid$target:looper:func:entry { n++; } END { printf(\"%d\\n\", n); }", "-c",
+                     program("looper") + " 20")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("begun\nend\n20\n", result.stdout)
+
+    def test_process_is_killed(self):
+        target = subprocess.Popen([program("looper"), "5", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        target.stdout.readline()
+        tracer = start("-n", SCRIPT + " pid$target:looper:func:entry { n++; }", "-p", str(target.pid))
+        self.assertEqual(tracer.stdout.readline(), "begun\n")
+        os.kill(target.pid, signal.SIGKILL)
+        rest, errors = tracer.communicate(timeout=30)
+        self.assertEqual(tracer.returncode, 0, errors)
+        self.assertIn("end\n", rest)
+
+
+if __name__ == "__main__":
+    unittest.main()
