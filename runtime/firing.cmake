@@ -1,7 +1,9 @@
 # dvm_probe: ECBs, the ECB loop and the buffers; what an agent in a traced process would link, nothing but the VM below it.
 dvm_library(probe
   buffer/aggregation_buffer.cpp
+  buffer/cpu_buffers.cpp
   buffer/principal_buffer.cpp
+  buffer/speculations.cpp
   enabling/enabling.cpp
   probe/aggregate.cpp)
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
@@ -20,9 +22,11 @@ dvm_library(runtime
   consumer/output.cpp
   consumer/printa.cpp
   consumer/printf.cpp
+  consumer/record_merge.cpp
   consumer/text_printer.cpp
   consumer/typed.cpp
   session/account.cpp
+  session/buffers.cpp
   session/firings.cpp
   session/loop.cpp
   session/setup.cpp)

@@ -1,20 +1,27 @@
 #pragma once
-// The principal buffer: records of all ECBs, in the order of their firings.
+// The principal buffer of one CPU: records of all ECBs that fired there, in the order of their firings.
 //
-//   active   | record | record | record | reserved ... free |      <- probe context reserves, fills, commits
-//   inactive | records of the time before, until the next switch | <- the consumer reads
+//   switch  two halves of bufsize bytes each: probe context fills one while the consumer reads the other
+//   fill    one of bufsize bytes, read at the end; the first record that finds no room ends tracing. What the clauses of END may
+//           record is set apart.
+//   ring    one of bufsize bytes, read at the end; a record that finds no room takes that of the oldest ones:
 //
-// Policy switch: two halves of bufsize bytes each. The consumer takes the filled half and the firings go on in the other; a
-// record that finds no room is a drop and is counted. DTrace has such a pair for each CPU because each CPU fires; here one thread
-// runs all ECBs, so one pair serves all CPUs, and records of different CPUs stay in the order of time (the CPU is in the record).
+//             | newest records ... | room | oldest records ... | unused |
+//             0                  used   oldest                end
+//
+// In a ring, records never wrap: one that does not fit at the end goes to the start. Under the other policies a record without
+// room is a drop and counted.
 //
 // reserve(), commit() and drops are probe context: no allocation, no lock.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <span>
+
+#include "runtime/buffer/record.h"
 
 namespace dvm::runtime {
 
@@ -25,35 +32,54 @@ struct FreeMemory {
 using BufferMemory = std::unique_ptr<std::byte[], FreeMemory>;
 BufferMemory allocate_buffer(size_t bytes);
 
+// In the order of the words of options of kind policy.
+enum class BufferPolicy : uint8_t { switch_, fill, ring };
+
+struct BufferPlan {
+  BufferPolicy policy = BufferPolicy::switch_;
+  size_t bytes = 0;
+  size_t set_apart = 0;  // of a fill buffer, for END
+
+  size_t memory() const { return policy == BufferPolicy::switch_ ? 2 * bytes : bytes; }
+};
+
 class PrincipalBuffer {
  public:
   // False: no memory of this size.
-  bool allocate(size_t bytes);
+  bool allocate(const BufferPlan& plan);
 
-  // Room for a record at an address that is a multiple of 8, or null and a drop. Reserving again before commit() gives the same
-  // room.
+  // Room for a record at an address that is a multiple of 8, or null. Reserving again before commit() gives the same room.
   std::byte* reserve(size_t bytes) noexcept {
-    if (bytes > size_ - used_) {
-      drops_++;
-      return nullptr;
-    }
+    if (bytes > limit_ - used_ && !make_room(bytes)) return nullptr;
     return active_ + used_;
   }
   void commit(size_t bytes) noexcept { used_ += bytes; }
 
-  // What was committed since the last switch; valid until the next one.
-  std::span<const std::byte> switch_buffers() noexcept;
+  // What was committed since the last time, oldest records first; valid until the next time. Empties the buffer.
+  std::array<std::span<const std::byte>, 2> take() noexcept;
+  // END may use what was set apart, even if the buffer is filled.
+  void open_reserve() noexcept;
 
-  bool empty() const noexcept { return used_ == 0; }
-  bool half_full() const noexcept { return used_ > size_ / 2; }
-  size_t size() const noexcept { return size_; }
+  // Whether it should be read now, lest records are dropped.
+  bool wants_reading() const noexcept { return policy_ == BufferPolicy::switch_ && used_ > size_ / 2; }
+  bool is_filled() const noexcept { return is_filled_; }
+  void drop() noexcept { drops_++; }
   uint64_t drops() const noexcept { return drops_; }
 
  private:
-  BufferMemory halves_[2];
+  bool make_room(size_t bytes) noexcept;
+  bool drop_oldest(size_t bytes) noexcept;
+  void wrap() noexcept;
+
+  BufferMemory halves_[2];  // the second only of policy switch
   std::byte* active_ = nullptr;
   size_t size_ = 0;
   size_t used_ = 0;
+  size_t limit_ = 0;  // up to which used_ may grow
+  size_t oldest_ = 0, end_ = 0;
+  bool is_wrapped_ = false;
+  bool is_filled_ = false;
+  BufferPolicy policy_ = BufferPolicy::switch_;
   unsigned turn_ = 0;
   uint64_t drops_ = 0;
 };

@@ -106,6 +106,7 @@ void format_denormalize(Consumer& consumer, const ActionRecord& action) {
 }
 
 void format_exit(Consumer&, const ActionRecord&) {}  // the session knows the status already
+void format_speculate(Consumer&, const ActionRecord&) {}
 
 using FormatAction = void (*)(Consumer&, const ActionRecord&);
 template <dif::Action kind>
@@ -128,6 +129,7 @@ DVM_FORMATS(trunc)
 DVM_FORMATS(normalize)
 DVM_FORMATS(denormalize)
 DVM_FORMATS(exit)
+DVM_FORMATS(speculate)
 DVM_FORMATS(system)
 DVM_FORMATS(freopen)
 DVM_FORMATS(ftruncate)
@@ -185,29 +187,22 @@ Status Consumer::prepare() {
 }
 
 const Ecb* Consumer::next_ecb(std::span<const std::byte> records) const {
-  while (records.size() >= sizeof(RecordHeader)) {
-    RecordHeader header;
-    std::memcpy(&header, records.data(), sizeof(header));
+  while (!records.empty()) {
+    const RecordHeader header = header_of(records.data());
     if (header.epid != 0) return enabling_.ecb(header.epid);
-    records = records.subspan(std::min(records.size(), sizeof(ErrorRecord)));
+    records = records.subspan(header.size);
   }
   return nullptr;
 }
 
-void Consumer::consume(std::span<const std::byte> records) {
-  while (records.size() >= sizeof(RecordHeader)) {
-    RecordHeader header;
-    std::memcpy(&header, records.data(), sizeof(header));
-    const Ecb* ecb = enabling_.ecb(header.epid);
-    size_t size = ecb ? ecb->record_size : sizeof(ErrorRecord);
-    if (size == 0 || size > records.size()) return;
-    const std::byte* record = records.data();
-    records = records.subspan(size);
-    if (ecb) {
-      consume_record({*ecb, header, next_ecb(records)}, record);
+void Consumer::consume(std::vector<CpuRecords> records) {
+  RecordMerge merge(std::move(records), options_[dif::Option::temporal] > 0);
+  while (merge.next()) {
+    if (const Ecb* ecb = enabling_.ecb(header_of(merge.record()).epid)) {
+      consume_record({*ecb, merge.cpu(), next_ecb(merge.following())}, merge.record());
     } else {
       ErrorRecord error;
-      std::memcpy(&error, record, sizeof(error));
+      std::memcpy(&error, merge.record(), sizeof(error));
       printer_->print_error(error);
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The consumer: reads records of the principal buffer in the order of the firings, keeps the aggregations, does what the actions
+// The consumer: reads records of the principal buffers in the order of the firings, keeps the aggregations, does what the actions
 // ask of it, and has a printer say the rest. Consumer context: it allocates and it prints.
 //
 //   record ── EPID ──> Ecb ── each action ──> format_<name> ──> Printer ──> Output ── flush ──> FILE
@@ -19,6 +19,7 @@
 #include "runtime/consumer/output.h"
 #include "runtime/consumer/printer.h"
 #include "runtime/consumer/printf.h"
+#include "runtime/consumer/record_merge.h"
 #include "runtime/enabling/enabling.h"
 
 namespace dvm::runtime {
@@ -31,7 +32,7 @@ class Consumer {
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
   Status prepare();
 
-  void consume(std::span<const std::byte> records);
+  void consume(std::vector<CpuRecords> records);
   void take(AggregationBuffer& buffer);
   // The end of the session: every aggregation that no printa() has printed.
   void print_rest();

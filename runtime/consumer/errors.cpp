@@ -12,8 +12,10 @@ bool shows_address(dif::Fault fault) {
          fault == dif::Fault::upriv;
 }
 
-void add_line(std::string& text, uint64_t before, uint64_t now, std::string_view what, std::string_view rest) {
-  if (now > before) text += fmt::format("dvm: {} {}{}{}\n", now - before, what, now - before > 1 ? "s" : "", rest);
+void add_line(std::string& text, const DropInfo& kind, uint64_t count, size_t cpu, bool with_tag) {
+  const std::string tag = with_tag ? fmt::format("[{}] ", kind.tag) : "";
+  const std::string on = kind.per_cpu ? fmt::format(" on CPU {}", cpu) : "";
+  text += fmt::format("dvm: {}{} {}{}{}{}\n", tag, count, kind.what, count > 1 ? "s" : "", kind.where, on);
 }
 
 }  // namespace
@@ -32,14 +34,11 @@ std::string error_text(const ErrorRecord& error, const Enabling& enabling) {
   return fmt::format("error in {}: {}{} at DIF offset {}", where, message, address, error.offset);
 }
 
-std::string drops_text(const Drops& before, const Drops& now) {
+std::string drops_text(const Drops& before, const Drops& now, bool with_tags) {
   std::string text;
-  add_line(text, before.principal, now.principal, "drop", " on CPU 0");
-  add_line(text, before.aggregation, now.aggregation, "aggregation drop", " on CPU 0");
-  add_line(text, before.dynamic.drops, now.dynamic.drops, "dynamic variable drop", "");
-  add_line(text, before.dynamic.rinsing, now.dynamic.rinsing, "dynamic variable drop", " with non-empty rinsing list");
-  add_line(text, before.dynamic.dirty, now.dynamic.dirty, "dynamic variable drop", " with non-empty dirty list");
-  add_line(text, before.errors_in_error, now.errors_in_error, "error", " in ERROR probe enabling");
+  for (const DropInfo& kind : kDrops)
+    for (size_t cpu = 0; cpu < now.of(kind.id).size(); cpu++)
+      if (const uint64_t count = now(kind.id, cpu) - before(kind.id, cpu)) add_line(text, kind, count, cpu, with_tags);
   return text;
 }
 

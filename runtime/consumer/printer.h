@@ -16,7 +16,7 @@ namespace dvm::runtime {
 
 struct PrintedRecord {
   const Ecb& ecb;
-  RecordHeader header;
+  int32_t cpu;
   const Ecb* next;  // of the record behind it, or null
 };
 

@@ -20,9 +20,9 @@ void TextPrinter::begin(const PrintedRecord& record) {
   std::string& out = output_.text();
   const Probe& probe = *record.ecb.probe;
   if (is_set(dif::Option::flowindent))
-    return append(out, "%3d %-41s ", record.header.cpu, flow_.column(record.ecb, record.next).c_str());
+    return append(out, "%3d %-41s ", record.cpu, flow_.column(record.ecb, record.next).c_str());
   if (is_set(dif::Option::quiet)) return;
-  append(out, "%3d %6u %32s ", record.header.cpu, probe.id, (probe.function + ":" + probe.name).c_str());
+  append(out, "%3d %6u %32s ", record.cpu, probe.id, (probe.function + ":" + probe.name).c_str());
 }
 
 void TextPrinter::end(const PrintedRecord&) {

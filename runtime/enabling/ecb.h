@@ -4,7 +4,7 @@
 //
 // A record in the principal buffer, a multiple of 8 bytes:
 //
-//   | epid: 4 | cpu: 4 | values of all actions, each at its natural alignment ... | pad |
+//   | epid: 4 | size: 4 | order: 8 | values of all actions, each at its natural alignment ... | pad |
 //
 // Integers have the size of their type; a string has strsize + 1 bytes, NUL and padding included; bytes have their size. EPID 0
 // marks an ErrorRecord. An ECB leaves a record when it has no action at all (the default action: say that it fired) or an action
@@ -24,20 +24,14 @@
 
 #include "dvm/dif/program.h"
 #include "dvm/vm/engine.h"
+#include "runtime/buffer/record.h"
 #include "runtime/catalog/probe.h"
 
 namespace dvm::runtime {
 
-using Epid = uint32_t;
-
 struct FireContext;
 struct Action;
 struct AggregateFunction;
-
-struct RecordHeader {
-  Epid epid = 0;
-  int32_t cpu = 0;
-};
 
 // A fault of a clause, as it travels to the consumer: RecordHeader with EPID 0, then this.
 struct ErrorRecord {
@@ -101,6 +95,7 @@ struct Ecb {
   std::optional<Value> predicate;
   std::vector<Action> actions;
   uint32_t record_size = 0;
+  bool speculates = false;
   EcbTallies tallies;
 };
 

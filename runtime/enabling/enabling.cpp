@@ -96,11 +96,17 @@ void set_frames(dif::Program& program, const dif::Options& options) {
       }
 }
 
+// Those of the others are of use at the firing only.
+bool keeps_values(dif::Action kind) {
+  return kind != dif::Action::exit && kind != dif::Action::expression && kind != dif::Action::speculate &&
+         kind != dif::Action::commit && kind != dif::Action::discard;
+}
+
 // Gives every value its place; returns the record's size, or 0 if it would be absurd.
 uint32_t lay_out(std::vector<Action>& actions) {
   uint64_t at = sizeof(RecordHeader);
   for (Action& action : actions) {
-    if (action.aggregation || action.kind == dif::Action::exit || action.kind == dif::Action::expression) continue;
+    if (action.aggregation || !keeps_values(action.kind)) continue;
     for (Value& value : action.values) {
       uint64_t alignment = value.type.kind == dif::TypeKind::string ? 1 : value.type.by_ref() ? 8 : std::max(value.size, 1u);
       at = (at + alignment - 1) / alignment * alignment;
@@ -243,6 +249,8 @@ Result<Ecb> Enabling::Draft::make_ecb(Enabling& enabling, const dif::EcbDesc& de
   if (size == 0) return Error{"its record would be too large"};
   bool records = desc.actions.empty() || std::any_of(desc.actions.begin(), desc.actions.end(), leaves_record);
   ecb.record_size = records ? size : 0;
+  ecb.speculates = std::any_of(desc.actions.begin(), desc.actions.end(),
+                               [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
   return ecb;
 }
 
@@ -326,6 +334,13 @@ uint32_t Enabling::largest_record() const {
   uint32_t largest = 0;
   for (const Ecb& ecb : ecbs_) largest = std::max(largest, ecb.record_size);
   return largest;
+}
+
+size_t Enabling::record_bytes(std::string_view own_probe) const {
+  size_t bytes = 0;
+  for (const Ecb& ecb : ecbs_)
+    if (std::holds_alternative<InternalSite>(ecb.probe->site) && ecb.probe->name == own_probe) bytes += ecb.record_size;
+  return bytes;
 }
 
 size_t Enabling::largest_key() const {

@@ -43,6 +43,8 @@ class Enabling {
   // Name of the first destructive action, empty if there is none.
   std::string_view destructive_action() const;
   uint32_t largest_record() const;
+  // Of all clauses on dvm's own probe of this name, together.
+  size_t record_bytes(std::string_view own_probe) const;
   size_t largest_key() const;  // bytes
 
  private:

@@ -518,10 +518,8 @@ CaptureNeeds made_needs(const dif::RecDesc& desc) {
   return needs;
 }
 
-bool leaves_a_record(const dif::ActDesc& action) {
-  const dif::ActionInfo* row = dif::find_action(action.kind);
-  return row && row->when != dif::ActionTime::probe;
-}
+// All that is kept of a firing is kept, or dropped, for its CPU.
+bool keeps_something(const dif::ActDesc& action) { return action.kind != dif::Action::expression; }
 
 }  // namespace
 
@@ -539,7 +537,7 @@ CaptureNeeds needs_of(const dif::EcbDesc& clause, uint32_t strsize) {
       needs |= made_needs(argument);
       if (!dif::is_stack(argument.made_by)) needs |= Reader(argument.difo, strsize).read(locals);
     }
-    needs.cpu |= leaves_a_record(action);
+    needs.cpu |= keeps_something(action);
   }
   needs.cpu |= clause.actions.empty();
   return needs;

@@ -72,7 +72,7 @@ struct CaptureNeeds {
   bool time = false;  // timestamp, walltimestamp
   bool vtime = false;
   bool thread = false;  // pid or tid, or thread-local variables
-  bool cpu = false;     // the cpu variable, or a record in the principal buffer (its CPU column)
+  bool cpu = false;     // the cpu variable, or anything that is kept in the buffers of a CPU
   bool comm = false;    // execname
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;     // of the user stack, at most kMostFrames

@@ -72,6 +72,45 @@ bool record_exit(FireContext& context, Action& action, std::byte*) noexcept {
   return true;
 }
 
+// The id that speculate(), commit() or discard() is given. Ids that there cannot be are faults.
+template <class Policy>
+bool speculation_of(FireContext& context, Action& action, uint64_t& id) noexcept {
+  id = 0;
+  for (Value& value : action.values)
+    if (!evaluate<Policy>(context, value, id)) return false;
+  if (context.session.speculations.has(id)) return true;
+  context.state.set_fault(dif::Fault::illop);
+  return false;
+}
+
+template <class Policy>
+bool record_speculate(FireContext& context, Action& action, std::byte*) noexcept {
+  uint64_t id = 0;
+  if (!speculation_of<Policy>(context, action, id)) return false;
+  context.speculation = context.session.speculations.enter(id, context.firing->cpu) ? id : 0;
+  return true;
+}
+
+// What its own clause has speculated so far is not among what is committed or discarded, but lost.
+template <class Policy>
+bool record_commit(FireContext& context, Action& action, std::byte*) noexcept {
+  uint64_t id = 0;
+  if (!speculation_of<Policy>(context, action, id)) return false;
+  FireSession& session = context.session;
+  session.speculations.commit(id, context.firing->cpu, session.cpus, session.order);
+  context.speculation = 0;
+  return true;
+}
+
+template <class Policy>
+bool record_discard(FireContext& context, Action& action, std::byte*) noexcept {
+  uint64_t id = 0;
+  if (!speculation_of<Policy>(context, action, id)) return false;
+  context.session.speculations.discard(id, context.firing->cpu);
+  context.speculation = 0;
+  return true;
+}
+
 // Widens an integer to 64 bits by its type, as keys hold it.
 inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
   unsigned shift = type.size >= 8 || type.size == 0 ? 0 : 64 - 8 * type.size;
@@ -153,7 +192,7 @@ bool record_aggregation(FireContext& context, Action& action, std::byte*) noexce
     arguments[i - action.key_count] = widen(action.values[i].type, arguments[i - action.key_count]);
   }
   if (!ok) return false;
-  if (state == nullptr) return true;  // a drop, counted
+  if (state == nullptr) return context.cpu->aggregation_drops++, true;
   action.aggregation->function->update(*action.aggregation, state, static_cast<int64_t>(arguments[0]),
                                        static_cast<int64_t>(arguments[1]));
   return true;
@@ -162,7 +201,10 @@ bool record_aggregation(FireContext& context, Action& action, std::byte*) noexce
 // The shortest way for what is fired most: @ = count().
 template <class Policy>
 bool record_keyless_count(FireContext& context, Action& action, std::byte*) noexcept {
-  if (uint64_t* state = find_keyless_state(context, *action.aggregation)) ++*state;
+  if (uint64_t* state = find_keyless_state(context, *action.aggregation))
+    ++*state;
+  else
+    context.cpu->aggregation_drops++;
   return true;
 }
 
@@ -180,6 +222,9 @@ struct Recorder {
   };
 DVM_RECORDS(expression, record_expression)
 DVM_RECORDS(exit, record_exit)
+DVM_RECORDS(speculate, record_speculate)
+DVM_RECORDS(commit, record_commit)
+DVM_RECORDS(discard, record_discard)
 DVM_RECORDS(trace, record_values)
 DVM_RECORDS(tracemem, record_tracemem)
 DVM_RECORDS(print, record_values)

@@ -6,7 +6,7 @@
 
 #include "dvm/vm/state.h"
 #include "runtime/buffer/aggregation_buffer.h"
-#include "runtime/buffer/principal_buffer.h"
+#include "runtime/buffer/speculations.h"
 #include "runtime/cost/stages.h"
 #include "runtime/enabling/ecb.h"
 
@@ -17,13 +17,21 @@ enum class Activity : uint8_t { active, draining };
 
 // What all firings of a consumer share.
 struct FireSession {
-  PrincipalBuffer principal;
+  CpuBuffers cpus;
+  uint64_t order = 0;  // of the next record
   AggregationBuffer aggregations;
+  Speculations speculations;
   Activity activity = Activity::active;
   int exit_status = 0;
   uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
   const ProbeEcbs* error_probe = nullptr;
   Stages stages;  // filled in a run with accounting, on the sampled firings
+
+  // Consumer context: makes the buffers of a CPU that fires for the first time.
+  void meet(int32_t cpu) {
+    cpus.meet(cpu);
+    if (cpus.knows(cpu)) speculations.meet(cpu);
+  }
 };
 
 struct FireContext {
@@ -33,6 +41,8 @@ struct FireContext {
   const vm::FaultState& fault;         // of state
   std::vector<std::byte> key;          // room for the largest key
   const vm::Firing* firing = nullptr;  // that is processed
+  CpuBuffer* cpu = nullptr;            // where it fired
+  uint64_t speculation = 0;            // that takes the record of an ECB which speculates; 0: none does
   FireContext* error = nullptr;        // runs the ERROR probe, with a machine state of its own; null in that context itself
 
   FireContext(FireSession& s, vm::MachineState& m, vm::Host& h, size_t key_size)

@@ -6,10 +6,12 @@
 //     predicate ── false: next ECB
 //     reserve the record ── no room: a drop, next ECB
 //     actions in order ── fault: what the clause has written is forgotten, the ERROR probe fires, next ECB
-//     commit the record
+//     commit the record, to the principal buffer or to the speculation that the clause speculates to
 //
 // After exit() the rest of its clause still runs; ECBs behind it do not, except those of END and ERROR. State changed before a
 // fault (variables, aggregations) stays changed; only records are taken back.
+
+#include <utility>
 
 #include "runtime/probe/actions.h"
 
@@ -27,20 +29,21 @@ inline uint32_t action_number(const Ecb& ecb, uint32_t position) noexcept {
   return number;
 }
 
-// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. action: its number; the predicate's
-// is 0.
+// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. A fault in a clause of that probe is
+// only counted, as in DTrace. action: its number; the predicate's is 0.
 template <class Accounting>
 void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
   FireSession& session = context.session;
   const vm::FaultState fault = context.fault;
-  ErrorRecord error{{0, firing.cpu}, ecb.epid, action, fault.pc * 4, fault.id, fault.value};
-  if (std::byte* to = session.principal.reserve(sizeof(error))) {
-    std::memcpy(to, &error, sizeof(error));
-    session.principal.commit(sizeof(error));
-  }
   if (context.error == nullptr) {
     session.errors_in_error++;
     return;
+  }
+  ErrorRecord error{{0, sizeof(error), session.order++}, ecb.epid, action, fault.pc * 4, fault.id, fault.value};
+  PrincipalBuffer& principal = context.cpu->principal;
+  if (std::byte* to = principal.reserve(sizeof(error))) {
+    std::memcpy(to, &error, sizeof(error));
+    principal.commit(sizeof(error));
   }
   if (session.error_probe == nullptr) return;
   vm::Firing again = firing;  // the ERROR probe fires where the fault was, with arguments of its own
@@ -81,6 +84,12 @@ void note_fault(Ecb& ecb) noexcept {
   if constexpr (Policy::counts) ecb.tallies.faults++;
 }
 
+// A record is made in the principal buffer, whatever becomes of it.
+inline void add_to_speculation(FireContext& context, std::span<const std::byte> record) noexcept {
+  if (const uint64_t id = std::exchange(context.speculation, 0))
+    context.session.speculations.add(id, context.firing->cpu, record);
+}
+
 // Accounting is passed on to the ERROR probe.
 template <class Policy, class Accounting>
 void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
@@ -93,9 +102,9 @@ void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept 
   if constexpr (Policy::counts) ecb.tallies.predicate_hits++;
   std::byte* record = nullptr;
   if (ecb.record_size != 0) {
-    record = session.principal.reserve(ecb.record_size);
+    record = context.cpu->principal.reserve(ecb.record_size);
     if (record == nullptr) return;
-    RecordHeader header{ecb.epid, firing.cpu};
+    RecordHeader header{ecb.epid, ecb.record_size, session.order++};
     std::memcpy(record, &header, sizeof(header));
   }
   [[maybe_unused]] typename Policy::Stamp stamp;
@@ -105,7 +114,8 @@ void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept 
     note_fault<Policy>(ecb);
     return raise_error<Accounting>(context, ecb, action_number(ecb, done), firing);
   }
-  session.principal.commit(ecb.record_size);
+  if (ecb.speculates) return add_to_speculation(context, {record, ecb.record_size});
+  context.cpu->principal.commit(ecb.record_size);
 }
 
 struct Off {
@@ -164,6 +174,7 @@ void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing
   firing.function = probe.probe->function;
   firing.name = probe.probe->name;
   context.firing = &firing;
+  context.cpu = &context.session.cpus[firing.cpu];
   if (probe.needs_machine) Accounting::prepare(context, probe, firing);
   for (Ecb* ecb : probe.ecbs) {
     if (context.session.activity != Activity::active && !probe.outlives_exit) return;

@@ -22,10 +22,14 @@ void Handle::Impl::fire(vm::Firing& firing) noexcept {
 // Between two firings is the one moment at which a buffer can be emptied without a drop; at the rates it happens anyway.
 void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   uint64_t begin = accounts() ? __rdtsc() : 0;
-  if (session.principal.half_full()) take_aggregations(), take_records(), flush();
+  if (!session.cpus.knows(firing.cpu)) session.meet(firing.cpu);
+  if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : read_clock(CLOCK_MONOTONIC));
+  const PrincipalBuffer& principal = session.cpus[firing.cpu].principal;
+  if (principal.wants_reading()) take_all(), flush();
   if (session.aggregations.half_full()) take_aggregations();
   host.serve(firing);
   fire_one(*context, probe, firing);
+  if (principal.is_filled() && session.activity == Activity::active) session.activity = Activity::draining;
   if (accounts()) fire_ticks += __rdtsc() - begin;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // The session behind a Handle: providers, instruments, enabling, machine state, buffers and consumer, joined in one thread.
+//   buffers.cpp  memory
 //   setup.cpp    from probe descriptions to probes that are on
 //   firings.cpp  from an instrument, or from dvm itself, to the ECB loop
 //   loop.cpp     waiting, the rates, the end
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/buffer/drops.h"
 #include "runtime/consumer/consumer.h"
 #include "runtime/consumer/errors.h"
 #include "runtime/cost/stages.h"
@@ -50,7 +52,7 @@ struct Handle::Impl final : EventSink {
   std::atomic<bool> interrupted = false;
   bool is_running = false, is_stopped = false;
   Status failure;
-  Rate switching, aggregating, reporting;
+  Rate switching, aggregating, reporting, cleaning;
   Clock idle_wait = kBusyWait;
   Drops reported;
   uint64_t events = 0;
@@ -69,7 +71,11 @@ struct Handle::Impl final : EventSink {
   void fire_own(std::string_view name);
 
   Status check() const;
-  Status allocate();
+  size_t size_of(dif::Option option) const;
+  Status fit(dif::Option option, std::string_view what, const std::function<bool(size_t)>& make);
+  Status allocate_buffers();
+  Status allocate_speculations();
+  Status allocate_state();
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
   CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
@@ -82,9 +88,14 @@ struct Handle::Impl final : EventSink {
 
   void take_aggregations();
   void take_records();
+  void take_switched();
+  void take_all();
+  Drops drops() const;
   void report_drops();
   void flush();
   void work_at_rates(Clock now);
+  void clean_at_rate(Clock now);
+  void clean();
   void drain();
 };
 

@@ -70,31 +70,69 @@ void Handle::Impl::take_aggregations() {
 }
 
 void Handle::Impl::take_records() {
-  std::span<const std::byte> records;
+  std::vector<CpuRecords> records;
   {
     StageTimer timer(stage(Stage::snapshot_records));
-    records = session.principal.switch_buffers();
+    records = runtime::take_records(session.cpus);
   }
   StageTimer timer(stage(Stage::print));
-  consumer.consume(records);
+  consumer.consume(std::move(records));
+}
+
+Drops Handle::Impl::drops() const {
+  Drops drops;
+  for (size_t cpu = 0; cpu < session.cpus.all().size(); cpu++) {
+    drops.add(Drop::principal, session.cpus.all()[cpu].principal.drops(), cpu);
+    drops.add(Drop::aggregation, session.cpus.all()[cpu].aggregation_drops, cpu);
+    for (const Instrument* instrument : active) drops.add(Drop::principal, instrument->drops_on(static_cast<uint32_t>(cpu)), cpu);
+  }
+  const vm::DynamicDrops dynamic = variables->drops();
+  drops.add(Drop::dynamic, dynamic.drops);
+  drops.add(Drop::rinsing, dynamic.rinsing);
+  drops.add(Drop::dirty, dynamic.dirty);
+  drops.add(Drop::speculative, session.speculations.drops());
+  drops.add(Drop::busy, session.speculations.failed_busy());
+  drops.add(Drop::unavailable, session.speculations.failed_unavailable());
+  drops.add(Drop::double_error, session.errors_in_error);
+  return drops;
 }
 
 void Handle::Impl::report_drops() {
-  Drops now{session.principal.drops(), session.aggregations.drops(), variables->drops(), session.errors_in_error};
-  for (const Instrument* instrument : active) now.principal += instrument->drops();
-  consumer.notice(drops_text(reported, now));
-  reported = now;
+  Drops now = drops();
+  consumer.notice(drops_text(reported, now, config.options[dif::Option::droptags] > 0));
+  reported = std::move(now);
 }
+
+// Aggregations first, so that the records' printa() sees all that fired before it.
+void Handle::Impl::take_all() {
+  take_aggregations();
+  take_records();
+}
+
+// In a replay by the times of its firings, so that it comes out the same each time.
+void Handle::Impl::clean_at_rate(Clock now) {
+  if (!cleaning.due(now)) return;
+  clean();
+  cleaning.done(now, config.options[dif::Option::cleanrate]);
+}
+
+void Handle::Impl::clean() { session.speculations.clean(session.cpus, session.order); }
 
 void Handle::Impl::flush() {
   Status status = consumer.flush();
   if (!status && failure) failure = status;
 }
 
-// Aggregations first, so that the records' printa() sees all that fired before it.
+// Buffers of the other policies are read at the end.
+void Handle::Impl::take_switched() {
+  if (static_cast<BufferPolicy>(config.options[dif::Option::bufpolicy]) == BufferPolicy::switch_) take_records();
+}
+
+// In the order of take_all().
 void Handle::Impl::work_at_rates(Clock now) {
   if (aggregating.due(now)) take_aggregations(), aggregating.done(now, config.options[dif::Option::aggrate]);
-  if (switching.due(now)) take_records(), switching.done(now, config.options[dif::Option::switchrate]);
+  if (!config.is_replay) clean_at_rate(now);
+  if (switching.due(now)) take_switched(), switching.done(now, config.options[dif::Option::switchrate]);
   if (reporting.due(now)) report_drops(), reporting.done(now, config.options[dif::Option::statusrate]);
   flush();
 }
@@ -115,9 +153,12 @@ Status Handle::stop() {
   impl.is_stopped = true;
   for (Instrument* instrument : impl.active) instrument->disable();
   impl.drain();
+  if (impl.config.options[dif::Option::temporal] <= 0) impl.take_all();  // what END records comes last, whatever its CPU
+  impl.session.cpus.open_reserve();
+  impl.clean();
   impl.fire_own("END");
-  impl.take_aggregations();
-  impl.take_records();
+  impl.clean();
+  impl.take_all();
   impl.consumer.print_rest();
   impl.report_drops();
   impl.flush();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/buffer/speculations.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/target_memory.h"
@@ -16,6 +17,7 @@ class ProcessHost final : public vm::Host {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
+  void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
     recorded_.begin(firing.late);
@@ -45,8 +47,10 @@ class ProcessHost final : public vm::Host {
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
   int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
   int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
+  uint32_t speculation() noexcept override { return speculations_->open(); }
 
  private:
+  Speculations* speculations_ = nullptr;
   bool is_replay_;
   int32_t pid_ = 0;
   uint64_t late_reads_ = 0;

@@ -95,30 +95,7 @@ CaptureNeeds Handle::Impl::needs_on_error(const std::function<CaptureNeeds(const
 Status Handle::Impl::check() const {
   if (config.options[dif::Option::destructive] <= 0 && !enabling.destructive_action().empty())
     return Error{"Destructive actions not allowed"};
-  if (enabling.largest_record() > static_cast<uint64_t>(std::max<int64_t>(config.options[dif::Option::bufsize], 0)))
-    return Error{"Enabling exceeds size of buffer"};
   if (wake < 0) return Error{"no file descriptor is left"};
-  return {};
-}
-
-Status Handle::Impl::allocate() {
-  auto size_of = [this](dif::Option option) { return static_cast<size_t>(std::max<int64_t>(config.options[option], 0)); };
-  if (!session.principal.allocate(size_of(dif::Option::bufsize)))
-    return Error{fmt::format("no memory for a principal buffer of {} bytes", size_of(dif::Option::bufsize))};
-  if (!session.aggregations.allocate(size_of(dif::Option::aggsize)))
-    return Error{fmt::format("no memory for an aggregation buffer of {} bytes", size_of(dif::Option::aggsize))};
-  vm::StateLimits limits;
-  limits.strsize = size_of(dif::Option::strsize);
-  limits.dynvarsize = size_of(dif::Option::dynvarsize);
-  limits.scratch = std::max(limits.scratch, 16 * limits.strsize);
-  variables.emplace(enabling.variables(), limits);
-  machine.emplace(*variables, limits);
-  error_machine.emplace(*variables, limits);
-  context.emplace(session, *machine, host, enabling.largest_key());
-  error_context.emplace(session, *error_machine, host, enabling.largest_key());
-  context->error = &*error_context;
-  if (config.cost == vm::CostPolicy::blocks) fire_one = fire_probe<OnSample>;
-  if (config.cost == vm::CostPolicy::time) fire_one = fire_probe<OnAlways>;
   return {};
 }
 
@@ -161,7 +138,11 @@ Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
 Status Handle::go(std::vector<Refused>& refused) {
   Impl& impl = *impl_;
   if (Status status = impl.check(); !status) return status;
-  if (Status status = impl.allocate(); !status) return status;
+  if (Status status = impl.allocate_buffers(); !status) return status;
+  if (Status status = impl.allocate_speculations(); !status) return status;
+  if (Status status = impl.allocate_state(); !status) return status;
+  if (impl.config.cost == vm::CostPolicy::blocks) impl.fire_one = fire_probe<OnSample>;
+  if (impl.config.cost == vm::CostPolicy::time) impl.fire_one = fire_probe<OnAlways>;
   impl.index_probes();
   if (impl.accounts()) TickStamp::calibrate();
   impl.first_tick = __rdtsc();
@@ -174,6 +155,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   Clock now = read_clock(CLOCK_MONOTONIC);
   impl.switching.start(now, impl.config.options[dif::Option::switchrate]);
   impl.aggregating.start(now, impl.config.options[dif::Option::aggrate]);
+  impl.cleaning.start(impl.config.is_replay ? 0 : now, impl.config.options[dif::Option::cleanrate]);
   impl.reporting.start(now, impl.config.options[dif::Option::statusrate]);
   impl.is_running = true;
   impl.fire_own("BEGIN");

@@ -18,7 +18,9 @@ class MockHost final : public Host {
   std::string arguments;  // the command line
   std::string directory, root;
   unsigned reads = 0;
+  uint32_t speculations = 0;  // given out
 
+  uint32_t speculation() noexcept override { return ++speculations; }
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
     reads++;
     const std::string_view found = at(address);

@@ -22,7 +22,8 @@ import sys
 import dvmtest
 
 ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "pidN"), (r"0x[0-9a-f]{8,16}", "PTR"),
-          (r"DIF offset \d+", "DIF offset N"), (r"pid \d+ has exited", "pid N has exited")]
+          (r"DIF offset \d+", "DIF offset N"), (r"pid \d+ has exited", "pid N has exited"),
+          (r"drops? on CPU \d+$", "drops on CPU N")]
 
 
 def settings(script):

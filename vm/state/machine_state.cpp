@@ -31,6 +31,8 @@ void MachineState::begin_clause(uint32_t epid) noexcept {
 
 const FaultState& MachineState::fault() const noexcept { return impl_->fault; }
 
+void MachineState::set_fault(dif::Fault id, uint64_t value) noexcept { impl_->set_fault(id, value); }
+
 bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
 
 bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }

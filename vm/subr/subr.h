@@ -2,7 +2,7 @@
 // Subroutines: one function subr_<name> for each supported row of subroutines.def, in the file of its family:
 //   string  strchr strjoin strlen strrchr strstr strtok substr index rindex toupper tolower     path  basename cleanpath dirname
 //   copy    alloca bcopy copyin copyinstr copyinto      number  lltostr strtoll rand getmajor getminor
-//   net     htons .. ntohll inet_*                      json    json
+//   net     htons .. ntohll inet_*                      json    json      speculation  speculation
 // All engines call the same function, so they cannot differ in meaning. Arguments lie on the tuple stack; the verifier has proved
 // that there are as many as the row asks for. A fault is set in the state; the value then means nothing. Probe context.
 

@@ -343,11 +343,13 @@ TEST(Capture, NoDistanceIsTooFarToCompare) {
   EXPECT_TRUE(high.covers({0, false, INT64_MAX, 4}));
 }
 
-TEST(Capture, ClausesNeedTheCpuForTheirRecords) {
+TEST(Capture, ClausesNeedTheCpuForWhatTheyKeep) {
   dif::EcbDesc clause;
   EXPECT_TRUE(needs_of(clause, kStrsize).cpu);  // the default action
-  clause.actions = {action_of({ret(0)}, dif::Action::agg_sum)};
+  clause.actions = {action_of({ret(0)}, dif::Action::expression)};
   EXPECT_FALSE(needs_of(clause, kStrsize).cpu);
+  clause.actions = {action_of({ret(0)}, dif::Action::agg_sum)};
+  EXPECT_TRUE(needs_of(clause, kStrsize).cpu);
   clause.actions = {action_of({ret(0)}, dif::Action::trace)};
   EXPECT_TRUE(needs_of(clause, kStrsize).cpu);
 }

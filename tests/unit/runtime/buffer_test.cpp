@@ -4,37 +4,56 @@
 
 #include <cstring>
 #include <map>
+#include <vector>
 
 #include "runtime/buffer/aggregation_buffer.h"
-#include "runtime/buffer/principal_buffer.h"
+#include "runtime/buffer/cpu_buffers.h"
 
 namespace dvm::runtime {
 namespace {
 
-TEST(PrincipalBuffer, KeepsRecordsInOrderUntilTheSwitch) {
+constexpr size_t kRecord = 24;
+
+// A record with its number as the value.
+bool put(PrincipalBuffer& buffer, uint64_t number) {
+  std::byte* to = buffer.reserve(kRecord);
+  if (!to) return false;
+  const RecordHeader header{1, kRecord, number};
+  std::memcpy(to, &header, sizeof(header));
+  std::memcpy(to + sizeof(header), &number, sizeof(number));
+  buffer.commit(kRecord);
+  return true;
+}
+
+std::vector<uint64_t> take_numbers(PrincipalBuffer& buffer) {
+  std::vector<uint64_t> numbers;
+  for (std::span<const std::byte> records : buffer.take())
+    for (; !records.empty(); records = records.subspan(header_of(records.data()).size))
+      std::memcpy(&numbers.emplace_back(), records.data() + sizeof(RecordHeader), sizeof(uint64_t));
+  return numbers;
+}
+
+using Numbers = std::vector<uint64_t>;
+
+TEST(PrincipalBuffer, KeepsRecordsInOrderUntilTheyAreTaken) {
   PrincipalBuffer buffer;
-  ASSERT_TRUE(buffer.allocate(64));
-  for (int i = 0; i < 3; i++) {
-    std::byte* to = buffer.reserve(8);
-    ASSERT_NE(to, nullptr);
-    std::memset(to, i, 8);
-    buffer.commit(8);
-  }
-  std::span<const std::byte> records = buffer.switch_buffers();
-  ASSERT_EQ(records.size(), 24u);
-  EXPECT_EQ(records[0], std::byte{0});
-  EXPECT_EQ(records[16], std::byte{2});
-  EXPECT_TRUE(buffer.empty());
-  std::memset(buffer.reserve(8), 9, 8);
-  EXPECT_EQ(records[0], std::byte{0}) << "the other half is being filled";
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::switch_, 4 * kRecord}));
+  for (uint64_t i = 0; i < 3; i++) ASSERT_TRUE(put(buffer, i));
+  const auto records = buffer.take();
+  ASSERT_EQ(records[1].size(), 3 * kRecord);
+  ASSERT_TRUE(put(buffer, 9));
+  EXPECT_EQ(header_of(records[1].data()).order, 0u) << "the other half is being filled";
+  EXPECT_EQ(take_numbers(buffer), Numbers{9});
+  EXPECT_EQ(take_numbers(buffer), Numbers{});
 }
 
 TEST(PrincipalBuffer, ARecordWithoutRoomIsADrop) {
   PrincipalBuffer buffer;
-  ASSERT_TRUE(buffer.allocate(31));  // 24 usable bytes
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::switch_, 31}));  // 24 usable bytes
   EXPECT_EQ(buffer.reserve(32), nullptr);
   ASSERT_NE(buffer.reserve(16), nullptr);
   buffer.commit(16);
+  EXPECT_TRUE(buffer.wants_reading());
   EXPECT_EQ(buffer.reserve(16), nullptr);
   EXPECT_NE(buffer.reserve(8), nullptr);
   EXPECT_EQ(buffer.drops(), 2u);
@@ -42,10 +61,105 @@ TEST(PrincipalBuffer, ARecordWithoutRoomIsADrop) {
 
 TEST(PrincipalBuffer, WhatIsNotCommittedIsForgotten) {
   PrincipalBuffer buffer;
-  ASSERT_TRUE(buffer.allocate(64));
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::switch_, 64}));
   std::byte* first = buffer.reserve(16);
   EXPECT_EQ(buffer.reserve(8), first);
-  EXPECT_TRUE(buffer.switch_buffers().empty());
+  EXPECT_TRUE(take_numbers(buffer).empty());
+}
+
+TEST(PrincipalBuffer, WithoutMemoryEachRecordIsADrop) {
+  PrincipalBuffer buffer;
+  EXPECT_FALSE(buffer.allocate({BufferPolicy::switch_, SIZE_MAX / 2}));
+  EXPECT_EQ(buffer.reserve(8), nullptr);
+  EXPECT_EQ(buffer.drops(), 1u);
+}
+
+TEST(PrincipalBuffer, AFilledOneTakesNothingFurther) {
+  PrincipalBuffer buffer;
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::fill, 3 * kRecord, kRecord}));
+  EXPECT_TRUE(put(buffer, 0));
+  EXPECT_EQ(buffer.reserve(2 * kRecord), nullptr);
+  EXPECT_TRUE(buffer.is_filled());
+  EXPECT_FALSE(put(buffer, 1)) << "even though it would fit";
+  buffer.open_reserve();
+  EXPECT_TRUE(put(buffer, 2)) << "END";
+  EXPECT_EQ(take_numbers(buffer), (Numbers{0, 2}));
+  EXPECT_EQ(buffer.drops(), 0u);
+}
+
+TEST(PrincipalBuffer, WhatIsSetApartIsForEndAlone) {
+  PrincipalBuffer buffer;
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::fill, 3 * kRecord, kRecord}));
+  EXPECT_TRUE(put(buffer, 0));
+  EXPECT_TRUE(put(buffer, 1));
+  EXPECT_FALSE(put(buffer, 2));
+  buffer.open_reserve();
+  EXPECT_TRUE(put(buffer, 3));
+}
+
+// Whatever was recorded, a ring holds the newest, complete, in order; and no fewer than fit beside one that is being written.
+TEST(PrincipalBuffer, ARingKeepsTheNewest) {
+  for (size_t bytes : {kRecord, 3 * kRecord, 3 * kRecord + 8, 7 * kRecord + 16})
+    for (uint64_t count = 0; count < 40; count++) {
+      PrincipalBuffer buffer;
+      ASSERT_TRUE(buffer.allocate({BufferPolicy::ring, bytes}));
+      for (uint64_t i = 0; i < count; i++) ASSERT_TRUE(put(buffer, i));
+      const Numbers kept = take_numbers(buffer);
+      ASSERT_GE(kept.size(), std::min<size_t>(count, bytes / kRecord)) << bytes << " bytes, " << count << " records";
+      for (size_t i = 0; i < kept.size(); i++) ASSERT_EQ(kept[i], count - kept.size() + i);
+      ASSERT_EQ(take_numbers(buffer), Numbers{});
+    }
+}
+
+TEST(PrincipalBuffer, ARingOfRecordsOfManySizes) {
+  PrincipalBuffer buffer;
+  ASSERT_TRUE(buffer.allocate({BufferPolicy::ring, 512}));
+  for (uint64_t i = 0; i < 1000; i++) {
+    const auto size = static_cast<uint32_t>(16 + i * 56 % 200 / 8 * 8);
+    std::byte* to = buffer.reserve(size);
+    ASSERT_NE(to, nullptr);
+    const RecordHeader header{1, size, i};
+    std::memcpy(to, &header, sizeof(header));
+    if (i % 5 == 0) continue;  // a fault: not committed
+    buffer.commit(size);
+  }
+  uint64_t last = 0;
+  for (std::span<const std::byte> records : buffer.take())
+    for (; !records.empty(); records = records.subspan(header_of(records.data()).size)) {
+      EXPECT_GT(header_of(records.data()).order, last);
+      last = header_of(records.data()).order;
+    }
+  EXPECT_EQ(last, 999u);
+  EXPECT_EQ(buffer.reserve(520), nullptr);
+  EXPECT_EQ(buffer.drops(), 1u) << "larger than the whole ring";
+}
+
+TEST(CpuBuffers, AreMadeForEachCpuThatFires) {
+  CpuBuffers cpus;
+  ASSERT_TRUE(cpus.allocate({BufferPolicy::switch_, 2 * kRecord}, 2));
+  EXPECT_FALSE(cpus.knows(5));
+  cpus.meet(5);
+  ASSERT_TRUE(cpus.knows(5));
+  EXPECT_TRUE(put(cpus[5].principal, 1));
+  EXPECT_TRUE(put(cpus[5].principal, 2));
+  EXPECT_FALSE(put(cpus[5].principal, 3));
+  EXPECT_TRUE(put(cpus[1].principal, 4));
+  EXPECT_EQ(cpus[5].principal.drops(), 1u);
+  EXPECT_EQ(cpus[1].principal.drops(), 0u);
+}
+
+TEST(CpuBuffers, ACpuThatThereCannotBeIsTheFirst) {
+  CpuBuffers cpus;
+  ASSERT_TRUE(cpus.allocate({BufferPolicy::switch_, 2 * kRecord}, 1));
+  for (int32_t cpu : {-1, INT32_MAX, INT32_MIN}) {
+    cpus.meet(cpu);
+    EXPECT_EQ(&cpus[cpu], &cpus[0]);
+  }
+}
+
+TEST(CpuBuffers, AreNotLargerThanTheMachine) {
+  CpuBuffers cpus;
+  EXPECT_FALSE(cpus.allocate({BufferPolicy::ring, size_t{1} << 46}, 4));
 }
 
 std::span<const std::byte> key_of(const uint64_t& key) { return std::as_bytes(std::span(&key, 1)); }

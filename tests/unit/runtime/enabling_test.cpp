@@ -50,20 +50,20 @@ TEST_F(Fixture, ValuesLieAtTheirNaturalAlignment) {
   ASSERT_TRUE(add({clause("BEGIN", {print("%c%s%d%d", {constant(1, byte), text("t"), constant(2, kLong), constant(3)})})}));
   const Ecb& ecb = *enabling_.ecb(1);
   const std::vector<Value>& values = ecb.actions[0].values;
-  EXPECT_EQ(values[0].offset, 8u);
-  EXPECT_EQ(values[1].offset, 9u);
+  EXPECT_EQ(values[0].offset, 16u);
+  EXPECT_EQ(values[1].offset, 17u);
   EXPECT_EQ(values[1].size, 257u);
-  EXPECT_EQ(values[2].offset, 272u);
-  EXPECT_EQ(values[3].offset, 280u);
-  EXPECT_EQ(ecb.record_size, 288u);
+  EXPECT_EQ(values[2].offset, 280u);
+  EXPECT_EQ(values[3].offset, 288u);
+  EXPECT_EQ(ecb.record_size, 296u);
 }
 
 TEST_F(Fixture, WhatTheConsumerNeedNotSeeLeavesNoRecord) {
   ASSERT_TRUE(add({clause("BEGIN", {action(Action::expression, {constant(1)})}), clause("BEGIN", {}),
                    clause("BEGIN", {action(Action::expression, {constant(1)}), exit_with(0)})}));
   EXPECT_EQ(enabling_.ecb(1)->record_size, 0u);
-  EXPECT_EQ(enabling_.ecb(2)->record_size, 8u);
-  EXPECT_EQ(enabling_.ecb(3)->record_size, 8u);
+  EXPECT_EQ(enabling_.ecb(2)->record_size, 16u);
+  EXPECT_EQ(enabling_.ecb(3)->record_size, 16u);
 }
 
 TEST_F(Fixture, UnverifiedDifNamesClauseAndInstruction) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
+
 #include "tests/unit/runtime/session.h"
 
 namespace dvm::runtime::test {
@@ -26,6 +28,43 @@ TEST(Handle, EndMayChangeTheExitStatus) {
   Session session;
   session.run({clause("BEGIN", {exit_with(1)}), clause("END", {exit_with(9)})});
   EXPECT_EQ(session.handle().exit_status(), 9);
+}
+
+// Prints arg0 of firings on these CPUs, which is their number.
+std::string printed_from(Session& session, std::initializer_list<int32_t> cpus) {
+  const uint32_t id = session.add_probe("f", "entry");
+  uint64_t number = 0;
+  for (int32_t cpu : cpus) session.fire(id, {number++}, cpu);
+  return session.run({clause("entry", {print("%d,", {built_in(dif::BuiltIn::arg0)})})}).out();
+}
+
+TEST(Handle, RecordsOfSeveralCpusComeInTheOrderOfTime) {
+  Session session;
+  EXPECT_EQ(printed_from(session, {3, 1, 200, 3, 1}), "0,1,2,3,4,\n");
+}
+
+TEST(Handle, WithoutTemporalCpuAfterCpu) {
+  Session session;
+  session.set("temporal", "off");
+  EXPECT_EQ(printed_from(session, {3, 1, 200, 3, 1}), "0,3,2,1,4,\n");
+}
+
+TEST(Handle, ARingKeepsTheNewestOfEachCpu) {
+  Session session;
+  session.set("bufpolicy", "ring").set("bufsize", "48");
+  EXPECT_EQ(printed_from(session, {0, 1, 1, 1, 1, 0, 1}), "0,4,5,6,\n");
+}
+
+TEST(Handle, AFilledBufferEndsTracing) {
+  Session session;
+  session.set("bufpolicy", "fill").set("bufsize", "48");
+  EXPECT_EQ(printed_from(session, {0, 1, 1, 0, 1, 0, 2}), "0,1,2,3,\n");
+  EXPECT_EQ(session.err(), "");
+}
+
+TEST(Handle, CpusOfARecordingMayBeAnything) {
+  Session session;
+  EXPECT_EQ(printed_from(session, {INT32_MIN, -1, INT32_MAX, 300, 8192}), "0,1,2,3,4,\n");
 }
 
 TEST(Handle, ColumnsAndHeading) {

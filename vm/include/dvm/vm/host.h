@@ -67,6 +67,8 @@ class Host {
   // Of a CPU: the number of its package, and of its NUMA node. -1 where unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }
   virtual int32_t node_of(int32_t) noexcept { return -1; }
+  // The id of a speculation that is free, from now on not; 0: there is none.
+  virtual uint32_t speculation() noexcept { return 0; }
 
  protected:
   ~Host() = default;

@@ -63,6 +63,8 @@ class MachineState {
   void begin_clause(uint32_t epid) noexcept;
 
   const FaultState& fault() const noexcept;
+  // A fault of what is done with a value, when no DIF runs.
+  void set_fault(dif::Fault id, uint64_t value = 0) noexcept;
   // Copies what a by-reference value refers to, checked as a load: a string up to its NUL or to.size() (then padded with
   // zeros), or exactly to.size() bytes. False: fault badaddr is set.
   bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;

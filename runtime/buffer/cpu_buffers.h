@@ -1,0 +1,42 @@
+#pragma once
+// The buffers of each CPU, made for the CPUs of this machine when tracing starts and for those that only a recording has when
+// they first fire.
+
+#include <vector>
+
+#include "runtime/buffer/principal_buffer.h"
+
+namespace dvm::runtime {
+
+// The most that each CPU's buffers of one kind may take: together half of what the machine has.
+size_t memory_for_each(unsigned cpus);
+
+struct CpuBuffer {
+  PrincipalBuffer principal;
+  uint64_t aggregation_drops = 0;
+};
+
+class CpuBuffers {
+ public:
+  static constexpr unsigned kMostCpus = 8192;  // as many as Linux can have
+
+  // Makes the buffers of CPUs 0 to cpus - 1. False: there is no memory, or it would be more than the machine has.
+  bool allocate(const BufferPlan& plan, unsigned cpus);
+  // Consumer context: makes the buffers of a CPU that has none yet. Without memory its records are drops.
+  void meet(int32_t cpu);
+
+  bool knows(int32_t cpu) const noexcept { return static_cast<uint32_t>(cpu) < buffers_.size(); }
+  // A CPU that there cannot be has the buffers of CPU 0.
+  CpuBuffer& operator[](int32_t cpu) noexcept { return buffers_[knows(cpu) ? static_cast<size_t>(cpu) : 0]; }
+
+  std::vector<CpuBuffer>& all() { return buffers_; }
+  const std::vector<CpuBuffer>& all() const { return buffers_; }
+  bool is_filled() const noexcept;
+  void open_reserve() noexcept;
+
+ private:
+  BufferPlan plan_;
+  std::vector<CpuBuffer> buffers_;
+};
+
+}  // namespace dvm::runtime

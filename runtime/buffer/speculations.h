@@ -1,0 +1,76 @@
+#pragma once
+// Speculations: records that wait to be committed to the principal buffer or discarded. Each of nspec speculations has a buffer
+// of specsize bytes on each CPU.
+//
+//   inactive ── speculation() ──> active ── speculate() ──> one (CPU) ── speculate() on another ──> many
+//      ^                                                     │                                       │
+//      ├── commit(), discard() on that CPU ──────────────────┤                                       │
+//      │                              on another, and of many ──> committing, discarding <───────────┘
+//      └── clean(), at cleanrate <──────────────────────────────────────┘
+//
+// As in DTrace, a CPU moves only what is its own: commit() and discard() take effect at once for the CPU on which they run, for
+// the others when cleaned. Until then the speculation is busy: it takes no records and speculation() does not give it out. All
+// but allocate() and meet() is probe context.
+
+#include <vector>
+
+#include "runtime/buffer/cpu_buffers.h"
+
+namespace dvm::runtime {
+
+class Speculations {
+ public:
+  // False: there is no memory, or it would be more than the machine has.
+  bool allocate(uint32_t count, size_t bytes, unsigned cpus);
+  // Consumer context: makes the buffers of a CPU that has none yet.
+  void meet(int32_t cpu);
+
+  // The id of a speculation that is not in use, counted from 1; 0 and counted as failed: there is none.
+  uint32_t open() noexcept;
+  bool has(uint64_t id) const noexcept { return id <= states_.size(); }
+  // Whether a record may be added on this CPU; no id that has() but 0 is an error.
+  bool enter(uint64_t id, int32_t cpu) noexcept;
+  // Adds a record, after enter(), or counts a drop.
+  void add(uint64_t id, int32_t cpu, std::span<const std::byte> record) noexcept;
+  // order: of the next record; those committed are of the time at which they are.
+  void commit(uint64_t id, int32_t cpu, CpuBuffers& to, uint64_t& order) noexcept;
+  void discard(uint64_t id, int32_t cpu) noexcept;
+  bool wants_cleaning() const noexcept { return busy_ != 0; }
+  void clean(CpuBuffers& to, uint64_t& order) noexcept;
+
+  uint64_t drops() const noexcept { return drops_; }
+  uint64_t failed_busy() const noexcept { return failed_busy_; }
+  uint64_t failed_unavailable() const noexcept { return failed_unavailable_; }
+
+ private:
+  enum class Phase : uint8_t { inactive, active, one, many, committing, discarding };
+  struct State {
+    Phase phase = Phase::inactive;
+    int32_t cpu = 0;  // of `one`
+  };
+  struct CpuShare {
+    BufferMemory memory;
+    std::vector<size_t> used;  // by speculation
+  };
+
+  bool make_share(CpuShare& share);
+  bool is_busy(const State& state) const { return state.phase == Phase::committing || state.phase == Phase::discarding; }
+  bool is_only_on(const State& state, int32_t cpu) const {
+    return state.phase == Phase::active || (state.phase == Phase::one && state.cpu == cpu);
+  }
+  size_t& used(size_t index, int32_t cpu) noexcept { return shares_[static_cast<size_t>(cpu)].used[index]; }
+  std::byte* memory(size_t index, int32_t cpu) noexcept {
+    return shares_[static_cast<size_t>(cpu)].memory.get() + index * bytes_;
+  }
+  int32_t share_of(int32_t cpu) const noexcept { return static_cast<uint32_t>(cpu) < shares_.size() ? cpu : 0; }
+  void move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, uint64_t& order) noexcept;
+  void end(State& state, Phase unfinished, bool is_finished) noexcept;
+
+  size_t bytes_ = 0;
+  std::vector<State> states_;
+  std::vector<CpuShare> shares_;
+  size_t busy_ = 0;  // how many are
+  uint64_t drops_ = 0, failed_busy_ = 0, failed_unavailable_ = 0;
+};
+
+}  // namespace dvm::runtime

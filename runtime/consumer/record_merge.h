@@ -1,0 +1,42 @@
+#pragma once
+// The records of all CPUs as one sequence: in the order of time or, without option temporal, CPU after CPU.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/buffer/cpu_buffers.h"
+
+namespace dvm::runtime {
+
+// Records of one CPU, in their order.
+struct CpuRecords {
+  int32_t cpu = 0;
+  std::span<const std::byte> records;
+};
+
+// What was recorded since the last time; the buffers are then empty.
+std::vector<CpuRecords> take_records(CpuBuffers& cpus);
+
+class RecordMerge {
+ public:
+  RecordMerge(std::vector<CpuRecords> lanes, bool is_temporal);
+
+  // Moves on to the next record. False: that was the last.
+  bool next();
+  int32_t cpu() const { return current_->cpu; }
+  const std::byte* record() const { return record_; }
+  // Those behind it on its CPU.
+  std::span<const std::byte> following() const { return current_->records; }
+
+ private:
+  void choose();
+
+  std::vector<CpuRecords> lanes_;
+  bool is_temporal_;
+  CpuRecords* current_ = nullptr;  // its lane
+  uint64_t limit_ = 0;             // as long as its records are older than this, they come next
+  const std::byte* record_ = nullptr;
+};
+
+}  // namespace dvm::runtime
