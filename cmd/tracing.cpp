@@ -128,6 +128,7 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (!followed) return fail("{}", followed.error().message);
+  if (given.strict_drops && handle.drops() > 0 && handle.exit_status() == 0) return fail("there were drops");
   return handle.exit_status();
 }
 
@@ -152,6 +153,7 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
   command.add_flag("-q", options.script.quiet, "Print only what the program prints");
   command.add_flag("-w", options.script.destructive, "Permit destructive actions");
   command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
+  command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped");
   command.add_flag("-e", options.compile_only, "Compile, then end without tracing");
   command.add_flag("--account{table}", options.account, "Print what the run cost, as table or json")
       ->type_name("[=FORM]")

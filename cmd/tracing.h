@@ -17,7 +17,8 @@ struct TracingOptions {
   ScriptOptions script;
   std::string output;         // file that results are appended to; empty: standard output
   bool compile_only = false;  // -e
-  std::string account;        // "", "table" or "json"
+  bool strict_drops = false;
+  std::string account;  // "", "table" or "json"
 };
 
 // What became of a run.

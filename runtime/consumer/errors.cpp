@@ -12,10 +12,15 @@ bool shows_address(dif::Fault fault) {
          fault == dif::Fault::upriv;
 }
 
+// "12 failed speculations (no speculative buffer available)"
+std::string counted(const DropInfo& kind, uint64_t count) {
+  return fmt::format("{} {}{}{}", count, kind.what, count > 1 ? "s" : "", kind.where);
+}
+
 void add_line(std::string& text, const DropInfo& kind, uint64_t count, size_t cpu, bool with_tag) {
   const std::string tag = with_tag ? fmt::format("[{}] ", kind.tag) : "";
   const std::string on = kind.per_cpu ? fmt::format(" on CPU {}", cpu) : "";
-  text += fmt::format("dvm: {}{} {}{}{}{}\n", tag, count, kind.what, count > 1 ? "s" : "", kind.where, on);
+  text += fmt::format("dvm: {}{}{}\n", tag, counted(kind, count), on);
 }
 
 }  // namespace
@@ -39,6 +44,13 @@ std::string drops_text(const Drops& before, const Drops& now, bool with_tags) {
   for (const DropInfo& kind : kDrops)
     for (size_t cpu = 0; cpu < now.of(kind.id).size(); cpu++)
       if (const uint64_t count = now(kind.id, cpu) - before(kind.id, cpu)) add_line(text, kind, count, cpu, with_tags);
+  return text;
+}
+
+std::string drops_summary(const Drops& drops) {
+  std::string text;
+  for (const DropInfo& kind : kDrops)
+    if (const uint64_t count = drops.total(kind.id)) text += (text.empty() ? "in all " : ", ") + counted(kind, count);
   return text;
 }
 

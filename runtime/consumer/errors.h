@@ -16,5 +16,7 @@ std::string error_text(const ErrorRecord& error, const Enabling& enabling);
 
 // A line for each kind and CPU of which there are more than before: "12 drops on CPU 0".
 std::string drops_text(const Drops& before, const Drops& now, bool with_tags);
+// All of them in one line, those of all CPUs together: "in all 12 drops, 3 aggregation drops".
+std::string drops_summary(const Drops& drops);
 
 }  // namespace dvm::runtime

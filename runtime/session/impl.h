@@ -55,6 +55,7 @@ struct Handle::Impl final : EventSink {
   Rate switching, aggregating, reporting, cleaning;
   Clock idle_wait = kBusyWait;
   Drops reported;
+  unsigned drop_reports = 0;
   uint64_t events = 0;
 
   uint64_t fire_ticks = 0;
@@ -92,6 +93,7 @@ struct Handle::Impl final : EventSink {
   void take_all();
   Drops drops() const;
   void report_drops();
+  void sum_up_drops();
   void flush();
   void work_at_rates(Clock now);
   void clean_at_rate(Clock now);

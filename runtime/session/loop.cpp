@@ -99,8 +99,15 @@ Drops Handle::Impl::drops() const {
 
 void Handle::Impl::report_drops() {
   Drops now = drops();
-  consumer.notice(drops_text(reported, now, config.options[dif::Option::droptags] > 0));
+  const std::string text = drops_text(reported, now, config.options[dif::Option::droptags] > 0);
+  drop_reports += !text.empty();
+  consumer.notice(text);
   reported = std::move(now);
+}
+
+// What one report said need not be said again.
+void Handle::Impl::sum_up_drops() {
+  if (drop_reports > 1) consumer.notice("dvm: " + drops_summary(reported) + "\n");
 }
 
 // Aggregations first, so that the records' printa() sees all that fired before it.
@@ -161,12 +168,20 @@ Status Handle::stop() {
   impl.take_all();
   impl.consumer.print_rest();
   impl.report_drops();
+  impl.sum_up_drops();
   impl.flush();
   return impl.failure;
 }
 
 Status Handle::status() const { return impl_->failure; }
 int Handle::exit_status() const { return impl_->session.exit_status; }
+uint64_t Handle::drops() const {
+  if (!impl_->is_running) return 0;
+  const Drops drops = impl_->drops();
+  uint64_t all = 0;
+  for (const DropInfo& kind : kDrops) all += drops.total(kind.id);
+  return all;
+}
 uint64_t Handle::instrument_drops() const {
   uint64_t drops = 0;
   for (const Instrument* instrument : impl_->active) drops += instrument->drops();

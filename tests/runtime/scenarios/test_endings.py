@@ -49,6 +49,23 @@ class Endings(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("end\n", result.stdout)
 
+    def test_strict_drops(self):
+        lossy = ["-x", "bufsize=16", "-n", "BEGIN { } BEGIN { } tick-1ms { exit(0); }"]  # a record takes 16 bytes
+        self.assertEqual(dvm("run", "-q", *lossy).returncode, 0)
+        strict = dvm("run", "-q", "--strict-drops", *lossy)
+        self.assertEqual(strict.returncode, 1)
+        self.assertIn("there were drops", strict.stderr)
+        self.assertEqual(dvm("run", "-q", "--strict-drops", "-n", "BEGIN { exit(0); }").returncode, 0)
+
+    def test_drops_are_summed_up(self):
+        """What was reported piece by piece is said once more, together."""
+        result = dvm("run", "-q", "-x", "bufsize=16", "-x", "statusrate=1ms", "-n", "tick-2ms { n++; } tick-2ms { } tick-2ms { } "
+                     "tick-2ms /n == 50/ { exit(0); }")
+        lines = result.stderr.splitlines()
+        dropped = [int(line.split()[1]) for line in lines if " on CPU " in line]
+        self.assertGreater(len(dropped), 1, result.stderr)
+        self.assertEqual(lines[-1], f"dvm: in all {sum(dropped)} drops")
+
     def test_nobody_reads(self):
         """END's effects are seen although its output cannot be."""
         with tempfile.TemporaryDirectory() as folder:

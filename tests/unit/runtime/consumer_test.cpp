@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/consumer/errors.h"
 #include "runtime/consumer/flow.h"
 #include "tests/unit/runtime/session.h"
 
@@ -84,6 +85,15 @@ TEST(Drops, OfAggregationsAreCountedAndSaid) {
   session.fire(session.add_probe("f", "entry"), {}, 5);
   session.run({clause("entry", actions)}, {declare(1, Action::agg_count, {kLong})});
   EXPECT_EQ(session.err(), "dvm: [DTRACEDROP_AGGREGATION] 7 aggregation drops on CPU 5\n");
+}
+
+TEST(Drops, AreSummedUpByKind) {
+  Drops drops;
+  EXPECT_EQ(drops_summary(drops), "");
+  drops.add(Drop::principal, 2, 1);
+  drops.add(Drop::principal, 3, 4);
+  drops.add(Drop::busy, 1);
+  EXPECT_EQ(drops_summary(drops), "in all 5 drops, 1 failed speculation (available buffer(s) still busy)");
 }
 
 TEST(Drops, OfInstrumentsAreSaidToo) {

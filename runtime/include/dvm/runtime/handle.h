@@ -97,6 +97,7 @@ class Handle {
   Status status() const;    // the error that ended tracing, if any
   int exit_status() const;  // argument of exit(), otherwise 0
   Account account();
+  uint64_t drops() const;             // of every kind, on all CPUs, together
   uint64_t instrument_drops() const;  // firings that the instruments lost
 
  private:
