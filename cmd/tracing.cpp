@@ -187,6 +187,7 @@ TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& opti
                          .cost = cost_policy(given),
                          .is_replay = source->is_replay,
                          .recorded_processes = source->processes,
+                         .target = source->target,
                          .late_reads = source->late_reads,
                          .symbols = source->symbols});
 }

@@ -37,6 +37,12 @@ struct Value {
 
   static Value constant(uint64_t number) { return {Kind::constant, {}, number}; }
   static Value of(const Word& word) { return {Kind::word, word, 0}; }
+  // A constant that can be an address of the process: of a variable.
+  static Value of_variable(const Value& value) {
+    constexpr uint64_t kFirst = 4096, kBehind = uint64_t{1} << 47;
+    const bool is_address = value.is_constant() && value.number >= kFirst && value.number < kBehind;
+    return is_address ? Value{Kind::word, Word::zero(), value.number} : value;
+  }
   bool is_constant() const { return kind == Kind::constant; }
   bool is_word() const { return kind == Kind::word; }
   bool is_address() const { return kind == Kind::word || kind == Kind::copy; }
@@ -252,7 +258,7 @@ class Reader {
   }
 
   void load(Instruction in) {
-    const Value from = get(in.r1());
+    const Value from = Value::of_variable(get(in.r1()));
     const uint32_t bytes = load_bytes(in.opcode());
     if (from.is_word()) need(from, bytes);
     // 8 bytes of the process, or of a copy of its memory, are a word.
@@ -416,19 +422,21 @@ class Reader {
 
   // copyin(address, size), copyinto(address, size, to)
   Value copy_bytes(const std::vector<Value>& arguments, bool has_result) {
-    if (arguments.size() < 2 || !arguments[0].is_word()) return {};
-    need(arguments[0], arguments[1], kMostSized, false);
-    return has_result ? Value{Value::Kind::copy, arguments[0].word, arguments[0].number} : Value{};
+    const Value from = arguments.size() < 2 ? Value{} : Value::of_variable(arguments[0]);
+    if (!from.is_word()) return {};
+    need(from, arguments[1], kMostSized, false);
+    return has_result ? Value{Value::Kind::copy, from.word, from.number} : Value{};
   }
 
   // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters.
   void copy_string(const std::vector<Value>& arguments) {
-    if (arguments.empty() || !arguments[0].is_word()) return;
+    const Value from = arguments.empty() ? Value{} : Value::of_variable(arguments[0]);
+    if (!from.is_word()) return;
     const uint32_t most = std::clamp(strsize_, 1u, kMostBytes) + 1;  // kMostBytes + 1 is too much: a late read
-    if (arguments.size() == 1) return need(arguments[0], Value::constant(most), most, true);
+    if (arguments.size() == 1) return need(from, Value::constant(most), most, true);
     Value size = arguments[1];
     if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);
-    need(arguments[0], size, most, true);
+    need(from, size, most, true);
   }
 
   void tuple_stack(Opcode op) {
@@ -444,11 +452,10 @@ class Reader {
   }
 
   // What the machine reads at an address that it is given as a string, as so many bytes, or as a value of a type.
-  void read_string(const Value& address) {
-    if (address.is_word()) copy_string({address});
-  }
+  void read_string(const Value& address) { copy_string({address}); }
   void read_bytes(const Value& address, const Value& size) {
-    if (address.is_word() && size.is_constant()) need(address, size, kMostBytes, false);
+    const Value from = Value::of_variable(address);
+    if (from.is_word() && size.is_constant()) need(from, size, kMostBytes, false);
   }
   void read(const Value& address, const dif::DataType& type) {
     if (type.kind == dif::TypeKind::string) read_string(address);

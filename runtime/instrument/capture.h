@@ -4,11 +4,13 @@
 // clauses allow.
 //
 // An address is foreseen if it is a word that is known when the probe fires, plus a constant. Such a word is an argument or was
-// itself loaded from memory at a foreseen address, by way of at most kMostPointers words:
+// itself loaded from memory at a foreseen address, by way of at most kMostPointers words; the address of a variable of the
+// program is known altogether, and starts from no word, or 0:
 //
 //   copyinstr(arg0), stringof((char *)arg0)              arg0 ──────────────────────────> string
 //   ((struct list *)arg0)->next->key                     arg0 ─ + 8 ─> word ─ + 0 ──────> bytes
 //   copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))         arg1 ─ + 8 ─> word ────────────> string
+//   `counter, stringof(`title)                           0 ─ + its address ─> bytes, or word ─> string
 //   copyin(((struct iovec *)copyin(arg1, 16))->iov_base, arg1 ─ + 0 ─> word ────────────> bytes, at most
 //          ((struct iovec *)copyin(arg1, 16))->iov_len)  arg1 ─ + 8 ─> word, so many of them
 //
@@ -35,15 +37,19 @@ inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
 inline constexpr uint32_t kMostBytes = 4096;  // of one need
 inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
 
-// A 64-bit word that is known when the probe fires: argument `arg` of the probe; or, `depth` times over, the word in memory
+// A 64-bit word that is known when the probe fires: argument `arg` of the probe, or 0; or, `depth` times over, the word in memory
 // path[i] bytes after where the one before points to.
 struct Word {
+  static constexpr uint8_t kZero = 0xff;  // as `arg`
+
   uint8_t arg = 0;
   uint8_t depth = 0;
   std::array<int64_t, kMostPointers> path{};
 
   Word(uint8_t argument = 0) : arg(argument) {}  // not explicit: an argument is the usual word
-  bool is_argument() const { return depth == 0; }
+  static Word zero() { return kZero; }
+  bool is_argument() const { return depth == 0; }  // or 0
+  bool starts_from_zero() const { return arg == kZero; }
   // Of a word in memory: the word that points there, and how far from there it lies.
   Word pointer() const;
   int64_t offset() const { return path[depth - 1u]; }

@@ -25,7 +25,7 @@ bool is_range(const MemoryNeed& need) { return !need.is_string && !need.sized_by
 // Both as one, beginning at a multiple of 8 as words do; nothing if they lie in different objects, too far from each other, or
 // where sums would overflow.
 std::optional<MemoryNeed> joined(const MemoryNeed& a, const MemoryNeed& b) {
-  constexpr int64_t kFar = int64_t{1} << 40;
+  constexpr int64_t kFar = int64_t{1} << 60;
   if (!is_range(a) || !is_range(b) || a.base != b.base) return std::nullopt;
   if (std::min(a.offset, b.offset) < -kFar || std::max(a.offset, b.offset) > kFar) return std::nullopt;
   const int64_t begin = std::min(a.offset, b.offset) & ~int64_t{7};

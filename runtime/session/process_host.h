@@ -1,6 +1,8 @@
 #pragma once
 // What the DIF asks of the process that fired.
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "dvm/runtime/handle.h"
@@ -13,13 +15,15 @@ namespace dvm::runtime {
 
 class ProcessHost final : public vm::Host {
  public:
-  explicit ProcessHost(const HandleConfig& config) : is_replay_(config.is_replay), kept_(config.late_reads) {
+  explicit ProcessHost(const HandleConfig& config)
+      : is_replay_(config.is_replay), target_(config.target), kept_(config.late_reads) {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
+    memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     recorded_.begin(firing.late);
   }
   uint64_t late_reads() const { return late_reads_; }
@@ -27,14 +31,14 @@ class ProcessHost final : public vm::Host {
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
     if (is_replay_) return recorded_.read(address, to);
     late_reads_++;
-    if (!memory_.read(pid_, address, to)) return false;
+    if (!memory_.read(memory_of_, address, to)) return false;
     if (kept_) kept_->add(address, to, false);
     return true;
   }
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept override {
     if (is_replay_) return recorded_.read_string(address, to);
     late_reads_++;
-    const std::ptrdiff_t size = memory_.read_string(pid_, address, to);
+    const std::ptrdiff_t size = memory_.read_string(memory_of_, address, to);
     if (kept_ && size >= 0)
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
     return size;
@@ -52,7 +56,9 @@ class ProcessHost final : public vm::Host {
  private:
   Speculations* speculations_ = nullptr;
   bool is_replay_;
-  int32_t pid_ = 0;
+  int32_t own_pid_ = getpid(), target_;
+  int32_t pid_ = 0;        // that fired
+  int32_t memory_of_ = 0;  // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own serves nobody
   uint64_t late_reads_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded

@@ -143,6 +143,7 @@ class CaptureProgram : Emitter {
   }
 
   void arguments() {
+    if (layout_.zero) store(r7, at16(layout_.zero), 0);
     for (unsigned n = kStackArgument; n < layout_.args.size(); n++)  // the slow part may use them before they are read
       if (layout_.args[n]) store(r7, at16(layout_.args[n]), 0);
     for (unsigned n = 0; n < layout_.args.size(); n++)

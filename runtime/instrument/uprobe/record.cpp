@@ -85,7 +85,7 @@ std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
 
 // Where a word lies, and in which slot; 0: it was not captured, or not where BPF may load a word, at a multiple of 8.
 uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
-  if (word.is_argument()) return layout.args[word.arg];
+  if (word.is_argument()) return word.starts_from_zero() ? layout.zero : layout.args[word.arg];
   const MemoryNeed wanted = MemoryNeed::of(word);
   for (parent = 0; parent < layout.slots.size(); parent++) {
     const MemorySlot& slot = layout.slots[parent];
@@ -107,8 +107,15 @@ void add_slot(RecordLayout& layout, const MemoryNeed& need) {
 }
 
 bool starts_from(const MemoryNeed& need, auto is_there) {
-  return is_there(need.base.arg) && (!need.sized_by || is_there(need.sized_by->arg));
+  const auto is_known = [&](const Word& word) { return word.starts_from_zero() || is_there(word.arg); };
+  return is_known(need.base) && (!need.sized_by || is_known(*need.sized_by));
 }
+
+bool starts_from_zero(const MemoryNeed& need) {
+  return need.base.starts_from_zero() || (need.sized_by && need.sized_by->starts_from_zero());
+}
+
+uint16_t argument_bit(const Word& word) { return word.starts_from_zero() ? 0 : static_cast<uint16_t>(1u << word.arg); }
 
 }  // namespace
 
@@ -126,8 +133,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind) {
     return need.size == 0 || !starts_from(need, [](unsigned arg) { return arg < 10; });
   });
   for (const MemoryNeed& need : needs.memory) {
-    needs.args |= static_cast<uint16_t>(1u << need.base.arg);
-    if (need.sized_by) needs.args |= static_cast<uint16_t>(1u << need.sized_by->arg);
+    needs.args |= argument_bit(need.base);
+    if (need.sized_by) needs.args |= argument_bit(*need.sized_by);
   }
   return needs;
 }
@@ -142,6 +149,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
   if (possible.comm) layout.comm = take(layout, kCommBytes);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
+  if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
   layout.saved = possible.registers;
   if (layout.saved) layout.registers = take(layout, 8 * static_cast<uint32_t>(std::popcount(layout.saved)));
   layout.frames = std::min(possible.frames, kMostFrames);

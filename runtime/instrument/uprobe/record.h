@@ -2,7 +2,7 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | registers | stack | slot ... |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | 0 | registers | stack | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
@@ -54,9 +54,10 @@ struct RecordLayout {
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, 10> args{};
+  uint32_t zero = 0;           // a word that is 0, where addresses of variables start from
   uint32_t captured_args = 0;  // a bit for each
-  uint32_t registers = 0;  // the first of them
-  uint32_t saved = 0;      // bit n: word n of struct pt_regs
+  uint32_t registers = 0;      // the first of them
+  uint32_t saved = 0;          // bit n: word n of struct pt_regs
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has

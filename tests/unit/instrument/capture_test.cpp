@@ -130,7 +130,7 @@ TEST(Capture, LoadsFromTheProcess) {
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ulduw, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 4}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::ldsh, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 2}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), op(Opcode::rldub, 1, 0, 2), ret(2)}), (std::vector<MemoryNeed>{{0, false, 0, 1}}));
-  EXPECT_TRUE(memory({set(0, 1), op(Opcode::lduw, 1, 0, 2), ret(2)}, {0x1000}).empty());
+  EXPECT_TRUE(memory({set(0, 1), op(Opcode::lduw, 1, 0, 2), ret(2)}, {0x10}).empty());
 }
 
 // What is read by reference: the result of a DIFO, what is stored, pushed, compared, copied, or an argument of a subroutine.
@@ -199,7 +199,7 @@ TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
                       call(Subroutine::copyin, 1), ret(1)},
                      {1})
                   .empty());
-  EXPECT_TRUE(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {0x1000}).empty());
+  EXPECT_TRUE(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {0x10}).empty());
   EXPECT_TRUE(
       memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {1u << 20}).empty());
 }
@@ -253,6 +253,21 @@ TEST(Capture, AnAddressMayBeAWordThatWasCopied) {
   // Too much to be captured, but the word is not.
   EXPECT_EQ(of_copy(deref, 1 << 20), (std::vector{MemoryNeed::of(Word(1).load(16)), string}));
   EXPECT_EQ(of_copy({op(Opcode::ldx, 1, 0, 1), ret(1)}, 1 << 20).size(), 0u);  // the word leads nowhere
+}
+
+// `counter, `title[2], p->next->value where p is a variable: what is known of them is their address.
+TEST(Capture, VariablesOfTheProgramHaveTheirAddresses) {
+  const uint64_t at = 0x555500004010;
+  const auto here = static_cast<int64_t>(at);
+  EXPECT_EQ(memory({set(0, 1), op(Opcode::uldsw, 1, 0, 1), ret(1)}, {at}),
+            (std::vector{MemoryNeed{Word::zero(), false, here, 4}}));
+  const Word word = Word::zero().load(here);
+  EXPECT_EQ(memory({set(0, 1), op(Opcode::uldx, 1, 0, 1), op(Opcode::uldsb, 1, 0, 1), ret(1)}, {at}),
+            (std::vector{MemoryNeed::of(word), MemoryNeed{word, false, 0, 1}}));
+  EXPECT_EQ(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {at}),
+            (std::vector{MemoryNeed{Word::zero(), true, here, kStrsize + 1}}));
+  for (const uint64_t elsewhere : {uint64_t{0}, uint64_t{4095}, uint64_t{1} << 47, UINT64_MAX})
+    EXPECT_TRUE(memory({set(0, 1), op(Opcode::uldsw, 1, 0, 1), ret(1)}, {elsewhere}).empty()) << elsewhere;
 }
 
 // copyin(p->base, p->length)

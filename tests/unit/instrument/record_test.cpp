@@ -119,6 +119,20 @@ RecordLayout layout_of(const std::vector<MemoryNeed>& memory, SiteKind kind = Si
 
 const Word kPointer = Word(1).load(16), kSecond = kPointer.load(8);
 
+TEST(Record, VariablesStartFromAWordThatIsZero) {
+  const int64_t at = 0x7ffff7a01230;
+  for (const SiteKind kind : {SiteKind::entry, SiteKind::return_}) {
+    const RecordLayout layout = layout_of({{Word::zero(), false, at, 8}, {Word::zero().load(at), true, 0, 16}}, kind);
+    ASSERT_EQ(layout.slots.size(), 2u);
+    EXPECT_NE(layout.zero, 0u);
+    EXPECT_EQ(layout.slots[0].base, layout.zero);
+    EXPECT_EQ(layout.slots[1].base, layout.slots[0].at + 8);
+    EXPECT_EQ(layout.args, (std::array<uint32_t, 10>{}));
+  }
+  EXPECT_TRUE(layout_of({{Word::zero(), false, at, 8}}, SiteKind::timer).slots.empty());
+  EXPECT_EQ(layout_of({{1, false, 0, 8}}).zero, 0u);
+}
+
 TEST(Record, WordsComeBeforeWhatTheyLeadTo) {
   const RecordLayout layout =
       layout_of({{kSecond, true, 4, 32}, {kSecond, false, 0, 4}, {kPointer, false, 0, 16}, {1, false, 0, 24}});

@@ -39,6 +39,7 @@ struct HandleConfig {
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_replay = false;                           // nothing is read from a process: it may not exist here
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
+  int32_t target = 0;                               // $target; 0: none
   LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
 };
