@@ -23,6 +23,7 @@ dvm_library(runtime
   consumer/printa.cpp
   consumer/printf.cpp
   consumer/record_merge.cpp
+  consumer/row_table.cpp
   consumer/text_printer.cpp
   consumer/typed.cpp
   session/account.cpp

@@ -4,43 +4,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "runtime/buffer/key_words.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostMemory = size_t{16} << 30;  // entry offsets are 32 bits of 8 bytes
-
-constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
-
-uint64_t word_at(const std::byte* at) {
-  uint64_t word;
-  std::memcpy(&word, at, sizeof(word));
-  return word;
-}
-
-// The whole product of two words, folded.
-uint64_t mix(uint64_t a, uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-// Two words a multiplication. Keys come from the traced program: this is no defence against keys made to collide, which would
-// slow dvm down and not the program.
-uint64_t hash_key(uint32_t aggregation, std::span<const std::byte> key) {
-  uint64_t hash = (aggregation + 1) * kOdd1;
-  const std::byte* at = key.data();
-  size_t left = key.size();
-  for (; left >= 16; at += 16, left -= 16) hash = mix(hash ^ word_at(at), kOdd2 ^ word_at(at + 8));
-  return left == 0 ? hash : mix(hash ^ word_at(at), kOdd2);
-}
-
-bool is_same(const std::byte* a, const std::byte* b, size_t bytes) {
-  size_t at = 0;
-  while (at < bytes && word_at(a + at) == word_at(b + at)) at += 8;
-  return at == bytes;
-}
 
 }  // namespace
 
@@ -69,7 +39,7 @@ uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byt
     std::byte* entry = arena_ + (slot.offset - 1) * size_t{8};
     const auto& header = *reinterpret_cast<const EntryHeader*>(entry);
     std::byte* its_key = entry + sizeof(EntryHeader);
-    if (header.aggregation == aggregation && header.key_bytes == key.size() && is_same(its_key, key.data(), key.size()))
+    if (header.aggregation == aggregation && header.key_bytes == key.size() && is_same_key(its_key, key.data(), key.size()))
       return reinterpret_cast<uint64_t*>(its_key + key.size());
   }
 }

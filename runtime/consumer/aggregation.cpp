@@ -82,42 +82,44 @@ int64_t number_stddev(State state, int64_t normal) {
   return mean_of_squares < square_of_mean ? 0 : static_cast<int64_t>(square_root(mean_of_squares - square_of_mean));
 }
 
-// compare_<name>: the order of values.
+// weight_<name>: what a value is sorted by. A long double holds every 64-bit integer.
 
-int compare_count(State a, State b, const MergedAggregation&) { return order_of(as_signed(a[0]), as_signed(b[0])); }
-int compare_sum(State a, State b, const MergedAggregation& g) { return compare_count(a, b, g); }
-int compare_min(State a, State b, const MergedAggregation& g) { return compare_count(a, b, g); }
-int compare_max(State a, State b, const MergedAggregation& g) { return compare_count(a, b, g); }
-int compare_avg(State a, State b, const MergedAggregation&) { return order_of(number_avg(a, 1), number_avg(b, 1)); }
-int compare_stddev(State a, State b, const MergedAggregation&) { return order_of(number_stddev(a, 1), number_stddev(b, 1)); }
+struct Weight {
+  long double total = 0;
+  int64_t zeros = 0;  // decides between equal distributions
+};
+int order_of(const Weight& a, const Weight& b) {
+  const int order = order_of(a.total, b.total);
+  return order != 0 ? order : order_of(a.zeros, b.zeros);
+}
 
-// Distributions: by the sum of count times bucket, then by the bucket around zero.
-int compare_weights(State a, State b, size_t zero, long double (*value)(size_t, const MergedAggregation&),
-                    const MergedAggregation& g) {
-  long double weight_a = 0, weight_b = 0;
-  for (size_t i = 0; i < a.size(); i++) {
-    long double at = value(i, g);
-    weight_a += at * static_cast<long double>(as_signed(a[i]));
-    weight_b += at * static_cast<long double>(as_signed(b[i]));
-  }
-  int order = order_of(weight_a, weight_b);
-  return order != 0 || zero >= a.size() ? order : order_of(as_signed(a[zero]), as_signed(b[zero]));
+Weight weight_of(int64_t value) { return {static_cast<long double>(value), 0}; }
+Weight weight_count(State state, const MergedAggregation&) { return weight_of(as_signed(state[0])); }
+Weight weight_sum(State state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_min(State state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_max(State state, const MergedAggregation& g) { return weight_count(state, g); }
+Weight weight_avg(State state, const MergedAggregation&) { return weight_of(number_avg(state, 1)); }
+Weight weight_stddev(State state, const MergedAggregation&) { return weight_of(number_stddev(state, 1)); }
+
+// Distributions: the sum of count times bucket, then what is in the bucket around zero.
+template <class BucketValue>
+long double sum_buckets(State state, BucketValue value) {
+  long double sum = 0;
+  for (size_t i = 0; i < state.size(); i++)
+    if (state[i] != 0) sum += value(i) * static_cast<long double>(as_signed(state[i]));
+  return sum;
 }
-int compare_quantize(State a, State b, const MergedAggregation& g) {
-  auto value = [](size_t i, const MergedAggregation&) -> long double {
-    return static_cast<long double>(quantize_value(static_cast<unsigned>(i)));
-  };
-  return compare_weights(a, b, kQuantizeZero, value, g);
+Weight weight_quantize(State state, const MergedAggregation&) {
+  auto value = [](size_t i) { return static_cast<long double>(quantize_value(static_cast<unsigned>(i))); };
+  return {sum_buckets(state, value), as_signed(state[kQuantizeZero])};
 }
-long double lquantize_at(size_t i, const MergedAggregation& g) {
+Weight weight_lquantize(State state, const MergedAggregation& g) {
   const std::vector<int64_t>& p = g.desc.parameters;
   auto base = static_cast<long double>(p[0]);
   auto step = p.size() > 2 ? static_cast<long double>(p[2]) : 1;
-  return i == 0 ? base - 1 : base + static_cast<long double>(i - 1) * step;
+  return {sum_buckets(state, [&](size_t i) { return i == 0 ? base - 1 : base + static_cast<long double>(i - 1) * step; }), 0};
 }
-int compare_lquantize(State a, State b, const MergedAggregation& g) { return compare_weights(a, b, SIZE_MAX, lquantize_at, g); }
-long double llquantize_at(size_t i, const MergedAggregation& g) {
-  LogLinear shape(g.desc.parameters);
+long double llquantize_at(size_t i, const LogLinear& shape) {
   size_t zero = shape.zero_bucket();
   size_t distance = i > zero ? i - zero : zero - i;
   if (distance == 0) return 0;
@@ -126,7 +128,10 @@ long double llquantize_at(size_t i, const MergedAggregation& g) {
   auto value = bottom * (1 + static_cast<long double>((distance - 1) % per) / static_cast<long double>(per));
   return i > zero ? value : -value;
 }
-int compare_llquantize(State a, State b, const MergedAggregation& g) { return compare_weights(a, b, SIZE_MAX, llquantize_at, g); }
+Weight weight_llquantize(State state, const MergedAggregation& g) {
+  const LogLinear shape(g.desc.parameters);
+  return {sum_buckets(state, [&](size_t i) { return llquantize_at(i, shape); }), 0};
+}
 
 // print_<name>: by a conversion, or in a column of 16 when there is none.
 
@@ -160,23 +165,63 @@ void print_llquantize(std::string& out, const ValueStyle& style, const MergedAgg
   append_llquantize(out, state, g.desc.parameters, g.normal, style.bars);
 }
 
+}  // namespace
+
 struct FunctionRow {
   dif::Action id;
   void (*merge)(std::span<uint64_t>, State);
-  int (*compare)(State, State, const MergedAggregation&);
+  Weight (*weight)(State, const MergedAggregation&);
   void (*print)(std::string&, const ValueStyle&, const MergedAggregation&, State);
 };
+
+namespace {
+
 constexpr FunctionRow kFunctions[] = {
 #define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
-  {dif::Action::agg_##name, merge_##name, compare_##name, print_##name},
+  {dif::Action::agg_##name, merge_##name, weight_##name, print_##name},
 #include "vm/dif/aggregations.def"
 };
 
-const FunctionRow& function_of(const MergedAggregation& aggregation) {
+const FunctionRow* function_of(dif::Action id) {
   for (const FunctionRow& row : kFunctions)
-    if (row.id == aggregation.desc.function) return row;
-  return kFunctions[0];
+    if (row.id == id) return &row;
+  return kFunctions;
 }
+
+// A stack as a key: the pid, the program counters and a zero.
+size_t stack_bytes(std::span<const std::byte> key) {
+  size_t at = 8;
+  for (uint64_t word = 1; word != 0 && at + 8 <= key.size(); at += 8) std::memcpy(&word, key.data() + at, 8);
+  return at;
+}
+
+// The values that a key is made of, one after the other.
+class KeyReader {
+ public:
+  KeyReader(const dif::AggregationDesc& desc, std::string_view key) : desc_(desc), left_(std::as_bytes(std::span(key))) {}
+  bool at_end() const { return next_ == desc_.keys.size(); }
+  Datum next() {
+    const dif::DataType& type = desc_.keys[next_];
+    const dif::Action maker = next_ < desc_.key_makers.size() ? desc_.key_makers[next_] : dif::Action::expression;
+    next_++;
+    size_t size = type.size, taken = 8;
+    if (dif::is_stack(maker)) size = stack_bytes(left_);
+    if (type.kind == dif::TypeKind::string) {
+      size = ::strnlen(reinterpret_cast<const char*>(left_.data()), left_.size());
+      taken = (size + 8) & ~size_t{7};
+    } else if (type.kind == dif::TypeKind::bytes) {
+      taken = (size + 7) & ~size_t{7};
+    }
+    const Datum datum{&type, left_.first(std::min(size, left_.size())), maker};
+    left_ = left_.subspan(std::min(taken, left_.size()));
+    return datum;
+  }
+
+ private:
+  const dif::AggregationDesc& desc_;
+  std::span<const std::byte> left_;
+  size_t next_ = 0;
+};
 
 int compare_key(const Datum& a, const Datum& b) {
   if (a.is_integer()) return order_of(a.unsigned_value(), b.unsigned_value());
@@ -185,48 +230,76 @@ int compare_key(const Datum& a, const Datum& b) {
   return order != 0 ? order : order_of(a.bytes.size(), b.bytes.size());
 }
 
-int compare_keys(const MergedRow& a, const MergedRow& b, size_t position) {
-  std::vector<Datum> left = keys_of(a), right = keys_of(b);
-  size_t count = std::min(left.size(), right.size());
-  size_t first = position < count ? position : 0;
-  for (size_t i = 0; i < count; i++) {
-    size_t at = (first + i) % count;
-    if (int order = compare_key(left[at], right[at])) return order;
+// Keys number `first` up to `end`.
+int compare_keys(const MergedRow& a, const MergedRow& b, size_t first, size_t end) {
+  KeyReader left(a.aggregation->desc, a.key), right(b.aggregation->desc, b.key);
+  for (size_t i = 0; i < end && !left.at_end() && !right.at_end(); i++) {
+    const Datum of_left = left.next(), of_right = right.next();
+    if (i < first) continue;
+    if (int order = compare_key(of_left, of_right)) return order;
   }
   return 0;
 }
 
-// A row that is not there compares, and prints, as a state of zeros.
+// From a position on, then those before it.
+int compare_keys(const MergedRow& a, const MergedRow& b, size_t position) {
+  size_t count = std::min(a.aggregation->desc.keys.size(), b.aggregation->desc.keys.size());
+  if (position >= count) position = 0;
+  int order = compare_keys(a, b, position, count);
+  return order != 0 || position == 0 ? order : compare_keys(a, b, 0, position);
+}
+
+// A row that is not there weighs, and prints, as a state of zeros.
 std::vector<uint64_t> zeros(const MergedAggregation& aggregation) { return std::vector<uint64_t>(aggregation.words, 0); }
+
+Weight weigh(const MergedRow* row, const MergedAggregation& aggregation) {
+  return aggregation.function->weight(row ? State(row->state) : State(zeros(aggregation)), aggregation);
+}
 
 int compare_values(const MergedRow* a, const MergedRow* b) {
   if (a == nullptr && b == nullptr) return 0;
   const MergedAggregation& aggregation = *(a ? a : b)->aggregation;
-  std::vector<uint64_t> none = a && b ? std::vector<uint64_t>() : zeros(aggregation);
-  return function_of(aggregation).compare(a ? State(a->state) : State(none), b ? State(b->state) : State(none), aggregation);
+  return order_of(weigh(a, aggregation), weigh(b, aggregation));
 }
 
-int compare_rows(const MergedRow& a, const MergedRow& b, const SortOrder& order) {
-  int by_key = order.by_key ? compare_keys(a, b, order.key_position) : 0;
+// A line with what it is mostly sorted by.
+struct WeighedLine {
+  Weight weight;
+  JoinedRow line;
+};
+
+int compare_lines(const WeighedLine& a, const WeighedLine& b, const SortOrder& order) {
+  const MergedRow &left = a.line.any(), &right = b.line.any();
+  int by_key = order.by_key ? compare_keys(left, right, order.key_position) : 0;
   if (by_key != 0) return by_key;
-  int by_value = compare_values(&a, &b);
-  return by_value != 0 || order.by_key ? by_value : compare_keys(a, b, order.key_position);
+  if (int by_value = order_of(a.weight, b.weight)) return by_value;
+  for (size_t i = 0; a.line.rows.size() > 1 && i < a.line.rows.size(); i++)
+    if (int by_value = compare_values(a.line.rows[i], b.line.rows[i])) return by_value;
+  return order.by_key ? 0 : compare_keys(left, right, order.key_position);
 }
 
-int compare_joined(const JoinedRow& a, const JoinedRow& b, const SortOrder& order) {
-  int by_key = order.by_key ? compare_keys(a.any(), b.any(), order.key_position) : 0;
-  if (by_key != 0) return by_key;
-  size_t first = order.value_position < a.rows.size() ? order.value_position : 0;
-  if (int by_value = compare_values(a.rows[first], b.rows[first])) return by_value;
-  for (size_t i = 0; i < a.rows.size(); i++)
-    if (int by_value = compare_values(a.rows[i], b.rows[i])) return by_value;
-  return compare_keys(a.any(), b.any(), order.key_position);
+// Whether a line comes before another.
+auto is_before(const SortOrder& order) {
+  return [&order](const WeighedLine& a, const WeighedLine& b) {
+    return order.reversed ? compare_lines(b, a, order) < 0 : compare_lines(a, b, order) < 0;
+  };
 }
 
-template <class Rows, class Compare>
-void sort_rows(Rows& rows, bool reversed, Compare compare) {
-  std::sort(rows.begin(), rows.end(),
-            [&](const auto& a, const auto& b) { return reversed ? compare(b, a) < 0 : compare(a, b) < 0; });
+// The aggregation of a column, which some line has.
+const MergedAggregation* aggregation_of(std::span<const JoinedRow> lines, size_t column) {
+  for (const JoinedRow& line : lines)
+    if (line.rows[column]) return line.rows[column]->aggregation;
+  return nullptr;
+}
+
+std::vector<WeighedLine> weigh_lines(std::span<const JoinedRow> lines, const SortOrder& order) {
+  std::vector<WeighedLine> weighed;
+  weighed.reserve(lines.size());
+  const size_t columns = lines.empty() ? 0 : lines.front().rows.size();
+  const size_t column = order.value_position < columns ? order.value_position : 0;
+  const MergedAggregation* aggregation = columns ? aggregation_of(lines, column) : nullptr;
+  for (const JoinedRow& line : lines) weighed.push_back({aggregation ? weigh(line.rows[column], *aggregation) : Weight{}, line});
+  return weighed;
 }
 
 }  // namespace
@@ -247,6 +320,7 @@ void Aggregations::declare(const dif::AggregationDesc& desc, unsigned words, uin
   added.desc = desc;
   added.words = words;
   added.initial = initial;
+  added.function = function_of(desc.function);
   by_id_[desc.id] = &added;
 }
 
@@ -256,52 +330,47 @@ MergedAggregation* Aggregations::find(uint32_t id) {
 }
 
 void Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
-  buffer.for_each([&](uint32_t id, std::span<const std::byte> key, State state) {
-    MergedAggregation* aggregation = find(id);
+  MergedAggregation* aggregation = nullptr;
+  std::string rewritten;
+  buffer.for_each([&](uint32_t id, std::span<const std::byte> bytes, State state) {
+    if (aggregation == nullptr || aggregation->desc.id != id) aggregation = find(id);
     if (aggregation == nullptr) return;
-    std::string text(reinterpret_cast<const char*>(key.data()), key.size());
-    if (rewrite) rewrite(*aggregation, text);
-    auto [it, is_new] = aggregation->rows.try_emplace(std::move(text));
-    MergedRow& row = it->second;
-    if (is_new) row = {aggregation, it->first, std::vector<uint64_t>(aggregation->words, aggregation->initial)};
-    function_of(*aggregation).merge(row.state, state);
+    std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (rewrite) {
+      rewritten = key;
+      rewrite(*aggregation, rewritten);
+      key = rewritten;
+    }
+    MergedRow& row = aggregation->rows.find_or_add(*aggregation, key, aggregation->words, aggregation->initial);
+    aggregation->function->merge(row.state, state);
   });
   buffer.clear();
 }
 
 void Aggregations::clear(uint32_t id) {
   if (MergedAggregation* aggregation = find(id))
-    for (auto& [key, row] : aggregation->rows) row.state.assign(row.state.size(), aggregation->initial);
+    for (MergedRow* row : aggregation->rows.rows()) std::fill(row->state.begin(), row->state.end(), aggregation->initial);
 }
 
 void Aggregations::trunc(uint32_t id, int64_t count) {
   MergedAggregation* aggregation = find(id);
   if (aggregation == nullptr) return;
+  const uint64_t keep = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
+  if (count != 0 && aggregation->rows.size() <= keep) return;
   SortOrder order;
   order.reversed = count > 0;
-  std::vector<const MergedRow*> rows = count == 0 ? std::vector<const MergedRow*>() : sorted(id, order);
-  uint64_t keep = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
-  if (count != 0 && rows.size() <= keep) return;
-  rows.resize(keep);
-  std::vector<std::string> kept;
-  for (const MergedRow* row : rows) kept.push_back(row->key);
-  std::sort(kept.begin(), kept.end());
-  std::erase_if(aggregation->rows, [&](const auto& row) { return !std::binary_search(kept.begin(), kept.end(), row.first); });
+  const JoinedRows all = join({&id, 1});
+  std::vector<WeighedLine> lines = weigh_lines(all.lines_, order);
+  std::nth_element(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(keep), lines.end(), is_before(order));
+  std::vector<const MergedRow*> kept;
+  for (size_t i = 0; i < keep; i++) kept.push_back(lines[i].line.rows.front());
+  aggregation->rows.keep_only(kept);
 }
 
 void Aggregations::normalize(uint32_t id, int64_t normal) {
   if (MergedAggregation* aggregation = find(id)) aggregation->normal = normal;
 }
 
-std::vector<const MergedRow*> Aggregations::sorted(uint32_t id, const SortOrder& order) {
-  std::vector<const MergedRow*> rows;
-  if (MergedAggregation* aggregation = find(id))
-    for (auto& [key, row] : aggregation->rows) rows.push_back(&row);
-  sort_rows(rows, order.reversed, [&](const MergedRow* a, const MergedRow* b) { return compare_rows(*a, *b, order); });
-  return rows;
-}
-
-// Reversed, dtrace turns the order of the aggregations about too.
 std::vector<uint32_t> Aggregations::unprinted(const SortOrder& order) const {
   std::vector<uint32_t> ids;
   for (const MergedAggregation& aggregation : all_)
@@ -311,56 +380,46 @@ std::vector<uint32_t> Aggregations::unprinted(const SortOrder& order) const {
   return ids;
 }
 
-std::vector<JoinedRow> Aggregations::joined(std::span<const uint32_t> ids, const SortOrder& order) {
-  std::unordered_map<std::string, JoinedRow> by_key;
-  for (size_t i = 0; i < ids.size(); i++) {
-    MergedAggregation* aggregation = find(ids[i]);
+// A line for each key, in no order.
+JoinedRows Aggregations::join(std::span<const uint32_t> ids) {
+  JoinedRows joined;
+  KeyIndex index;
+  size_t lines = 0;
+  const size_t width = ids.size();
+  for (size_t column = 0; column < width; column++) {
+    const MergedAggregation* aggregation = find(ids[column]);
     if (aggregation == nullptr) continue;
-    for (auto& [key, row] : aggregation->rows) {
-      JoinedRow& joined = by_key[key];
-      joined.rows.resize(ids.size());
-      joined.rows[i] = &row;
+    for (const MergedRow* row : aggregation->rows.rows()) {
+      auto is_its = [&](uint32_t line) { return JoinedRow{{&joined.cells_[line * width], width}}.any().key == row->key; };
+      const uint32_t line =
+          width == 1 ? static_cast<uint32_t>(lines) : index.find_or_add(hash_of(row->key), static_cast<uint32_t>(lines), is_its);
+      if (line == lines) joined.cells_.resize(++lines * width);
+      joined.cells_[line * width + column] = row;
     }
   }
-  std::vector<JoinedRow> rows;
-  for (auto& [key, row] : by_key) rows.push_back(std::move(row));
-  sort_rows(rows, order.reversed, [&](const JoinedRow& a, const JoinedRow& b) { return compare_joined(a, b, order); });
-  return rows;
+  for (size_t line = 0; line < lines; line++) joined.lines_.push_back({{&joined.cells_[line * width], width}});
+  return joined;
 }
 
-// A stack as a key: the pid, the program counters and a zero.
-static size_t stack_bytes(std::span<const std::byte> key) {
-  size_t at = 8;
-  for (uint64_t word = 1; word != 0 && at + 8 <= key.size(); at += 8) std::memcpy(&word, key.data() + at, 8);
-  return at;
+JoinedRows Aggregations::joined(std::span<const uint32_t> ids, const SortOrder& order) {
+  JoinedRows joined = join(ids);
+  std::vector<WeighedLine> lines = weigh_lines(joined.lines_, order);
+  std::sort(lines.begin(), lines.end(), is_before(order));
+  for (size_t i = 0; i < lines.size(); i++) joined.lines_[i] = lines[i].line;
+  return joined;
 }
 
-std::vector<Datum> keys_of(const MergedRow& row) {
+std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view key) {
   std::vector<Datum> keys;
-  const auto* at = reinterpret_cast<const std::byte*>(row.key.data());
-  const std::byte* end = at + row.key.size();
-  const dif::AggregationDesc& desc = row.aggregation->desc;
-  for (size_t i = 0; i < desc.keys.size(); i++) {
-    const dif::DataType& type = desc.keys[i];
-    const dif::Action maker = i < desc.key_makers.size() ? desc.key_makers[i] : dif::Action::expression;
-    auto left = static_cast<size_t>(end - at);
-    size_t size = type.size, taken = 8;
-    if (dif::is_stack(maker)) size = stack_bytes({at, left});
-    if (type.kind == dif::TypeKind::string) {
-      size = ::strnlen(row.key.data() + (row.key.size() - left), left);
-      taken = (size + 8) & ~size_t{7};
-    } else if (type.kind == dif::TypeKind::bytes) {
-      taken = (size + 7) & ~size_t{7};
-    }
-    keys.push_back({&type, {at, std::min(size, left)}, maker});
-    at += std::min(taken, left);
-  }
+  keys.reserve(desc.keys.size());
+  for (KeyReader reader(desc, key); !reader.at_end();) keys.push_back(reader.next());
   return keys;
 }
+std::vector<Datum> keys_of(const MergedRow& row) { return keys_of(row.aggregation->desc, row.key); }
 
 void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row) {
   std::vector<uint64_t> none = row ? std::vector<uint64_t>() : zeros(aggregation);
-  function_of(aggregation).print(out, style, aggregation, row ? State(row->state) : State(none));
+  aggregation.function->print(out, style, aggregation, row ? State(row->state) : State(none));
 }
 
 }  // namespace dvm::runtime

@@ -17,30 +17,44 @@
 #include "runtime/consumer/datum.h"
 #include "runtime/consumer/histogram.h"
 #include "runtime/consumer/printf.h"
+#include "runtime/consumer/row_table.h"
 
 namespace dvm::runtime {
 
-struct MergedAggregation;
-
-struct MergedRow {
-  const MergedAggregation* aggregation = nullptr;
-  std::string key;  // as in the aggregation buffer
-  std::vector<uint64_t> state;
-};
+struct FunctionRow;  // what the consumer does for an aggregating function
 
 struct MergedAggregation {
   dif::AggregationDesc desc;
   unsigned words = 0;
   uint64_t initial = 0;
-  std::unordered_map<std::string, MergedRow> rows;  // by key
+  const FunctionRow* function = nullptr;
+  RowTable rows;
   int64_t normal = 1;
   bool is_printed = false;  // by a printa(): the end leaves it out
 };
 
 // One line of a printa(): the row of each aggregation that has the key, null for one that has not.
 struct JoinedRow {
-  std::vector<const MergedRow*> rows;
+  std::span<const MergedRow* const> rows;
   const MergedRow& any() const;
+};
+
+// All lines of a printa(), in order.
+class JoinedRows {
+ public:
+  JoinedRows() = default;
+  JoinedRows(JoinedRows&&) = default;  // lines point into cells, which move as a whole
+  JoinedRows& operator=(JoinedRows&&) = default;
+  std::vector<JoinedRow>::const_iterator begin() const { return lines_.begin(); }
+  std::vector<JoinedRow>::const_iterator end() const { return lines_.end(); }
+  size_t size() const { return lines_.size(); }
+  bool empty() const { return lines_.empty(); }
+  const JoinedRow& front() const { return lines_.front(); }
+
+ private:
+  friend class Aggregations;
+  std::vector<const MergedRow*> cells_;  // line by line
+  std::vector<JoinedRow> lines_;
 };
 
 // How rows are put in order: dtrace's options aggsortkey, aggsortkeypos, aggsortpos, aggsortrev.
@@ -67,18 +81,20 @@ class Aggregations {
   void trunc(uint32_t id, int64_t count);
   void normalize(uint32_t id, int64_t normal);
 
-  std::vector<const MergedRow*> sorted(uint32_t id, const SortOrder& order);
   // Ids of the aggregations that no printa() has printed, in the order in which they are printed.
   std::vector<uint32_t> unprinted(const SortOrder& order) const;
-  std::vector<JoinedRow> joined(std::span<const uint32_t> ids, const SortOrder& order);
+  JoinedRows joined(std::span<const uint32_t> ids, const SortOrder& order);
 
  private:
+  JoinedRows join(std::span<const uint32_t> ids);
+
   std::deque<MergedAggregation> all_;
   std::unordered_map<uint32_t, MergedAggregation*> by_id_;
 };
 
-// The keys of a row, as values.
+// The keys of a row, as values; and those of an aggregation so described.
 std::vector<Datum> keys_of(const MergedRow& row);
+std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view key);
 
 // How one value is printed: under an @ conversion, or without one in the column of unformatted printa().
 struct ValueStyle {

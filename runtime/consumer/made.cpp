@@ -54,13 +54,10 @@ std::string MadePrinter::symbol_text(const Datum& datum) const {
 void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) const {
   const bool has_symbol = std::any_of(desc.key_makers.begin(), desc.key_makers.end(), dif::is_user_symbol);
   if (!has_symbol) return;
-  MergedAggregation aggregation;
-  aggregation.desc = desc;
-  const MergedRow row{&aggregation, key, {}};
-  for (const Datum& datum : keys_of(row)) {
+  for (const Datum& datum : keys_of(desc, key)) {
     if (!dif::is_user_symbol(datum.made_by) || datum.made_by == dif::Action::uaddr) continue;
     const auto symbol = find(static_cast<int32_t>(word(datum.bytes, 0)), word(datum.bytes, 1));
-    const auto at = static_cast<size_t>(reinterpret_cast<const char*>(datum.bytes.data()) - row.key.data());
+    const auto at = static_cast<size_t>(reinterpret_cast<const char*>(datum.bytes.data()) - key.data());
     if (symbol)
       std::memcpy(key.data() + at + 8, datum.made_by == dif::Action::umod ? &symbol->module_address : &symbol->address, 8);
   }

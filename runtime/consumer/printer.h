@@ -23,7 +23,7 @@ struct PrintedRecord {
 // What one printa() prints, or what the end prints of one aggregation.
 struct PrintedAggregations {
   std::vector<const MergedAggregation*> aggregations;
-  std::vector<JoinedRow> rows;  // in order
+  JoinedRows rows;
   const Format* format = nullptr;
 };
 

@@ -1,0 +1,42 @@
+#pragma once
+// Keys of aggregations as words: their bytes are a multiple of 8. For the aggregation buffer, which is probe context, and for the
+// consumer's tables.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace dvm::runtime {
+
+inline uint64_t key_word(const std::byte* at) noexcept {
+  uint64_t word;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
+// The whole product of two words, folded.
+inline uint64_t fold_product(uint64_t a, uint64_t b) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+// Two words a multiplication. Keys come from the traced program: this is no defence against keys made to collide, which would
+// slow dvm down and not the program.
+inline uint64_t hash_key(uint32_t seed, std::span<const std::byte> key) noexcept {
+  constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
+  uint64_t hash = (seed + 1) * kOdd1;
+  const std::byte* at = key.data();
+  size_t left = key.size();
+  for (; left >= 16; at += 16, left -= 16) hash = fold_product(hash ^ key_word(at), kOdd2 ^ key_word(at + 8));
+  return left == 0 ? hash : fold_product(hash ^ key_word(at), kOdd2);
+}
+
+inline bool is_same_key(const std::byte* a, const std::byte* b, size_t bytes) noexcept {
+  size_t at = 0;
+  while (at < bytes && key_word(a + at) == key_word(b + at)) at += 8;
+  return at == bytes;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,83 @@
+#pragma once
+// The rows of an aggregation as the consumer has them, found by key: open addressing over rows that lie one behind the other in
+// large blocks, so that a new key costs no allocation of its own and a million of them no more than their bytes.
+//
+//   slots   | hash, row | - | hash, row | ...            at most half of them taken; a power of two
+//   blocks  | MergedRow, state, key | MergedRow, ... |   rows stay where they are until keep_only()
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct MergedAggregation;
+
+struct MergedRow {
+  const MergedAggregation* aggregation = nullptr;
+  std::string_view key;  // as in the aggregation buffer
+  std::span<uint64_t> state;
+};
+
+// Numbers from 0 by key; whoever has the keys compares them.
+class KeyIndex {
+ public:
+  // The number of the key that has this hash and is the same; `next` if it is new. same(number) compares.
+  template <class Same>
+  uint32_t find_or_add(uint64_t hash, uint32_t next, Same&& same);
+  // Room for so many keys.
+  void reserve(size_t keys);
+  size_t bytes() const { return slots_.size() * sizeof(Slot); }
+
+ private:
+  struct Slot {
+    uint32_t hash = 0;
+    uint32_t number = 0;  // plus 1; 0: free
+  };
+  void put(Slot slot);
+
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
+class RowTable {
+ public:
+  // The row of the key; a new one has every word of its state `initial`. The key's bytes are a multiple of 8.
+  MergedRow& find_or_add(const MergedAggregation& aggregation, std::string_view key, unsigned words, uint64_t initial);
+  // All other rows go; these are copied, so their addresses change.
+  void keep_only(std::span<const MergedRow* const> kept);
+
+  std::span<MergedRow* const> rows() const { return rows_; }
+  size_t size() const { return rows_.size(); }
+  // Of memory, all told.
+  size_t bytes() const;
+
+ private:
+  std::byte* allocate(size_t bytes);
+
+  KeyIndex index_;
+  std::vector<MergedRow*> rows_;
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  size_t block_size_ = 0, used_ = 0;  // of the last block
+  size_t block_bytes_ = 0;            // of all blocks
+};
+
+uint64_t hash_of(std::string_view key);
+
+template <class Same>
+uint32_t KeyIndex::find_or_add(uint64_t hash, uint32_t next, Same&& same) {
+  if (2 * (used_ + 1) > slots_.size()) reserve(std::max<size_t>(2 * used_, 8));
+  const auto low = static_cast<uint32_t>(hash);
+  const size_t mask = slots_.size() - 1;
+  size_t at = low & mask;
+  for (; slots_[at].number != 0; at = (at + 1) & mask)
+    if (slots_[at].hash == low && same(slots_[at].number - 1)) return slots_[at].number - 1;
+  slots_[at] = {low, next + 1};
+  used_++;
+  return next;
+}
+
+}  // namespace dvm::runtime
