@@ -1,6 +1,6 @@
 // The step from key and value to the changed state alone: aggregate/<key>/<who>, one thousand keys in mixed order.
 //
-//   dvm            AggregationBuffer::find and the function of count()
+//   dvm            AggregationBuffer::find (without a key: the state found before) and the function of count()
 //   dtrace         DTrace's way, written here from its description: the key's bytes go through Jenkins' one-at-a-time hash, a
 //   chain
 //                  is walked, keys are compared byte by byte, the function is called
@@ -20,7 +20,7 @@
 
 #include "runtime/buffer/aggregation_buffer.h"
 #include "runtime/enabling/ecb.h"
-#include "runtime/probe/aggregate.h"
+#include "runtime/probe/actions.h"
 
 namespace dvm::runtime {
 namespace {
@@ -58,7 +58,7 @@ class Dvm {
     aggregation_.words = 1;
   }
   void count(const Key& key) {
-    uint64_t* state = buffer_.find(1, bytes_of(key), 1, 0);
+    uint64_t* state = key.empty() ? find_keyless_state(buffer_, aggregation_) : buffer_.find(1, bytes_of(key), 1, 0);
     if (state) aggregation_.function->update(aggregation_, state, 0, 1);
   }
 

@@ -3,6 +3,8 @@
 //
 //   count      @ = count()                    quantize  @[arg1] = quantize(arg2), 100 keys
 //   string     @[copyinstr(arg0)] = count()   printf    two integers and a string, to the formatted bytes in /dev/null
+//   predicate  @ = count() behind a predicate that is false
+//   .../account  the same with its cost accounted
 //
 // string has 100 keys of 12 characters. What has been aggregated reaches the consumer's table at aggrate, once a second:
 // keys_bench has what that takes.
@@ -89,8 +91,9 @@ class FilledRing final : public Instrument {
   bool is_full_ = false;
 };
 
-void path(benchmark::State& state, const char* action) {
+void path(benchmark::State& state, const char* clause, vm::CostPolicy cost = vm::CostPolicy::none) {
   HandleConfig config;
+  config.cost = cost;
   config.out = std::fopen("/dev/null", "w");
   if (!config.options.set("quiet", "")) return state.SkipWithError("no option quiet");
   Handle handle(config);
@@ -98,7 +101,7 @@ void path(benchmark::State& state, const char* action) {
   FilledRing& ring = *owned;
   handle.add_instrument(std::move(owned));
   handle.catalog().add({0, "pid1", "a.out", "f", "entry", UprobeSite{"a.out", 1, false, 1}});
-  const compiler::Source source{"bench.d", fmt::format("pid1:a.out:f:entry {{ {}; }}", action), false};
+  const compiler::Source source{"bench.d", fmt::format("pid1:a.out:f:entry {}", clause), false};
   const compiler::CompileResult compiled = compiler::compile({&source, 1}, {});
   if (compiled.programs.empty()) return state.SkipWithError("does not compile");
   std::vector<Refused> refused;
@@ -116,10 +119,15 @@ void path(benchmark::State& state, const char* action) {
   std::fclose(config.out);
 }
 
-BENCHMARK_CAPTURE(path, count, "@ = count()")->Name("path/count");
-BENCHMARK_CAPTURE(path, quantize, "@[arg1] = quantize(arg2)")->Name("path/quantize");
-BENCHMARK_CAPTURE(path, string, "@[copyinstr(arg0)] = count()")->Name("path/string");
-BENCHMARK_CAPTURE(path, printf, "printf(\"%d %d %s\\n\", arg1, arg2, copyinstr(arg0))")->Name("path/printf");
+constexpr char kCount[] = "{ @ = count(); }", kString[] = "{ @[copyinstr(arg0)] = count(); }";
+
+BENCHMARK_CAPTURE(path, count, kCount)->Name("path/count");
+BENCHMARK_CAPTURE(path, predicate, "/arg1 == 1000/ { @ = count(); }")->Name("path/predicate");
+BENCHMARK_CAPTURE(path, quantize, "{ @[arg1] = quantize(arg2); }")->Name("path/quantize");
+BENCHMARK_CAPTURE(path, string, kString)->Name("path/string");
+BENCHMARK_CAPTURE(path, printf, "{ printf(\"%d %d %s\\n\", arg1, arg2, copyinstr(arg0)); }")->Name("path/printf");
+BENCHMARK_CAPTURE(path, count_account, kCount, vm::CostPolicy::blocks)->Name("path/count/account");
+BENCHMARK_CAPTURE(path, string_account, kString, vm::CostPolicy::blocks)->Name("path/string/account");
 
 }  // namespace
 }  // namespace dvm::runtime

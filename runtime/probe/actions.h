@@ -172,8 +172,7 @@ uint64_t* find_state(FireContext& context, Action& action, bool& ok) noexcept {
                                            aggregation.function->initial);
 }
 
-inline uint64_t* find_keyless_state(FireContext& context, Aggregation& aggregation) noexcept {
-  AggregationBuffer& buffer = context.session.aggregations;
+inline uint64_t* find_keyless_state(AggregationBuffer& buffer, Aggregation& aggregation) noexcept {
   if (aggregation.generation == buffer.generation()) return aggregation.cached;
   aggregation.cached = buffer.find(aggregation.desc.id, {}, aggregation.words, aggregation.function->initial);
   aggregation.generation = aggregation.cached ? buffer.generation() : 0;
@@ -184,8 +183,8 @@ inline uint64_t* find_keyless_state(FireContext& context, Aggregation& aggregati
 template <class Policy>
 bool record_aggregation(FireContext& context, Action& action, std::byte*) noexcept {
   bool ok = true;
-  uint64_t* state =
-      action.key_count == 0 ? find_keyless_state(context, *action.aggregation) : find_state<Policy>(context, action, ok);
+  uint64_t* state = action.key_count == 0 ? find_keyless_state(context.session.aggregations, *action.aggregation)
+                                          : find_state<Policy>(context, action, ok);
   uint64_t arguments[2] = {0, 1};
   for (size_t i = action.key_count; ok && i < action.values.size(); i++) {
     ok = evaluate<Policy>(context, action.values[i], arguments[i - action.key_count]);
@@ -201,7 +200,7 @@ bool record_aggregation(FireContext& context, Action& action, std::byte*) noexce
 // The shortest way for what is fired most: @ = count().
 template <class Policy>
 bool record_keyless_count(FireContext& context, Action& action, std::byte*) noexcept {
-  if (uint64_t* state = find_keyless_state(context, *action.aggregation))
+  if (uint64_t* state = find_keyless_state(context.session.aggregations, *action.aggregation))
     ++*state;
   else
     context.cpu->aggregation_drops++;
