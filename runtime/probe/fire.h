@@ -8,6 +8,9 @@
 //     actions in order ── fault: what the clause has written is forgotten, the ERROR probe fires, next ECB
 //     commit the record, to the principal buffer or to the speculation that the clause speculates to
 //
+// DTrace keeps for a thread that a predicate on nothing but the thread (pid, tid, execname ...) was false, and does not ask
+// again. Such a predicate changes nothing, so a script cannot tell; here it costs less to ask than to look the thread up.
+//
 // After exit() the rest of its clause still runs; ECBs behind it do not, except those of END and ERROR. State changed before a
 // fault (variables, aggregations) stays changed; only records are taken back.
 

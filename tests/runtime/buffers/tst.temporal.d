@@ -5,4 +5,4 @@
  */
 #pragma D option quiet
 
-pid$target:threads:work:entry { printf("%d on %d\n", n++, cpu); }
+pid$target:threads:work:entry { printf("%d\n", n++); }
