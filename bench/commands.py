@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Times dvm as a whole command beside bpftrace, alternating in one run; prints medians with their spread.
+"""Times dvm as a whole command beside bpftrace or gdb, alternating in one run; prints medians with their spread.
 
 usage: commands.py DVM PROGRAMS_FOLDER [ROUNDS]
 
   begin_exit     start, compile BEGIN { exit(0); }, run it, end
   first_uprobe   start, attach to a function that a running process calls all the time, see the first call, end
   attach_bash    attach to and detach from every function of bash (dvm only)
-The last column is the largest resident set seen.
+  first_struct   start, find one structure in the debug information of a large program, say its size, end; of the programs below
+                 those that are there, beside gdb's ptype
+CPU is the median of the time that the command computed, what counts on a busy machine; the last column is the largest resident set.
 """
 
 import os
@@ -19,17 +21,18 @@ import time
 DVM, PROGRAMS = sys.argv[1], sys.argv[2]
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 15
 LOOPER = os.path.join(PROGRAMS, "looper")
+LARGE = [(DVM, "dvm::runtime::ElfFunction"), ("/usr/bin/python3.11-dbg", "_typeobject")]  # with debug information, if any
 
 
 def timed(command):
-    """(milliseconds, largest resident set in KiB) of one run."""
+    """(milliseconds, largest resident set in KiB, milliseconds of CPU) of one run."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit(f"{command}: {errors.decode()}")
-    return 1000 * (time.monotonic() - start), usage.ru_maxrss
+    return 1000 * (time.monotonic() - start), usage.ru_maxrss, 1000 * (usage.ru_utime + usage.ru_stime)
 
 
 def compare(name, commands):
@@ -39,9 +42,24 @@ def compare(name, commands):
         for label, command in commands.items():
             samples[label].append(timed(command))
     for label, runs in samples.items():
-        times = sorted(t for t, _ in runs)
+        times = sorted(run[0] for run in runs)
         print(f"{name:<14}{label:<10} median {statistics.median(times):8.1f} ms   {times[0]:.1f} .. {times[-1]:.1f}   n {len(times)}"
-              f"   max RSS {max(r for _, r in runs) / 1024:.1f} MiB")
+              f"   CPU {statistics.median(run[2] for run in runs):.1f} ms   max RSS {max(run[1] for run in runs) / 1024:.1f} MiB")
+
+
+def structures():
+    """first_struct for each large program that has debug information."""
+    gdb = shutil.which("gdb")
+    for program, name in LARGE:
+        find = [DVM, "compile", "-c", program, "-n", f"BEGIN {{ trace(sizeof (struct {name.split('::')[-1]})); }}"]
+        if subprocess.run(find, capture_output=True, check=False).returncode != 0:
+            print(f"first_struct  {program}: no debug information, left out")
+            continue
+        commands = {"dvm": find}
+        if gdb:
+            commands["gdb"] = [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", f"ptype /o struct {name}", program]
+        print(f"first_struct  {name} of {program}, {os.path.getsize(program) / 2**20:.0f} MiB:")
+        compare("first_struct", commands)
 
 
 def main():
@@ -67,6 +85,8 @@ def main():
     finally:
         shell.kill()
         shell.wait()
+
+    structures()
 
 
 if __name__ == "__main__":

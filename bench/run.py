@@ -79,7 +79,7 @@ def main():
     for program in programs:
         print_google(program)
     if not FILTER:
-        run("whole commands, beside bpftrace", [sys.executable, HERE / "commands.py", BUILD / "cmd/dvm", BUILD / "tests/programs"])
+        run("whole commands, beside bpftrace and gdb", [sys.executable, HERE / "commands.py", BUILD / "cmd/dvm", BUILD / "tests/programs"])
         for program in sorted(BUILD.glob("bench/runtime/firing_*")):
             if program.is_file() and os.access(program, os.X_OK):
                 run(f"{program.name}: in the traced thread", [program])
