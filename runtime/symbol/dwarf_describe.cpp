@@ -124,14 +124,26 @@ bool place_bits(uint64_t at, unsigned bits, dif::MemberDesc& member) {
   return member.shift + bits <= 64;
 }
 
+// In bytes: a number, in a union 0 by not being there, or, as DWARF 2 wrote it, an expression that adds a number.
+std::optional<uint64_t> member_offset(const Dwarf_Die& die) {
+  if (const auto offset = number(die, DW_AT_data_member_location)) return offset;
+  Dwarf_Attribute attribute;
+  if (dwarf_attr(mutable_die(die), DW_AT_data_member_location, &attribute) == nullptr) return 0;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1) return std::nullopt;
+  return operations[0].atom == DW_OP_plus_uconst ? std::optional(operations[0].number) : std::nullopt;
+}
+
 // From the first bit of the structure, little-endian.
 std::optional<uint64_t> first_bit(const Dwarf_Die& die, unsigned bits) {
   if (const auto at = number(die, DW_AT_data_bit_offset)) return at;
-  const uint64_t offset = number(die, DW_AT_data_member_location).value_or(0);
+  const auto offset = member_offset(die);
   const auto from_top = number(die, DW_AT_bit_offset);  // DWARF 2 and 3 count from the most significant bit of the storage
   const auto storage = number(die, DW_AT_byte_size);
-  if (!from_top || !storage || *storage > 8 || *from_top + bits > *storage * 8) return std::nullopt;
-  return offset * 8 + *storage * 8 - *from_top - bits;
+  if (!offset || *offset >= kMostBytes || !from_top || !storage || *storage > 8) return std::nullopt;
+  if (*from_top > 64 || *from_top + bits > *storage * 8) return std::nullopt;
+  return *offset * 8 + *storage * 8 - *from_top - bits;
 }
 
 bool place(const Dwarf_Die& die, dif::MemberDesc& member) {
@@ -140,10 +152,9 @@ bool place(const Dwarf_Die& die, dif::MemberDesc& member) {
     const auto at = first_bit(die, member.bits);
     return member.bits >= 1 && member.bits <= 64 && at && *at < kMostBytes && place_bits(*at, member.bits, member);
   }
-  const auto offset = number(die, DW_AT_data_member_location);
+  const auto offset = member_offset(die);
   member.offset = offset.value_or(0);
-  // In a union it is left out. DWARF 2 wrote an expression, which nothing has done for long.
-  return member.offset < kMostBytes && (offset || dwarf_hasattr(mutable_die(die), DW_AT_data_member_location) == 0);
+  return offset && *offset < kMostBytes;
 }
 
 // A virtual base's place is computed while the program runs.

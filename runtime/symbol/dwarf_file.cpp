@@ -47,6 +47,21 @@ DwarfSections sections_of(Elf* elf) {
   return found;
 }
 
+// libdw hands out texts by where they begin: the last one must end inside its section.
+bool do_texts_end(Elf* elf) {
+  size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return false;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const std::string_view name = debug_name(elf, names, header);
+    if (name != "str" && name != "line_str") continue;
+    const std::string_view texts = contents(section);
+    if (!texts.empty() && texts.back() != '\0') return false;
+  }
+  return true;
+}
+
 // libdw reads all sections at once, and decompresses them: what says where lines are and values lie is most of it, and nobody
 // here asks for it. A section without bits is left alone.
 void hide_unneeded(Elf* elf) {
@@ -69,8 +84,10 @@ Dwarf* dwarf_of(const OpenElf& file) {
   hide_unneeded(file.get());
   Dwarf* dwarf = dwarf_begin_elf(file.get(), DWARF_C_READ, nullptr);
   if (dwarf == nullptr) return nullptr;
-  if (!sections_of(file.get()).info.empty()) return dwarf;
-  dwarf_end(dwarf);  // it has some section, .debug_frame alone perhaps
+  Dwarf* shared = dwarf_getalt(dwarf);
+  const bool is_whole = do_texts_end(file.get()) && (shared == nullptr || do_texts_end(dwarf_getelf(shared)));
+  if (is_whole && !sections_of(file.get()).info.empty()) return dwarf;
+  dwarf_end(dwarf);  // it is damaged, or has some other section, .debug_frame alone perhaps
   return nullptr;
 }
 
@@ -224,6 +241,14 @@ std::optional<DwarfFile::Enumerator> DwarfFile::find_enumerator(std::string_view
     return !found;
   });
   return found;
+}
+
+bool DwarfFile::is_split() const {
+  Dwarf_CU* cu = nullptr;
+  uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, nullptr, nullptr) == 0)
+    if (type == DW_UT_skeleton) return true;
+  return false;
 }
 
 std::optional<Dwarf_Die> DwarfFile::unit_of(uint64_t address) const {

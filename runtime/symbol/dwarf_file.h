@@ -37,6 +37,8 @@ class DwarfFile {
     Dwarf_Die enumeration, enumerator;
   };
   std::optional<Enumerator> find_enumerator(std::string_view name) const;
+  // Whether there are units whose descriptions lie in files of their own (.dwo, -gsplit-dwarf): those are not followed.
+  bool is_split() const;
 
  private:
   DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf);

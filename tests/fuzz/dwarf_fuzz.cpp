@@ -5,16 +5,10 @@
 
 #include <cstring>
 
-#include "runtime/symbol/dwarf_describe.h"
-#include "runtime/symbol/dwarf_file.h"
-#include "runtime/symbol/elf.h"
-#include "runtime/symbol/signature.h"
-#include "tests/fuzz/fuzz_support.h"
+#include "tests/fuzz/read_dwarf.h"
 
 namespace dvm::runtime {
 namespace {
-
-using dif::DescribedAs;
 
 struct Range {
   size_t from = 0, to = 0;
@@ -42,40 +36,11 @@ class DwarfFuzz : public testing::TestWithParam<std::string> {
     return {};
   }
 
-  // Follows what a type is made of.
-  void look_at(dif::TypeRef type, DieTable& table, unsigned depth) {
-    const Dwarf_Die* die = table.find(type);
-    if (die == nullptr || depth > 6) return;
-    const dif::TypeDesc desc = describe(*die, table);
-    ASSERT_TRUE(desc.as == DescribedAs::unknown || desc.size <= uint64_t{1} << 40);
-    for (const dif::MemberDesc& member : members_of(*die, table)) {
-      ASSERT_LE(member.bits, 64U);
-      ASSERT_TRUE(member.bits == 0 || member.shift + member.bits <= 64);
-      look_at(member.type, table, depth + 2);
-    }
-    asked_ += enumerators_of(*die).size();
-    look_at(desc.target, table, depth + 1);
-  }
-
-  void ask(const DwarfFile& file) {
-    DieTable table;
-    for (auto as : {DescribedAs::structure, DescribedAs::enumeration, DescribedAs::alias})
-      for (const char* name : {"node", "bits", "color", "odd_t", "Cat", "Diet", "int"})
-        if (auto die = file.find_type(as, name)) look_at(table.add(*die), table, 0);
-    for (const char* name : {"BLUE", "meat"})
-      if (auto found = file.find_enumerator(name)) asked_ += static_cast<uint64_t>(enumerator_value(found->enumerator)) & 1;
-    for (const ElfFunction& function : elf_->functions())
-      if (auto die = file.find_function(function.address))
-        for (bool is_return : {false, true}) asked_ += arguments_of(*die, is_return, table).size();
-    for (const ElfData& data : elf_->data())
-      if (auto die = file.find_variable(data.name, data.address)) look_at(type_of(*die, table), table, 0);
-  }
-
   void read(const std::string& bytes) {
     ASSERT_TRUE(file_.write(bytes));
     auto file = DwarfFile::open(file_.path());
     file ? read_++ : refused_++;
-    if (file) ask(**file);
+    if (file) asked_ += fuzz::DwarfQuestions(**file, *elf_).ask();
   }
 
   void damage(std::string_view name, unsigned seed, int rounds) {

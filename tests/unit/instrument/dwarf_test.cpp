@@ -40,11 +40,12 @@ std::vector<std::string> spell(const std::vector<dif::ArgumentDesc>& arguments) 
 
 class DwarfTest : public testing::Test {
  protected:
-  void open(std::string_view name) {
-    auto opened = DwarfFile::open(program(name));
+  void open(std::string_view name) { open_file(program(name)); }
+  void open_file(const std::string& path) {
+    auto opened = DwarfFile::open(path);
     ASSERT_TRUE(opened) << opened.error().message;
     file_ = std::move(*opened);
-    auto elf = ElfObject::read(program(name));
+    auto elf = ElfObject::read(path);
     ASSERT_TRUE(elf);
     elf_ = *elf;
   }
@@ -148,6 +149,36 @@ TEST_F(DwarfTest, SeparateAndCompressed) {
   open("types_separate");
   EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);
   EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));
+}
+
+// As compilers write it: the seeds of the fuzzer are one source, by gcc for DWARF 2, 4 with type units, 5 and 5 compressed, by
+// clang for DWARF 5 (numbered strings and addresses), alone and with type units.
+TEST_F(DwarfTest, EveryVersionAndCompiler) {
+  for (const char* seed : {"c2", "c4types", "c5", "cz", "clang5", "clang5types"}) {
+    SCOPED_TRACE(seed);
+    open_file(std::string(DVM_SOURCE_DIR "/tests/fuzz/corpus/dwarf/") + seed);
+    ASSERT_TRUE(file_ && elf_);
+    EXPECT_THAT(members(DescribedAs::structure, "node"),
+                ElementsAre("value 0", "next 8", "low 16:0+3", "mid 16:3+7", "color 20", " 24", "u 28"));
+    EXPECT_TRUE(file_->find_type(DescribedAs::alias, "odd_t"));
+    EXPECT_TRUE(file_->find_enumerator("BLUE"));
+    EXPECT_EQ(arguments("visit").size(), 3U);
+    EXPECT_EQ(type_of_data("data").name, "odd_t");
+    EXPECT_FALSE(file_->is_split());
+  }
+}
+
+TEST_F(DwarfTest, SplitInformationIsNotFollowedAndSaysSo) {
+  for (const char* seed : {"split4", "split5"}) {
+    const std::string path = std::string(DVM_SOURCE_DIR "/tests/fuzz/corpus/dwarf/") + seed;
+    TargetTypes types;
+    types.add({unmapped_program(path)});
+    EXPECT_THAT(types.find_type("", DescribedAs::structure, "node").error().message,
+                testing::HasSubstr("which are not followed"));
+    auto elf = ElfObject::read(path);
+    ASSERT_TRUE(elf && (*elf)->functions().size() == 1);
+    EXPECT_THAT(types.arguments(path, (*elf)->functions()[0].offset, false).error().message, testing::HasSubstr(".dwo files"));
+  }
 }
 
 TEST_F(DwarfTest, NoDebugInformation) {
