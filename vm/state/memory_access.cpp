@@ -15,11 +15,12 @@ std::span<Byte> from(std::span<Byte> region, uint64_t address) noexcept {
   return at < region.size() ? region.subspan(at) : std::span<Byte>{};
 }
 
+std::span<const std::byte> literals(State& state, uint64_t address) noexcept {
+  return state.difo ? from(std::as_bytes(std::span(state.difo->strings)), address) : std::span<const std::byte>{};
+}
+
 std::span<const std::byte> read_only(State& state, uint64_t address) noexcept {
-  if (state.difo) {
-    const auto strings = std::as_bytes(std::span(state.difo->strings));
-    if (const auto found = from(strings, address); !found.empty()) return found;
-  }
+  if (const auto found = literals(state, address); !found.empty()) return found;
   return from(std::span<const std::byte>(state.variables.zeros), address);
 }
 
@@ -95,7 +96,8 @@ std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
 std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
   if (!is_d_memory(address)) [[unlikely]]
     return target_string(state, address, limit);
-  const Loadable found = loadable(state, address);
+  const auto literal = literals(state, address);  // asked for first: most strings are compared with one
+  const Loadable found = literal.empty() ? loadable(state, address) : Loadable{literal, false};
   const size_t length = std::min(limit, found.bytes.size());
   if (length != 0 || (limit == 0 && !found.bytes.empty())) {
     const char* text = reinterpret_cast<const char*>(found.bytes.data());
