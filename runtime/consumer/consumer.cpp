@@ -26,8 +26,9 @@ struct ActionRecord {
     return {&value.type, {record + value.offset, value.size}, value.made_by};
   }
   size_t count() const { return action.values.size(); }
-  std::vector<Datum> data() const {
-    std::vector<Datum> all;
+  std::span<const Datum> data(Consumer& consumer) const {
+    std::vector<Datum>& all = consumer.data();
+    all.clear();
     for (size_t i = 0; i < count(); i++) all.push_back(datum(i));
     return all;
   }
@@ -37,7 +38,7 @@ struct ActionRecord {
 // format_<name>: what the consumer does for an action, one function a row of actions.def that leaves a record.
 
 void format_trace(Consumer& consumer, const ActionRecord& action) {
-  consumer.printer().print_values(action.action, action.data());
+  consumer.printer().print_values(action.action, action.data(consumer));
 }
 void format_print(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 
@@ -57,12 +58,12 @@ void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_trace
 void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 
 void format_printf(Consumer& consumer, const ActionRecord& action) {
-  consumer.printer().print_formatted(consumer.format_of(action.action), action.data());
+  consumer.printer().print_formatted(consumer.format_of(action.action), action.data(consumer));
 }
 
-std::string formatted(const Consumer& consumer, const ActionRecord& action) {
+std::string formatted(Consumer& consumer, const ActionRecord& action) {
   std::string text;
-  append_formatted(text, consumer.format_of(action.action), action.data(), consumer.made());
+  append_formatted(text, consumer.format_of(action.action), action.data(consumer), consumer.made());
   return text;
 }
 

@@ -45,6 +45,7 @@ class Consumer {
 
   // For format_<name>.
   Printer& printer() { return *printer_; }
+  std::vector<Datum>& data() { return data_; }  // room for the values of one action
   const MadePrinter& made() const { return made_; }
   void print_aggregations(std::span<const uint32_t> ids, const Format* format);
   // Runs a shell command, with all output before it written.
@@ -68,6 +69,7 @@ class Consumer {
   MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
+  std::vector<Datum> data_;
 };
 
 }  // namespace dvm::runtime

@@ -12,13 +12,17 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr size_t kMostKept = size_t{4} << 20;
+
+// The memory of what is written stays for what comes next, unless it was much.
 Status write(std::FILE* file, std::string& text) {
-  std::string pending;
-  pending.swap(text);
-  if (pending.empty() || file == nullptr) return {};
   errno = 0;
-  if (std::fwrite(pending.data(), 1, pending.size(), file) == pending.size() && std::fflush(file) == 0) return {};
-  return Error{fmt::format("could not write the output: {}", std::strerror(errno))};
+  const bool is_written = text.empty() || file == nullptr ||
+                          (std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0);
+  const int reason = errno;
+  text.clear();
+  if (text.capacity() > kMostKept) text.shrink_to_fit();
+  return is_written ? Status() : Error{fmt::format("could not write the output: {}", std::strerror(reason))};
 }
 
 }  // namespace
