@@ -10,6 +10,7 @@ A comment line in the script may say:
   replay: FILE       run on this recording, which stands beside the script, instead of live
   needs: uprobes     skipped where they cannot be used
   status: N          expected exit status (tst 0, err 1)
+  sanitized: no      left out under sanitizers, whose shadow of large buffers takes memory
   mask: REGEX        replaced by # in both texts before comparing
 The CPU column, pids in provider names and addresses are masked always.
 """
@@ -28,7 +29,7 @@ ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "p
 
 def settings(script):
     found = {}
-    for key, value in re.findall(r"^[ */]*(run|replay|needs|status|mask): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
+    for key, value in re.findall(r"^[ */]*(run|replay|needs|status|mask|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
         found[key] = value
     return found
 
@@ -79,6 +80,8 @@ def main():
     for script in sorted(dvmtest.HERE.glob("*/*.d")):
         name = f"{script.parent.name}/{script.stem}"
         if wanted and name not in wanted and script.parent.name not in wanted:
+            continue
+        if dvmtest.SANITIZED and settings(script).get("sanitized") == "no":
             continue
         if settings(script).get("needs") == "uprobes" and privilege:
             skipped += 1

@@ -40,12 +40,13 @@ std::string printed_from(Session& session, std::initializer_list<int32_t> cpus) 
 
 TEST(Handle, RecordsOfSeveralCpusComeInTheOrderOfTime) {
   Session session;
+  session.set("bufsize", "1k");
   EXPECT_EQ(printed_from(session, {3, 1, 200, 3, 1}), "0,1,2,3,4,\n");
 }
 
 TEST(Handle, WithoutTemporalCpuAfterCpu) {
   Session session;
-  session.set("temporal", "off");
+  session.set("temporal", "off").set("bufsize", "1k");
   EXPECT_EQ(printed_from(session, {3, 1, 200, 3, 1}), "0,3,2,1,4,\n");
 }
 
@@ -64,6 +65,7 @@ TEST(Handle, AFilledBufferEndsTracing) {
 
 TEST(Handle, CpusOfARecordingMayBeAnything) {
   Session session;
+  session.set("bufsize", "1k");
   EXPECT_EQ(printed_from(session, {INT32_MIN, -1, INT32_MAX, 300, 8192}), "0,1,2,3,4,\n");
 }
 
