@@ -51,6 +51,21 @@ class Examples(dvmtest.PrivilegedTest):
         counts = [int(n) for n in re.findall(r"\| *@* +(\d+) *$", result.stdout, re.M)]
         self.assertGreater(sum(counts), 300, result.stdout)
 
+    def test_slow_calls_of_python(self):
+        """Whole lines, each of a slow call: nothing of the others is printed. On one CPU, since the parts of a call that moves to
+        another are committed apart."""
+        cpus = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, cpus)
+        os.sched_setaffinity(0, {min(cpus)})
+        result = dvm("run", example("slow-calls.d"), "-c", "/usr/bin/python3 -c pass")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = result.stdout.split("\n")
+        self.assertEqual(lines[-2:], ["", ""])
+        for line in lines[:-2]:
+            found = re.fullmatch(r"malloc\(\d+\) = 0x[0-9a-f]+ after (\d+) us", line)
+            self.assertIsNotNone(found, line)
+            self.assertGreaterEqual(int(found[1]), 10)
+
     def test_function_counts_of_bash(self):
         result = dvm("run", example("function-counts.d"), "-c", "bash -c 'for i in 1 2 3; do :; done'")
         self.assertEqual(result.returncode, 0, result.stderr)
