@@ -65,10 +65,15 @@ typedef struct lwpsinfo {
 struct dvm_current { char unused; };
 
 translator psinfo_t < struct dvm_current P > {
+	pr_nlwp = dvm_process[4];
 	pr_pid = pid;
 	pr_ppid = ppid;
+	pr_pgid = dvm_process[0];
+	pr_sid = dvm_process[1];
 	pr_uid = uid;
+	pr_euid = dvm_process[2];
 	pr_gid = gid;
+	pr_egid = dvm_process[3];
 	pr_fname = execname;
 	pr_psargs = execargs;
 	pr_dmodel = PR_MODEL_LP64;

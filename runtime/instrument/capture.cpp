@@ -275,7 +275,7 @@ class Reader {
       if (known) value = Value::of(static_cast<uint8_t>(index.number));
     }
     if (in.opcode() == Opcode::ldga && static_cast<BuiltIn>(in.r1()) == BuiltIn::uregs) read_register(get(in.r2()));
-    needs_.thread |= in.opcode() == Opcode::ldta;
+    needs_.thread |= in.opcode() == Opcode::ldta || static_cast<BuiltIn>(in.r1()) == BuiltIn::process_ids;
     set(in.rd(), value);
   }
 

@@ -80,7 +80,7 @@ struct Handle::Impl final : EventSink {
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
   CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
-  void learn_symbols();
+  void learn_processes();
   Status turn_on(std::vector<Refused>& refused);
   Result<uint64_t> poll_all();
   void wait(Clock until);

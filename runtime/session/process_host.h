@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/buffer/speculations.h"
@@ -20,6 +21,12 @@ class ProcessHost final : public vm::Host {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
+  // What its clauses may ask of a process once it is gone.
+  void learn(int32_t pid) noexcept {
+    memory_.ids(pid);
+    for (const auto which : {ProcessText::command_line, ProcessText::working_directory, ProcessText::root_directory})
+      memory_.text(pid, which);
+  }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
@@ -46,6 +53,11 @@ class ProcessHost final : public vm::Host {
   int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
   int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
+  int64_t process_number(uint64_t number) noexcept override {
+    const ProcessIds ids = memory_.ids(pid_);
+    const std::array<int64_t, 5> numbers = {ids.pgid, ids.sid, ids.euid, ids.egid, ids.threads};
+    return number < numbers.size() ? numbers[number] : -1;
+  }
   std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
   std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }

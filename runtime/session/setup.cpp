@@ -111,10 +111,13 @@ void Handle::Impl::index_probes() {
 }
 
 // While the processes are there to be looked at.
-void Handle::Impl::learn_symbols() {
+void Handle::Impl::learn_processes() {
   if (config.is_replay) return;
   for (const ProbeEcbs& probe : enabling.probes())
-    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) consumer.symbols().learn(site->pid);
+    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) {
+      consumer.symbols().learn(site->pid);
+      host.learn(site->pid);
+    }
 }
 
 Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
@@ -147,7 +150,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (impl.accounts()) TickStamp::calibrate();
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
-  impl.learn_symbols();
+  impl.learn_processes();
   if (Status status = impl.turn_on(refused); !status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;

@@ -40,6 +40,7 @@ class MockHost final : public Host {
   int32_t ppid() noexcept override { return parent; }
   int64_t uid() noexcept override { return user; }
   int64_t gid() noexcept override { return group; }
+  int64_t process_number(uint64_t number) noexcept override { return number < 5 ? 100 + static_cast<int64_t>(number) : -1; }
   std::string_view command_line() noexcept override { return arguments; }
   std::string_view working_directory() noexcept override { return directory; }
   std::string_view root_directory() noexcept override { return root; }

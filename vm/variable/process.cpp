@@ -22,6 +22,8 @@ uint64_t var_ppid(State& state, uint64_t) noexcept { return extend(state.host->p
 uint64_t var_uid(State& state, uint64_t) noexcept { return extend(state.host->uid()); }
 uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gid()); }
 
+uint64_t var_process_ids(State& state, uint64_t index) noexcept { return extend(state.host->process_number(index)); }
+
 uint64_t var_execname(State& state, uint64_t) noexcept {
   const char* name = state.firing->execname.data();
   return address_of(name ? static_cast<const void*>(name) : state.variables.zeros.data());

@@ -1,5 +1,6 @@
 """D libraries: dvm's own against the C headers, and those of -L and -x syslibdir."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -78,6 +79,11 @@ class Own(unittest.TestCase):
     def test_the_command_line(self):
         result = dvm("run", "-q", "-n", 'BEGIN { printf("%s", curpsinfo->pr_psargs); exit(0); }')
         self.assertRegex(result.stdout, r"^\S*dvm run -q -n BEGIN \{ printf")
+
+    def test_the_ids_of_the_process(self):
+        result = dvm("run", "-q", "-n", 'BEGIN { printf("%d %d %d %d %d", curpsinfo->pr_euid, curpsinfo->pr_egid, curpsinfo->pr_pgid, '
+                     'curpsinfo->pr_sid, curpsinfo->pr_nlwp >= 1); exit(0); }')
+        self.assertEqual(result.stdout, f"{os.geteuid()} {os.getegid()} {os.getpgid(0)} {os.getsid(0)} 1\n", result.stderr)
 
     def test_the_cpu_that_fired(self):
         result = dvm("run", "-q", "-n", 'BEGIN { printf("%d %d %d %d %d", curcpu->cpu_pset, pset, curcpu->cpu_chip - chip, '

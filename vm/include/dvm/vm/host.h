@@ -59,6 +59,8 @@ class Host {
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;
   virtual int64_t gid() noexcept = 0;
+  // By its number in dvm_process[] (variables.def).
+  virtual int64_t process_number(uint64_t) noexcept { return -1; }
   // The words of its command line, parted by blanks; the paths of its working directory and its root. Empty where unknown. Valid
   // until the next call.
   virtual std::string_view command_line() noexcept { return {}; }
