@@ -27,6 +27,7 @@ pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
 target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
+  instrument/replay/recorded_instrument.cpp
   instrument/replay/recording_reader.cpp
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp

@@ -1,0 +1,66 @@
+// An instrument whose firings are written as they pass. Covered by tests/unit/instrument/replay_test.cpp and
+// tests/runtime/scenarios/test_recording.py.
+
+#include "runtime/instrument/replay/recording.h"
+
+namespace dvm::runtime {
+namespace {
+
+// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and
+// thread. Memory is not among it: only the recorded script says which.
+const CaptureNeeds kWhateverIsAsked{.args = 0x3f,
+                                    .time = true,
+                                    .vtime = false,
+                                    .thread = true,
+                                    .cpu = true,
+                                    .comm = true,
+                                    .memory = {},
+                                    .frames = 0,
+                                    .registers = 0};
+
+class RecordedInstrument : public Instrument, private EventSink {
+ public:
+  RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
+      : inner_(std::move(inner)), writer_(std::move(writer)) {}
+
+  bool takes(const Probe& probe) const override { return inner_->takes(probe); }
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
+    std::vector<EnabledProbe> widened(probes.begin(), probes.end());
+    for (EnabledProbe& enabled : widened) enabled.needs |= kWhateverIsAsked;
+    return inner_->enable(widened, refused);
+  }
+  Result<uint64_t> poll(EventSink& sink) override {
+    sink_ = &sink;
+    auto count = inner_->poll(*this);
+    if (!count) return count;
+    writer_->learn();
+    if (Status written = writer_->status(); !written) return written.error();
+    return count;
+  }
+  uint64_t next_deadline() const override { return inner_->next_deadline(); }
+  bool finished() const override { return inner_->finished(); }
+  uint64_t drops() const override { return inner_->drops(); }
+  void disable() override { inner_->disable(); }
+
+ private:
+  // It is written once its clauses have read what they read late.
+  void fire(vm::Firing& firing) noexcept override {
+    writer_->late_reads().begin();
+    sink_->fire(firing);
+    firing.late = writer_->late_reads().pieces();
+    writer_->write(firing);
+  }
+
+  std::unique_ptr<Instrument> inner_;
+  std::shared_ptr<RecordingWriter> writer_;
+  EventSink* sink_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_recorded_instrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer) {
+  return std::make_unique<RecordedInstrument>(std::move(inner), std::move(writer));
+}
+
+}  // namespace dvm::runtime
