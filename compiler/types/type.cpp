@@ -64,6 +64,7 @@ dif::DataType data_type(const Type* type) {
     case TypeClass::pointer:
     case TypeClass::function:
       d.kind = dif::TypeKind::integer, d.size = 8;
+      d.name = t.name;  // not that of a typedef: listings tell a pointer by its name
       break;
     case TypeClass::string:
       d.kind = dif::TypeKind::string;

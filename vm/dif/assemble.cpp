@@ -335,17 +335,15 @@ unsigned position(const std::string_view (&names)[N], std::string_view name) {
 }
 
 bool Assembler::read_variable(const Line& line) {
-  static constexpr std::string_view kKinds[] = {"scl", "arr"};
-  static constexpr std::string_view kScopes[] = {"glb", "tls", "loc"};
   const auto words = words_of(line.code);
-  if (words.size() < 6 || position(kKinds, words[2]) == 2 || position(kScopes, words[3]) == 3) return false;
+  if (words.size() < 6 || position(kListedKinds, words[2]) == 2 || position(kListedScopes, words[3]) == 3) return false;
   const auto id = number_of(words[1], 16);
   if (!id || *id > kLastVariable) throw AssemblyError{fmt::format("'{}' is no id of a variable", words[1])};
   Variable variable;
   variable.name = words[0];
   variable.id = static_cast<uint16_t>(*id);
-  variable.kind = static_cast<VariableKind>(position(kKinds, words[2]));
-  variable.scope = static_cast<Scope>(position(kScopes, words[3]));
+  variable.kind = static_cast<VariableKind>(position(kListedKinds, words[2]));
+  variable.scope = static_cast<Scope>(position(kListedScopes, words[3]));
   variable.is_read = words[4].find('r') != kNone;
   variable.is_written = words[4].find('w') != kNone;
   variable.type = type_of(line.code.substr(static_cast<size_t>(words[5].data() - line.code.data())), line.comment);

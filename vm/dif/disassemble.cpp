@@ -67,7 +67,7 @@ std::string type_text(const DataType& type) {
 // What C calls a type, by the name that D has for it.
 std::string_view class_of(const DataType& type) {
   const std::string_view name = type.name;
-  if (name.ends_with("*")) return "pointer";
+  if (name.ends_with("*") || name.find("(*)") != std::string_view::npos) return "pointer";
   if (name.ends_with("]")) return "array";
   if (name.starts_with("enum ")) return "enum";
   if (name.starts_with("union ")) return "union";
@@ -183,13 +183,11 @@ std::string_view Listing::variable_name(Opcode op, unsigned id) const {
 }
 
 void Listing::variables() {
-  static constexpr std::string_view kKinds[] = {"scl", "arr"};
-  static constexpr std::string_view kScopes[] = {"glb", "tls", "loc"};
   fmt::format_to(out_, "\n{:<16} {:<4} {:<3} {:<3} {:<4} {}\n", "NAME", "ID", "KND", "SCP", "FLAG", "TYPE");
   for (const Variable& v : variables_) {
     const std::string_view flags = v.is_read ? (v.is_written ? "r/w" : "r") : (v.is_written ? "w" : strsize_ ? "" : "-");
-    fmt::format_to(out_, "{:<16} {:<4x} {:<3} {:<3} {:<4} {}\n", v.name, v.id, kKinds[static_cast<int>(v.kind)],
-                   kScopes[static_cast<int>(v.scope)], flags, type(v.type));
+    fmt::format_to(out_, "{:<16} {:<4x} {:<3} {:<3} {:<4} {}\n", v.name, v.id, kListedKinds[static_cast<int>(v.kind)],
+                   kListedScopes[static_cast<int>(v.scope)], flags, type(v.type));
   }
 }
 

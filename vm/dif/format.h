@@ -14,6 +14,10 @@ namespace dvm::dif {
 enum class OperandKind : uint8_t { reg, address, integer, string, variable, subroutine, type, translator, label };
 enum class Field : uint8_t { r1, r2, rd, index, label };
 
+// Rows of the variable table, by VariableKind and Scope.
+inline constexpr std::string_view kListedKinds[] = {"scl", "arr"};
+inline constexpr std::string_view kListedScopes[] = {"glb", "tls", "loc"};
+
 // How the number of an operand is enclosed.
 struct OperandText {
   OperandKind kind;
