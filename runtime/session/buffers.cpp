@@ -21,6 +21,17 @@ std::string size_text(size_t bytes) {
 // Recordings may have other CPUs; theirs are made when they fire.
 unsigned cpus_here() { return static_cast<unsigned>(std::clamp(sysconf(_SC_NPROCESSORS_CONF), 1L, long{CpuBuffers::kMostCpus})); }
 
+void share_strings(const Value& value, vm::VariableState& variables) {
+  for (const auto* difo : {&value.difo, &value.timed})
+    if (*difo) variables.share_strings((*difo)->strings());
+}
+
+void share_strings(const Ecb& ecb, vm::VariableState& variables) {
+  if (ecb.predicate) share_strings(*ecb.predicate, variables);
+  for (const Action& action : ecb.actions)
+    for (const Value& value : action.values) share_strings(value, variables);
+}
+
 }  // namespace
 
 size_t Handle::Impl::size_of(dif::Option option) const {
@@ -80,6 +91,7 @@ Status Handle::Impl::allocate_state() {
     return true;
   };
   if (Status status = fit(dif::Option::dynvarsize, "dynamic variable size", make_variables); !status) return status;
+  for (const Ecb& ecb : enabling.ecbs()) share_strings(ecb, *variables);
   machine.emplace(*variables, limits);
   error_machine.emplace(*variables, limits);
   context.emplace(session, *machine, host, enabling.largest_key());

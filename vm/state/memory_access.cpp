@@ -19,9 +19,18 @@ std::span<const std::byte> literals(State& state, uint64_t address) noexcept {
   return state.difo ? from(std::as_bytes(std::span(state.difo->strings)), address) : std::span<const std::byte>{};
 }
 
+// Of the tables, which do not overlap, the last that begins at the address or before it.
+std::span<const std::byte> shared_string(const State& state, uint64_t address) noexcept {
+  const auto& all = state.variables.strings;
+  auto it = std::upper_bound(all.begin(), all.end(), address,
+                             [](uint64_t at, std::string_view table) { return at < address_of(table.data()); });
+  return it == all.begin() ? std::span<const std::byte>{} : from(std::as_bytes(std::span(*--it)), address);
+}
+
 std::span<const std::byte> read_only(State& state, uint64_t address) noexcept {
   if (const auto found = literals(state, address); !found.empty()) return found;
-  return from(std::span<const std::byte>(state.variables.zeros), address);
+  if (const auto found = from(std::span<const std::byte>(state.variables.zeros), address); !found.empty()) return found;
+  return shared_string(state, address);
 }
 
 std::span<const std::byte> names(const Firing& firing, uint64_t address) noexcept {

@@ -6,6 +6,12 @@
 
 namespace dvm::vm {
 
+namespace {
+
+bool is_before(std::string_view a, std::string_view b) { return a.data() < b.data(); }
+
+}  // namespace
+
 VariableState::Impl::Impl(std::span<const dif::Variable> variables, const StateLimits& limits)
     : strsize(limits.strsize),
       declared(variables.begin(), variables.end()),
@@ -17,6 +23,11 @@ VariableState::Impl::Impl(std::span<const dif::Variable> variables, const StateL
 VariableState::VariableState(std::span<const dif::Variable> variables, const StateLimits& limits)
     : impl_(std::make_unique<Impl>(variables, limits)) {}
 VariableState::~VariableState() = default;
+
+void VariableState::share_strings(std::string_view table) {
+  std::vector<std::string_view>& all = impl_->strings;
+  if (!table.empty()) all.insert(std::upper_bound(all.begin(), all.end(), table, is_before), table);
+}
 
 DynamicDrops VariableState::drops() const { return impl_->dynamic.drops(); }
 

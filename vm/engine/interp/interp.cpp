@@ -31,6 +31,8 @@ class InterpDifo final : public PreparedDifo {
     runs_ = 0;
   }
 
+  std::string_view strings() const override { return difo_.difo().strings; }
+
   const dif::Difo& difo() const { return difo_.difo(); }
   const Op* begin() const { return ops_.data(); }
   void count_run() { runs_++; }

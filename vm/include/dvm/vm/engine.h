@@ -19,6 +19,8 @@ class PreparedDifo {
   uint64_t run(MachineState& state) noexcept { return run_(*this, state); }
   // Adds what was executed since the last call, or since preparation, and forgets it. Consumer context.
   virtual void take_counts(Counts& into) = 0;
+  // Its string table, which stays where it is.
+  virtual std::string_view strings() const = 0;
 
  protected:
   explicit PreparedDifo(Run entry) : run_(entry) {}

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "dvm/dif/difo.h"
@@ -44,6 +45,9 @@ class VariableState {
   VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
   ~VariableState();
   DynamicDrops drops() const;
+  // The string table of a prepared object, which other objects may load from: a pointer to its strings may be kept in a variable.
+  // Consumer context, before the first firing.
+  void share_strings(std::string_view table);
 
   struct Impl;
   Impl& impl() { return *impl_; }
