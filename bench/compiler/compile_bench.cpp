@@ -1,8 +1,10 @@
 // How long a script takes from text to DIF. `cold` is what a user pays: the first compile() of a process, ANTLR's tables
-// included, timed in a child; `warm` is one of many.
+// included, timed in a child; `warm` is one of many; `grow` shows that time and memory grow with the script and no faster:
+// ns_a_line and bytes_a_line are what each line adds to a script of 100.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,30 +46,69 @@ bool compile_once(const std::string& text) {
   return !compile({&source, 1}, options).programs.empty();
 }
 
-double first_compile(const std::string& text) {
+struct Measured {
+  double seconds = -1;
+  double bytes = 0;  // by which the process grew at its largest
+};
+
+double largest_size() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) * 1024;
+}
+
+Measured measure_here(const std::string& text) {
+  const double before = largest_size();
+  const auto start = std::chrono::steady_clock::now();
+  compile_once(text);
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), largest_size() - before};
+}
+
+Measured first_compile(const std::string& text) {
   int ends[2];
-  if (pipe(ends) != 0) return -1;
+  if (pipe(ends) != 0) return {};
   const pid_t child = fork();
   if (child == 0) {
-    const auto start = std::chrono::steady_clock::now();
-    compile_once(text);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
+    const Measured here = measure_here(text);
+    _exit(write(ends[1], &here, sizeof here) == sizeof here ? 0 : 1);
   }
-  double seconds = -1;
-  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1;
+  Measured measured;
+  if (read(ends[0], &measured, sizeof measured) != sizeof measured) measured = {};
   waitpid(child, nullptr, 0);
   close(ends[0]), close(ends[1]);
-  return seconds;
+  return measured;
 }
 
 // Registered and so run first: the child inherits what tables this process has warmed.
 void cold(benchmark::State& state) {
   const std::string text = script(static_cast<int>(state.range(0)));
-  for (auto _ : state) state.SetIterationTime(first_compile(text));
+  for (auto _ : state) state.SetIterationTime(first_compile(text).seconds);
   state.SetLabel(fmt::format("{} lines", state.range(0)));
 }
 BENCHMARK(cold)->Name("compiler/cold")->Arg(1)->Arg(100)->UseManualTime()->Iterations(40)->Unit(benchmark::kMillisecond);
+
+void grow(benchmark::State& state) {
+  constexpr int kBase = 100;
+  const std::string base = script(kBase), text = script(static_cast<int>(state.range(0)));
+  const Measured least = first_compile(base);
+  Measured all;
+  for (auto _ : state) {
+    all = first_compile(text);
+    state.SetIterationTime(all.seconds);
+  }
+  const double lines = static_cast<double>(state.range(0)) - kBase;
+  state.counters["peak_MB"] = all.bytes / 1e6;
+  if (lines <= 0) return;
+  state.counters["ns_a_line"] = (all.seconds - least.seconds) * 1e9 / lines;
+  state.counters["bytes_a_line"] = (all.bytes - least.bytes) / lines;
+}
+BENCHMARK(grow)
+    ->Name("compiler/grow")
+    ->RangeMultiplier(10)
+    ->Range(100, 100000)
+    ->UseManualTime()
+    ->Iterations(5)
+    ->Unit(benchmark::kMillisecond);
 
 void warm(benchmark::State& state) {
   const std::string text = script(static_cast<int>(state.range(0)));
