@@ -2,6 +2,8 @@
 
 #include "common/similar.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -56,6 +58,13 @@ std::vector<std::string> similar_names(std::string_view name, std::span<const st
   std::vector<std::string> names;
   for (const auto& [steps, difference, candidate] : near) names.emplace_back(candidate);
   return names;
+}
+
+std::vector<std::string> near_hints(std::string_view name, std::span<const std::string_view> candidates, std::string_view prefix,
+                                    std::string_view suffix) {
+  std::vector<std::string> hints = similar_names(name, candidates);
+  for (std::string& hint : hints) hint = fmt::format("did you mean '{}{}{}'?", prefix, hint, suffix);
+  return hints;
 }
 
 }  // namespace dvm

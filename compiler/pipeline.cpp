@@ -120,6 +120,30 @@ void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source>
                    [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
 }
 
+// An argument of the command line that names a type does so as $1 too.
+void add_argument_types(Session& session, TypeNames& type_names) {
+  const std::vector<std::string>& arguments = session.options.arguments;
+  for (size_t i = 1; i < arguments.size(); i++)
+    if (session.types.find(arguments[i])) type_names.insert(fmt::format("${}", i));
+}
+
+std::vector<ArgumentDesc> describe(const std::vector<ProbeArgument>& arguments) {
+  std::vector<ArgumentDesc> list;
+  for (const ProbeArgument& a : arguments) list.push_back({a.name, a.type->name});
+  return list;
+}
+
+std::vector<ProviderDesc> describe_providers(const Providers& providers) {
+  std::vector<ProviderDesc> list;
+  for (const auto& [name, provider] : providers.all()) {
+    if (provider.is_of_library || provider.probes.empty()) continue;
+    ProviderDesc& desc = list.emplace_back(ProviderDesc{name, provider.attributes, {}});
+    for (const DeclaredProbe& probe : provider.probes)
+      desc.probes.push_back({probe.name, describe(probe.native), describe(probe.translated)});
+  }
+  return list;
+}
+
 CompileResult compile_here(std::span<const Source> sources, const CompileOptions& options) {
   CompileResult result;
   Diagnostics diagnostics(result.diagnostics);
@@ -131,6 +155,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   declare_built_ins(session);
   if (!compile_libraries(libraries, sources, type_names, session)) return result;
   session.symbols.set_version(session.options.version);
+  add_argument_types(session, type_names);
   for (Job& job : jobs) parse_program(job, type_names, diagnostics);
   for (Job& job : jobs) check_source(job, session);
   if (!jobs.empty()) check_arguments(session);
@@ -139,6 +164,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
 
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
+  result.providers = describe_providers(session.providers);
   for (Job& library : libraries)  // what they set comes before what the first program sets
     if (!jobs.empty())
       jobs[0].result.options.insert(jobs[0].result.options.begin(), library.result.options.begin(), library.result.options.end());

@@ -88,6 +88,8 @@ void Lexer::classify(antlr4::WritableToken& t) {
     t.setType(IDENTIFIER);  // which the checker refuses
   } else if (kind == IDENTIFIER && !after_type_ && !follows_tag() && (type_names_.contains(text(t)) || is_pointed_at(t))) {
     t.setType(TYPE_NAME);
+  } else if (kind == MACRO && !after_type_ && !follows_tag() && type_names_.contains(text(t))) {
+    t.setType(TYPE_NAME);
   } else if (kind == SCOPED_NAME) {
     t.setType(scoped_type(text(t)));
   } else if (kind == DIRECTIVE && is_first_in_line(t)) {

@@ -158,9 +158,9 @@ class AggregationCheck {
   bool magnitudes(int64_t factor, int64_t low, int64_t high) {
     if (factor < 2)
       return fail(Tag::D_LLQUANT_FACTORVAL, constants_[0]->where, "llquantize( ) factor (argument #1) must be two or more");
-    if (high < low)
-      return fail(Tag::D_LLQUANT_HMAGVAL, constants_[2]->where,
-                  "llquantize( ) high magnitude (argument #3) must be at least the low magnitude (argument #2)");
+    if (high <= low)
+      return fail(Tag::D_LLQUANT_MAGRANGE, constants_[2]->where,
+                  "llquantize( ) high magnitude (argument #3) must be greater than low magnitude (argument #2)");
     double top = 1;
     for (int64_t i = 0; i <= high && top < 1e30; i++) top *= static_cast<double>(factor);
     if (top <= 9.2e18) return true;

@@ -60,7 +60,6 @@ ExprPtr ExprChecker::check(Call& e) {
   }
   const dif::SubroutineInfo* row = find_by_name(dif::kSubroutines, e.name);
   if (!row) {
-    std::vector<std::string> hints;
     if (const Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name)) {
       fail(e, Tag::D_FUNC_IDKIND,
            fmt::format("{} '{}' may not be referenced as a function", symbol->is_array ? "array" : "scalar", e.name));
@@ -70,13 +69,15 @@ ExprPtr ExprChecker::check(Call& e) {
       fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, reason));
       return nullptr;
     }
-    for (const std::string& n : similar_names(e.name, function_names())) hints.push_back(fmt::format("did you mean '{}()'?", n));
-    fail(e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name), std::move(hints));
+    fail(e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name),
+         near_hints(e.name, function_names(), "", "()"));
     return nullptr;
   }
   for (ExprPtr& argument : e.arguments) check(argument);
   if (has_error(e.arguments)) {
     fail(e);
+  } else if (!is_stable_enough(e, e.name + "( )", dif::Attributes{})) {  // all are Stable/Stable/Common
+    return nullptr;
   } else if (!row->unsupported.empty()) {
     fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
   } else if (row->id == dif::Subroutine::alloca && !check_alloca(e)) {

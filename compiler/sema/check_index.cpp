@@ -50,7 +50,7 @@ ExprPtr ExprChecker::check(Index& e) {
       fail(e);
       return nullptr;
     }
-    if (!is_stable_enough(e, *symbol)) return nullptr;
+    if (!is_stable_enough(e, symbol->name, symbol->attributes)) return nullptr;
     if (symbol->kind == SymbolKind::inline_ && symbol->has_parameters) {
       if (!check_keys(*symbol, e.arguments, e.where)) return fail(e), nullptr;
       return expand_inline(e.where, *symbol, &e.arguments);

@@ -110,10 +110,11 @@ void ExprChecker::undefined(Identifier& e) {
                 {fmt::format("did you mean '{}()'?", e.name)});
   if (const std::string_view reason = foreign_reason(e.name); !reason.empty())
     return fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", e.name, reason));
+  if (const std::string_view reason = foreign_type_reason(e.name); !reason.empty())  // sizeof (vnode_t)
+    return fail(e, Tag::D_UNKNOWN, fmt::format("failed to resolve type {}: {}", e.name, reason));
   std::vector<std::string_view> known = s_.symbols.names(dif::Scope::global);
   s_.types.add_names(known);
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(e.name, known)) hints.push_back(fmt::format("did you mean '{}'?", n));
+  std::vector<std::string> hints = near_hints(e.name, known);
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
     if (s_.symbols.find(scope, e.name)) hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), e.name));
   fail(e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: Unknown variable name", e.name), std::move(hints));
@@ -134,10 +135,8 @@ ExprPtr ExprChecker::check(Identifier& e) {
 // What is read before any assignment, and is no plain global name.
 void ExprChecker::unassigned(Expr& e, dif::Scope scope, const std::string& name) {
   if (!s_.is_new_unknown(scope, name)) return fail(e);
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(name, s_.symbols.names(scope)))
-    hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), n));
-  fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(scope), name), std::move(hints));
+  fail(e, Tag::D_VAR_UNDEF, fmt::format("{}{} has not yet been declared or assigned", prefix(scope), name),
+       near_hints(name, s_.symbols.names(scope), prefix(scope)));
 }
 
 ExprPtr ExprChecker::check(Scoped& e) {
@@ -150,17 +149,16 @@ ExprPtr ExprChecker::check(Scoped& e) {
   return use(e, *symbol, e.name);
 }
 
-bool ExprChecker::is_stable_enough(Expr& e, const Symbol& symbol) {
-  if (symbol.attributes.reaches(s_.options.minimum)) return true;
-  fail(e, Tag::D_ATTR_MIN,
-       fmt::format("attributes for {} ({}) are less than predefined minimum", symbol.name, dif::print(symbol.attributes)),
+bool ExprChecker::is_stable_enough(Expr& e, const std::string& what, const dif::Attributes& attributes) {
+  if (attributes.reaches(s_.options.minimum)) return true;
+  fail(e, Tag::D_ATTR_MIN, fmt::format("attributes for {} ({}) are less than predefined minimum", what, dif::print(attributes)),
        {fmt::format("-x amin asks for {}", dif::print(s_.options.minimum))});
   return false;
 }
 
 // A symbol named without an index.
 ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
-  if (!is_stable_enough(e, symbol)) return nullptr;
+  if (!is_stable_enough(e, symbol.name, symbol.attributes)) return nullptr;
   if (symbol.kind == SymbolKind::constant) return make_integer(e.where, symbol.value, symbol.type);
   if (symbol.kind == SymbolKind::inline_ && !symbol.has_parameters) return expand_inline(e.where, symbol, nullptr);
   if (symbol.kind == SymbolKind::built_in) {
@@ -179,25 +177,19 @@ ExprPtr ExprChecker::use(Expr& e, Symbol& symbol, std::string_view name) {
   return nullptr;
 }
 
-namespace {
-
-// Puts the arguments of an inline in the place of its parameters.
-void substitute(ExprPtr& e, const Symbol& symbol, const std::vector<ExprPtr>& arguments) {
-  if (const auto* name = as<Identifier>(e.get())) {
-    for (size_t i = 0; i < arguments.size(); i++) {
-      if (symbol.parameters[i].name != name->name) continue;
-      auto cast = std::make_unique<Cast>(name->where);
-      cast->operand = clone(*arguments[i]);
-      cast->type = symbol.parameters[i].type;
-      e = std::move(cast);
-      return;
-    }
-    return;
+void substitute(ExprPtr& e, std::span<const Substitution> list) {
+  const auto* name = as<Identifier>(e.get());
+  if (!name) return for_each_child(*e, [&](ExprPtr& child) { substitute(child, list); });
+  const auto it = std::find_if(list.begin(), list.end(), [&](const Substitution& s) { return s.name == name->name; });
+  if (it == list.end()) return;
+  ExprPtr copy = clone(*it->value);
+  if (is_scalar(it->type)) {
+    auto cast = std::make_unique<Cast>(name->where);
+    cast->operand = std::move(copy), cast->type = it->type;
+    copy = std::move(cast);
   }
-  for_each_child(*e, [&](ExprPtr& child) { substitute(child, symbol, arguments); });
+  e = std::move(copy);
 }
-
-}  // namespace
 
 void ExprChecker::check_expanded(ExprPtr& body, Location where) {
   if (s_.expansion.level++ == 0) s_.expansion.where = where;
@@ -213,7 +205,10 @@ ExprPtr ExprChecker::expand_inline(Location where, Symbol& symbol, std::vector<E
   }
   ExprPtr body = clone(*symbol.body);
   if (symbol.file != &s_.diagnostics.file()) place_at(*body, where);
-  if (arguments) substitute(body, symbol, *arguments);
+  std::vector<Substitution> list;
+  for (size_t i = 0; arguments && i < arguments->size(); i++)
+    list.push_back({symbol.parameters[i].name, (*arguments)[i].get(), symbol.parameters[i].type});
+  substitute(body, list);
   symbol.is_expanding = true;
   check_expanded(body, where);
   symbol.is_expanding = false;
@@ -356,17 +351,11 @@ ExprPtr ExprChecker::check(SizeofValue& e) {
   return nullptr;
 }
 
-namespace {
-
 std::vector<std::string> member_hints(const Type& record, std::string_view name) {
   std::vector<std::string_view> names;
   for (const Field& f : resolve(record).fields) names.push_back(f.name);
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
-  return hints;
+  return near_hints(name, names);
 }
-
-}  // namespace
 
 ExprPtr ExprChecker::check(OffsetOf& e) {
   const Type* t = type_of(*e.of, s_);

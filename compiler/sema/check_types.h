@@ -1,12 +1,24 @@
 #pragma once
 // Expressions: what names stand for, what types they have, and which variables an assignment declares.
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/sema/session.h"
 
 namespace dvm::compiler {
+
+// A parameter of an inline or translator, and what stands for it.
+struct Substitution {
+  std::string_view name;
+  const Expr* value = nullptr;
+  const Type* type = nullptr;
+};
+// Puts copies of the values, scalars as the parameter's type has them, wherever parameters are named.
+void substitute(ExprPtr& e, std::span<const Substitution> list);
+// Members whose names are like that of one that is not there.
+std::vector<std::string> member_hints(const Type& record, std::string_view name);
 
 class ExprChecker {
  public:
@@ -63,7 +75,7 @@ class ExprChecker {
   void fail(Expr& e, Tag tag, std::string message, std::vector<std::string> hints = {});
   void undefined(Identifier& e);
   void unassigned(Expr& e, dif::Scope scope, const std::string& name);
-  bool is_stable_enough(Expr& e, const Symbol& symbol);
+  bool is_stable_enough(Expr& e, const std::string& what, const dif::Attributes& attributes);
   ExprPtr use(Expr& e, Symbol& symbol, std::string_view name);
   bool is_too_large(ExprPtr& e);
   // What an inline or translator puts in the place of a name.
@@ -81,6 +93,9 @@ class ExprChecker {
   ExprPtr bind_operand(Translate& e, unsigned uses, ExprPtr& set);
   ExprPtr translate_member(MemberTranslation& m, const Translator& t, const Expr& operand, Location where);
   ExprPtr translated_member(Member& e, Translate& from);
+
+  // check_operators.cpp
+  bool is_ambiguous(Binary& e);
 
   // check_call.cpp
   bool check_alloca(const Call& e);

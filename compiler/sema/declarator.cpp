@@ -228,10 +228,7 @@ std::vector<std::string> Session::missing_hints(const Type* type) const {
 
 std::vector<std::string> Session::type_hints(const Type& type) const {
   if (resolve(type).is_complete) return {};
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(resolve(type).name, types.complete_tags()))
-    hints.push_back(fmt::format("did you mean '{}'?", n));
-  return hints;
+  return near_hints(resolve(type).name, types.complete_tags());
 }
 
 const Type* base_type(Specifiers& spec, Session& s) {

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/sema/foreign.h"
+#include "compiler/sema/macros.h"
+
 namespace dvm::compiler {
 
 namespace {
@@ -18,7 +21,8 @@ std::string spell(const Specifiers& spec, std::string_view keyword) {
 const Type* target_type(const Specifiers& spec, std::string_view keyword, std::string& reason, Session& s) {
   const Result<const Type*> found = s.target.find(target_module(spec.module), keyword, spec.name);
   if (found) return *found;
-  reason = found.error().message;
+  const std::string_view foreign = is_of_target(spec) ? "" : foreign_type_reason(spec.name);
+  reason = foreign.empty() ? found.error().message : foreign;
   if (!is_of_target(spec) && !keyword.empty()) return nullptr;
   s.error(Tag::D_UNKNOWN, spec.where, fmt::format("failed to resolve type {}: {}", spell(spec, keyword), reason));
   return s.types.error();
@@ -36,7 +40,19 @@ const Type* named_tag(const Specifiers& spec, std::string_view keyword, Session&
   return declared;
 }
 
+namespace {
+
+// $1 as a type: the parser has seen that the argument names one.
+const Type* argument_type(const Specifiers& spec, Session& s) {
+  const auto name = macro_text(std::string_view(spec.name).substr(1), spec.where, s);
+  const Type* type = name ? s.types.find(*name) : nullptr;
+  return type ? type : s.types.error();
+}
+
+}  // namespace
+
 const Type* named_type(const Specifiers& spec, Session& s) {
+  if (spec.name.starts_with('$')) return argument_type(spec, s);
   if (!is_of_target(spec))
     if (const Type* named = s.types.find(spec.name)) return named;
   std::string reason;

@@ -43,9 +43,7 @@ std::vector<std::string> hints_for(std::string_view name, const Session& s) {
   if (name == "projid" || name == "taskid") return {"Linux has neither projects nor tasks as Solaris has them"};
   std::vector<std::string_view> known = {"target"};
   for (const auto& [macro, value] : s.options.macros) known.push_back(macro);
-  std::vector<std::string> hints;
-  for (const std::string& n : similar_names(name, known)) hints.push_back(fmt::format("did you mean '${}'?", n));
-  return hints;
+  return near_hints(name, known, "$");
 }
 
 bool is_number(const std::string& text) {

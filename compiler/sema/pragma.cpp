@@ -19,6 +19,7 @@ using Words = std::vector<std::string>;
 // Some options are the compiler's own, from their line on.
 void take_effect(std::string_view name, const dif::Options& set, Session& s) {
   CompileOptions& how = s.options;
+  if (how.settled.contains(std::string(name))) return;
   if (name == "defaultargs") how.default_arguments = set[dif::Option::defaultargs] != 0;
   if (name == "argref") how.refuse_unused_arguments = set[dif::Option::argref] == 0;
   if (name == "zdefs") how.allow_zero_matches = set[dif::Option::zdefs] != 0;
@@ -34,7 +35,8 @@ void malformed(const Pragma& pragma, std::string_view name, std::string_view exp
 void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<std::pair<std::string, std::string>>& options) {
   if (w.size() < 4) return malformed(pragma, "option", "<option>=<val>", s);
   if (w.size() > 4) return s.error(Tag::D_PRAGMA_MALFORM, pragma.where, "superfluous arguments specified for #pragma option");
-  const auto setting = dif::expand_macros(w[3], [&](std::string_view macro, size_t) { return macro_text(macro, pragma.where, s); });
+  const auto setting =
+      dif::expand_macros(w[3], [&](std::string_view macro, size_t) { return macro_text(macro, pragma.where, s); });
   if (!setting) return;
   const size_t equals = setting->find('=');
   const std::string name = setting->substr(0, equals), value = equals == std::string::npos ? "" : setting->substr(equals + 1);
@@ -52,6 +54,13 @@ void set_option(const Pragma& pragma, const Words& w, Session& s, std::vector<st
 void apply_to(Symbol& symbol, const PendingPragma& p) {
   if (p.attributes) symbol.attributes = *p.attributes;
   if (p.version) symbol.version = *p.version;
+}
+
+// False: it is not declared yet.
+bool apply_to_translator(const PendingPragma& p, Translators& translators) {
+  if (translators.all().size() <= p.translators) return false;
+  if (p.attributes) translators.all()[p.translators].attributes = *p.attributes;
+  return true;
 }
 
 // To what is declared in this file, now or later.
@@ -132,7 +141,7 @@ void apply(const Pragma& pragma, Session& s, std::vector<std::pair<std::string, 
 
 void apply_pending(Session& s) {
   std::erase_if(s.pragmas, [&](const PendingPragma& p) {
-    if (p.name == "translator") return s.translators.all().size() > p.translators;
+    if (p.name == "translator") return apply_to_translator(p, s.translators);
     Symbol* symbol = s.symbols.find(dif::Scope::global, p.name);
     if (symbol) apply_to(*symbol, p);
     return symbol != nullptr;

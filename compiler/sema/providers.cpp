@@ -146,6 +146,7 @@ void declare(ProviderDecl& declaration, Session& s) {
   if (!check_name(declaration, s)) return;
   DeclaredProvider& provider = s.providers.declare(declaration.name);
   const bool again = !provider.probes.empty();
+  if (!again) provider.is_of_library = s.in_library;
   std::vector<std::string> names;
   for (ProbeDecl& d : declaration.probes) {
     DeclaredProbe probe;

@@ -40,6 +40,7 @@ struct DeclaredProvider {
   std::string name;
   std::array<dif::Attributes, kProviderParts.size()> attributes;
   std::deque<DeclaredProbe> probes;
+  bool is_of_library = false;
 
   const DeclaredProbe* find(std::string_view probe) const;
 };

@@ -1,6 +1,9 @@
 // Prototypes of the tables as types. Tests: tests/golden/sema.
 #include "compiler/sema/tables.h"
 
+#include <algorithm>
+#include <span>
+
 #include "compiler/sema/foreign.h"
 
 namespace dvm::compiler {
@@ -30,17 +33,33 @@ Prototype parse_prototype(std::string_view text, const TypeTable& types) {
   return p;
 }
 
+namespace {
+
+struct Foreign {
+  std::string_view name, reason;
+};
+
+std::string_view reason_of(std::string_view name, std::span<const Foreign> rows) {
+  const auto it = std::find_if(rows.begin(), rows.end(), [&](const Foreign& row) { return row.name == name; });
+  return it == rows.end() ? std::string_view{} : it->reason;
+}
+
+}  // namespace
+
 std::string_view foreign_reason(std::string_view name) {
-  struct Row {
-    std::string_view name, reason;
-  };
-  static constexpr Row kRows[] = {
+  static constexpr Foreign kRows[] = {
 #define DVM_FOREIGN(name, reason) {#name, reason},
 #include "compiler/sema/foreign.def"
   };
-  for (const Row& row : kRows)
-    if (row.name == name) return row.reason;
-  return {};
+  return reason_of(name, kRows);
+}
+
+std::string_view foreign_type_reason(std::string_view name) {
+  static constexpr Foreign kRows[] = {
+#define DVM_FOREIGN_TYPE(name, reason) {#name, reason},
+#include "compiler/sema/foreign.def"
+  };
+  return reason_of(name, kRows);
 }
 
 std::vector<std::string_view> function_names() {

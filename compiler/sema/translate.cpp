@@ -31,22 +31,6 @@ bool same_type(const Type* a, const Type* b) {
   return x.cls == TypeClass::pointer && y.cls == TypeClass::pointer && same_type(x.target, y.target);
 }
 
-// Puts a copy of `value` wherever the parameter is named.
-void substitute(ExprPtr& e, const std::string& parameter, const Expr& value, const Type* type) {
-  if (const auto* name = as<Identifier>(e.get()); name && name->name == parameter) {
-    ExprPtr copy = clone(value);
-    if (is_scalar(type)) {
-      auto cast = std::make_unique<Cast>(name->where);
-      cast->operand = std::move(copy);
-      cast->type = type;
-      copy = std::move(cast);
-    }
-    e = std::move(copy);
-    return;
-  }
-  for_each_child(*e, [&](ExprPtr& child) { substitute(child, parameter, value, type); });
-}
-
 unsigned count_uses(Expr& e, const std::string& parameter) {
   const auto* name = as<Identifier>(&e);
   unsigned uses = name && name->name == parameter;
@@ -101,7 +85,7 @@ Identifier declare_parameter(const Translator& t, Session& s) {
 // Whether the definition of a member has a value of the member's type; diagnosed if not.
 bool check_definition(const Translator& t, const MemberTranslation& m, const Expr& parameter, Session& s) {
   ExprPtr body = clone(*m.from->value);
-  substitute(body, t.parameter, parameter, t.from);
+  substitute(body, {{{t.parameter, &parameter, t.from}}});
   ExprChecker checker(s);
   if (!checker.check_value(body)) return false;
   if (checker.is_compatible(m.field->type, *body)) return true;
@@ -113,14 +97,10 @@ bool check_definition(const Translator& t, const MemberTranslation& m, const Exp
 
 void declare_member(const TranslatorMember& member, const Expr& parameter, Translator& t, Session& s) {
   const Field* field = resolve(*t.to).find(member.name);
-  if (!field) {
-    std::vector<std::string_view> names;
-    for (const Field& f : resolve(*t.to).fields) names.push_back(f.name);
-    std::vector<std::string> hints;
-    for (const std::string& n : similar_names(member.name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
+  if (!field)
     return s.error(Tag::D_XLATE_MEMB, member.where,
-                   fmt::format("translator member {} is not a member of {}", member.name, t.to->name), std::move(hints));
-  }
+                   fmt::format("translator member {} is not a member of {}", member.name, t.to->name),
+                   member_hints(*t.to, member.name));
   if (t.find(member.name))
     return s.error(Tag::D_XLATE_REDECL, member.where, fmt::format("translator member {} is defined twice", member.name));
   MemberTranslation& added = t.members.emplace_back(MemberTranslation{&member, field});
@@ -175,7 +155,11 @@ ExprPtr ExprChecker::check(Translate& e) {
     return nullptr;
   }
   e.translator = find_translator(record, *e.operand);
-  if (e.translator) return nullptr;
+  if (e.translator) {
+    (void)is_stable_enough(e, fmt::format("translator from {} to {}", e.translator->from->name, record->name),
+                           e.translator->attributes);
+    return nullptr;
+  }
   std::vector<std::string> hints;
   for (const Translator& t : s_.translators.all())
     if (same_type(t.to, record)) hints.push_back(fmt::format("there is one from \"{}\"", t.from->name));
@@ -205,7 +189,7 @@ ExprPtr ExprChecker::bind_operand(Translate& e, unsigned uses, ExprPtr& set) {
 ExprPtr ExprChecker::translate_member(MemberTranslation& m, const Translator& t, const Expr& operand, Location where) {
   ExprPtr body = clone(*m.from->value);
   place_at(*body, where);
-  substitute(body, t.parameter, operand, t.from);
+  substitute(body, {{{t.parameter, &operand, t.from}}});
   if (m.is_expanding) {
     s_.error(Tag::D_IDENT_BADREF, where, fmt::format("translator member {} may not refer to itself", m.from->name));
     body->type = s_.types.error();
@@ -225,10 +209,8 @@ ExprPtr ExprChecker::translated_member(Member& e, Translate& from) {
     const std::string what = resolve(*t.to).find(e.name) ? "" : fmt::format(", and {} has no such member", t.to->name);
     std::vector<std::string_view> names;
     for (const MemberTranslation& known : t.members) names.push_back(known.from->name);
-    std::vector<std::string> hints;
-    for (const std::string& n : similar_names(e.name, names)) hints.push_back(fmt::format("did you mean '{}'?", n));
     fail(e, Tag::D_XLATE_NOCONV, fmt::format("translator does not define conversion for member: {}{}", e.name, what),
-         std::move(hints));
+         near_hints(e.name, names));
     return nullptr;
   }
   ExprPtr set;

@@ -12,6 +12,7 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/types/type.h"
+#include "dvm/dif/stability.h"
 
 namespace dvm::compiler {
 
@@ -28,6 +29,7 @@ struct Translator {
   const Type* to = nullptr;
   const Type* from = nullptr;
   std::string parameter;
+  dif::Attributes attributes;  // #pragma D attributes ... translator
   std::vector<MemberTranslation> members;
 
   MemberTranslation* find(std::string_view member);

@@ -1,1 +1,1 @@
-BEGIN { @ = llquantize(1, 10, 3, 0, 10); @b = llquantize(1, 10, 0, 30, 10); }
+BEGIN { @b = llquantize(1, 10, 0, 30, 10); }

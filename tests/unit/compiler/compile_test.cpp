@@ -2,6 +2,7 @@
 
 #include "dvm/compiler/compile.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dvm/dif/variable.h"
@@ -130,6 +131,49 @@ TEST(Compile, NoSourcesAndEmptyOnes) {
 TEST(Compile, TheSameTextGivesTheSameListing) {
   const std::string text = "BEGIN { a[pid, \"x\"] = 1; @[execname] = quantize(arg0); printf(\"%d %s\", a[pid, \"x\"], \"y\"); }";
   EXPECT_EQ(print_dif(compile_one(text).programs[0].program), print_dif(compile_one(text).programs[0].program));
+}
+
+TEST(Compile, HandsOnTheProvidersThatAProgramDeclares) {
+  const CompileResult result = compile_one(
+      "struct in { int len; }; struct out { long size; }; translator struct out < struct in *P > { size = P->len; };"
+      "provider disk { probe start__io(struct in *b, int) : (struct out *b); probe done(); }; BEGIN { }");
+  ASSERT_EQ(result.providers.size(), 1u);
+  const ProviderDesc& disk = result.providers[0];
+  ASSERT_EQ(disk.probes.size(), 2u);
+  EXPECT_EQ(disk.name + ":" + disk.probes[0].name, "disk:start-io");
+  ASSERT_EQ(disk.probes[0].arguments.size(), 2u);
+  EXPECT_EQ(disk.probes[0].arguments[0].name, "b");
+  EXPECT_EQ(disk.probes[0].arguments[0].type, "struct in *");
+  EXPECT_EQ(disk.probes[0].arguments[1].type, "int");
+  ASSERT_EQ(disk.probes[0].translated.size(), 1u);
+  EXPECT_EQ(disk.probes[0].translated[0].type, "struct out *");
+  EXPECT_TRUE(disk.probes[1].arguments.empty());
+}
+
+TEST(Compile, LongChainsAndDeepConditions) {
+  std::string chain = "BEGIN { ", nest = "BEGIN { ", ends;
+  for (int i = 0; i < 200; i++) chain += fmt::format("{}if (arg0 == {}) {{ trace({}); }}", i ? " else " : "", i, i);
+  for (int i = 0; i < 60; i++) nest += fmt::format("if (arg0 != {}) {{ ", i), ends += " }";
+  EXPECT_TRUE(compile_one(chain + " }").diagnostics.empty());
+  EXPECT_TRUE(compile_one(nest + "trace(1);" + ends + " }").diagnostics.empty());
+}
+
+TEST(Compile, AnArgumentMayNameAType) {
+  const Source source{"x.d", "$1 x; BEGIN /sizeof ($1) == 4 && x == 0/ { this->p = ($1 *)arg0; trace(*this->p); }", false};
+  CompileOptions options;
+  options.arguments = {"x.d", "uint32_t"};
+  const CompileResult result = compile({&source, 1}, options);
+  ASSERT_EQ(result.programs.size(), 1u);
+  EXPECT_EQ(result.programs[0].program.clauses[0].actions[1].args[0].difo.result.name, "uint32_t");
+}
+
+TEST(Compile, ThePragmaDoesNotChangeWhatTheCommandLineSays) {
+  const Source source{"x.d", "#pragma D option strsize=20\nBEGIN /sizeof (string) == 40/ { }", false};
+  CompileOptions options;
+  options.string_size = 40, options.settled = {"strsize"};
+  const CompileResult result = compile({&source, 1}, options);
+  ASSERT_EQ(result.programs.size(), 1u);
+  EXPECT_EQ(result.programs[0].program.clauses[0].predicate->difo.integers, std::vector<uint64_t>{1});
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #pragma once
 // D source to dif::Program. compiler/pipeline.cpp has the passes in order.
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,6 +48,7 @@ struct CompileOptions {
   dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
   uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
   uint64_t string_size = 256;                 // -x strsize: sizeof (string)
+  std::set<std::string> settled;              // options of the command line, which no pragma changes
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
   TypeCatalog* types = nullptr;               // null: there is no traced program to ask
 
@@ -60,9 +63,27 @@ struct CompiledSource {
   std::string tree;                                          // the checked clauses: a node a line, with its type
 };
 
+// A provider that a program declares: what a header for the programs that have its probes is made from. Types are spelled as D
+// does.
+struct ArgumentDesc {
+  std::string name;  // may be empty
+  std::string type;
+};
+struct DeclaredProbeDesc {
+  std::string name;
+  std::vector<ArgumentDesc> arguments;   // as the program passes them
+  std::vector<ArgumentDesc> translated;  // as a script sees them
+};
+struct ProviderDesc {
+  std::string name;
+  std::array<dif::Attributes, 5> attributes;  // of the provider, its modules, functions, names and arguments
+  std::vector<DeclaredProbeDesc> probes;
+};
+
 struct CompileResult {
   std::vector<CompiledSource> programs;  // one a source; empty when there was an error
   std::vector<Diagnostic> diagnostics;
+  std::vector<ProviderDesc> providers;  // that the sources declare, by name; libraries' are not there
 };
 
 // All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
