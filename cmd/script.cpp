@@ -46,13 +46,27 @@ const compiler::Source& source_of(const compiler::Diagnostic& diagnostic, const 
   return sources.front();
 }
 
+struct Columns {
+  size_t begin, end;  // from 1, the end one past
+};
+
+// In the line as it was written. What the preprocessor made is the whole line there, unless its text is found in it just once.
+Columns columns(const compiler::Diagnostic& d) {
+  if (d.written.empty()) return {d.column, d.column + d.length};
+  const std::string marked = d.source_line.substr(std::min<size_t>(d.column - 1, d.source_line.size()), d.length);
+  const size_t at = marked.empty() ? std::string::npos : d.written.find(marked);
+  if (at != std::string::npos && d.written.find(marked, at + 1) == std::string::npos) return {at + 1, at + 1 + marked.size()};
+  const size_t first = d.written.find_first_not_of(" \t");
+  return {first == std::string::npos ? 1 : first + 1, d.written.size() + 1};
+}
+
 void print_json(const std::vector<compiler::Diagnostic>& diagnostics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const compiler::Diagnostic& d : diagnostics)
     list.push_back({{"file", d.origin.empty() ? d.file : d.origin},
                     {"line", d.line},
-                    {"column", d.column},
-                    {"end_column", d.column + d.length},
+                    {"column", columns(d).begin},
+                    {"end_column", columns(d).end},
                     {"severity", d.severity == compiler::Severity::warning ? "warning" : "error"},
                     {"tag", d.tag},
                     {"message", d.message},
@@ -74,8 +88,14 @@ Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOption
   if (!options.preprocess) return {};
   std::vector<std::string> arguments = options.preprocessor;
   if (options.show_headers) arguments.emplace_back("-H");
-  for (compiler::Source& source : sources)
-    if (Status done = preprocess(source, arguments); !done) return done;
+  for (compiler::Source& source : sources) {
+    const Status done = preprocess(source, arguments);
+    if (done) continue;
+    compiler::Diagnostic d;
+    d.file = source.name, d.tag = "D_SYNTAX", d.message = done.error().message;
+    if (options.json) print_json({d});
+    return done;
+  }
   return {};
 }
 
@@ -259,6 +279,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
   how.version = static_cast<uint32_t>(options[dif::Option::version]);
   how.string_size = static_cast<uint64_t>(options[dif::Option::strsize]);
+  for (const std::string& setting : command_line_settings(given)) how.settled.insert(setting.substr(0, setting.find('=')));
   how.catalog = catalog ? &*catalog : nullptr;
   Result<std::vector<compiler::Library>> libraries = read_libraries(options);
   if (!libraries) {
