@@ -86,6 +86,24 @@ class Preprocessor(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("there is no cpp in the PATH", result.stderr)
 
+    def test_columns_as_data_are_those_of_the_file(self):
+        import json
+        script = self.write("a.d", "#define LONGNAME 1\nBEGIN { x = LONGNAME; trace(wrong); trace(LONGNAME->x); }\n")
+        first, second = json.loads(dvm("compile", "--json", "-C", script).stdout)["diagnostics"]
+        line = pathlib.Path(script).read_text().splitlines()[1]
+        self.assertEqual(line[first["column"] - 1 : first["end_column"] - 1], "wrong")
+        # "1->x" is nowhere in the file: the whole line is meant
+        self.assertEqual(line[second["column"] - 1 : second["end_column"] - 1], line)
+
+    def test_a_failing_cpp_as_data(self):
+        import json
+        script = self.write("a.d", "#error broken\n")
+        result = dvm("compile", "--json", "-C", script)
+        self.assertEqual(result.returncode, 1)
+        (only,) = json.loads(result.stdout)["diagnostics"]
+        self.assertEqual(only["file"], script)
+        self.assertIn("Preprocessor failed to process input program", only["message"])
+
 
 class Json(unittest.TestCase):
     def test_all_diagnostics_as_data(self):
