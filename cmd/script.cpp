@@ -164,6 +164,7 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
   };
+  command.add_flag("-v", options.verbose, "Say how stable is what the programs name");
   command.add_option_function<std::string>("-n", add_program(true), "D program, as text")
       ->type_name("PROGRAM")
       ->trigger_on_parse()
@@ -293,6 +294,9 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   for (const compiler::CompiledSource& program : result.programs)
     for (const auto& [name, value] : program.options) (void)options.set(name, value);  // the compiler has checked them
   for (const std::string& setting : command_line_settings(given)) (void)set_option(options, setting);  // these win
+  if (given.verbose)
+    for (size_t i = 0; i < result.programs.size(); i++)
+      fmt::print("{}", compiler::stability_report(sources[i], result.programs[i]));
   const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
   if (against.handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
       std::none_of(result.programs.begin(), result.programs.end(), matches)) {

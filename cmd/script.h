@@ -28,6 +28,7 @@ struct ScriptOptions {
   bool preprocess = false, show_headers = false;       // -C, -H
   std::vector<std::string> preprocessor;               // -D, -U and -I as given
   bool json = false;                                   // diagnostics as data
+  bool verbose = false;                                // say how stable the programs are
   bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
 };
 

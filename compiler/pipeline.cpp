@@ -51,6 +51,7 @@ void parse_program(Job& job, TypeNames& type_names, Diagnostics& diagnostics) {
 void check_source(Job& job, Session& session) {
   session.diagnostics.set_source(&job.file);
   session.symbols.set_file(&job.file);
+  session.descriptions = session.statements = {};
   for (const auto& [scope, name] : job.unit.doubtful) (void)session.is_new_unknown(scope, name);
   for (Item& item : job.unit.items) {
     session.expansion = {};
@@ -58,6 +59,7 @@ void check_source(Job& job, Session& session) {
     apply_pending(session);
   }
   finish_pragmas(session);
+  job.result.descriptions = session.descriptions, job.result.statements = session.statements;
 }
 
 bool has_dependency(std::string_view kind, std::string_view name, const CompileOptions& options) {

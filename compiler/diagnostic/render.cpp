@@ -60,4 +60,20 @@ std::string render(const Diagnostic& diagnostic, const Source& source, bool show
   return text;
 }
 
+namespace {
+
+std::string stability(std::string_view title, const dif::Attributes& a) {
+  return fmt::format("\n\t{}\n\t\tIdentifier Names: {}\n\t\tData Semantics:   {}\n\t\tDependency Class: {}\n", title,
+                     dif::kStabilities[a.name], dif::kStabilities[a.data], dif::kClasses[a.cls]);
+}
+
+}  // namespace
+
+std::string stability_report(const Source& source, const CompiledSource& compiled) {
+  const std::string name = source.is_description ? source.text.substr(0, source.text.find_first_of("/{")) : source.name;
+  return fmt::format("\nStability attributes for {} {}:\n{}{}\n", source.is_description ? "description" : "script", name,
+                     stability("Minimum Probe Description Attributes", compiled.descriptions),
+                     stability("Minimum Statement Attributes", compiled.statements));
+}
+
 }  // namespace dvm::compiler

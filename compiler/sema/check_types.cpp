@@ -150,6 +150,7 @@ ExprPtr ExprChecker::check(Scoped& e) {
 }
 
 bool ExprChecker::is_stable_enough(Expr& e, const std::string& what, const dif::Attributes& attributes) {
+  s_.statements = least(s_.statements, attributes);
   if (attributes.reaches(s_.options.minimum)) return true;
   fail(e, Tag::D_ATTR_MIN, fmt::format("attributes for {} ({}) are less than predefined minimum", what, dif::print(attributes)),
        {fmt::format("-x amin asks for {}", dif::print(s_.options.minimum))});

@@ -49,6 +49,20 @@ bool expand_id(const ProbeName& probe, CheckedClause& checked, Session& s) {
 
 }  // namespace
 
+namespace {
+
+bool is_stable_enough(const ProbeName& probe, const dif::ProbeDesc& desc, Session& s) {
+  const dif::Attributes attributes = s.providers.attributes(desc);
+  s.descriptions = least(s.descriptions, attributes);
+  if (attributes.reaches(s.options.minimum)) return true;
+  s.error(Tag::D_ATTR_MIN, probe.where,
+          fmt::format("attributes for probe {} ({}) are less than predefined minimum", dif::spell(desc), dif::print(attributes)),
+          {fmt::format("-x amin asks for {}", dif::print(s.options.minimum))});
+  return false;
+}
+
+}  // namespace
+
 bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
   bool good = true;
   for (const ProbeName& probe : clause.probes) {
@@ -64,7 +78,7 @@ bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
       s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe description \"{}\": more than four fields", *text));
       good = false;
     } else {
-      good &= match(probe, *desc, checked, s);
+      good &= is_stable_enough(probe, *desc, s) && match(probe, *desc, checked, s);
       checked.probes.push_back(std::move(*desc));
     }
   }

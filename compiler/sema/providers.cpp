@@ -47,6 +47,52 @@ std::vector<const DeclaredProbe*> Providers::match(const dif::ProbeDesc& d) cons
 
 namespace {
 
+// dvm's own providers, as dtrace describes them.
+struct KnownProvider {
+  std::string_view name;
+  std::array<const char*, kProviderParts.size()> attributes;
+};
+constexpr KnownProvider kKnownProviders[] = {
+    {"dtrace",
+     {"Stable/Stable/Common", "Private/Private/Unknown", "Private/Private/Unknown", "Stable/Stable/Common",
+      "Stable/Stable/Common"}},
+    {"pid",
+     {"Evolving/Evolving/ISA", "Private/Private/Unknown", "Private/Private/Unknown", "Evolving/Evolving/ISA",
+      "Private/Private/Unknown"}},
+    {"profile",
+     {"Evolving/Evolving/Common", "Unstable/Unstable/Common", "Private/Private/Unknown", "Evolving/Evolving/Common",
+      "Evolving/Evolving/Common"}},
+};
+
+// A description may leave the provider to the name.
+std::string_view provider_of(const dif::ProbeDesc& d) {
+  const std::string_view provider = std::string_view(d.provider).substr(0, d.provider.find_last_not_of("0123456789") + 1);
+  if (provider.starts_with("pid")) return "pid";  // pid$target too
+  if (!provider.empty()) return provider;
+  if (d.name == "BEGIN" || d.name == "END" || d.name == "ERROR") return "dtrace";
+  return d.name.starts_with("tick-") || d.name.starts_with("profile-") ? "profile" : "pid";
+}
+
+}  // namespace
+
+dif::Attributes Providers::attributes(const dif::ProbeDesc& d) const {
+  const std::string_view name = provider_of(d);
+  const auto known = std::find_if(std::begin(kKnownProviders), std::end(kKnownProviders),
+                                  [&](const KnownProvider& row) { return row.name == name; });
+  const auto declared = all_.find(name);
+  const auto part = [&](ProviderPart which) {
+    const auto i = static_cast<size_t>(which);
+    if (known != std::end(kKnownProviders)) return *dif::parse_attributes(known->attributes[i]);
+    return declared == all_.end() ? dif::Attributes{} : declared->second.attributes[i];
+  };
+  dif::Attributes all = least(part(ProviderPart::provider), part(ProviderPart::name));
+  if (!d.module.empty()) all = least(all, part(ProviderPart::module));
+  if (!d.function.empty()) all = least(all, part(ProviderPart::function));
+  return all;
+}
+
+namespace {
+
 constexpr size_t kMaxName = 63, kMaxArguments = 255;
 
 bool check_name(const ProviderDecl& d, Session& s) {

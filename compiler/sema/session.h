@@ -77,6 +77,8 @@ struct Session {
   std::vector<dif::ProbeDesc> probes;  // of the clause that is checked
   bool in_library = false;             // a D library is checked, no program
   std::vector<bool> used_arguments;    // $0, $1, ... that some script names
+  // The least stable that the source names: probes in descriptions, and names in statements.
+  dif::Attributes descriptions, statements;
 
  private:
   std::set<std::pair<dif::Scope, std::string>> unknown_;

@@ -167,6 +167,22 @@ TEST(Compile, AnArgumentMayNameAType) {
   EXPECT_EQ(result.programs[0].program.clauses[0].actions[1].args[0].difo.result.name, "uint32_t");
 }
 
+TEST(Compile, TellsHowStableAProgramIs) {
+  const Source source{
+      "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};
+  const CompileResult result = compile({&source, 1}, {});
+  ASSERT_EQ(result.programs.size(), 1u);
+  EXPECT_EQ(stability_report(source, result.programs[0]),
+            "\nStability attributes for script x.d:\n"
+            "\n\tMinimum Probe Description Attributes\n\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n"
+            "\t\tDependency Class: ISA\n"
+            "\n\tMinimum Statement Attributes\n\t\tIdentifier Names: Unstable\n\t\tData Semantics:   Evolving\n"
+            "\t\tDependency Class: ISA\n\n");
+  const Source begin{"", "BEGIN { trace(pid); }", true};
+  const CompileResult stable = compile({&begin, 1}, {});
+  EXPECT_EQ(stable.programs.at(0).descriptions, dif::Attributes{});
+}
+
 TEST(Compile, ThePragmaDoesNotChangeWhatTheCommandLineSays) {
   const Source source{"x.d", "#pragma D option strsize=20\nBEGIN /sizeof (string) == 40/ { }", false};
   CompileOptions options;

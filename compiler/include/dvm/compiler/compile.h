@@ -61,6 +61,7 @@ struct CompiledSource {
   std::vector<std::pair<std::string, std::string>> options;  // #pragma D option name[=value], in order
   size_t matched = 0;                                        // probes, counted for each clause
   std::string tree;                                          // the checked clauses: a node a line, with its type
+  dif::Attributes descriptions, statements;                  // the least stable of what they name
 };
 
 // A provider that a program declares: what a header for the programs that have its probes is made from. Types are spelled as D
@@ -100,6 +101,9 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 // preprocessor made, also what was written.
 // The tag is shown with show_tag only, as dtrace does with -x errtags.
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
+
+// What dtrace -v says of a program.
+std::string stability_report(const Source& source, const CompiledSource& compiled);
 
 // Golden forms for tests and `dvm compile`: the AST after parsing, and the DIF listing of every clause.
 std::string print_ast(const Source& source, std::vector<Diagnostic>& diagnostics);

@@ -23,6 +23,11 @@ struct Attributes {
   bool reaches(const Attributes& minimum) const { return name >= minimum.name && data >= minimum.data && cls >= minimum.cls; }
 };
 
+// In each respect the less stable.
+inline Attributes least(const Attributes& a, const Attributes& b) {
+  return {std::min(a.name, b.name), std::min(a.data, b.data), std::min(a.cls, b.cls)};
+}
+
 // Case does not matter.
 std::optional<Attributes> parse_attributes(std::string_view text);
 std::string print(const Attributes& attributes);
