@@ -14,6 +14,7 @@ bool PrincipalBuffer::allocate(const BufferPlan& plan) {
   for (unsigned i = 0; i < (policy_ == BufferPolicy::switch_ ? 2 : 1); i++)
     if (!(halves_[i] = allocate_buffer(size_))) return size_ = 0, false;
   active_ = halves_[turn_].get();
+  if (policy_ == BufferPolicy::switch_) read_at_ = size_ / 2;
   limit_ = plan.set_apart < size_ ? size_ - plan.set_apart : 0;
   return true;
 }

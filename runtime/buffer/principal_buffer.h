@@ -61,7 +61,7 @@ class PrincipalBuffer {
   void open_reserve() noexcept;
 
   // Whether it should be read now, lest records are dropped.
-  bool wants_reading() const noexcept { return policy_ == BufferPolicy::switch_ && used_ > size_ / 2; }
+  bool wants_reading() const noexcept { return used_ > read_at_; }
   bool is_filled() const noexcept { return is_filled_; }
   void drop() noexcept { drops_++; }
   uint64_t drops() const noexcept { return drops_; }
@@ -75,7 +75,8 @@ class PrincipalBuffer {
   std::byte* active_ = nullptr;
   size_t size_ = 0;
   size_t used_ = 0;
-  size_t limit_ = 0;  // up to which used_ may grow
+  size_t limit_ = 0;           // up to which used_ may grow
+  size_t read_at_ = SIZE_MAX;  // of policy switch: half of the size
   size_t oldest_ = 0, end_ = 0;
   bool is_wrapped_ = false;
   bool is_filled_ = false;

@@ -41,7 +41,7 @@ struct FireContext {
   const vm::FaultState& fault;         // of state
   std::vector<std::byte> key;          // room for the largest key
   const vm::Firing* firing = nullptr;  // that is processed
-  CpuBuffer* cpu = nullptr;            // where it fired
+  CpuBuffer* cpu = nullptr;            // where it fired, set by who has it fire
   uint64_t speculation = 0;            // that takes the record of an ECB which speculates; 0: none does
   FireContext* error = nullptr;        // runs the ERROR probe, with a machine state of its own; null in that context itself
 

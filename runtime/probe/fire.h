@@ -52,6 +52,7 @@ void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firi
   vm::Firing again = firing;  // the ERROR probe fires where the fault was, with arguments of its own
   again.args = {0, ecb.epid, action, error.offset, static_cast<uint64_t>(fault.id), fault.value};
   again.memory = {};
+  context.error->cpu = context.cpu;
   fire_probe<Accounting>(*context.error, *session.error_probe, again);
 }
 
@@ -177,7 +178,6 @@ void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing
   firing.function = probe.probe->function;
   firing.name = probe.probe->name;
   context.firing = &firing;
-  context.cpu = &context.session.cpus[firing.cpu];
   if (probe.needs_machine) Accounting::prepare(context, probe, firing);
   for (Ecb* ecb : probe.ecbs) {
     if (context.session.activity != Activity::active && !probe.outlives_exit) return;

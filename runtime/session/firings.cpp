@@ -24,12 +24,11 @@ void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept 
   uint64_t begin = accounts() ? __rdtsc() : 0;
   if (!session.cpus.knows(firing.cpu)) session.meet(firing.cpu);
   if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : read_clock(CLOCK_MONOTONIC));
-  const PrincipalBuffer& principal = session.cpus[firing.cpu].principal;
-  if (principal.wants_reading()) take_all(), flush();
+  context->cpu = &session.cpus[firing.cpu];
+  if (context->cpu->principal.wants_reading()) take_all(), flush();
   if (session.aggregations.half_full()) take_aggregations();
   host.serve(firing);
   fire_one(*context, probe, firing);
-  if (principal.is_filled() && session.activity == Activity::active) session.activity = Activity::draining;
   if (accounts()) fire_ticks += __rdtsc() - begin;
 }
 
@@ -40,6 +39,12 @@ void Handle::Impl::fire_own(std::string_view name) {
     vm::Firing firing = own_firing();
     deliver(probe, firing);
   }
+  stop_if_filled();
+}
+
+// As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
+void Handle::Impl::stop_if_filled() {
+  if (session.activity == Activity::active && session.cpus.is_filled()) session.activity = Activity::draining;
 }
 
 Result<uint64_t> Handle::Impl::poll_all() {
@@ -49,6 +54,7 @@ Result<uint64_t> Handle::Impl::poll_all() {
     uint64_t inside = fire_ticks;
     Result<uint64_t> count = instrument->poll(*this);
     if (!count) return count;
+    stop_if_filled();
     total += *count;
     if (accounts() && *count > 0) {
       uint64_t ticks = __rdtsc() - begin;

@@ -70,6 +70,7 @@ struct Handle::Impl final : EventSink {
   void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
   const ProbeEcbs* find(uint32_t probe_id) const noexcept;
   void fire_own(std::string_view name);
+  void stop_if_filled();
 
   Status check() const;
   size_t size_of(dif::Option option) const;
