@@ -62,7 +62,7 @@ def print_google(program):
     for name, rows in runs.items():
         times = [time_of(row)[0] for row in rows]
         more = "   ".join(f"{key} {rows[0][key]:g}" for key in SHOWN if key in rows[0])
-        print(f"{name:<46} {statistics.median(times):>10.1f} {min(times):>10.1f} {max(times):>10.1f} {time_of(rows[0])[1]:<3} {more}")
+        print(f"{name:<46} {statistics.median(times):>10.4g} {min(times):>10.4g} {max(times):>10.4g} {time_of(rows[0])[1]:<3} {more}")
     sys.stdout.flush()
 
 
