@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/listing.h"
 #include "cmd/target_catalog.h"
 #include "cmd/tracing.h"
 #include "dvm/dif/program_file.h"
@@ -46,19 +47,6 @@ int print_asts(const std::vector<compiler::Source>& sources) {
 }
 
 // All objects in the order of the clauses, numbered from 1.
-void list(const std::vector<compiler::CompiledSource>& programs, const dif::Options& options) {
-  uint64_t number = 0;
-  const auto strsize = static_cast<uint64_t>(options[dif::Option::strsize]);
-  const auto print = [&](const dif::Difo& difo) { fmt::print("{}", dif::list_as_dtrace(difo, ++number, strsize)); };
-  for (const compiler::CompiledSource& program : programs)
-    for (const dif::EcbDesc& clause : program.program.clauses) {
-      if (clause.predicate) print(clause.predicate->difo);
-      for (const dif::ActDesc& action : clause.actions)
-        for (const dif::RecDesc& arg : action.args)
-          if (!dif::is_stack(arg.made_by)) print(arg.difo);
-    }
-}
-
 dif::ProgramFile program_file(const std::vector<compiler::Source>& sources, std::vector<compiler::CompiledSource> programs,
                               const ScriptOptions& given) {
   dif::ProgramFile file;
@@ -131,7 +119,8 @@ int compile(const CompileCommand& given) {
   if (programs.empty()) return 1;
   if (!script.json)
     for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);
-  if (!script.json && (given.listing || (given.file.empty() && !script.print_tree))) list(programs, *options);
+  if (!script.json && (given.listing || (given.file.empty() && !script.print_tree)))
+    for (const compiler::CompiledSource& program : programs) print_dif(program.program, *options);
   return given.file.empty() ? 0 : write_program(given.file, program_file(*sources, std::move(programs), script));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/listing.h"
 #include "cmd/tracing.h"
 #include "dvm/dif/probe_desc.h"
 #include "runtime/provider/providers.h"
@@ -34,8 +35,7 @@ int print_matches(runtime::Handle& handle, const std::string& text, const std::m
   std::vector<const runtime::Probe*> probes = handle.catalog().match(*description);
   if (probes.empty() && !found.reason.empty()) return fail("{}: {}", text, found.reason);
   if (probes.empty()) return fail("failed to match {}: No probe matches description", text);
-  for (const runtime::Probe* probe : probes)
-    fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe->id, probe->provider, probe->module, probe->function, probe->name);
+  for (const runtime::Probe* probe : probes) print_probe(*probe);
   return 0;
 }
 
@@ -47,7 +47,7 @@ int list(const ScriptOptions& given) {
   std::vector<std::string> descriptions = given.operands;
   for (const auto& program : given.programs) descriptions.push_back(program.second);
   if (descriptions.empty()) descriptions.emplace_back(":::");
-  fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
+  print_probe_heading();
   const auto macros = macro_values(targets->first());
   int status = 0;
   for (const std::string& text : descriptions) status = std::max(status, print_matches(handle, text, macros));

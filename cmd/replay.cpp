@@ -40,6 +40,7 @@ void add_replay(CLI::App& app, Action& chosen) {
   command->add_option("recording", given->file, "What dvm record made")->type_name("FILE")->required();
   add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_tracing_options(*command, given->tracing, true);
+  add_run_options(*command, given->tracing);
   command->callback([given, &chosen] {
     chosen = [given] { return trace(given->tracing, [given] { return open_recording(given->file); }).status; };
   });

@@ -13,6 +13,7 @@ void add_run(CLI::App& app, Action& chosen) {
   add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_process_options(*command, given->script);
   add_tracing_options(*command, *given, true);
+  add_run_options(*command, *given);
   command->callback([given, &chosen] {
     chosen = [given] { return trace(*given, [given] { return open_live_source(given->script); }).status; };
   });

@@ -116,6 +116,28 @@ void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+// -P, -m, -f and -i: programs whose descriptions end at another field than the name. "libc/arg0/ { ... }" of -m is
+// "libc::/arg0/ { ... }".
+void add_probe_options(CLI::App& command, ScriptOptions& options) {
+  for (const auto& [name, type, missing, text] :
+       {std::array{"-P", "PROVIDER...", ":::", "D program for the probes of a provider"},
+        {"-m", "MODULE...", "::", "D program for the probes of a [provider:]module"},
+        {"-f", "FUNCTION...", ":", "D program for the probes of a [[provider:]module:]function"},
+        {"-i", "ID...", "", "D program for the probe with this number"}})
+    command
+        .add_option_function<std::string>(
+            name,
+            [&options, fields = std::string(missing)](std::string value) {
+              const size_t end = std::min(value.find_first_of("/{ \t\n"), value.size());
+              options.programs.emplace_back(true, value.insert(end, fields));
+            },
+            text)
+        ->type_name(type)
+        ->trigger_on_parse()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
 }  // namespace
 
 compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDesc& description) {
@@ -175,6 +197,7 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->trigger_on_parse()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  add_probe_options(command, options);
   command.add_option("-L", options.library_folders, "Read the D libraries of this folder too")
       ->type_name("DIR")
       ->allow_extra_args(false)

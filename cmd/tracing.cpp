@@ -10,9 +10,11 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "cmd/account.h"
 #include "cmd/command.h"
+#include "cmd/listing.h"
 #include "cmd/target_catalog.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
@@ -91,7 +93,7 @@ void print_matched(const std::vector<ReadyProgram>& programs) {
 }
 
 // From probes on to probes off; the error ends tracing.
-Status follow(runtime::Handle& handle, Targets& targets, std::FILE* out) {
+Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
   report_refused(refused);
@@ -101,7 +103,7 @@ Status follow(runtime::Handle& handle, Targets& targets, std::FILE* out) {
   if (resumed)
     while (handle.work()) {
     }
-  if (g_was_signalled) fmt::print(out, "\n");  // the terminal has just echoed ^C
+  if (g_was_signalled && !given.as_json) fmt::print(out, "\n");  // the terminal has just echoed ^C
   Status stopped = handle.stop();
   targets.stop_watching();
   if (!resumed) return resumed;
@@ -132,6 +134,18 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   return handle.exit_status();
 }
 
+// Each probe of the programs once, in their order.
+int list_probes(runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
+  std::set<uint32_t> seen;
+  print_probe_heading();
+  for (const ReadyProgram& program : programs)
+    for (const dif::EcbDesc& clause : program.program.clauses)
+      for (const dif::ProbeDesc& description : clause.probes)
+        for (const runtime::Probe* probe : handle.catalog().match(description))
+          if (seen.insert(probe->id).second) print_probe(*probe);
+  return 0;
+}
+
 // From programs to the end of tracing.
 TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& make, FiringSource& source,
                             runtime::HandleConfig config) {
@@ -140,10 +154,13 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (Status added = add_source(handle, source); !added) return {fail("{}", added.error().message)};
   const std::vector<ReadyProgram> programs = make(handle, source.target);
   if (programs.empty()) return {};
+  if (given.list_dif)
+    for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
+  if (given.list_probes) return {.status = list_probes(handle, programs)};
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
-  Status followed = follow(handle, source.targets, out);
+  Status followed = follow(given, handle, source.targets, out);
   return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
 }
 
@@ -159,6 +176,22 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
       ->type_name("[=FORM]")
       ->check(CLI::IsMember({"table", "json"}));
   if (with_output) command.add_option("-o", options.output, "Append results to this file")->type_name("FILE");
+}
+
+void add_run_options(CLI::App& command, TracingOptions& options) {
+  command.add_flag("--json", options.as_json, "Print results as JSON, an object a line (docs/json.md)");
+  command.add_flag("-l", options.list_probes, "List the probes that the program matches, then end");
+  command.add_flag("-S", options.list_dif, "List the DIF as dtrace -S does");
+  command
+      .add_option_function<std::string>(
+          "-b", [&options](const std::string& size) { options.script.settings.push_back("bufsize=" + size); },
+          "Size of a principal buffer, as -x bufsize")
+      ->type_name("SIZE");
+  const auto has_no_effect = [](const char* flag) {
+    return [flag](size_t) { fmt::print(stderr, "dvm: option {} has no effect here\n", flag); };
+  };
+  command.add_flag_function("-B", has_no_effect("-B"), "For the sake of dtrace: no effect");
+  command.add_flag_function("-v", has_no_effect("-v"), "For the sake of dtrace: no report of stability is made");
 }
 
 Result<FiringSource> open_live_source(const ScriptOptions& options) {
@@ -184,6 +217,8 @@ TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& opti
                         {.options = *options,
                          .out = out->get(),
                          .err = stderr,
+                         .target = source->target,
+                         .as_json = given.as_json,
                          .cost = cost_policy(given),
                          .is_replay = source->is_replay,
                          .recorded_processes = source->processes,

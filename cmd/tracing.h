@@ -18,7 +18,10 @@ struct TracingOptions {
   std::string output;         // file that results are appended to; empty: standard output
   bool compile_only = false;  // -e
   bool strict_drops = false;
-  std::string account;  // "", "table" or "json"
+  std::string account;       // "", "table" or "json"
+  bool as_json = false;      // --json
+  bool list_probes = false;  // -l
+  bool list_dif = false;     // -S
 };
 
 // What became of a run.
@@ -30,6 +33,9 @@ struct TraceOutcome {
 
 // Options of run, record and replay but for where firings come from; -o only where it names the output.
 void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output);
+
+// Further options of run and replay: --json, -l, -S and those that dtrace has.
+void add_run_options(CLI::App& command, TracingOptions& options);
 
 // Where firings come from.
 struct FiringSource {

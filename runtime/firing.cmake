@@ -18,6 +18,8 @@ dvm_library(runtime
   consumer/field.cpp
   consumer/flow.cpp
   consumer/histogram.cpp
+  consumer/json_printer.cpp
+  consumer/json_value.cpp
   consumer/made.cpp
   consumer/output.cpp
   consumer/printa.cpp
@@ -31,4 +33,4 @@ dvm_library(runtime
   session/firings.cpp
   session/loop.cpp
   session/setup.cpp)
-target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)
+target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

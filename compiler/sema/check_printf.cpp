@@ -42,17 +42,15 @@ constexpr const char* kText = "char [] or string (or use stringof)";
 constexpr const char* kAddress = "pointer or integer";
 constexpr const char* kWideText = "wchar_t []";
 
-// DTrace's conversions: sizes and letters, what they take in the words of messages, and why dvm refuses one.
+// DTrace's conversions: sizes and letters, and what they take in the words of messages.
 struct ConversionRow {
   std::string_view names;  // apart by blanks
   std::string_view prototype;
   bool (*accepts)(const Type*);
-  const char* unsupported = nullptr;
 };
 constexpr ConversionRow kConversions[] = {
-    {"a", kAddress, is_symbol, "a uprobe fires with no kernel address"},
-    {"A", "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)", is_user_symbol,
-     "addresses are not printed as symbols yet"},
+    {"a", kAddress, is_symbol},
+    {"A", "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)", is_user_symbol},
     {"c C", kCharacter, is_character},
     {"d i o u x X", kInteger, is_any},
     {"e E f g G", kFloating, is_floating},
@@ -132,10 +130,7 @@ class FormatCheck {
     if (!row)
       return fail(Tag::D_PRINTF_FMT, where_,
                   fmt::format("{}( ) format conversion #{} is undefined: %{}", call_.name, number_, c.name));
-    const bool good = c.is_aggregation ? check_aggregated(c, *row) : check_value(c, *row);
-    if (!good || !row->unsupported) return good;
-    return fail(Tag::D_UNKNOWN, where_,
-                fmt::format("{}( ) conversion #{} (%{}) is not available: {}", call_.name, number_, c.name, row->unsupported));
+    return c.is_aggregation ? check_aggregated(c, *row) : check_value(c, *row);
   }
 
   bool check_aggregated(const Conversion& c, const ConversionRow& row) {
@@ -160,11 +155,16 @@ class FormatCheck {
     if (is_long_double(v.type))
       return fail(Tag::D_UNKNOWN, v.where,
                   fmt::format("{}( ) {} is a long double, which no register of DIF holds", call_.name, what));
-    if (row.accepts(v.type)) return true;
+    if (row.accepts(v.type) && has_process(c, v.type)) return true;
     return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
                 fmt::format("{}( ) {} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
                             "{}\n\t  argument: {}",
                             call_.name, what, number_, c.name, row.prototype, v.type->name));
+  }
+
+  // A bare address is one of $target; a symbol action records its process.
+  bool has_process(const Conversion& c, const Type* type) const {
+    return c.letter != 'A' || !is_address(type) || s_.options.macros.contains("target");
   }
 
   bool dynamic(const Conversion& c, const char* mark) {

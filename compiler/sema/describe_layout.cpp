@@ -51,7 +51,7 @@ class Describer {
   void add(dif::LayoutNode node, const Type* type) {
     if (layout_.size() >= dif::kMostLayoutNodes || node.depth > dif::kMostLayoutDepth) return;
     const Type& t = resolve(*type);
-    node.kind = kind_of(t), node.type = spelt(type), node.size = t.size, node.count = t.count;
+    node.kind = kind_of(t), node.type = spelt(type), node.size = t.size, node.count = t.count, node.is_signed = t.is_signed;
     if (t.cls == TypeClass::enumeration) node.enumerators = enumerators_of(t);
     const uint32_t depth = node.depth + 1;
     layout_.push_back(std::move(node));

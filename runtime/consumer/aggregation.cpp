@@ -417,6 +417,17 @@ std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view ke
 }
 std::vector<Datum> keys_of(const MergedRow& row) { return keys_of(row.aggregation->desc, row.key); }
 
+int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row) {
+  switch (aggregation.desc.function) {
+    case dif::Action::agg_avg:
+      return number_avg(row.state, aggregation.normal);
+    case dif::Action::agg_stddev:
+      return number_stddev(row.state, aggregation.normal);
+    default:
+      return number_count(row.state, aggregation.normal);
+  }
+}
+
 void append_value(std::string& out, const ValueStyle& style, const MergedAggregation& aggregation, const MergedRow* row) {
   std::vector<uint64_t> none = row ? std::vector<uint64_t>() : zeros(aggregation);
   aggregation.function->print(out, style, aggregation, row ? State(row->state) : State(none));

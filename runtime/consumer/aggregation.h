@@ -96,6 +96,9 @@ class Aggregations {
 std::vector<Datum> keys_of(const MergedRow& row);
 std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view key);
 
+// The value of a row whose function is no distribution.
+int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row);
+
 // How one value is printed: under an @ conversion, or without one in the column of unformatted printa().
 struct ValueStyle {
   const Conversion* conversion = nullptr;

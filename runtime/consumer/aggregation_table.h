@@ -17,6 +17,8 @@ struct TableStyle {
   bool hist = false, pack = false;
 };
 
+// All rows by the format of printa() (printa.cpp).
+void append_by_format(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed);
 void append_table(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed);
 
 }  // namespace dvm::runtime

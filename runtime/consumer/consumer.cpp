@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "runtime/consumer/errors.h"
+#include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/text_printer.h"
 #include "runtime/probe/aggregate.h"
 
@@ -167,10 +168,13 @@ bool needs_format(const dif::ActDesc& action) {
 
 }  // namespace
 
-Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling,
+Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
                    std::shared_ptr<UserSymbols> symbols)
     : output_(out, err), options_(options), enabling_(enabling), symbols_(std::move(symbols)) {
-  printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
+  if (as_json)
+    printer_ = std::make_unique<JsonPrinter>(output_, options_, enabling_, made_);
+  else
+    printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
 }
 
 Status Consumer::prepare() {
@@ -238,6 +242,12 @@ void Consumer::print_rest() {
   std::vector<PrintedAggregations> rest;
   for (uint32_t id : aggregations_.unprinted(SortOrder(options_))) rest.push_back(printed(std::span(&id, 1), nullptr));
   printer_->print_rest(rest);
+}
+
+bool Consumer::report_drops(const Drops& before, const Drops& now) {
+  const std::vector<DropLine> lines = drops_between(before, now);
+  for (const DropLine& drop : lines) printer_->print_drop(drop, drop_text(drop, options_[dif::Option::droptags] > 0));
+  return !lines.empty();
 }
 
 void Consumer::run_command(const std::string& command) {

@@ -26,7 +26,7 @@ namespace dvm::runtime {
 
 class Consumer {
  public:
-  Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling,
+  Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
            std::shared_ptr<UserSymbols> symbols = std::make_shared<UserSymbols>());
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
@@ -36,11 +36,15 @@ class Consumer {
   void take(AggregationBuffer& buffer);
   // The end of the session: every aggregation that no printa() has printed.
   void print_rest();
+  void print_exit(int status) { printer_->print_exit(status); }
+  // True: there are more.
+  bool report_drops(const Drops& before, const Drops& now);
   void notice(const std::string& lines) { output_.notices() += lines; }
   // Writes what has been printed. The error says why it could not be.
   Status flush() { return output_.flush(); }
 
   Aggregations& aggregations() { return aggregations_; }
+  void set_target(int32_t pid) { made_.set_target(pid); }
   UserSymbols& symbols() { return *symbols_; }
 
   // For format_<name>.

@@ -17,12 +17,6 @@ std::string counted(const DropInfo& kind, uint64_t count) {
   return fmt::format("{} {}{}{}", count, kind.what, count > 1 ? "s" : "", kind.where);
 }
 
-void add_line(std::string& text, const DropInfo& kind, uint64_t count, size_t cpu, bool with_tag) {
-  const std::string tag = with_tag ? fmt::format("[{}] ", kind.tag) : "";
-  const std::string on = kind.per_cpu ? fmt::format(" on CPU {}", cpu) : "";
-  text += fmt::format("dvm: {}{}{}\n", tag, counted(kind, count), on);
-}
-
 }  // namespace
 
 std::string place_text(const Ecb& ecb) {
@@ -39,12 +33,18 @@ std::string error_text(const ErrorRecord& error, const Enabling& enabling) {
   return fmt::format("error in {}: {}{} at DIF offset {}", where, message, address, error.offset);
 }
 
-std::string drops_text(const Drops& before, const Drops& now, bool with_tags) {
-  std::string text;
+std::vector<DropLine> drops_between(const Drops& before, const Drops& now) {
+  std::vector<DropLine> lines;
   for (const DropInfo& kind : kDrops)
     for (size_t cpu = 0; cpu < now.of(kind.id).size(); cpu++)
-      if (const uint64_t count = now(kind.id, cpu) - before(kind.id, cpu)) add_line(text, kind, count, cpu, with_tags);
-  return text;
+      if (const uint64_t count = now(kind.id, cpu) - before(kind.id, cpu)) lines.push_back({kind, cpu, count});
+  return lines;
+}
+
+std::string drop_text(const DropLine& drop, bool with_tag) {
+  const std::string tag = with_tag ? fmt::format("[{}] ", drop.kind.tag) : "";
+  const std::string on = drop.kind.per_cpu ? fmt::format(" on CPU {}", drop.cpu) : "";
+  return tag + counted(drop.kind, drop.count) + on;
 }
 
 std::string drops_summary(const Drops& drops) {

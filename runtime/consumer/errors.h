@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/buffer/drops.h"
+#include "runtime/consumer/printer.h"
 #include "runtime/enabling/enabling.h"
 
 namespace dvm::runtime {
@@ -14,8 +16,10 @@ std::string place_text(const Ecb& ecb);
 // "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at DIF offset 12"
 std::string error_text(const ErrorRecord& error, const Enabling& enabling);
 
-// A line for each kind and CPU of which there are more than before: "12 drops on CPU 0".
-std::string drops_text(const Drops& before, const Drops& now, bool with_tags);
+// Each kind and CPU of which there are more than before.
+std::vector<DropLine> drops_between(const Drops& before, const Drops& now);
+// "12 drops on CPU 0"
+std::string drop_text(const DropLine& drop, bool with_tag);
 // All of them in one line, those of all CPUs together: "in all 12 drops, 3 aggregation drops".
 std::string drops_summary(const Drops& drops);
 

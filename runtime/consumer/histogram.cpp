@@ -62,15 +62,7 @@ class LogLinearLabels {
  public:
   explicit LogLinearLabels(const LogLinear& shape) : shape_(shape) {}
 
-  uint64_t lower_end(uint64_t distance) const {
-    if (distance >= shape_.zero_bucket()) return shape_.power(shape_.high + 1);
-    uint64_t per = static_cast<uint64_t>(shape_.per_magnitude());
-    int64_t magnitude = shape_.low + static_cast<int64_t>((distance - 1) / per);
-    uint64_t step = (distance - 1) % per + static_cast<uint64_t>(shape_.steps / shape_.factor);
-    __extension__ using Wide = unsigned __int128;
-    Wide scaled = static_cast<Wide>(step) * shape_.power(magnitude + 1);
-    return static_cast<uint64_t>((scaled + static_cast<uint64_t>(shape_.steps) - 1) / static_cast<uint64_t>(shape_.steps));
-  }
+  uint64_t lower_end(uint64_t distance) const { return log_linear_end(shape_, distance); }
 
   // With more steps than integers, only the bucket that bucket_of() picks for its lower end is real.
   bool is_real(uint64_t distance) const {
@@ -181,6 +173,16 @@ void append_packed(std::string& out, const PackedBuckets& buckets, std::span<con
   for (size_t i = buckets.first; i <= buckets.last; i++) out += bars.character(static_cast<int64_t>(state[i]));
   const std::string most = fmt::format("{}{}", buckets.is_linear ? ">= " : "", buckets.most);
   append(out, ": %*s | %lld\n", buckets.is_linear ? -8 : -digits(buckets.most), most.c_str(), static_cast<long long>(total));
+}
+
+uint64_t log_linear_end(const LogLinear& shape, uint64_t distance) {
+  if (distance >= shape.zero_bucket()) return shape.power(shape.high + 1);
+  uint64_t per = static_cast<uint64_t>(shape.per_magnitude());
+  int64_t magnitude = shape.low + static_cast<int64_t>((distance - 1) / per);
+  uint64_t step = (distance - 1) % per + static_cast<uint64_t>(shape.steps / shape.factor);
+  __extension__ using Wide = unsigned __int128;
+  Wide scaled = static_cast<Wide>(step) * shape.power(magnitude + 1);
+  return static_cast<uint64_t>((scaled + static_cast<uint64_t>(shape.steps) - 1) / static_cast<uint64_t>(shape.steps));
 }
 
 int64_t normalized(int64_t value, int64_t normal) {

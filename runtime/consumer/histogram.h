@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "runtime/probe/aggregate.h"
+
 namespace dvm::runtime {
 
 // Options aggzoom and encoding.
@@ -56,6 +58,9 @@ PackedBuckets packed_quantize(std::span<const std::span<const uint64_t>> states)
 PackedBuckets packed_lquantize(std::span<const int64_t> parameters, size_t count);
 void append_packed_header(std::string& out, const PackedBuckets& buckets, int key_width);
 void append_packed(std::string& out, const PackedBuckets& buckets, std::span<const uint64_t> state, const BarStyle& style);
+
+// Of llquantize(): the end that is nearer to zero of the bucket so many from the one around zero.
+uint64_t log_linear_end(const LogLinear& shape, uint64_t distance);
 
 // value / normal; by 0: the value. The one quotient that does not fit stays at the end of the range.
 int64_t normalized(int64_t value, int64_t normal);

@@ -20,35 +20,43 @@ uint64_t word(std::span<const std::byte> words, size_t index) {
 
 }  // namespace
 
-std::optional<UserSymbol> MadePrinter::find(int32_t pid, uint64_t address) const {
-  return resolves_ ? symbols_.find(pid, address) : std::nullopt;
+UserAddress place_of(const Datum& datum) { return {static_cast<int32_t>(word(datum.bytes, 0)), word(datum.bytes, 1)}; }
+
+std::vector<UserAddress> frames_of(const Datum& datum) {
+  std::vector<UserAddress> frames;
+  const auto pid = static_cast<int32_t>(word(datum.bytes, 0));
+  for (size_t i = 1; word(datum.bytes, i) != 0; i++) frames.push_back({pid, word(datum.bytes, i)});
+  return frames;
+}
+
+std::optional<UserSymbol> MadePrinter::find(const UserAddress& place) const {
+  return resolves_ ? symbols_.find(place.pid, place.address) : std::nullopt;
 }
 
 // module`function+0x12, module`0x1234 or 0x1234.
-std::string MadePrinter::address_text(int32_t pid, uint64_t address) const {
-  const auto symbol = find(pid, address);
-  if (!symbol) return fmt::format("0x{:x}", address);
-  if (symbol->function.empty()) return fmt::format("{}`0x{:x}", symbol->module, address);
-  if (symbol->address == address) return fmt::format("{}`{}", symbol->module, symbol->function);
-  return fmt::format("{}`{}+0x{:x}", symbol->module, symbol->function, address - symbol->address);
+std::string MadePrinter::address_text(const UserAddress& place) const {
+  const auto symbol = find(place);
+  if (!symbol) return fmt::format("0x{:x}", place.address);
+  if (symbol->function.empty()) return fmt::format("{}`0x{:x}", symbol->module, place.address);
+  if (symbol->address == place.address) return fmt::format("{}`{}", symbol->module, symbol->function);
+  return fmt::format("{}`{}+0x{:x}", symbol->module, symbol->function, place.address - symbol->address);
 }
 
-void MadePrinter::append_stack(std::string& out, std::span<const std::byte> words, int indent) const {
+void MadePrinter::append_stack(std::string& out, const Datum& datum, int indent) const {
   out += '\n';
-  const auto pid = static_cast<int32_t>(word(words, 0));
-  for (size_t i = 1; word(words, i) != 0; i++) {
+  for (const UserAddress& frame : frames_of(datum)) {
     out.append(static_cast<size_t>(std::max(indent, 0)), ' ');
-    out += address_text(pid, word(words, i)) + '\n';
+    out += address_text(frame) + '\n';
   }
 }
 
 std::string MadePrinter::symbol_text(const Datum& datum) const {
-  const auto pid = static_cast<int32_t>(word(datum.bytes, 0));
-  const uint64_t address = word(datum.bytes, 1);
-  const auto symbol = find(pid, address);
-  if (datum.made_by == dif::Action::umod) return symbol ? symbol->module : fmt::format("0x{:x}", address);
+  UserAddress place = place_of(datum);
+  const auto symbol = find(place);
+  if (datum.made_by == dif::Action::umod) return symbol ? symbol->module : fmt::format("0x{:x}", place.address);
   const bool is_whole = datum.made_by == dif::Action::usym || datum.made_by == dif::Action::ufunc;
-  return address_text(pid, is_whole && symbol && !symbol->function.empty() ? symbol->address : address);
+  if (is_whole && symbol && !symbol->function.empty()) place.address = symbol->address;
+  return address_text(place);
 }
 
 void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) const {
@@ -56,7 +64,7 @@ void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) cons
   if (!has_symbol) return;
   for (const Datum& datum : keys_of(desc, key)) {
     if (!dif::is_user_symbol(datum.made_by) || datum.made_by == dif::Action::uaddr) continue;
-    const auto symbol = find(static_cast<int32_t>(word(datum.bytes, 0)), word(datum.bytes, 1));
+    const auto symbol = find(place_of(datum));
     const auto at = static_cast<size_t>(reinterpret_cast<const char*>(datum.bytes.data()) - key.data());
     if (symbol)
       std::memcpy(key.data() + at + 8, datum.made_by == dif::Action::umod ? &symbol->module_address : &symbol->address, 8);
@@ -64,7 +72,7 @@ void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) cons
 }
 
 void MadePrinter::append(std::string& out, const Datum& datum, int indent) const {
-  if (dif::is_stack(datum.made_by)) return append_stack(out, datum.bytes, indent);
+  if (dif::is_stack(datum.made_by)) return append_stack(out, datum, indent);
   runtime::append(out, "  %-50s", symbol_text(datum).c_str());
 }
 

@@ -5,7 +5,9 @@
 //   a symbol   | pid | address |                             module`function, a column of 50
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "dvm/dif/program.h"
 #include "runtime/consumer/datum.h"
@@ -15,26 +17,37 @@ namespace dvm::runtime {
 
 inline constexpr int kStackIndent = 14;
 
+struct UserAddress {
+  int32_t pid;
+  uint64_t address;
+};
+// Of a stack: its frames, the innermost first. Of a symbol: the address.
+std::vector<UserAddress> frames_of(const Datum& datum);
+UserAddress place_of(const Datum& datum);
+
 class MadePrinter {
  public:
   explicit MadePrinter(UserSymbols& symbols) : symbols_(symbols) {}
+  // The process that bare addresses are looked up in.
+  void set_target(int32_t pid) { target_ = pid; }
+  std::string target_text(uint64_t address) const { return address_text({target_, address}); }
   // Option noresolve: addresses alone.
   void leave_unresolved() { resolves_ = false; }
   // indent: of a stack's lines.
   void append(std::string& out, const Datum& datum, int indent) const;
   // Makes symbol keys that print the same the same.
   void unify(const dif::AggregationDesc& desc, std::string& key) const;
+  std::optional<UserSymbol> find(const UserAddress& place) const;
   // A symbol without its column, for a format.
   std::string symbol_text(const Datum& datum) const;
 
  private:
-  void append_stack(std::string& out, std::span<const std::byte> words, int indent) const;
-  std::string address_text(int32_t pid, uint64_t address) const;
-
-  std::optional<UserSymbol> find(int32_t pid, uint64_t address) const;
+  void append_stack(std::string& out, const Datum& datum, int indent) const;
+  std::string address_text(const UserAddress& place) const;
 
   UserSymbols& symbols_;
   bool resolves_ = true;
+  int32_t target_ = 0;
 };
 
 }  // namespace dvm::runtime

@@ -1,4 +1,4 @@
-// printa(): tables and formats over aggregations. Tested by tests/unit/runtime/aggregation_test.cpp.
+// printa(): formats over aggregations, and where its tables begin. Tested by tests/unit/runtime/aggregation_test.cpp.
 
 #include <algorithm>
 
@@ -6,36 +6,41 @@
 #include "runtime/consumer/text_printer.h"
 
 namespace dvm::runtime {
+namespace {
 
-void TextPrinter::append_by_format(const PrintedAggregations& printed, const JoinedRow& row) {
-  std::string& out = output_.text();
+void append_row(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed,
+                const JoinedRow& row) {
   std::vector<Datum> keys = keys_of(row.any());
-  const BarStyle bars = TableStyle(options_).bars;
   size_t key = 0, value = 0;
   for (const Conversion& piece : printed.format->pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
     if (!piece.is_aggregation) {
-      if (key < keys.size()) append_converted(out, piece, keys[key++], made_);
+      if (key < keys.size()) append_converted(out, piece, keys[key++], made);
       continue;
     }
     size_t which = std::min(value++, row.rows.size() - 1);  // a last aggregation serves all conversions that are left
-    append_value(out, {&piece, bars}, *printed.aggregations[which], row.rows[which]);
+    append_value(out, {&piece, style.bars}, *printed.aggregations[which], row.rows[which]);
   }
+}
+
+}  // namespace
+
+void append_by_format(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed) {
+  for (const JoinedRow& row : printed.rows) append_row(out, style, made, printed, row);
 }
 
 void TextPrinter::print_aggregations(const PrintedAggregations& printed) {
-  if (printed.format) {
-    for (const JoinedRow& row : printed.rows) append_by_format(printed, row);
-    return;
-  }
+  const TableStyle style(options_);
+  if (printed.format) return append_by_format(output_.text(), style, made_, printed);
   output_.text() += '\n';
-  append_table(output_.text(), TableStyle(options_), made_, printed);
+  append_table(output_.text(), style, made_, printed);
 }
 
 void TextPrinter::print_rest(std::span<const PrintedAggregations> rest) {
+  const TableStyle style(options_);
   output_.text() += '\n';
-  for (const PrintedAggregations& printed : rest) append_table(output_.text(), TableStyle(options_), made_, printed);
+  for (const PrintedAggregations& printed : rest) append_table(output_.text(), style, made_, printed);
 }
 
 }  // namespace dvm::runtime

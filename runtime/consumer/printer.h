@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/buffer/drops.h"
 #include "runtime/consumer/aggregation.h"
 #include "runtime/consumer/printf.h"
 #include "runtime/enabling/enabling.h"
@@ -27,6 +28,13 @@ struct PrintedAggregations {
   const Format* format = nullptr;
 };
 
+// So many more are lost than were when it was said last.
+struct DropLine {
+  const DropInfo& kind;
+  size_t cpu;
+  uint64_t count;
+};
+
 class Printer {
  public:
   virtual ~Printer() = default;
@@ -41,6 +49,9 @@ class Printer {
   // At the end: aggregations that no printa() has printed.
   virtual void print_rest(std::span<const PrintedAggregations> rest) = 0;
   virtual void print_error(const ErrorRecord& error) = 0;
+  virtual void print_drop(const DropLine& drop, const std::string& message) = 0;
+  // The end of all: what exit() was given.
+  virtual void print_exit(int status) = 0;
 };
 
 }  // namespace dvm::runtime

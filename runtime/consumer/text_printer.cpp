@@ -48,4 +48,6 @@ void TextPrinter::print_formatted(const Format& format, std::span<const Datum> v
 
 void TextPrinter::print_error(const ErrorRecord& error) { output_.notices() += "dvm: " + error_text(error, enabling_) + "\n"; }
 
+void TextPrinter::print_drop(const DropLine&, const std::string& message) { output_.notices() += "dvm: " + message + "\n"; }
+
 }  // namespace dvm::runtime

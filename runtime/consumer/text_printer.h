@@ -21,12 +21,13 @@ class TextPrinter final : public Printer {
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_rest(std::span<const PrintedAggregations> rest) override;
   void print_error(const ErrorRecord& error) override;
+  void print_drop(const DropLine& drop, const std::string& message) override;
+  void print_exit(int) override {}
 
  private:
   bool is_set(dif::Option option) const { return options_[option] > 0; }
   int stack_indent() const { return static_cast<int>(options_[dif::Option::stackindent]); }
   void print_heading();
-  void append_by_format(const PrintedAggregations& printed, const JoinedRow& row);
 
   Output& output_;
   const dif::Options& options_;  // setopt() changes them

@@ -99,9 +99,7 @@ Drops Handle::Impl::drops() const {
 
 void Handle::Impl::report_drops() {
   Drops now = drops();
-  const std::string text = drops_text(reported, now, config.options[dif::Option::droptags] > 0);
-  drop_reports += !text.empty();
-  consumer.notice(text);
+  drop_reports += consumer.report_drops(reported, now);
   reported = std::move(now);
 }
 
@@ -169,6 +167,7 @@ Status Handle::stop() {
   impl.consumer.print_rest();
   impl.report_drops();
   impl.sum_up_drops();
+  impl.consumer.print_exit(exit_status());
   impl.flush();
   return impl.failure;
 }

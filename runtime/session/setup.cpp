@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/consumer/json_printer.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -18,7 +19,8 @@ bool is_error_probe(const Probe& probe) { return std::holds_alternative<Internal
 Handle::Impl::Impl(HandleConfig c)
     : config(c),
       host(config),
-      consumer(c.out, c.err, config.options, enabling, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
+      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
+  consumer.set_target(config.target);
   wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 Handle::Impl::~Impl() {
@@ -54,7 +56,8 @@ bool Handle::has_provider(std::string_view name) const {
 
 Status Handle::enable(const dif::Program& program) {
   auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
-  if (Status status = impl_->enabling.add(program, matches, impl_->config.options, impl_->config.cost); !status) return status;
+  const dif::Program& enabled = impl_->config.as_json ? with_times(program) : program;
+  if (Status status = impl_->enabling.add(enabled, matches, impl_->config.options, impl_->config.cost); !status) return status;
   return impl_->consumer.prepare();
 }
 

@@ -21,6 +21,7 @@ enum class LayoutKind : uint8_t { integer, character, floating, pointer, string,
 struct LayoutNode {
   LayoutKind kind = LayoutKind::unknown;
   uint32_t depth = 0;
+  bool is_signed = false;
   std::string type;     // as D spells it
   std::string member;   // its name; empty: the value itself, or an element
   uint64_t offset = 0;  // in bytes from where the record begins

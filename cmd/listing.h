@@ -1,0 +1,15 @@
+#pragma once
+// Probes and DIF as text: what dvm list, run -l, compile -S and run -S print.
+
+#include "dvm/dif/option.h"
+#include "dvm/dif/program.h"
+#include "runtime/catalog/probe.h"
+
+namespace dvm::cmd {
+
+void print_probe_heading();
+void print_probe(const runtime::Probe& probe);
+// Every object, numbered through all programs.
+void print_dif(const dif::Program& program, const dif::Options& options);
+
+}  // namespace dvm::cmd

@@ -1,0 +1,151 @@
+// Records as JSON. Tested by tests/runtime/scenarios/test_json.py.
+
+#include "runtime/consumer/json_printer.h"
+
+#include <algorithm>
+
+#include "dvm/dif/variable.h"
+#include "runtime/consumer/aggregation_table.h"
+#include "runtime/consumer/errors.h"
+#include "runtime/consumer/json_value.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr const char* kTimeFormat = "time";  // of the action that records the time: no trace() of a script has a format
+
+Json probe_of(const Probe& probe) {
+  return {{"id", probe.id},
+          {"provider", probe.provider},
+          {"module", probe.module},
+          {"function", probe.function},
+          {"name", probe.name}};
+}
+
+std::string_view name_of(dif::Action kind) {
+  if (const dif::AggregationInfo* function = dif::find_aggregation(kind)) return function->name;
+  const dif::ActionInfo* action = dif::find_action(kind);
+  return action ? action->name : "unknown";
+}
+
+// What was aggregated, and a row for each key.
+void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
+  object["aggregations"] = Json::array();
+  for (const MergedAggregation* aggregation : printed.aggregations)
+    object["aggregations"].push_back(
+        {{"name", aggregation->desc.name}, {"function", name_of(aggregation->desc.function)}, {"normal", aggregation->normal}});
+  object["rows"] = Json::array();
+  for (const JoinedRow& row : printed.rows) {
+    Json keys = Json::array(), values = Json::array();
+    for (const Datum& key : keys_of(row.any())) keys.push_back(json_of(key, made));
+    for (size_t i = 0; i < row.rows.size(); i++) values.push_back(json_of(*printed.aggregations[i], row.rows[i]));
+    object["rows"].push_back({{"keys", keys}, {"values", values}});
+  }
+}
+
+bool leaves_record(const dif::EcbDesc& clause) {
+  const auto leaves = [](const dif::ActDesc& action) {
+    const dif::ActionInfo* row = dif::find_action(action.kind);
+    return row && row->when != dif::ActionTime::probe;
+  };
+  return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), leaves);
+}
+
+}  // namespace
+
+// Behind all others, so that their numbers stay.
+dif::Program with_times(dif::Program program) {
+  dif::ActDesc time;
+  time.kind = dif::Action::trace;
+  time.format = kTimeFormat;
+  dif::Difo& difo = time.args.emplace_back().difo;
+  difo.text = {dif::Instruction::indexed(dif::Opcode::ldgs, static_cast<unsigned>(dif::BuiltIn::walltimestamp), 1),
+               dif::Instruction::registers(dif::Opcode::ret, 0, 0, 1)};
+  difo.result = {dif::TypeKind::integer, true, false, 8, "int64_t"};
+  for (dif::EcbDesc& clause : program.clauses)
+    if (leaves_record(clause)) clause.actions.push_back(time);
+  return program;
+}
+
+JsonPrinter::JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
+    : output_(output), options_(options), enabling_(enabling), made_(made) {}
+JsonPrinter::~JsonPrinter() = default;
+
+// Bytes that are no UTF-8 are replaced: JSON has no other strings.
+void JsonPrinter::write(const Json& object) {
+  output_.text() += object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void JsonPrinter::begin(const PrintedRecord& record) {
+  record_ = std::make_unique<Json>(Json{{"type", "record"},
+                                        {"epid", record.ecb.epid},
+                                        {"clause", record.ecb.clause},
+                                        {"probe", probe_of(*record.ecb.probe)},
+                                        {"cpu", record.cpu},
+                                        {"time", nullptr},
+                                        {"actions", Json::array()}});
+}
+
+void JsonPrinter::end(const PrintedRecord&) { write(*record_); }
+
+void JsonPrinter::print_values(const Action& action, std::span<const Datum> values) {
+  if (action.desc->format == kTimeFormat) {
+    (*record_)["time"] = values[0].unsigned_value();
+    return;
+  }
+  Json object = {{"action", name_of(action.kind)}};
+  const bool is_typed = action.kind == dif::Action::print && !action.desc->layout.empty();
+  if (is_typed) object["ctype"] = action.desc->layout[0].type;
+  for (const Datum& datum : values)
+    object["value"] = is_typed ? json_of(action.desc->layout, datum.bytes) : json_of(datum, made_);
+  (*record_)["actions"].push_back(std::move(object));
+}
+
+void JsonPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
+  Json arguments = Json::array();
+  for (const Datum& datum : values) arguments.push_back(json_of(datum, made_));
+  std::string text;
+  append_formatted(text, format, values, made_);
+  (*record_)["actions"].push_back({{"action", "printf"}, {"text", text}, {"arguments", arguments}});
+}
+
+void JsonPrinter::print_aggregations(const PrintedAggregations& printed) {
+  Json object = {{"action", "printa"}};
+  std::string text;
+  if (printed.format) append_by_format(text, TableStyle(options_), made_, printed), object["text"] = text;
+  describe(object, printed, made_);
+  (*record_)["actions"].push_back(std::move(object));
+}
+
+void JsonPrinter::print_rest(std::span<const PrintedAggregations> rest) {
+  for (const PrintedAggregations& printed : rest) {
+    Json object = {{"type", "aggregation"}};
+    describe(object, printed, made_);
+    write(object);
+  }
+}
+
+void JsonPrinter::print_error(const ErrorRecord& error) {
+  const Ecb* ecb = enabling_.ecb(error.epid);
+  const bool is_known = static_cast<size_t>(error.fault) < dif::kFaults.size();
+  write({{"type", "error"},
+         {"epid", error.epid},
+         {"probe", ecb ? probe_of(*ecb->probe) : Json(nullptr)},
+         {"action", error.action},
+         {"offset", error.offset},
+         {"fault", is_known ? info(error.fault).message : "unknown fault"},
+         {"value", error.value},
+         {"message", error_text(error, enabling_)}});
+}
+
+void JsonPrinter::print_drop(const DropLine& drop, const std::string& message) {
+  write({{"type", "drop"},
+         {"kind", drop.kind.name},
+         {"cpu", drop.kind.per_cpu ? Json(drop.cpu) : Json(nullptr)},
+         {"count", drop.count},
+         {"message", message}});
+}
+
+void JsonPrinter::print_exit(int status) { write({{"type", "exit"}, {"status", status}}); }
+
+}  // namespace dvm::runtime

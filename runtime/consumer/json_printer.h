@@ -1,0 +1,40 @@
+#pragma once
+// Records and aggregations as JSON: one object a line, as docs/json.md describes them and docs/json.schema.json checks them.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "runtime/consumer/made.h"
+#include "runtime/consumer/output.h"
+#include "runtime/consumer/printer.h"
+
+namespace dvm::runtime {
+
+// The program with the time of the firing in every record, which JSON shows.
+dif::Program with_times(dif::Program program);
+
+class JsonPrinter final : public Printer {
+ public:
+  JsonPrinter(Output& output, const dif::Options& options, const Enabling& enabling, const MadePrinter& made);
+  ~JsonPrinter() override;
+
+  void begin(const PrintedRecord& record) override;
+  void end(const PrintedRecord& record) override;
+  void print_values(const Action& action, std::span<const Datum> values) override;
+  void print_formatted(const Format& format, std::span<const Datum> values) override;
+  void print_aggregations(const PrintedAggregations& printed) override;
+  void print_rest(std::span<const PrintedAggregations> rest) override;
+  void print_error(const ErrorRecord& error) override;
+  void print_drop(const DropLine& drop, const std::string& message) override;
+  void print_exit(int status) override;
+
+ private:
+  void write(const nlohmann::ordered_json& object);
+
+  Output& output_;
+  const dif::Options& options_;
+  const Enabling& enabling_;
+  const MadePrinter& made_;
+  std::unique_ptr<nlohmann::ordered_json> record_;  // that has begun
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,20 @@
+#pragma once
+// Values of every kind as JSON.
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/made.h"
+
+namespace dvm::runtime {
+
+using Json = nlohmann::ordered_json;
+
+// A number, a string, {"bytes": "0a1b"}, or what a stack or a symbol is.
+Json json_of(const Datum& datum, const MadePrinter& made);
+// A value by its layout: structures are objects, arrays are arrays, enumerators their names.
+Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes);
+// A number, or the buckets of a distribution that are not empty. Null: no row has the key.
+Json json_of(const MergedAggregation& aggregation, const MergedRow* row);
+
+}  // namespace dvm::runtime

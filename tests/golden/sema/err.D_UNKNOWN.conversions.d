@@ -1,2 +1,0 @@
-BEGIN { printf("%a", arg0); }
-BEGIN { printf("%A", arg0); }

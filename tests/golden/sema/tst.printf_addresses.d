@@ -1,0 +1,1 @@
+BEGIN { printf("%a %A %-20A", arg0, arg1, ucaller); }

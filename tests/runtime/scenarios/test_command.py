@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The flags that dvm run has from dtrace(1)."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+import dvmtest
+
+
+def run(*args):
+    return dvmtest.dvm("run", *args)
+
+
+class Command(unittest.TestCase):
+    def test_l_lists_the_probes_of_the_programs_once(self):
+        result = run("-l", "-n", "BEGIN, END { trace(1); }", "-n", "BEGIN")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line.split() for line in result.stdout.splitlines()]
+        self.assertEqual(rows[0], ["ID", "PROVIDER", "MODULE", "FUNCTION", "NAME"])
+        self.assertEqual([row[1:] for row in rows[1:]], [["dtrace", "BEGIN"], ["dtrace", "END"]])
+
+    def test_specifiers_end_at_their_field(self):
+        result = run("-l", "-P", "dtrace")
+        self.assertEqual([line.split()[-1] for line in result.stdout.splitlines()[1:]], ["BEGIN", "END", "ERROR"])
+        result = run("-q", "-P", 'dtrace/probename == "BEGIN"/{ trace(probename); exit(0); }')
+        self.assertEqual(result.stdout.strip(), "BEGIN", result.stderr)
+        for flag, value in (("-m", "nowhere"), ("-f", "nowhere"), ("-P", "nowhere")):
+            result = run(flag, value)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("nowhere", result.stderr)
+
+    def test_specifiers_choose_functions_and_modules(self):
+        reason = dvmtest.missing_privilege()
+        if reason:
+            dvmtest.skip_or_fail(self, reason)
+        command = dvmtest.program("looper") + " 1"
+        result = run("-l", "-f", "pid$target:looper:main", "-c", command)
+        self.assertEqual({line.split()[-2] for line in result.stdout.splitlines()[1:]}, {"main"}, result.stderr)
+        result = run("-q", "-m", 'pid$target:looper/probefunc == "main" && probename == "entry"/{ trace(probefunc); exit(0); }',
+                     "-c", command)
+        self.assertTrue(result.stdout.startswith("main"), result.stdout + result.stderr)
+
+    def test_b_is_the_size_of_the_buffer(self):
+        self.assertIn("Enabling exceeds size of buffer", run("-b", "8", "-n", 'BEGIN { trace("x"); exit(0); }').stderr)
+        self.assertIn("bufsize", run("-b", "eight", "-n", "BEGIN { exit(0); }").stderr)
+        self.assertEqual(run("-q", "-b", "64k", "-n", "BEGIN { exit(0); }").returncode, 0)
+
+    def test_flags_without_effect_say_so(self):
+        for flag in ("-B", "-v"):
+            result = run("-q", flag, "-n", "BEGIN { exit(0); }")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(f"option {flag} has no effect here", result.stderr)
+
+    def test_unknown_flags_are_named(self):
+        result = run("-G", "-n", "BEGIN")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("-G", result.stderr)
+
+    def test_S_lists_and_e_ends(self):
+        result = run("-S", "-e", "-n", "BEGIN { trace(1); }")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("OFF OPCODE      INSTRUCTION", result.stdout)
+        self.assertNotIn("CPU", result.stdout)
+
+    def test_o_appends(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "out")
+            for word in ("one", "two"):
+                self.assertEqual(run("-q", "-o", path, "-n", f'BEGIN {{ printf("{word} "); exit(0); }}').stdout, "")
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read().split(), ["one", "two"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
