@@ -187,11 +187,8 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
           "-b", [&options](const std::string& size) { options.script.settings.push_back("bufsize=" + size); },
           "Size of a principal buffer, as -x bufsize")
       ->type_name("SIZE");
-  const auto has_no_effect = [](const char* flag) {
-    return [flag](size_t) { fmt::print(stderr, "dvm: option {} has no effect here\n", flag); };
-  };
-  command.add_flag_function("-B", has_no_effect("-B"), "For the sake of dtrace: no effect");
-  command.add_flag_function("-v", has_no_effect("-v"), "For the sake of dtrace: no report of stability is made");
+  command.add_flag_function(
+      "-B", [](size_t) { fmt::print(stderr, "dvm: option -B has no effect here\n"); }, "For the sake of dtrace: no effect");
 }
 
 Result<FiringSource> open_live_source(const ScriptOptions& options) {
@@ -217,7 +214,6 @@ TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& opti
                         {.options = *options,
                          .out = out->get(),
                          .err = stderr,
-                         .target = source->target,
                          .as_json = given.as_json,
                          .cost = cost_policy(given),
                          .is_replay = source->is_replay,

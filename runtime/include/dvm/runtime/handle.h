@@ -36,12 +36,11 @@ struct HandleConfig {
   dif::Options options;
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
-  int32_t target = 0;       // $target, 0: none: printf("%A") looks addresses up in it
   bool as_json = false;     // results as JSON, faults too: docs/json.md
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_replay = false;                           // nothing is read from a process: it may not exist here
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
-  int32_t target = 0;                               // $target; 0: none
+  int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
   LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
 };
