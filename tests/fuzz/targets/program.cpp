@@ -1,10 +1,14 @@
-// Any bytes as a program file, behind a right size and checksum: without them hardly an input would get past these.
+// Any bytes as a program file, behind a right size and checksum: without them hardly an input would get past these. What can be read
+// is enabled, fired on and printed.
 
 #include "tests/fuzz/read_program.h"
+#include "tests/fuzz/run_program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace dvm;
   std::string bytes(reinterpret_cast<const char*>(data), size);
-  dvm::fuzz::seal_program(bytes);
-  dvm::fuzz::read_program(bytes);
+  fuzz::seal_program(bytes);
+  if (!fuzz::read_program(bytes)) return 0;
+  for (const dif::NamedProgram& program : dif::from_bytes(bytes)->programs) fuzz::run_program(fuzz::on_known_probes(program.program));
   return 0;
 }

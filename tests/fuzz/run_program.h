@@ -1,0 +1,119 @@
+#pragma once
+// A program from anywhere in a session of its own: enabled, fired on, and read by the consumer, without processes or files.
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/provider/providers.h"
+#include "tests/fuzz/fuzz_support.h"
+
+namespace dvm::fuzz {
+
+// Fires each probe some times with arguments of all kinds, some captured memory, registers and a stack, then has nothing more.
+class FewFirings final : public runtime::Instrument {
+ public:
+  bool takes(const runtime::Probe& probe) const override { return !std::holds_alternative<runtime::InternalSite>(probe.site); }
+  Status enable(std::span<const runtime::EnabledProbe> probes, std::vector<runtime::Refused>&) override {
+    for (const runtime::EnabledProbe& each : probes) ids_.push_back(each.probe->id);
+    return {};
+  }
+  Result<uint64_t> poll(runtime::EventSink& sink) override {
+    const uint64_t fired = ids_.size() * kTimes;
+    for (unsigned i = 0; i < kTimes; i++)
+      for (const uint32_t id : ids_) fire(sink, id, i);
+    ids_.clear();
+    return fired;
+  }
+  bool finished() const override { return ids_.empty(); }
+  bool has_probes() const { return !ids_.empty(); }
+  void disable() override {}
+
+ private:
+  static constexpr unsigned kTimes = 3;
+
+  void fire(runtime::EventSink& sink, uint32_t id, unsigned round) {
+    vm::Firing firing;
+    firing.probe_id = id;
+    firing.timestamp = now_ += 1000;
+    firing.pid = 1 << 30;  // no process has this number, so late reads fail and nothing can be harmed
+    firing.tid = static_cast<int32_t>(1 + round);
+    firing.cpu = static_cast<int32_t>(round);
+    firing.execname = "fuzz";
+    firing.args = {round, 0x1000, 0x1004, ~uint64_t{0}, 0xffff800000000000};
+    firing.memory = memory_;
+    firing.registers = {1u << 16 | 1u << 19, registers_};
+    firing.stack = std::span(stack_).first(round);
+    sink.fire(firing);
+  }
+
+  const std::byte bytes_[8] = {std::byte{'a'}, std::byte{'b'}, std::byte{0}, std::byte{0xff}};
+  const vm::CapturedMemory memory_[2] = {{0x1000, bytes_, false}, {0x2000, bytes_, true}};
+  const uint64_t registers_[2] = {0x401000, 0x7fff0000};
+  const uint64_t stack_[3] = {0x401000, 0x402000, 0x1000};
+  std::vector<uint32_t> ids_;
+  uint64_t now_ = 0;
+};
+
+class File {
+ public:
+  File() : file_(open_memstream(&text_, &size_)) {}
+  ~File() {
+    std::fclose(file_);
+    std::free(text_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  std::FILE* get() const { return file_; }
+
+ private:
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* file_;
+};
+
+// What a script could set is small here: the input is about programs.
+inline dif::Options small_options() {
+  dif::Options options;
+  for (const auto& [name, value] :
+       {std::pair{"quiet", ""}, {"bufsize", "64k"}, {"aggsize", "64k"}, {"dynvarsize", "16k"}, {"strsize", "32"}})
+    require(!!options.set(name, value), "the options of a fuzzer can be set");
+  return options;
+}
+
+// Meant for pid$target, it finds the probes here.
+inline dif::Program on_known_probes(dif::Program program) {
+  for (dif::EcbDesc& clause : program.clauses)
+    for (dif::ProbeDesc& probe : clause.probes)
+      if (probe.provider == "pid$target") probe.provider = "pid1";
+  return program;
+}
+
+// True when the program ran, false when it was refused, for a reason. Nothing destructive is ever allowed.
+inline bool run_program(const dif::Program& program) {
+  File out, err;
+  runtime::HandleConfig config;
+  config.options = small_options();
+  config.out = out.get();
+  config.err = err.get();
+  runtime::Handle handle(config);
+  for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));
+  handle.discover({"dtrace", "", "", ""});
+  for (const char* function : {"main", "work"})
+    handle.catalog().add({0, "pid1", "a.out", function, "entry", runtime::UprobeSite{"a.out", 1, false, 1 << 30}});
+  auto owned = std::make_unique<FewFirings>();
+  const FewFirings& instrument = *owned;
+  handle.add_instrument(std::move(owned));
+  std::vector<runtime::Refused> refused;
+  Status status = handle.enable(program);
+  if (status) status = handle.go(refused);
+  require(!!status || !status.error().message.empty(), "what is refused is refused for a reason");
+  if (!status) return false;
+  while (instrument.has_probes() && handle.work()) continue;
+  require(!!handle.stop(), "the end needs nothing that could fail");
+  return true;
+}
+
+}  // namespace dvm::fuzz
