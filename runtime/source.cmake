@@ -39,6 +39,7 @@ target_sources(dvm_source PRIVATE
   process/split_command.cpp
   process/start.cpp
   process/target_memory.cpp
+  process/target_signals.cpp
   provider/dtrace.cpp
   provider/pid.cpp
   provider/profile.cpp

@@ -171,8 +171,10 @@ bool is_outliving(const Probe& probe) {
   return std::holds_alternative<InternalSite>(probe.site) && (probe.name == "END" || probe.name == "ERROR");
 }
 
-bool has_dif(const Ecb& ecb) {
-  return ecb.predicate || std::any_of(ecb.actions.begin(), ecb.actions.end(), [](const Action& a) { return !a.values.empty(); });
+// It runs DIF, or can fault without.
+bool needs_machine(const Ecb& ecb) {
+  return ecb.predicate || std::any_of(ecb.actions.begin(), ecb.actions.end(),
+                                      [](const Action& a) { return !a.values.empty() || a.kind == dif::Action::stop; });
 }
 
 }  // namespace
@@ -305,7 +307,7 @@ void Enabling::commit(Draft&& draft) {
     ProbeEcbs*& probe = by_probe_[live.probe->id];
     if (probe == nullptr) probe = &probes_.emplace_back(ProbeEcbs{live.probe, {}, false, is_outliving(*live.probe)});
     probe->ecbs.push_back(&live);
-    probe->needs_machine |= has_dif(live);
+    probe->needs_machine |= needs_machine(live);
   }
 }
 
@@ -323,10 +325,32 @@ Aggregation* Enabling::aggregation(uint32_t id) {
   return it == by_aggregation_.end() ? nullptr : it->second;
 }
 
+namespace {
+
+std::string_view destructive_subroutine(const dif::Difo& difo) {
+  for (const dif::Instruction in : difo.text) {
+    const bool is_call = in.number() == static_cast<unsigned>(dif::Opcode::call) && in.index() < dif::kSubroutineCount;
+    if (is_call && dif::kSubroutines[in.index()].destructive) return dif::kSubroutines[in.index()].name;
+  }
+  return {};
+}
+
+std::string_view destructive_subroutine(const dif::EcbDesc& clause) {
+  std::string_view name = clause.predicate ? destructive_subroutine(clause.predicate->difo) : std::string_view();
+  for (const dif::ActDesc& action : clause.actions)
+    for (const dif::RecDesc& argument : action.args)
+      if (name.empty()) name = destructive_subroutine(argument.difo);
+  return name;
+}
+
+}  // namespace
+
 std::string_view Enabling::destructive_action() const {
   for (const Ecb& ecb : ecbs_)
     for (const Action& action : ecb.actions)
       if (const dif::ActionInfo* info = dif::find_action(action.kind); info && info->destructive) return info->name;
+  for (const Ecb& ecb : ecbs_)
+    if (const std::string_view name = destructive_subroutine(*ecb.desc); !name.empty()) return name;
   return {};
 }
 

@@ -40,7 +40,7 @@ class Enabling {
   const std::deque<Aggregation>& aggregations() const { return aggregations_; }
   const std::vector<dif::Variable>& variables() const { return variables_; }
 
-  // Name of the first destructive action, empty if there is none.
+  // Name of the first destructive action, or else subroutine; empty if there is none.
   std::string_view destructive_action() const;
   uint32_t largest_record() const;
   // Of all clauses on dvm's own probe of this name, together.

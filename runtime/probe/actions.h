@@ -5,6 +5,8 @@
 // Each evaluates its DIFOs in order and stops at the first fault. The record's room was reserved; nothing here can fail
 // otherwise.
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -133,6 +135,33 @@ bool record_tracemem(FireContext& context, Action& action, std::byte* record) no
   return context.state.copy_bytes(address, {record + bytes.offset, size});
 }
 
+// What a destructive action could not do is a fault.
+inline bool done_or_fault(FireContext& context, bool is_done) noexcept {
+  if (!is_done) context.state.set_fault(dif::Fault::illop);
+  return is_done;
+}
+
+template <class Policy>
+bool record_stop(FireContext& context, Action&, std::byte*) noexcept {
+  return done_or_fault(context, context.host.signal(SIGSTOP));
+}
+
+template <class Policy>
+bool record_raise(FireContext& context, Action& action, std::byte*) noexcept {
+  Value& number = action.values.front();
+  uint64_t result = 0;
+  if (!evaluate<Policy>(context, number, result)) return false;
+  return done_or_fault(context, context.host.signal(static_cast<int64_t>(widen(number.type, result))));
+}
+
+template <class Policy>
+bool record_chill(FireContext& context, Action& action, std::byte*) noexcept {
+  Value& time = action.values.front();
+  uint64_t result = 0;
+  if (!evaluate<Policy>(context, time, result)) return false;
+  return done_or_fault(context, context.session.chill.spin(widen(time.type, result)));
+}
+
 // Bytes of a stack with the zero that ends it, which is written.
 inline size_t end_stack(const Value& value, std::byte* key) noexcept {
   std::memset(key + value.size, 0, sizeof(uint64_t));
@@ -224,6 +253,9 @@ DVM_RECORDS(exit, record_exit)
 DVM_RECORDS(speculate, record_speculate)
 DVM_RECORDS(commit, record_commit)
 DVM_RECORDS(discard, record_discard)
+DVM_RECORDS(stop, record_stop)
+DVM_RECORDS(raise, record_raise)
+DVM_RECORDS(chill, record_chill)
 DVM_RECORDS(trace, record_values)
 DVM_RECORDS(tracemem, record_tracemem)
 DVM_RECORDS(print, record_values)

@@ -9,6 +9,7 @@
 #include "runtime/buffer/speculations.h"
 #include "runtime/cost/stages.h"
 #include "runtime/enabling/ecb.h"
+#include "runtime/probe/chill.h"
 
 namespace dvm::runtime {
 
@@ -25,6 +26,7 @@ struct FireSession {
   int exit_status = 0;
   uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
   const ProbeEcbs* error_probe = nullptr;
+  Chill chill;
   Stages stages;  // filled in a run with accounting, on the sampled firings
 
   // Consumer context: makes the buffers of a CPU that fires for the first time.

@@ -123,6 +123,15 @@ bool TargetMemory::read(int32_t pid, uint64_t address, std::span<std::byte> to) 
   return !is_recorded_ && copy_in(pid, address, to.data(), to.size());
 }
 
+// Pages that the process may not write stay as they are, so /proc/PID/mem, which would write them too, is no way out here. dvm's
+// own memory, where BEGIN fires, is not the script's to write.
+bool TargetMemory::write(int32_t pid, uint64_t address, std::span<const std::byte> from) noexcept {
+  if (is_recorded_ || pid <= 0 || pid == getpid()) return false;
+  iovec local{const_cast<std::byte*>(from.data()), from.size()};
+  iovec remote{reinterpret_cast<void*>(address), from.size()};
+  return process_vm_writev(pid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(from.size());
+}
+
 std::ptrdiff_t TargetMemory::read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept {
   if (is_recorded_) return -1;
   size_t done = 0;

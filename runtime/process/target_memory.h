@@ -39,6 +39,9 @@ class TargetMemory {
  public:
   // Copies memory of the process; false: not all of it is readable.
   bool read(int32_t pid, uint64_t address, std::span<std::byte> to) noexcept;
+  // Copies to the process; false: not all of that may be written, it is recorded, or it is dvm itself. Where its pages end, what lies before is
+  // written.
+  bool write(int32_t pid, uint64_t address, std::span<const std::byte> from) noexcept;
   // Copies a string with its NUL, or to.size() bytes of it. Returns the bytes copied without the NUL; -1: not readable. Reads no
   // page beyond the one in which the string ends.
   std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;

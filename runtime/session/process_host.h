@@ -11,6 +11,7 @@
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
 #include "runtime/process/target_memory.h"
+#include "runtime/process/target_signals.h"
 
 namespace dvm::runtime {
 
@@ -33,6 +34,8 @@ class ProcessHost final : public vm::Host {
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     recorded_.begin(firing.late);
   }
+  // Before it is traced, so that it can be signalled. Consumer context.
+  void learn(int32_t pid) { signals_.learn(pid); }
   uint64_t late_reads() const { return late_reads_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
@@ -49,6 +52,15 @@ class ProcessHost final : public vm::Host {
     if (kept_ && size >= 0)
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
     return size;
+  }
+  bool write(uint64_t address, std::span<const std::byte> from) noexcept override { return memory_.write(pid_, address, from); }
+  bool signal(int64_t number) noexcept override { return !is_replay_ && signals_.send(pid_, number); }
+  bool descends_from(int64_t ancestor) noexcept override {
+    constexpr int kMostGenerations = 1000;  // a number may have been used again meanwhile, which makes no end certain
+    int32_t pid = pid_;
+    for (int i = 0; i < kMostGenerations && pid >= 0; i++, pid = memory_.ids(pid).ppid)
+      if (pid == ancestor) return true;
+    return false;
   }
   int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
@@ -76,6 +88,7 @@ class ProcessHost final : public vm::Host {
   LateReads* kept_;  // null: nothing is recorded
   RecordedReads recorded_;
   CpuTopology cpus_;
+  TargetSignals signals_;
 };
 
 }  // namespace dvm::runtime

@@ -37,6 +37,16 @@ class MockHost final : public Host {
     if (found.size() < to.size()) to[found.size()] = '\0';
     return static_cast<std::ptrdiff_t>(found.size());
   }
+  bool write(uint64_t address, std::span<const std::byte> from) noexcept override {
+    for (auto& [begin, bytes] : memory) {
+      const uint64_t offset = address - begin;
+      if (offset >= bytes.size() || bytes.size() - offset < from.size()) continue;
+      std::memcpy(bytes.data() + offset, from.data(), from.size());
+      return true;
+    }
+    return false;
+  }
+  bool descends_from(int64_t pid) noexcept override { return pid == parent; }
   int32_t ppid() noexcept override { return parent; }
   int64_t uid() noexcept override { return user; }
   int64_t gid() noexcept override { return group; }

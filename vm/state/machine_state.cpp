@@ -20,6 +20,7 @@ void MachineState::begin_firing(const Firing& firing, Host& host) noexcept {
   impl_->host = &host;
   impl_->locals.reset();
   impl_->strtok.active = false;
+  impl_->wrote_target = false;
   begin_clause(firing.epid);
 }
 

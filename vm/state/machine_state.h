@@ -52,6 +52,7 @@ struct MachineState::Impl {
   uint32_t epid = 0;
   uint64_t moved = 0;  // bytes, by the operation that runs; for the cost policy
   uint64_t random = 0;
+  bool wrote_target = false;  // so what was captured of the process may no longer be there
   Tuple tuple;
   VariableState::Impl& variables;
   Slots locals;

@@ -76,7 +76,7 @@ Loadable loadable(State& state, uint64_t address) noexcept {
 
 Loadable captured_at(const State& state, uint64_t address) noexcept {
   Loadable best;
-  if (!state.firing) return best;
+  if (!state.firing || state.wrote_target) return best;
   for (const CapturedMemory& memory : state.firing->memory) {
     const uint64_t at = address - memory.address;
     if (at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
@@ -125,6 +125,14 @@ bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexce
     return true;
   }
   return state.host != nullptr && state.host->read(address, to);
+}
+
+bool write_target(State& state, uint64_t address, std::span<const std::byte> from) noexcept {
+  if (from.empty()) return true;
+  state.wrote_target = true;
+  if (address != 0 && !is_d_memory(address) && state.host != nullptr && state.host->write(address, from)) return true;
+  state.set_fault(dif::Fault::badaddr, address);
+  return false;
 }
 
 std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept {

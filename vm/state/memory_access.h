@@ -38,6 +38,8 @@ bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexce
 
 // Memory of the traced process: what was captured, else a late read. False: not readable, or D memory.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;
+// Copies bytes to the traced process. What was captured of it is not looked at again in this firing.
+bool write_target(State& state, uint64_t address, std::span<const std::byte> from) noexcept;
 // The captured bytes from this address on, the most that any one capture holds; empty if there are none.
 Loadable captured_at(const State& state, uint64_t address) noexcept;
 // A captured string that can be handed out where it lies: it ends where a string of at most `limit` characters would.

@@ -61,6 +61,24 @@ uint64_t subr_copyinto(State& state) noexcept {
   return 0;
 }
 
+uint64_t subr_copyout(State& state) noexcept {
+  const uint64_t size = argument(state, 2);
+  const std::byte* from = load_bytes(state, argument(state, 0), size);
+  if (from && write_target(state, argument(state, 1), {from, size})) state.moved += size;
+  return 0;
+}
+
+// The NUL is written too, if there is room for it.
+uint64_t subr_copyoutstr(State& state) noexcept {
+  const auto text = string_argument(state, 0);
+  std::byte* with_nul = text ? allocate_scratch(state, text->size() + 1) : nullptr;
+  if (!with_nul) return 0;
+  if (!text->empty()) std::memcpy(with_nul, text->data(), text->size());
+  with_nul[text->size()] = std::byte{0};
+  write_target(state, argument(state, 1), {with_nul, std::min<uint64_t>(text->size() + 1, argument(state, 2))});
+  return 0;
+}
+
 uint64_t subr_bcopy(State& state) noexcept {
   const uint64_t size = argument(state, 2);
   if (size == 0) return 0;

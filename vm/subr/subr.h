@@ -1,7 +1,8 @@
 #pragma once
 // Subroutines: one function subr_<name> for each supported row of subroutines.def, in the file of its family:
 //   string  strchr strjoin strlen strrchr strstr strtok substr index rindex toupper tolower     path  basename cleanpath dirname
-//   copy    alloca bcopy copyin copyinstr copyinto      number  lltostr strtoll rand getmajor getminor
+//   copy    alloca bcopy copyin copyinstr copyinto copyout copyoutstr
+//   number  lltostr strtoll rand getmajor getminor progenyof
 //   net     htons .. ntohll inet_*                      json    json      speculation  speculation
 // All engines call the same function, so they cannot differ in meaning. Arguments lie on the tuple stack; the verifier has proved
 // that there are as many as the row asks for. A fault is set in the state; the value then means nothing. Probe context.
@@ -16,7 +17,7 @@ namespace dvm::vm {
 
 using Subr = uint64_t (*)(State& state) noexcept;
 
-#define DVM_SUBR(number, name, result, arguments, cost, support, text) uint64_t subr_##name(State& state) noexcept;
+#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) uint64_t subr_##name(State& state) noexcept;
 #include "vm/dif/subroutines.def"
 
 // Null when dvm does not have it.

@@ -1,1 +1,1 @@
-BEGIN { stop(); trace(curthread); trace(mutex_owned(0)); }
+BEGIN { panic(); trace(curthread); trace(mutex_owned(0)); }

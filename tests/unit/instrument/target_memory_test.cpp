@@ -67,6 +67,28 @@ TEST_F(Reads, StringsUpToTheirEnd) {
   EXPECT_EQ(memory_.read_string(child_, UINT64_MAX, text), -1);
 }
 
+TEST_F(Reads, WhatIsWrittenIsReadBack) {
+  const char text[] = "written";
+  ASSERT_TRUE(memory_.write(child_, at(4093), std::as_bytes(std::span(text))));
+  char read[64];
+  EXPECT_EQ(memory_.read_string(child_, at(4093), read), 7);
+  EXPECT_STREQ(read, text);
+  EXPECT_NE(std::memcmp(pages_ + 4093, text, sizeof text), 0);  // the child has pages of its own
+}
+
+TEST_F(Reads, WhatMayNotBeWrittenIsNot) {
+  static const char constant[] = "constant";
+  const auto bytes = std::as_bytes(std::span("other"));
+  EXPECT_FALSE(memory_.write(child_, at(2 * 4096), bytes));      // not mapped
+  EXPECT_FALSE(memory_.write(child_, at(2 * 4096 - 2), bytes));  // in half
+  EXPECT_FALSE(memory_.write(child_, reinterpret_cast<uint64_t>(constant), bytes));
+  EXPECT_FALSE(memory_.write(child_, 0xffffffff81000000, bytes));
+  EXPECT_FALSE(memory_.write(getpid(), at(0), bytes));
+  EXPECT_FALSE(memory_.write(-1, at(0), bytes));
+  EXPECT_EQ(pages_[0], 'x');
+  EXPECT_STREQ(constant, "constant");
+}
+
 TEST_F(Reads, IdsOfTheProcess) {
   ProcessIds ids = memory_.ids(child_);
   EXPECT_EQ(ids.ppid, getpid());

@@ -10,7 +10,7 @@
 namespace dvm::dif {
 
 enum class Subroutine : uint16_t {
-#define DVM_SUBR(number, name, result, arguments, cost, support, text) name = number,
+#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) name = number,
 #include "vm/dif/subroutines.def"
 };
 
@@ -20,15 +20,20 @@ struct SubroutineInfo {
   std::string_view result;     // D type, see subroutines.def
   std::string_view arguments;  // D types separated by spaces; a trailing ? makes one optional
   CostClass cost;
+  bool destructive;
   std::string_view unsupported;  // the reason; empty when it is supported
   std::string_view text;
 };
 
 inline constexpr std::string_view yes = "";
 inline constexpr std::array kSubroutines = {
-#define DVM_SUBR(number, name, result, arguments, cost, support, text) \
-  SubroutineInfo{Subroutine::name, #name, result, arguments, CostClass::cost, support, text},
+#define DVM_DESTRUCTIVE_yes true
+#define DVM_DESTRUCTIVE_no false
+#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) \
+  SubroutineInfo{Subroutine::name, #name, result, arguments, CostClass::cost, DVM_DESTRUCTIVE_##destructive, support, text},
 #include "vm/dif/subroutines.def"
+#undef DVM_DESTRUCTIVE_yes
+#undef DVM_DESTRUCTIVE_no
 };
 
 inline constexpr unsigned kSubroutineCount = kSubroutines.size();

@@ -55,6 +55,12 @@ class Host {
   // Copies a string of the traced process up to and with its NUL, or to.size() bytes of it. Returns the bytes copied without
   // the NUL; -1: not readable.
   virtual std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept = 0;
+  // Copies bytes to the traced process. False: not all of that may be written.
+  virtual bool write(uint64_t, std::span<const std::byte>) noexcept { return false; }
+  // Sends the process in the firing a signal. False: there is no such signal, or it must not or cannot have it.
+  virtual bool signal(int64_t) noexcept { return false; }
+  // Whether the process in the firing is this one or descends from it.
+  virtual bool descends_from(int64_t) noexcept { return false; }
   // Of the process in the firing; late reads too. -1 where unknown.
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;

@@ -1,0 +1,29 @@
+#pragma once
+// Signals to traced processes, for stop() and raise(). A process may have ended since its probe fired, and its number may belong
+// to another one by now: the processes that are known when tracing begins are held by a pidfd, which no other process can have.
+
+#include <cstdint>
+#include <vector>
+
+namespace dvm::runtime {
+
+class TargetSignals {
+ public:
+  TargetSignals() = default;
+  ~TargetSignals();
+  TargetSignals(const TargetSignals&) = delete;
+  TargetSignals& operator=(const TargetSignals&) = delete;
+
+  void learn(int32_t pid);
+  // False: there is no such signal, the process has ended or may not be signalled, or it is dvm itself. Probe context.
+  bool send(int32_t pid, int64_t number) const noexcept;
+
+ private:
+  struct Known {
+    int32_t pid = 0;
+    int fd = -1;
+  };
+  std::vector<Known> known_;
+};
+
+}  // namespace dvm::runtime

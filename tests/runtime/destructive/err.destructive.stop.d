@@ -1,0 +1,3 @@
+/* Without -w nothing destructive is enabled. */
+BEGIN { exit(0); }
+END { stop(); }
