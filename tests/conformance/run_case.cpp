@@ -132,13 +132,13 @@ std::string check_counts(const Case& c, const Counts& counts) {
 // Twice on the same prepared object: what one run leaves behind must not show in the next.
 Outcome run_verified(const Case& c, VerifiedDifo difo, Prepare prepare, CostPolicy policy) {
   const World world(c);
-  MockHost host = world.host;
   const std::vector<dif::Variable> declared = difo.difo().variables;
   const auto prepared = prepare(std::move(difo), policy);
   Outcome outcome;
   for (int round = 0; round < 2; round++) {
     VariableState variables(declared, world.limits);
     MachineState state(variables, world.limits);
+    MockHost host = world.host;
     state.begin_firing(world.firing, host);
     const uint64_t value = prepared->run(state);
     outcome.problem += check_end(c, state, value);

@@ -24,11 +24,14 @@ __attribute__((noinline)) void step(int round, volatile char* text) { __asm__ vo
 __attribute__((noinline)) void begin(uint64_t cpu) { __asm__ volatile("" : : "r"(cpu) : "memory"); }
 __attribute__((noinline)) void end(uint64_t cpu) { __asm__ volatile("" : : "r"(cpu) : "memory"); }
 // Bytes that cannot be read, or not all, or not written, as their names say.
-__attribute__((noinline)) void look(const char* unmapped, const char* half, const char* no_nul, const char* kernel, char* constant) {
+__attribute__((noinline)) void look(const char* unmapped, const char* half, const char* no_nul, const char* kernel,
+                                    char* constant) {
   __asm__ volatile("" : : "r"(unmapped), "r"(half), "r"(no_nul), "r"(kernel), "r"(constant) : "memory");
 }
 
-__attribute__((noinline)) void report(int count, volatile char* text) { __asm__ volatile("" : : "r"(count), "r"(text) : "memory"); }
+__attribute__((noinline)) void report(int count, volatile char* text) {
+  __asm__ volatile("" : : "r"(count), "r"(text) : "memory");
+}
 
 static void wait_for_a_change(int most, int known) {
   for (int i = 0; i < most && signals == known && word[0] == 'b'; i++) usleep(1000);
@@ -38,10 +41,9 @@ static void show_bad_memory(void) {
   const size_t page = 4096;
   char* pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(pages, 'x', 2 * page);
-  munmap(pages + 2 * page, page);
+  mprotect(pages + 2 * page, page, PROT_NONE);
   char* constant = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   look((char*)16, pages + 2 * page - 4, pages, (char*)0xffffffff81000000u, constant);
-  munmap(pages, 2 * page);
 }
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 /* Addresses that are not mapped, mapped in half, without a NUL to their end, and the kernel's: a fault of its clause each.
- * run: -c '{programs}/victim 0'
+ * run: -c '{programs}/victim 1 5000'
  * needs: uprobes
  */
 #pragma D option quiet

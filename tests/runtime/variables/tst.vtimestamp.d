@@ -4,6 +4,7 @@
  * needs: uprobes
  */
 #pragma D option quiet
+self uint64_t last;
 pid$target:victim:begin:entry { self->begin = arg0; self->at = vtimestamp; }
 pid$target:victim:end:entry
 {
