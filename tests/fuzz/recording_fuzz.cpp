@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/replay.h"
+#include "tests/fuzz/run_recording.h"
 
 namespace dvm::runtime {
 namespace {
@@ -51,7 +52,11 @@ class RecordingFuzz : public testing::Test {
     writer.write(firing);
   }
 
-  void replay(const std::string& bytes) { (fuzz::replay(file_, bytes) ? replayed_ : refused_)++; }
+  void replay(const std::string& bytes) {
+    const bool is_sound = fuzz::replay(file_, bytes);
+    (is_sound ? replayed_ : refused_)++;
+    if (is_sound) fuzz::run_recording(file_, bytes);
+  }
 
   void run(unsigned seed, bool sealed) {
     std::mt19937 random(seed);

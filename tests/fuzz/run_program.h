@@ -2,6 +2,7 @@
 // A program from anywhere in a session of its own: enabled, fired on, and read by the consumer, without processes or files.
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ class FewFirings final : public runtime::Instrument {
 
  private:
   static constexpr unsigned kTimes = 3;
+  static constexpr int32_t kCpus[kTimes] = {0, -1, 70};  // one that is here, one that cannot be, one of another machine
 
   void fire(runtime::EventSink& sink, uint32_t id, unsigned round) {
     vm::Firing firing;
@@ -40,7 +42,7 @@ class FewFirings final : public runtime::Instrument {
     firing.timestamp = now_ += 1000;
     firing.pid = 1 << 30;  // no process has this number, so late reads fail and nothing can be harmed
     firing.tid = static_cast<int32_t>(1 + round);
-    firing.cpu = static_cast<int32_t>(round);
+    firing.cpu = kCpus[round];
     firing.execname = "fuzz";
     firing.args = {round, 0x1000, 0x1004, ~uint64_t{0}, 0xffff800000000000};
     firing.memory = memory_;
@@ -91,29 +93,42 @@ inline dif::Program on_known_probes(dif::Program program) {
   return program;
 }
 
-// True when the program ran, false when it was refused, for a reason. Nothing destructive is ever allowed.
-inline bool run_program(const dif::Program& program) {
-  File out, err;
-  runtime::HandleConfig config;
-  config.options = small_options();
-  config.out = out.get();
-  config.err = err.get();
-  runtime::Handle handle(config);
-  for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));
-  handle.discover({"dtrace", "", "", ""});
-  for (const char* function : {"main", "work"})
-    handle.catalog().add({0, "pid1", "a.out", function, "entry", runtime::UprobeSite{"a.out", 1, false, 1 << 30}});
-  auto owned = std::make_unique<FewFirings>();
-  const FewFirings& instrument = *owned;
-  handle.add_instrument(std::move(owned));
+// Until the instrument has no more to fire. True when the program ran, false when it was refused, for a reason.
+inline bool run_to_the_end(runtime::Handle& handle, const dif::Program& program, const std::function<bool()>& has_more) {
   std::vector<runtime::Refused> refused;
   Status status = handle.enable(program);
   if (status) status = handle.go(refused);
   require(!!status || !status.error().message.empty(), "what is refused is refused for a reason");
   if (!status) return false;
-  while (instrument.has_probes() && handle.work()) continue;
+  while (has_more() && handle.work()) continue;
   require(!!handle.stop(), "the end needs nothing that could fail");
   return true;
+}
+
+// Nothing destructive is ever allowed.
+inline runtime::HandleConfig small_config(const File& out, const File& err) {
+  runtime::HandleConfig config;
+  config.options = small_options();
+  config.out = out.get();
+  config.err = err.get();
+  return config;
+}
+
+inline void add_own_probes(runtime::Handle& handle) {
+  for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));
+  handle.discover({"dtrace", "", "", ""});
+}
+
+inline bool run_program(const dif::Program& program) {
+  File out, err;
+  runtime::Handle handle(small_config(out, err));
+  add_own_probes(handle);
+  for (const char* function : {"main", "work"})
+    handle.catalog().add({0, "pid1", "a.out", function, "entry", runtime::UprobeSite{"a.out", 1, false, 1 << 30}});
+  auto owned = std::make_unique<FewFirings>();
+  const FewFirings& instrument = *owned;
+  handle.add_instrument(std::move(owned));
+  return run_to_the_end(handle, program, [&] { return instrument.has_probes(); });
 }
 
 }  // namespace dvm::fuzz
