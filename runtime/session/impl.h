@@ -53,7 +53,7 @@ struct Handle::Impl final : EventSink {
   bool is_running = false, is_stopped = false;
   Status failure;
   Rate switching, aggregating, reporting, cleaning;
-  Clock idle_wait = kBusyWait;
+  Clock idle_wait = kBusyWait, longest_wait = kIdleWait;
   Drops reported;
   unsigned drop_reports = 0;
   uint64_t events = 0;

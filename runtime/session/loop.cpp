@@ -31,7 +31,7 @@ void Handle::Impl::wait(Clock until) {
   Clock now = read_clock(CLOCK_MONOTONIC);
   for (Instrument* instrument : active) until = std::min(until, instrument->next_deadline());
   if (!active.empty()) until = std::min(until, now + idle_wait);
-  idle_wait = std::min(idle_wait * 2, kIdleWait);
+  idle_wait = std::min(idle_wait * 2, longest_wait);
   if (until <= now) return;
   timespec time{static_cast<time_t>((until - now) / 1'000'000'000), static_cast<long>((until - now) % 1'000'000'000)};
   pollfd waker{wake, POLLIN, 0};

@@ -113,13 +113,15 @@ void Handle::Impl::index_probes() {
     if (is_error_probe(*probe.probe)) session.error_probe = &probe;
 }
 
-// While the processes are there to be looked at.
+// While the processes are there to be looked at. What acts on them should do so soon.
 void Handle::Impl::learn_processes() {
   if (config.is_replay) return;
+  const bool is_destructive = !enabling.destructive_action().empty();
+  if (is_destructive) longest_wait = kBusyWait;
   for (const ProbeEcbs& probe : enabling.probes())
     if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) {
       consumer.symbols().learn(site->pid);
-      host.learn(site->pid);
+      if (is_destructive) host.learn(site->pid);
     }
 }
 
