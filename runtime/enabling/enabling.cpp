@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint32_t kMostRecord = 1u << 30;
 constexpr uint32_t kMostStackFrames = 65536;
+constexpr uint64_t kMostVariables = 1u << 26;  // bytes of variables that are structures, all together
 
 struct Maker {
   const dif::Options& options;
@@ -130,7 +131,33 @@ RecordAction plain_function(const dif::ActDesc& desc, bool is_keyless_count) {
   return is_keyless_count ? record_keyless_count<Unaccounted> : record_function<Unaccounted>(desc.kind);
 }
 
+// Whether one of the arguments of an action's row is a value that it cannot do without.
+bool wants_value(std::string_view arguments) {
+  while (!arguments.empty()) {
+    const std::string_view word = arguments.substr(0, arguments.find(' '));
+    arguments.remove_prefix(std::min(arguments.size(), word.size() + 1));
+    if (word != "fmt" && word != "agg" && word != "..." && !word.ends_with('?')) return true;
+  }
+  return false;
+}
+
 // What the description promises must hold, whoever made it: nothing later checks it again.
+Status check_arguments(const dif::ActDesc& desc) {
+  const dif::ActionInfo* info = dif::find_action(desc.kind);
+  if (info && desc.key_count != 0) return Error{fmt::format("{}( ) has no keys", info->name)};
+  if (info && wants_value(info->arguments) && desc.args.empty())
+    return Error{fmt::format("{}( ) lacks its argument", info->name)};
+  return {};
+}
+
+Status check_variables(const dif::Program& program) {
+  uint64_t bytes = 0;
+  for (const dif::Variable& variable : program.variables)
+    if (variable.type.kind == dif::TypeKind::bytes) bytes += variable.type.size;
+  if (bytes > kMostVariables) return Error{fmt::format("its variables are too large: {} bytes", bytes)};
+  return {};
+}
+
 Status check_aggregating(const dif::ActDesc& desc, const Aggregation* aggregation) {
   const AggregateFunction* function = find_aggregate(desc.kind);
   if (function == nullptr) return {};
@@ -220,6 +247,7 @@ Result<Action> Enabling::Draft::make_action(Enabling& enabling, const dif::ActDe
     if (action.aggregation == nullptr) return Error{"it names an aggregation that the program does not declare"};
   }
   if (!dif::find_aggregation(desc.kind)) action.aggregation = nullptr;
+  if (Status sound = check_arguments(desc); !sound) return sound.error();
   if (Status sound = check_aggregating(desc, action.aggregation); !sound) return sound.error();
   for (const dif::RecDesc& arg : desc.args) {
     Result<Value> value = make_value(arg, maker);
@@ -276,6 +304,7 @@ Status Enabling::add(const dif::Program& program, const Matches& matches, const 
   draft.program.push_back(program);
   set_frames(draft.program.front(), options);
   Maker maker{options, policy};
+  if (Status status = check_variables(program); !status) return status;
   if (Status status = draft.add_aggregations(*this); !status) return status;
   unsigned clause = clauses_;
   for (const dif::EcbDesc& desc : draft.program.front().clauses)

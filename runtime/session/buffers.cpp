@@ -67,6 +67,7 @@ Status Handle::Impl::allocate_buffers() {
     return status;
   if (plan.set_apart > plan.bytes) return Error{"END enablings exceed size of principal buffer"};
   if (enabling.largest_record() > plan.bytes) return Error{"Enabling exceeds size of buffer"};
+  if (enabling.largest_key() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
   return fit(dif::Option::aggsize, "aggregation size", [this](size_t size) { return session.aggregations.allocate(size); });
 }
 

@@ -1,5 +1,5 @@
 /* The working directory and root of the process, the place of its CPU, and who its ancestors are.
- * run: -c '{programs}/victim 1'
+ * run: -c '{programs}/victim 1 5000'
  * needs: uprobes
  */
 #pragma D option quiet

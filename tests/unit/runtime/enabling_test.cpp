@@ -98,6 +98,39 @@ TEST_F(Fixture, AbsurdValuesAreRefused) {
   EXPECT_NE(error({clause("BEGIN", {action(Action::trace, {constant(1, odd)})})}), "");
 }
 
+TEST_F(Fixture, ActionsMustHaveWhatTheyNeed) {
+  for (const Action kind : {Action::raise, Action::chill, Action::exit, Action::trace, Action::tracemem, Action::commit})
+    EXPECT_NE(error({clause("BEGIN", {action(kind)})}), "");
+  dif::ActDesc keyed = print("%d", {constant(1)});
+  keyed.key_count = 12'000'000;
+  EXPECT_EQ(error({clause("BEGIN", {keyed})}), "could not enable dt_clause_0: printf( ) has no keys");
+  EXPECT_EQ(error({clause("BEGIN", {action(Action::stop)})}), "");
+}
+
+TEST(Going, AKeyMustFitTheAggregationBuffer) {
+  Session session;
+  session.set("aggsize", "1k");
+  const dif::DataType large{dif::TypeKind::bytes, false, false, 4096, ""};
+  EXPECT_EQ(session.start({clause("BEGIN", {aggregate(Action::agg_count, 1, {constant(1, large)}, 1)})},
+                          {declare(1, Action::agg_count, {large})}),
+            "Enabling exceeds size of buffer");
+}
+
+TEST(Going, DestructiveSubroutinesNeedTheOptionToo) {
+  dif::Difo difo = constant(0);
+  difo.text.insert(difo.text.begin() + 1, 3, dif::Instruction::registers(dif::Opcode::pushtv, 0, 0, 1));
+  difo.text.insert(difo.text.begin() + 4, dif::Instruction::indexed(dif::Opcode::call, 13, 1));  // copyout
+  for (const bool is_predicate : {false, true}) {
+    Session session;
+    dif::EcbDesc desc = clause("BEGIN", {});
+    if (is_predicate)
+      desc.predicate = dif::PredDesc{difo};
+    else
+      desc.actions = {action(Action::expression, {difo})};
+    EXPECT_EQ(session.start({desc}), "Destructive actions not allowed");
+  }
+}
+
 TEST(Going, DestructiveActionsNeedTheOption) {
   Session session;
   dif::EcbDesc desc = clause("BEGIN", {command("true")});
