@@ -53,7 +53,9 @@ class ProcessHost final : public vm::Host {
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
     return size;
   }
-  bool write(uint64_t address, std::span<const std::byte> from) noexcept override { return memory_.write(pid_, address, from); }
+  bool write(uint64_t address, std::span<const std::byte> from) noexcept override {
+    return memory_.write(memory_of_, address, from);
+  }
   bool signal(int64_t number) noexcept override { return !is_replay_ && signals_.send(pid_, number); }
   bool descends_from(int64_t ancestor) noexcept override {
     constexpr int kMostGenerations = 1000;  // a number may have been used again meanwhile, which makes no end certain

@@ -1,5 +1,5 @@
-// Any bytes as a program file, behind a right size and checksum: without them hardly an input would get past these. What can be read
-// is enabled, fired on and printed.
+// Any bytes as a program file, behind a right size and checksum: without them hardly an input would get past these. What can be
+// read is enabled, fired on and printed.
 
 #include "tests/fuzz/read_program.h"
 #include "tests/fuzz/run_program.h"
@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);
   fuzz::seal_program(bytes);
   if (!fuzz::read_program(bytes)) return 0;
-  for (const dif::NamedProgram& program : dif::from_bytes(bytes)->programs) fuzz::run_program(fuzz::on_known_probes(program.program));
+  for (const dif::NamedProgram& program : dif::from_bytes(bytes)->programs)
+    fuzz::run_program(fuzz::on_known_probes(program.program));
   return 0;
 }
