@@ -72,8 +72,8 @@ void print_subroutines() {
   fmt::print("\n## Subroutines\n\nA `?` marks an argument that may be left out.\n\n");
   fmt::print("| number | subroutine | arguments | result | meaning |\n|---|---|---|---|---|\n");
   for (const SubroutineInfo& row : kSubroutines)
-    fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, row.result,
-               with_reason(row.text, row.unsupported));
+    fmt::print("| {} | `{}` | {} | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, row.result,
+               with_reason(row.text, row.unsupported), row.destructive ? "; destructive" : "");
 }
 
 void print_variables() {
