@@ -35,7 +35,7 @@ class ProcessHost final : public vm::Host {
     recorded_.begin(firing.late);
   }
   // Before it is traced, so that it can be signalled. Consumer context.
-  void learn(int32_t pid) { signals_.learn(pid); }
+  void hold(int32_t pid) { signals_.learn(pid); }
   uint64_t late_reads() const { return late_reads_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {

@@ -121,7 +121,8 @@ void Handle::Impl::learn_processes() {
   for (const ProbeEcbs& probe : enabling.probes())
     if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) {
       consumer.symbols().learn(site->pid);
-      if (is_destructive) host.learn(site->pid);
+      host.learn(site->pid);
+      if (is_destructive) host.hold(site->pid);
     }
 }
 
