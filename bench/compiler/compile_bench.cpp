@@ -116,7 +116,14 @@ void warm(benchmark::State& state) {
     if (!compile_once(text)) state.SkipWithError("does not compile");
   state.SetLabel(fmt::format("{} lines", state.range(0)));
 }
-BENCHMARK(warm)->Name("compiler/warm")->Arg(1)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
+BENCHMARK(warm)
+    ->Name("compiler/warm")
+    ->MeasureProcessCPUTime()
+    ->Arg(1)
+    ->Arg(100)
+    ->Arg(1000)
+    ->Arg(10000)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
