@@ -163,25 +163,30 @@ ExprPtr ExprChecker::check(Postfix& e) {
   return nullptr;
 }
 
-// A variable of the script with the name of an enumerator that the other operand may have.
-bool ExprChecker::is_ambiguous(Binary& e) {
+// `x == TAG` where x has an enumeration of the program: TAG is one of its enumerators, and needs no backquote. Anywhere else a bare
+// name is a variable of D, so that a misspelt variable never becomes a constant of some library. False: ambiguous, and reported.
+bool ExprChecker::resolve_enumerator(Binary& e) {
   const auto* name = as<Identifier>(e.right.get());
   const bool compares = e.op >= Op::less && e.op <= Op::not_equal;
-  if (!name || !compares || cls(e.left->type) != TypeClass::enumeration) return false;
+  if (!name || !compares || cls(e.left->type) != TypeClass::enumeration) return true;
+  ExprPtr enumerator = target_constant(name->where, "", name->name);
+  if (!enumerator || !is_same(enumerator->type, e.left->type)) return true;
   const Symbol* symbol = s_.symbols.find(dif::Scope::global, name->name);
-  const ExprPtr enumerator = symbol ? target_constant(name->where, "", name->name) : nullptr;
-  if (!enumerator || !is_same(enumerator->type, e.left->type)) return false;
+  if (!symbol) {
+    e.right = std::move(enumerator);
+    return true;
+  }
   fail(e);
   fail(*e.right, Tag::D_IDENT_AMBIG,
        fmt::format("ambiguous use of operator {}: {} is both a {} enum tag and a global {}", token(e.op), name->name,
                    e.left->type->name, symbol->is_array ? "array" : "scalar"),
        {fmt::format("the program's is `{}", name->name)});
-  return true;
+  return false;
 }
 
 ExprPtr ExprChecker::check(Binary& e) {
   check(e.left);
-  if (is_ambiguous(e)) return nullptr;
+  if (!resolve_enumerator(e)) return nullptr;
   check(e.right);
   if (is_error(e.left->type) || is_error(e.right->type)) {
     fail(e);

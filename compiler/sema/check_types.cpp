@@ -117,13 +117,12 @@ void ExprChecker::undefined(Identifier& e) {
   std::vector<std::string> hints = near_hints(e.name, known);
   for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
     if (s_.symbols.find(scope, e.name)) hints.push_back(fmt::format("did you mean '{}{}'?", prefix(scope), e.name));
+  if (target_constant(e.where, "", e.name)) hints.push_back(fmt::format("the program has an enumerator `{}", e.name));
   fail(e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: Unknown variable name", e.name), std::move(hints));
 }
 
 ExprPtr ExprChecker::check(Identifier& e) {
   Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name);
-  if (!symbol && !is_function(e.name))
-    if (ExprPtr found = target_constant(e.where, "", e.name)) return found;
   if (!symbol) {
     undefined(e);
     return nullptr;

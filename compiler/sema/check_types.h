@@ -95,7 +95,7 @@ class ExprChecker {
   ExprPtr translated_member(Member& e, Translate& from);
 
   // check_operators.cpp
-  bool is_ambiguous(Binary& e);
+  bool resolve_enumerator(Binary& e);
 
   // check_call.cpp
   bool check_alloca(const Call& e);

@@ -15,7 +15,7 @@ pid1:a.out:visit:entry
 	number = `counter;
 	address = &a.out`bare;
 	element = a.out`table[2];
-	constant = GREEN;
+	constant = args[0]->next->color == GREEN ? 1 : 2;
 	scoped = a.out`GREEN;
 	size = sizeof (struct node) + offsetof(struct node, y) + sizeof (struct color);
 	text = stringof(args[0]->name);
