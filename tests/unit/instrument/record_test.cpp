@@ -207,9 +207,9 @@ TEST(Record, AStringThatFillsItsSizeHasNoNul) {
 TEST(Record, CheapClausesStayCheap) {
   const auto instructions = [](const RecordLayout& layout) { return make_capture_program(layout, {3, 4}, {1, 2}).size(); };
   const RecordLayout count = layout_of({}), by_string = layout_of({{0, true, 0, 257}});
-  EXPECT_LE(instructions(count), 22u);
+  EXPECT_LE(instructions(count), 26u);  // eight of them only run where a record finds no room
   EXPECT_EQ(count.size, 8u);
-  EXPECT_LE(instructions(by_string), 56u);
+  EXPECT_LE(instructions(by_string), 60u);
   EXPECT_EQ(by_string.least, 24u);
 }
 
