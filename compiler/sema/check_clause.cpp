@@ -9,6 +9,7 @@
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/expand_probes.h"
 #include "compiler/sema/split_conditions.h"
+#include "compiler/sema/split_descriptions.h"
 
 namespace dvm::compiler {
 
@@ -44,9 +45,7 @@ void check_size(const CheckedClause& clause, Session& s) {
             fmt::format("clause has {} probe descriptions: at most {} are possible", clause.probes.size(), kMaxProbes));
 }
 
-}  // namespace
-
-void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
+void check_one(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   CheckedClause base;
   base.where = clause.where;
   expand_probes(clause, base, s);
@@ -65,6 +64,16 @@ void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
     expand_translations(checked, s);
     s.diagnostics.set_region("");
     to.push_back(std::move(checked));
+  }
+}
+
+}  // namespace
+
+void check_clause(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
+  const unsigned errors = s.diagnostics.errors();
+  for (Clause& one : split_descriptions(std::move(clause))) {
+    check_one(one, s, to);
+    if (s.diagnostics.errors() != errors) return;  // the next description would have most of them again
   }
 }
 

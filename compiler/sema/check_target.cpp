@@ -89,7 +89,7 @@ class ArgumentList {
     return fail(
         Tag::D_ARGS_MULTI,
         fmt::format("args[ ] may not be referenced because probe description {} matches an unstable set of probes", spell(probe)),
-        {"the probes have arguments of different types: write a clause for each, or use arg0 to arg9"});
+        {"the probes have arguments of different types: write a description for each, or use arg0 to arg9"});
   }
   const dif::ArgumentDesc* out_of_range(size_t index, size_t count) {
     const std::string hint = count == 0 ? "the probe has no typed arguments" : fmt::format("the last is args[{}]", count - 1);

@@ -1,0 +1,17 @@
+#pragma once
+// A clause that reads args[] is checked for each of its probe descriptions by itself, as DTrace does it: what an argument is
+// depends on the probes that the description matches.
+//
+//   f:entry, g:entry { trace(args[0]->name); }    f:entry { trace(args[0]->name); }  g:entry { trace(args[0]->name); }
+
+#include <vector>
+
+#include "compiler/ast/ast.h"
+
+namespace dvm::compiler {
+
+// Takes the clause. One that does not name args, or has one description, stays as it is; args in the body of an inline is not
+// seen.
+std::vector<Clause> split_descriptions(Clause&& clause);
+
+}  // namespace dvm::compiler
