@@ -163,8 +163,9 @@ ExprPtr ExprChecker::check(Postfix& e) {
   return nullptr;
 }
 
-// `x == TAG` where x has an enumeration of the program: TAG is one of its enumerators, and needs no backquote. Anywhere else a bare
-// name is a variable of D, so that a misspelt variable never becomes a constant of some library. False: ambiguous, and reported.
+// `x == TAG` where x has an enumeration of the program: TAG is one of its enumerators, and needs no backquote. Anywhere else a
+// bare name is a variable of D, so that a misspelt variable never becomes a constant of some library. False: ambiguous, and
+// reported.
 bool ExprChecker::resolve_enumerator(Binary& e) {
   const auto* name = as<Identifier>(e.right.get());
   const bool compares = e.op >= Op::less && e.op <= Op::not_equal;

@@ -115,7 +115,10 @@ bool starts_from_zero(const MemoryNeed& need) {
   return need.base.starts_from_zero() || (need.sized_by && need.sized_by->starts_from_zero());
 }
 
-uint16_t argument_bit(const Word& word) { return word.starts_from_zero() ? 0 : static_cast<uint16_t>(1u << word.arg); }
+uint16_t argument_bit(const Word& word) {
+  const unsigned bit = word.starts_from_zero() ? 0 : 1u << word.arg;
+  return static_cast<uint16_t>(bit);
+}
 
 }  // namespace
 
