@@ -84,12 +84,24 @@ void show(const std::vector<compiler::Diagnostic>& diagnostics, const std::vecto
     fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), with_tags));
 }
 
+// The arguments of cpp, by flags and by -x; none without -C.
+std::optional<std::vector<std::string>> preprocessor_arguments(const ScriptOptions& given) {
+  dif::Options options;
+  for (const std::string& setting : given.settings) (void)set_option(options, setting);  // where all are set errors are reported
+  if (!given.preprocess && options[dif::Option::cpp] <= 0) return {};
+  std::vector<std::string> arguments = given.preprocessor;
+  for (const auto& [flag, option] :
+       {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
+    for (const std::string& text : options.texts(option)) arguments.push_back(flag + text);
+  if (given.show_headers || options[dif::Option::cpphdrs] > 0) arguments.emplace_back("-H");
+  return arguments;
+}
+
 Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOptions& options) {
-  if (!options.preprocess) return {};
-  std::vector<std::string> arguments = options.preprocessor;
-  if (options.show_headers) arguments.emplace_back("-H");
+  const std::optional<std::vector<std::string>> arguments = preprocessor_arguments(options);
+  if (!arguments) return {};
   for (compiler::Source& source : sources) {
-    const Status done = preprocess(source, arguments);
+    const Status done = preprocess(source, *arguments);
     if (done) continue;
     compiler::Diagnostic d;
     d.file = source.name, d.tag = "D_SYNTAX", d.message = done.error().message;
@@ -297,6 +309,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.macros = macro_values(against.target);
   how.default_arguments = options[dif::Option::defaultargs] != 0;
   how.refuse_unused_arguments = options[dif::Option::argref] == 0;
+  how.allow_empty = options[dif::Option::empty] > 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
   how.keep_target = against.keep_target;
   how.print_tree = given.print_tree;

@@ -38,13 +38,11 @@ struct CheckItem {
   void operator()(Clause& c) const { check_clause(c, session, job.clauses); }
 };
 
-void parse_program(Job& job, TypeNames& type_names, Diagnostics& diagnostics) {
+void parse_program(Job& job, TypeNames& type_names, bool may_be_empty, Diagnostics& diagnostics) {
   diagnostics.set_source(&job.file);
   const unsigned errors = diagnostics.errors();
   job.unit = parse(job.file, type_names, diagnostics);
-  const bool has_clause =
-      std::any_of(job.unit.items.begin(), job.unit.items.end(), [](const Item& i) { return std::holds_alternative<Clause>(i); });
-  if (!has_clause && errors == diagnostics.errors() && job.unit.items.empty())
+  if (errors == diagnostics.errors() && job.unit.items.empty() && !may_be_empty)
     diagnostics.error(Tag::D_EMPTY, {}, "empty D program translation unit");
 }
 
@@ -158,7 +156,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   if (!compile_libraries(libraries, sources, type_names, session)) return result;
   session.symbols.set_version(session.options.version);
   add_argument_types(session, type_names);
-  for (Job& job : jobs) parse_program(job, type_names, diagnostics);
+  for (Job& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
   for (Job& job : jobs) check_source(job, session);
   if (!jobs.empty()) check_arguments(session);
   if (!diagnostics.failed())

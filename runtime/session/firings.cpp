@@ -13,6 +13,7 @@ const ProbeEcbs* Handle::Impl::find(uint32_t probe_id) const noexcept {
 }
 
 void Handle::Impl::fire(vm::Firing& firing) noexcept {
+  if (only_cpu >= 0 && firing.cpu != only_cpu) return;
   if (const ProbeEcbs* probe = find(firing.probe_id)) {
     events++;
     deliver(*probe, firing);

@@ -56,6 +56,7 @@ struct Handle::Impl final : EventSink {
   Clock idle_wait = kBusyWait, longest_wait = kIdleWait;
   Drops reported;
   unsigned drop_reports = 0;
+  int64_t only_cpu = -1;  // -x cpu; -1: all
   uint64_t events = 0;
 
   uint64_t fire_ticks = 0;

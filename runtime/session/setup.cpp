@@ -153,6 +153,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (impl.config.cost == vm::CostPolicy::blocks) impl.fire_one = fire_probe<OnSample>;
   if (impl.config.cost == vm::CostPolicy::time) impl.fire_one = fire_probe<OnAlways>;
   impl.index_probes();
+  impl.only_cpu = impl.config.options[dif::Option::cpu];
   if (impl.accounts()) TickStamp::calibrate();
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);

@@ -48,6 +48,15 @@ class Command(unittest.TestCase):
         self.assertIn("bufsize", run("-b", "eight", "-n", "BEGIN { exit(0); }").stderr)
         self.assertEqual(run("-q", "-b", "64k", "-n", "BEGIN { exit(0); }").returncode, 0)
 
+    def test_options_name_what_flags_do(self):
+        text = "BEGIN { trace(N); exit(0); }"
+        result = run("-q", "-x", "cpp", "-x", "define=N=M", "-x", "define=M=7", "-n", text)
+        self.assertEqual((result.stdout, result.returncode), ("7\n", 0), result.stderr)
+        result = run("-q", "-x", "cpp", "-x", "define=N=M", "-x", "undef=N", "-n", text)
+        self.assertIn("failed to resolve N", result.stderr)
+        self.assertEqual(run("-q", "-x", "empty", "-n", "", "-n", "BEGIN { exit(0); }").returncode, 0)
+        self.assertIn("empty D program", run("-q", "-n", "", "-n", "BEGIN { exit(0); }").stderr)
+
     def test_B_has_no_effect_and_says_so(self):
         result = run("-q", "-B", "-n", "BEGIN { exit(0); }")
         self.assertEqual(result.returncode, 0)

@@ -39,6 +39,7 @@ struct CompileOptions {
   std::vector<std::string> arguments;         // $0, $1, ...: $0 is the script's name
   std::map<std::string, std::string> macros;  // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
   bool default_arguments = false;             // -x defaultargs
+  bool allow_empty = false;                   // -x empty: a source may hold nothing
   bool allow_zero_matches = false;            // -Z, -x zdefs
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   bool keep_target = false;                   // $target stays in probe descriptions
