@@ -262,7 +262,7 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   process_count_++;
   new_processes_.push_back(*place);
   read_process_ids(firing.pid, process.ids);
-  std::memcpy(process.name.data(), firing.execname.data(), std::min(firing.execname.size(), process.name.size() - 1));
+  firing.execname.copy(process.name.data(), process.name.size() - 1);  // the rest of the name is 0 already
 }
 
 void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
