@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);
   fuzz::seal_program(bytes);
   if (!fuzz::read_program(bytes)) return 0;
-  for (const dif::NamedProgram& program : dif::from_bytes(bytes)->programs)
-    fuzz::run_program(fuzz::on_known_probes(program.program));
+  const auto file = dif::from_bytes(bytes);
+  for (const dif::NamedProgram& program : file->programs) fuzz::run_program(fuzz::on_known_probes(program.program));
   return 0;
 }
