@@ -1,5 +1,5 @@
 /* copyout() and copyoutstr() change the process after the firing; a copyin() behind them reads what was written. What may not be
- * written is an invalid address.
+ * written is an invalid address. The process waits for its first byte to change, so that one is written last.
  * run: -w -c '{programs}/victim 1 5000'
  * needs: uprobes
  */
@@ -11,11 +11,12 @@ pid$target:victim:look:entry { copyoutstr("x", 0, 0); printf("of nothing, nowher
 pid$target:victim:step:entry
 {
 	printf("[%s] ", copyinstr(arg1));
-	this->text = (char *)alloca(3);
-	this->text[0] = 'a'; this->text[1] = 'f'; this->text[2] = 't';
-	copyout(this->text, arg1, 3);
+	this->text = (char *)alloca(2);
+	this->text[0] = 'f'; this->text[1] = 't';
+	copyout(this->text, arg1 + 1, 2);
 	copyoutstr("er and more", arg1 + 3, 3);
 	copyoutstr("", arg1 + 5, 1);
+	copyoutstr("a", arg1, 1);
 	printf("[%s]\n", copyinstr(arg1));
 }
 pid$target:victim:report:entry { printf("%d signals, %s\n", arg0, copyinstr(arg1)); }
