@@ -15,6 +15,7 @@ if(DVM_BPF)
     instrument/uprobe/cpu_clock.cpp
     instrument/uprobe/kernel.cpp
     instrument/uprobe/record.cpp
+    instrument/uprobe/site_shape.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/uprobe_instrument.cpp)

@@ -2,19 +2,24 @@
 // A probe: the four-part name, its id, and the site where a firing comes from.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "runtime/catalog/operand.h"
+
 namespace dvm::runtime {
 
-// Fires when some process reaches this file offset (of a function's entry), or returns from the function there.
+// Fires when some process reaches this file offset, of a function's entry or inside of it, or returns from the function there.
 struct UprobeSite {
   std::string path;     // of the file as dvm can open it, e.g. /proc/PID/root/usr/lib/libc.so.6
   uint64_t offset = 0;  // in the file
   bool is_return = false;
   int32_t pid = 0;                       // the process it belongs to, never 0
   std::vector<uint64_t> more_offsets{};  // of other functions with the same name in the file: static ones, older versions
+  int32_t stack_moved = 0;               // of an entry: bytes from %rsp to the return address there
+  std::optional<Operands> inside{};      // within a function: its arguments there
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

@@ -3,6 +3,7 @@
 
 #include <asm/ptrace.h>
 
+#include <bit>
 #include <cstddef>
 
 #include "runtime/instrument/uprobe/emitter.h"
@@ -12,11 +13,12 @@ namespace {
 
 constexpr int kAttempts = 3;  // slow rounds before memory counts as unreadable
 constexpr int32_t kPage = 4096;
-constexpr unsigned kStackArgument = 6;  // the first argument that is passed on the stack
 
-constexpr std::array<int16_t, kStackArgument> kArgumentRegisters = {offsetof(pt_regs, rdi), offsetof(pt_regs, rsi),
-                                                                    offsetof(pt_regs, rdx), offsetof(pt_regs, rcx),
-                                                                    offsetof(pt_regs, r8),  offsetof(pt_regs, r9)};
+constexpr int16_t at_saved(uint8_t word) { return static_cast<int16_t>(8 * word); }
+
+bool lies_in_memory(const RecordLayout& layout, unsigned n) {
+  return layout.args[n] != 0 && layout.shape.args[n].kind == Operand::Kind::memory;
+}
 
 // Registers throughout: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the attempts made. The
 // stack: a byte to fault pages into, or a pid pair, at fp-8; below it the record, or else the addresses of what the slow part
@@ -144,41 +146,48 @@ class CaptureProgram : Emitter {
 
   void arguments() {
     if (layout_.zero) store(r7, at16(layout_.zero), 0);
-    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)  // the slow part may use them before they are read
-      if (layout_.args[n]) store(r7, at16(layout_.args[n]), 0);
+    for (unsigned n = 0; n < layout_.args.size(); n++)  // the slow part may use them before they are read
+      if (lies_in_memory(layout_, n)) store(r7, at16(layout_.args[n]), 0);
     for (unsigned n = 0; n < layout_.args.size(); n++)
       if (layout_.args[n]) argument(n);
   }
 
   void argument(unsigned n) {
+    const Operand& operand = layout_.shape.args[n];
     const int16_t at = at16(layout_.args[n]);
-    if (layout_.kind == SiteKind::timer) return program_counter(n, at);
-    if (layout_.kind == SiteKind::return_) {
-      load(r1, r6, offsetof(pt_regs, rax));
-      return store(r7, at, r1);
-    }
-    if (n >= kStackArgument) return stack_argument(n);
-    load(r1, r6, kArgumentRegisters[n]);
+    if (operand.kind == Operand::Kind::memory) return memory_argument(n);
+    if (operand.kind == Operand::Kind::constant) load_constant(r1, operand.value);
+    if (operand.kind == Operand::Kind::counter) program_counter(r1, operand.value == 1);
+    if (operand.kind == Operand::Kind::saved) load(r1, r6, at_saved(operand.base));
+    widen(r1, operand);
     store(r7, at, r1);
   }
 
-  // arg0 of a timer is where the kernel was, arg1 where the process was; the other one is 0.
-  void program_counter(unsigned n, int16_t at) {
-    load(r2, r6, offsetof(pt_regs, rip));
-    load(r1, r6, offsetof(pt_regs, cs));
-    const Place in_process = jump_if(BPF_JSET, r1, 3);
-    if (n == 1) mov(r2, 0);
+  // Leaves of the register what counts of it.
+  void widen(Register value, const Operand& operand) {
+    if (operand.shift) shift_right(value, operand.shift);
+    if (operand.size == 8) return;
+    const int32_t unused = 64 - 8 * operand.size;
+    shift_left(value, unused);
+    operand.is_signed ? shift_right_signed(value, unused) : shift_right(value, unused);
+  }
+
+  // Where a timer interrupted the process or, if not in_process, the kernel; 0 if it was the other one.
+  void program_counter(Register to, bool in_process) {
+    load(to, r6, offsetof(pt_regs, rip));
+    load(r2, r6, offsetof(pt_regs, cs));
+    const Place was_in_process = jump_if(BPF_JSET, r2, 3);
+    if (in_process) mov(to, 0);
     const Place done = jump();
-    land(in_process);
-    if (n == 0) mov(r2, 0);
+    land(was_in_process);
+    if (!in_process) mov(to, 0);
     land(done);
-    store(r7, at, r2);
   }
 
   // A timer may have interrupted the kernel: then the context has the kernel's registers.
   void registers() {
     Register from = r6;
-    if (layout_.kind == SiteKind::timer) {
+    if (layout_.shape.kind == SiteKind::timer) {
       call(BPF_FUNC_get_current_task_btf);
       mov(r1, r0);
       call(BPF_FUNC_task_pt_regs);
@@ -195,14 +204,15 @@ class CaptureProgram : Emitter {
 
   // Bytes or an error, then the word that the frames do not tell, then the frames.
   void user_stack() {
-    if (layout_.kind == SiteKind::timer) store(r7, at16(layout_.stack + 8), 0);
-    if (layout_.kind == SiteKind::entry) {
+    if (layout_.shape.kind == SiteKind::timer || layout_.shape.kind == SiteKind::inside) store(r7, at16(layout_.stack + 8), 0);
+    if (layout_.shape.kind == SiteKind::entry) {
       record_address(r1, layout_.stack + 8);
       mov(r2, 8);
       load(r3, r6, offsetof(pt_regs, rsp));
+      if (layout_.shape.stack_moved) plus(r3, layout_.shape.stack_moved);
       call(BPF_FUNC_probe_read_user);
     }
-    if (layout_.kind == SiteKind::return_) {
+    if (layout_.shape.kind == SiteKind::return_) {
       mov(r1, r6);
       call(BPF_FUNC_get_func_ip);
       store(r7, at16(layout_.stack + 8), r0);
@@ -215,20 +225,32 @@ class CaptureProgram : Emitter {
     store(r7, at16(layout_.stack), r0);
   }
 
-  // On entry %rsp points at the return address, above it lie the arguments that found no register.
-  void stack_argument(unsigned n) {
+  void memory_argument(unsigned n) {
+    const Operand& operand = layout_.shape.args[n];
     record_address(r1, layout_.args[n]);
-    mov(r2, 8);
-    stack_argument_address(r3, n);
+    mov(r2, operand.size);
+    operand_address(r3, operand);
     call(BPF_FUNC_probe_read_user);
     const Place ok = jump_if(BPF_JSGE, r0, 0);
     to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
     land(ok);
+    if (operand.size == 8 || !operand.is_signed) return;
+    load(r1, r7, at16(layout_.args[n]));
+    widen(r1, operand);
+    store(r7, at16(layout_.args[n]), r1);
   }
 
-  void stack_argument_address(Register to, unsigned n) {
-    load(to, r6, offsetof(pt_regs, rsp));
-    plus(to, static_cast<int32_t>(8 * (n - kStackArgument + 1)));
+  // r1 and r2 are left as they are.
+  void operand_address(Register to, const Operand& operand) {
+    load_constant(to, operand.value);
+    if (operand.base != kNoWord) add_register(to, operand.base, 1);
+    if (operand.index != kNoWord) add_register(to, operand.index, operand.scale);
+  }
+
+  void add_register(Register to, uint8_t word, uint8_t scale) {
+    load(r4, r6, at_saved(word));
+    if (scale > 1) shift_left(r4, std::countr_zero(scale));
+    plus(to, r4);
   }
 
   void record_address(Register to, uint32_t offset) {
@@ -339,9 +361,9 @@ class CaptureProgram : Emitter {
     for (const Place jump : to_slow_) land(jump);
     plus(r9, 1);
     if (!layout_.is_on_stack) give_back();
-    for (unsigned n = kStackArgument; n < layout_.args.size(); n++)
-      if (layout_.args[n]) {
-        stack_argument_address(r3, n);
+    for (unsigned n = 0; n < layout_.args.size(); n++)
+      if (lies_in_memory(layout_, n)) {
+        operand_address(r3, layout_.shape.args[n]);
         fault_in();
       }
     for (size_t i = 0; i < layout_.slots.size(); i++) {
@@ -426,6 +448,13 @@ class CaptureProgram : Emitter {
 };
 
 }  // namespace
+
+bool must_sleep(const RecordLayout& layout) {
+  if (!layout.slots.empty()) return true;
+  for (unsigned n = 0; n < layout.args.size(); n++)
+    if (lies_in_memory(layout, n)) return true;
+  return false;
+}
 
 std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
                                            const TaskLayout& tasks) {

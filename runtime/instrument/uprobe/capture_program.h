@@ -46,11 +46,6 @@ std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const Pro
                                            const TaskLayout& tasks = {});
 
 // Whether the program faults pages in and so has to be loaded as sleepable.
-inline bool must_sleep(const RecordLayout& layout) {
-  if (!layout.slots.empty()) return true;
-  for (unsigned n = 6; n < layout.args.size(); n++)
-    if (layout.args[n]) return true;
-  return false;
-}
+bool must_sleep(const RecordLayout& layout);
 
 }  // namespace dvm::runtime

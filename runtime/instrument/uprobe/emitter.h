@@ -22,6 +22,8 @@ class Emitter {
   void bits_and(Register to, int32_t mask) { add(BPF_ALU64 | BPF_AND | BPF_K, to, r0, 0, mask); }
   void bits_or(Register to, Register what) { add(BPF_ALU64 | BPF_OR | BPF_X, to, what, 0, 0); }
   void shift_left(Register to, int32_t by) { add(BPF_ALU64 | BPF_LSH | BPF_K, to, r0, 0, by); }
+  void shift_right(Register to, int32_t by) { add(BPF_ALU64 | BPF_RSH | BPF_K, to, r0, 0, by); }
+  void shift_right_signed(Register to, int32_t by) { add(BPF_ALU64 | BPF_ARSH | BPF_K, to, r0, 0, by); }
 
   void load(Register to, Register base, int16_t at) { add(BPF_LDX | BPF_MEM | BPF_DW, to, base, at, 0); }
   void store(Register base, int16_t at, Register value) { add(BPF_STX | BPF_MEM | BPF_DW, base, value, at, 0); }

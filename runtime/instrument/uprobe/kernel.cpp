@@ -111,7 +111,7 @@ Result<FileDescriptor> create_counter_map() {
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout) {
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
-  const bool timer = layout.kind == SiteKind::timer;
+  const bool timer = layout.shape.kind == SiteKind::timer;
   if (!timer) options.expected_attach_type = kTraceUprobeMulti;
   if (must_sleep(layout)) options.prog_flags = BPF_F_SLEEPABLE;
   const int fd = bpf_prog_load(timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE, "dvm_capture", "GPL", code.data(),

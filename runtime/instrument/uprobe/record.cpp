@@ -66,13 +66,13 @@ std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<con
   const auto add = [&](uint64_t address) {
     if (count < layout.frames && address != 0) stack[count++] = address;
   };
-  if (layout.kind == SiteKind::return_) add(extra);
+  if (layout.shape.kind == SiteKind::return_) add(extra);
   for (size_t i = 0; i < found; i++) {
     const uint64_t address = word_at(record, layout.stack + 16 + static_cast<uint32_t>(8 * i));
-    if (layout.kind == SiteKind::entry && i == 1 && address != extra) add(extra);
+    if (layout.shape.kind == SiteKind::entry && i == 1 && address != extra) add(extra);
     add(address);
   }
-  if (layout.kind == SiteKind::entry && found == 1) add(extra);
+  if (layout.shape.kind == SiteKind::entry && found == 1) add(extra);
   return stack.first(count);
 }
 
@@ -122,18 +122,15 @@ uint16_t argument_bit(const Word& word) {
 
 }  // namespace
 
-CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind) {
-  if (kind == SiteKind::return_) {
-    needs.args &= 1u << 1;
-    std::erase_if(needs.memory, [](const MemoryNeed& need) { return !starts_from(need, [](unsigned arg) { return arg == 1; }); });
-  }
-  if (kind == SiteKind::timer) {
-    needs.args &= 0b11;
+CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
+  const uint16_t known = shape.known_args();
+  needs.args &= known;
+  if (shape.kind == SiteKind::timer) {
     needs.thread = true;  // nothing else says which process it was
     needs.memory.clear();
   }
-  std::erase_if(needs.memory, [](const MemoryNeed& need) {
-    return need.size == 0 || !starts_from(need, [](unsigned arg) { return arg < 10; });
+  std::erase_if(needs.memory, [&](const MemoryNeed& need) {
+    return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
   for (const MemoryNeed& need : needs.memory) {
     needs.args |= argument_bit(need.base);
@@ -142,9 +139,9 @@ CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind) {
   return needs;
 }
 
-RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind) {
+RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   RecordLayout layout;
-  layout.kind = kind;
+  layout.shape = shape;
   layout.cpu = possible.cpu;
   if (possible.time) layout.time = take(layout, 8);
   if (possible.vtime) layout.vtime = take(layout, 8);

@@ -27,10 +27,9 @@
 
 #include "dvm/vm/host.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
-
-enum class SiteKind : uint8_t { entry, return_, timer };
 
 inline constexpr int64_t kAbsent = -1;
 inline constexpr uint32_t kHeadBytes = 8;
@@ -49,11 +48,11 @@ struct MemorySlot {
 
 // Offsets in the record; 0: not captured, for the head lies there.
 struct RecordLayout {
-  SiteKind kind = SiteKind::entry;
+  SiteShape shape = SiteKind::entry;
   bool cpu = false;
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
-  std::array<uint32_t, 10> args{};
+  std::array<uint32_t, kArguments> args{};
   uint32_t zero = 0;           // a word that is 0, where addresses of variables start from
   uint32_t captured_args = 0;  // a bit for each
   uint32_t registers = 0;      // the first of them
@@ -65,9 +64,9 @@ struct RecordLayout {
   bool is_cut = false;          // such a record ends with a slot of variable length, whose room is not sent
 };
 
-// What can be captured at a site of this kind: a return has no arguments but arg1, its value; a timer no memory.
-CaptureNeeds possible_needs(CaptureNeeds needs, SiteKind kind);
-RecordLayout make_layout(const CaptureNeeds& possible, SiteKind kind);
+// What can be captured at a site of this shape: arguments that it has, and memory that starts from those; a timer no memory.
+CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
+RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 
 constexpr uint64_t make_cookie(uint32_t probe_id, uint16_t group) { return probe_id | static_cast<uint64_t>(group) << 32; }
 constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head); }

@@ -20,12 +20,6 @@ namespace {
 
 constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
 
-SiteKind kind_of(const Probe& probe) {
-  const auto* site = std::get_if<UprobeSite>(&probe.site);
-  if (!site) return SiteKind::timer;
-  return site->is_return ? SiteKind::return_ : SiteKind::entry;
-}
-
 // Online CPUs, from the kernel's list "0-3,5".
 std::vector<int> online_cpus() {
   std::vector<int> cpus;
@@ -80,7 +74,7 @@ class UprobeInstrument final : public Instrument {
  private:
   struct ProgramEntry {
     CaptureNeeds needs;
-    SiteKind kind;
+    SiteShape shape;
     FileDescriptor program;
   };
 
@@ -102,8 +96,8 @@ class UprobeInstrument final : public Instrument {
     const Probe& probe = *enabled.probe;
     if (enabled.needs.vtime && !start_scheduler_clock(probe, refused)) return {};
     const auto* site = std::get_if<UprobeSite>(&probe.site);
-    const SiteKind kind = kind_of(probe);
-    const auto group = find_group(possible_needs(enabled.needs, kind), kind, site ? site->pid : 0);
+    const SiteShape shape = shape_of(probe);
+    const auto group = find_group(possible_needs(enabled.needs, shape), shape, site ? site->pid : 0);
     if (!group) return group.error();
     const uint64_t cookie = make_cookie(probe.id, *group);
     if (!site) return start_clocks(std::get<TimerSite>(probe.site), group_programs_[*group], cookie);
@@ -128,25 +122,25 @@ class UprobeInstrument final : public Instrument {
     return scheduler_clock_ != nullptr;
   }
 
-  Result<uint16_t> find_group(const CaptureNeeds& needs, SiteKind kind, int32_t pid) {
-    auto program = find_program(needs, kind);
+  Result<uint16_t> find_group(const CaptureNeeds& needs, const SiteShape& shape, int32_t pid) {
+    auto program = find_program(needs, shape);
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
       if (group_programs_[i] == *program && delivery_.group(i).pid == pid) return static_cast<uint16_t>(i);
     if (group_programs_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
     group_programs_.push_back(*program);
-    return static_cast<uint16_t>(delivery_.add(make_layout(needs, kind), pid));
+    return static_cast<uint16_t>(delivery_.add(make_layout(needs, shape), pid));
   }
 
-  Result<int> find_program(const CaptureNeeds& needs, SiteKind kind) {
+  Result<int> find_program(const CaptureNeeds& needs, const SiteShape& shape) {
     for (const ProgramEntry& entry : programs_)
-      if (entry.kind == kind && entry.needs == needs) return entry.program.get();
-    const RecordLayout layout = make_layout(needs, kind);
+      if (entry.shape == shape && entry.needs == needs) return entry.program.get();
+    const RecordLayout layout = make_layout(needs, shape);
     const TaskLayout tasks = scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{};
     const auto code = make_capture_program(layout, {ring_->ring_fd(), ring_->drops_fd()}, own_pid_namespace(), tasks);
     auto program = load_program(code, layout);
     if (!program) return program.error();
-    programs_.push_back({needs, kind, std::move(*program)});
+    programs_.push_back({needs, shape, std::move(*program)});
     return programs_.back().program.get();
   }
 

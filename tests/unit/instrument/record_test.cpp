@@ -225,6 +225,26 @@ TEST(Record, LargeOnesAreMadeInTheRing) {
 }
 
 // What a record with these words for its stack decodes to.
+TEST(Record, AShapeHasTheArgumentsOfItsKind) {
+  EXPECT_EQ(SiteShape(SiteKind::entry).known_args(), 0x3ff);
+  EXPECT_EQ(SiteShape(SiteKind::return_).known_args(), 1u << 1);
+  EXPECT_EQ(SiteShape(SiteKind::inside).known_args(), 0);
+  EXPECT_EQ(SiteShape(SiteKind::timer).known_args(), 0b11);
+  EXPECT_EQ(SiteShape(SiteKind::entry).args[6], Operand::memory(saved::rsp, 8));
+  EXPECT_EQ(SiteShape(SiteKind::entry, 24).args[7], Operand::memory(saved::rsp, 40));
+}
+
+TEST(Record, WhatASiteDoesNotHaveIsNotCaptured) {
+  SiteShape shape = SiteKind::inside;
+  shape.args[2] = Operand::constant(7);
+  CaptureNeeds needs = everything();
+  needs.memory = {{2, false, 0, 8, {}}, {1, false, 0, 8, {}}};
+  const CaptureNeeds possible = possible_needs(needs, shape);
+  EXPECT_EQ(possible.args, 1u << 2);
+  ASSERT_EQ(possible.memory.size(), 1u);
+  EXPECT_EQ(possible.memory[0].base, Word(2));
+}
+
 std::vector<uint64_t> stack_of(SiteKind kind, uint16_t frames, int64_t bytes, uint64_t extra,
                                const std::vector<uint64_t>& found) {
   CaptureNeeds needs;

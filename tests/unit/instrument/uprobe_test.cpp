@@ -49,6 +49,13 @@ asm(".pushsection .text\n.globl traced_locked\n.type traced_locked, @function\nt
     "lock addq $1, (%rsp)\nlock subq $1, (%rsp)\nret\n.size traced_locked, . - traced_locked\n"
     ".globl traced_invalid\n.type traced_invalid, @function\ntraced_invalid:\n"
     ".byte 0x06\nret\n.size traced_invalid, . - traced_invalid\n.popsection");
+// With a place inside, where the arguments lie as the test below says.
+long traced_inside(const int* numbers, long, long, long, long, long, long seventh, long eighth);
+void traced_inside_here();
+asm(".pushsection .text\n.globl traced_inside\n.type traced_inside, @function\ntraced_inside:\n"
+    "push %rbx\npush %rbp\nmovabs $0x123456789abcdef0, %rax\nmov $2, %ecx\n"
+    ".globl traced_inside_here\ntraced_inside_here:\nnop\n"
+    "pop %rbp\npop %rbx\nret\n.size traced_inside, . - traced_inside\n.popsection");
 }
 
 namespace dvm::runtime {
@@ -63,12 +70,13 @@ struct Seen {
   std::string execname;
   std::vector<std::string> memory;
   std::vector<uint64_t> addresses;
+  std::vector<uint64_t> callers;
 };
 
 class Collector final : public EventSink {
  public:
   void fire(vm::Firing& firing) noexcept override {
-    Seen seen{firing, std::string(firing.execname), {}, {}};
+    Seen seen{firing, std::string(firing.execname), {}, {}, {firing.stack.begin(), firing.stack.end()}};
     for (const vm::CapturedMemory& captured : firing.memory) {
       seen.memory.emplace_back(reinterpret_cast<const char*>(captured.bytes.data()), captured.bytes.size());
       seen.addresses.push_back(captured.address);
@@ -163,6 +171,54 @@ TEST_F(Uprobe, TenArgumentsAndTheReturnValue) {
   EXPECT_EQ(seen[1].firing.args[0], 0u);
   EXPECT_EQ(seen[1].firing.args[1], 1'000'000'007u + 257);
   EXPECT_EQ(seen[1].firing.args[2], 0u);
+}
+
+constexpr std::array<int, 5> kNumbers = {1, 2, 3, 4, -5};
+
+TEST_F(Uprobe, OperandsInsideAFunction) {
+  TracedChild child({[] { traced_inside(kNumbers.data(), 1, 2, 3, 4, 5, 6, 7); }});
+  Operands operands;
+  operands[0] = Operand::constant(-7);
+  operands[1] = {.kind = Operand::Kind::saved, .base = saved::rax, .size = 1, .shift = 8};  // %ah
+  operands[2] = {.kind = Operand::Kind::saved, .base = saved::rax, .size = 2, .is_signed = true};
+  operands[3] = {.kind = Operand::Kind::saved, .base = saved::rax, .size = 4};
+  operands[4] = {.kind = Operand::Kind::memory,  // -4(%rdi,%rcx,4)
+                 .base = saved::rdi,
+                 .index = saved::rcx,
+                 .scale = 4,
+                 .size = 4,
+                 .value = -4};
+  operands[5] = {.kind = Operand::Kind::memory, .base = saved::rdi, .size = 4, .is_signed = true, .value = 16};
+  operands[6] = {.kind = Operand::Kind::memory, .size = 4, .value = reinterpret_cast<int64_t>(&kNumbers[2])};
+  Probe probe = probe_on(child.pid(), &traced_inside_here, 1);
+  std::get<UprobeSite>(probe.site).inside = operands;
+  CaptureNeeds all;
+  all.args = 0x3ff;
+  const auto seen = trace(child, {{&probe, all}});
+  ASSERT_EQ(seen.size(), 1u);
+  const std::array<uint64_t, 10> expected = {
+      static_cast<uint64_t>(-7), 0xde, 0xffffffffffffdef0, 0x9abcdef0, 2, static_cast<uint64_t>(-5), 3, 0, 0, 0};
+  EXPECT_EQ(seen[0].firing.args, expected);
+}
+
+TEST_F(Uprobe, AnEntryAfterTheStackHasMoved) {
+  TracedChild child({[] { traced_inside(kNumbers.data(), 1, 2, 3, 4, 5, 60, 70); }});
+  const Probe entry = probe_on(child.pid(), &traced_inside, 1);
+  Probe moved = probe_on(child.pid(), &traced_inside_here, 2);
+  std::get<UprobeSite>(moved.site).stack_moved = 16;
+  CaptureNeeds needs;
+  needs.args = 0b11000011;
+  needs.frames = 4;
+  const auto seen = trace(child, {{&entry, needs}, {&moved, needs}});
+  ASSERT_EQ(seen.size(), 2u);
+  for (const Seen& each : seen) {
+    EXPECT_EQ(each.firing.args[1], 1u);
+    EXPECT_EQ(each.firing.args[6], 60u);
+    EXPECT_EQ(each.firing.args[7], 70u);
+  }
+  const auto caller = [](const Seen& at) { return at.callers.size() > 1 ? at.callers[1] : 0; };
+  EXPECT_EQ(caller(seen[0]), caller(seen[1]));
+  EXPECT_NE(caller(seen[0]), 0u);
 }
 
 TEST_F(Uprobe, ContextOfTheThread) {

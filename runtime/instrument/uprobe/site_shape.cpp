@@ -1,0 +1,49 @@
+// The shapes of sites. Tested by tests/unit/instrument/record_test.cpp.
+#include "runtime/instrument/uprobe/site_shape.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr std::array<uint8_t, 6> kArgumentRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::rcx, saved::r8, saved::r9};
+
+Operands entry_arguments(int32_t stack_moved) {
+  Operands args;
+  for (size_t n = 0; n < args.size(); n++) {
+    const size_t above = n - kArgumentRegisters.size() + 1;  // words above the return address
+    args[n] = n < kArgumentRegisters.size() ? Operand::of_register(kArgumentRegisters[n])
+                                            : Operand::memory(saved::rsp, stack_moved + 8 * static_cast<int64_t>(above));
+  }
+  return args;
+}
+
+Operands usual_arguments(SiteKind kind, int32_t stack_moved) {
+  Operands args;
+  if (kind == SiteKind::entry) args = entry_arguments(stack_moved);
+  if (kind == SiteKind::return_) args[1] = Operand::of_register(saved::rax);
+  if (kind == SiteKind::timer) args[0] = Operand::counter(0), args[1] = Operand::counter(1);
+  return args;
+}
+
+}  // namespace
+
+SiteShape::SiteShape(SiteKind kind_, int32_t stack_moved_)
+    : kind(kind_), stack_moved(stack_moved_), args(usual_arguments(kind_, stack_moved_)) {}
+
+uint16_t SiteShape::known_args() const {
+  unsigned known = 0;
+  for (size_t n = 0; n < args.size(); n++) known |= unsigned{args[n].kind != Operand::Kind::none} << n;
+  return static_cast<uint16_t>(known);
+}
+
+SiteShape shape_of(const Probe& probe) {
+  const auto* site = std::get_if<UprobeSite>(&probe.site);
+  if (!site) return SiteKind::timer;
+  if (site->inside) {
+    SiteShape shape = SiteKind::inside;
+    shape.args = *site->inside;
+    return shape;
+  }
+  return site->is_return ? SiteShape(SiteKind::return_) : SiteShape(SiteKind::entry, site->stack_moved);
+}
+
+}  // namespace dvm::runtime

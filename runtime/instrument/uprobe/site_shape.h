@@ -1,0 +1,34 @@
+#pragma once
+// What one site differs in from another, for the program that captures there: where the arguments lie, and what tells the caller
+// of the function. Sites of one shape share programs.
+//
+//   entry    the function has not set up its frame: the return address lies at %rsp + stack_moved
+//   return_  a uretprobe: the function has been left, its address is known
+//   inside   the function has its frame: the frame pointer tells the caller
+//   timer    anywhere, also in the kernel; no memory can be read
+//
+//   arg0 to arg5 of an entry   %rdi %rsi %rdx %rcx %r8 %r9
+//   arg6 ...                   above the return address
+
+#include "runtime/catalog/operand.h"
+#include "runtime/catalog/probe.h"
+
+namespace dvm::runtime {
+
+enum class SiteKind : uint8_t { entry, return_, inside, timer };
+
+struct SiteShape {
+  SiteKind kind = SiteKind::entry;
+  int32_t stack_moved = 0;
+  Operands args;
+
+  // With the arguments that are usual for the kind; `inside` has none.
+  SiteShape(SiteKind kind, int32_t stack_moved = 0);  // not explicit: most sites are of a usual shape
+  // A bit for each argument that there is.
+  uint16_t known_args() const;
+  friend bool operator==(const SiteShape&, const SiteShape&) = default;
+};
+
+SiteShape shape_of(const Probe& probe);
+
+}  // namespace dvm::runtime
