@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "vm/variable/getter.h"
+#include "vm/cost/profile.h"
 
 namespace dvm::vm::interp {
 
@@ -13,15 +13,11 @@ namespace {
 
 using dif::Opcode;
 
-// Where the price of an instruction belongs: its subroutine, its built-in variable, or its opcode.
 Tally& priced_row(dif::Instruction in, Counts& counts) {
-  if (in.opcode() == Opcode::call) return counts.subroutines[in.index()];
-  const bool indexed = in.opcode() == Opcode::ldga;
-  if (in.opcode() == Opcode::ldgs || indexed) {
-    const unsigned at = built_in_position(indexed ? in.r1() : in.index());
-    if (at < counts.variables.size()) return counts.variables[at];
-  }
-  return counts.opcodes[in.number()];
+  const DifRow row = row_of(in);
+  if (row.table == DifRow::Table::subroutine) return counts.subroutines[row.at];
+  if (row.table == DifRow::Table::variable) return counts.variables[row.at];
+  return counts.opcodes[row.at];
 }
 
 void add(dif::Instruction in, const Tally& tally, Counts& into) {

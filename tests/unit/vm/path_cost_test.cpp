@@ -1,0 +1,83 @@
+// Prices of DIFOs, worked out by hand.
+
+#include "vm/cost/path_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dvm/dif/text.h"
+
+namespace dvm::vm {
+namespace {
+
+dif::Difo assemble(std::string_view text) {
+  auto difo = dif::assemble(text);
+  EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
+  return difo ? *std::move(difo) : dif::Difo{};
+}
+
+class PathCost : public testing::Test {
+ protected:
+  PathCost() {
+    profile_.set("variable/arg0", {46, 0, 3});
+    profile_.set("opcode/setx", {31, 0, 1});
+    profile_.set("opcode/cmp", {60, 0, 2});
+    for (const char* branch : {"opcode/bg", "opcode/ba"}) profile_.set(branch, {37, 0, 1});
+    profile_.set("opcode/sdiv", {127, 0, 4});
+    profile_.set("opcode/ret", {28, 0, 0});
+    profile_.set("opcode/nop", {1, 0, 0});
+    profile_.set("subroutine/copyinstr", {1000, 2, 10});
+    profile_.set("opcode/pushtv", {49, 0, 0});
+  }
+  CostRange price(std::string_view text) { return price_difo(assemble(text), profile_, {1, 10, 100}, missing_); }
+
+  Profile profile_;
+  std::set<std::string> missing_;
+};
+
+TEST_F(PathCost, AStraightLineIsTheSumOfItsRows) {
+  const CostRange cost = price("ldgs arg0, %r1\nsetx 5, %r2\ncmp %r1, %r2\nret %r2\n");
+  EXPECT_EQ(cost.expected.clocks, 46 + 31 + 60 + 28);
+  EXPECT_EQ(cost.cheapest.clocks, cost.dearest.clocks);
+  EXPECT_EQ(cost.expected.spread, 3 + 1 + 2);
+  EXPECT_TRUE(missing_.empty());
+}
+
+TEST_F(PathCost, ABranchHasACheapAndADearWay) {
+  const CostRange cost = price("ldgs arg0, %r1\nbg far\nsdiv %r1, %r1, %r2\nba end\nfar: nop\nend: ret %r1\n");
+  const double common = 46 + 37 + 28;
+  EXPECT_EQ(cost.cheapest.clocks, common + 1);
+  EXPECT_EQ(cost.dearest.clocks, common + 127 + 37);
+  EXPECT_EQ(cost.expected.clocks, common + (1 + 127 + 37) / 2.0);
+}
+
+TEST_F(PathCost, WhatIsPricedBySizeHasThreeSizes) {
+  const CostRange cost = price("ldgs arg0, %r1\npushtv %r1\ncall copyinstr, %r1\nret %r1\n");
+  const double rest = 46 + 49 + 28;
+  EXPECT_EQ(cost.cheapest.clocks, rest + 1002);
+  EXPECT_EQ(cost.expected.clocks, rest + 1020);
+  EXPECT_EQ(cost.dearest.clocks, rest + 1200);
+}
+
+TEST_F(PathCost, AStoreMovesAsManyBytesAsItsTypeHas) {
+  profile_.set("opcode/stls", {100, 1, 0});
+  const dif::Difo difo = assemble("v 500 scl loc r/w int32\nsetx 1, %r1\nstls %r1, v\nret %r1\n");
+  EXPECT_EQ(price_difo(difo, profile_, {1, 10, 100}, missing_).dearest.clocks, 31 + 104 + 28);
+}
+
+TEST_F(PathCost, WhatHasNoPriceIsNamed) {
+  EXPECT_EQ(price("ldgs arg1, %r1\nxor %r1, %r1, %r1\nret %r1\n").expected.clocks, 28);
+  EXPECT_EQ(missing_, (std::set<std::string>{"opcode/xor", "variable/arg1"}));
+}
+
+TEST(DifRows, AreThoseThatAScriptCanUse) {
+  std::vector<std::string> names;
+  for (const DifRow& row : dif_rows()) names.push_back(row.name());
+  const auto has = [&](const char* name) { return std::count(names.begin(), names.end(), name) == 1; };
+  EXPECT_TRUE(has("opcode/add") && has("variable/arg0") && has("subroutine/strlen"));
+  EXPECT_FALSE(has("opcode/xlate") || has("opcode/call") || has("variable/curthread") || has("subroutine/mutex_owned"));
+}
+
+}  // namespace
+}  // namespace dvm::vm

@@ -1,0 +1,36 @@
+#pragma once
+// What one evaluation of a DIFO costs, before it has run: DIF never branches back, so an evaluation is a path through the text,
+// and the cheapest, the dearest and the expected one are found in one walk from its end.
+//
+//   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, as likely as each other for the mean
+//
+// Rows that are priced by size need to know how many bytes: of integers and structures their type says it, of strings Sizes.
+
+#include <set>
+
+#include "dvm/dif/difo.h"
+#include "vm/cost/profile.h"
+
+namespace dvm::vm {
+
+// Bytes of a string with its NUL, as cheap, likely and dear evaluations have them.
+struct Sizes {
+  double least = 1;
+  double expected = 16;
+  double most = 257;
+};
+
+// Of the three, one each.
+struct CostRange {
+  Cost cheapest, expected, dearest;
+
+  CostRange& operator+=(const CostRange& other) {
+    cheapest += other.cheapest, expected += other.expected, dearest += other.dearest;
+    return *this;
+  }
+};
+
+// missing: the rows that the DIFO uses and the profile does not price are added; they cost nothing.
+CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing);
+
+}  // namespace dvm::vm

@@ -1,0 +1,54 @@
+// The rows that a profile prices. Covered by tests/unit/vm/path_cost_test.cpp.
+
+#include "vm/cost/profile.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+#include "vm/variable/getter.h"
+
+namespace dvm::vm {
+namespace {
+
+using dif::Opcode;
+using Table = DifRow::Table;
+
+// Not what the verifier rejects (xlate, xlarg), what always faults (ldta), nor what is priced by what it reads or calls alone.
+bool has_price(Opcode opcode) {
+  constexpr std::array kWithout = {Opcode::xlate, Opcode::xlarg, Opcode::ldta, Opcode::ldga, Opcode::call};
+  return std::find(kWithout.begin(), kWithout.end(), opcode) == kWithout.end();
+}
+
+}  // namespace
+
+std::string DifRow::name() const {
+  if (table == Table::variable) return "variable/" + std::string(dif::kBuiltIns[at].name);
+  if (table == Table::subroutine) return "subroutine/" + std::string(dif::kSubroutines[at].name);
+  return "opcode/" + std::string(dif::info(static_cast<Opcode>(at)).mnemonic);
+}
+
+DifRow row_of(dif::Instruction instruction) {
+  const Opcode opcode = instruction.opcode();
+  if (opcode == Opcode::call) return {Table::subroutine, instruction.index()};
+  const bool indexed = opcode == Opcode::ldga;
+  if (opcode == Opcode::ldgs || indexed) {
+    const unsigned at = built_in_position(indexed ? instruction.r1() : instruction.index());
+    if (at < dif::kBuiltIns.size()) return {Table::variable, at};
+  }
+  return {Table::opcode, instruction.number()};
+}
+
+std::vector<DifRow> dif_rows() {
+  std::vector<DifRow> rows;
+  for (const dif::OpcodeInfo& opcode : dif::kOpcodes)
+    if (has_price(opcode.opcode)) rows.push_back({Table::opcode, static_cast<unsigned>(opcode.opcode)});
+  for (unsigned i = 0; i < dif::kBuiltIns.size(); i++)
+    if (dif::kBuiltIns[i].family != dif::VariableFamily::none) rows.push_back({Table::variable, i});
+  for (unsigned i = 0; i < dif::kSubroutineCount; i++)
+    if (dif::kSubroutines[i].unsupported.empty()) rows.push_back({Table::subroutine, i});
+  return rows;
+}
+
+}  // namespace dvm::vm
