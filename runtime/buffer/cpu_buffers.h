@@ -25,6 +25,10 @@ class CpuBuffers {
   // Consumer context: makes the buffers of a CPU that has none yet. Without memory its records are drops.
   void meet(int32_t cpu);
 
+  // Null: it has none yet, or there cannot be such a CPU.
+  CpuBuffer* find(int32_t cpu) noexcept {
+    return static_cast<uint32_t>(cpu) < buffers_.size() ? &buffers_[static_cast<uint32_t>(cpu)] : nullptr;
+  }
   bool knows(int32_t cpu) const noexcept { return static_cast<uint32_t>(cpu) < buffers_.size(); }
   // A CPU that there cannot be has the buffers of CPU 0.
   CpuBuffer& operator[](int32_t cpu) noexcept { return buffers_[knows(cpu) ? static_cast<size_t>(cpu) : 0]; }

@@ -29,10 +29,11 @@ struct FireSession {
   Chill chill;
   Stages stages;  // filled in a run with accounting, on the sampled firings
 
-  // Consumer context: makes the buffers of a CPU that fires for the first time.
-  void meet(int32_t cpu) {
+  // The buffers of a CPU; of one that fires for the first time they are made, which is for consumer context.
+  CpuBuffer& meet(int32_t cpu) {
     cpus.meet(cpu);
     if (cpus.knows(cpu)) speculations.meet(cpu);
+    return cpus[cpu];
   }
 };
 

@@ -55,7 +55,7 @@ bool copy_in(int32_t pid, uint64_t address, void* to, size_t size) noexcept {
 }
 
 // The first number of the line "FIELD:\tN..." in the text of a status file, or one further on; -1: no such line.
-int64_t status_number(const char* text, const char* field, int further = 0) noexcept {
+int64_t status_number(const char* text, const char* field, int further) noexcept {
   const char* at = std::strstr(text, field);
   if (at == nullptr) return -1;
   at += std::strlen(field);
@@ -108,14 +108,8 @@ bool read_process_ids(int32_t pid, ProcessIds& ids) noexcept {
   ssize_t size = ::read(status.fd(), text, sizeof text - 1);
   if (size <= 0) return false;
   text[size] = '\0';
-  ids.ppid = static_cast<int32_t>(status_number(text, "\nPPid:\t"));
-  ids.pgid = static_cast<int32_t>(status_number(text, "\nNSpgid:\t"));
-  ids.sid = static_cast<int32_t>(status_number(text, "\nNSsid:\t"));
-  ids.uid = status_number(text, "\nUid:\t");
-  ids.gid = status_number(text, "\nGid:\t");
-  ids.euid = status_number(text, "\nUid:\t", 1);
-  ids.egid = status_number(text, "\nGid:\t", 1);
-  ids.threads = status_number(text, "\nThreads:\t");
+#define DVM_PROCESS_ID(name, type, field, further) ids.name = static_cast<type>(status_number(text, "\n" field ":\t", further));
+#include "runtime/process/process_ids.def"
   return true;
 }
 

@@ -14,11 +14,8 @@ namespace dvm::runtime {
 
 // Of a process; -1 where unknown.
 struct ProcessIds {
-  int32_t ppid = -1;
-  int32_t pgid = -1, sid = -1;
-  int64_t uid = -1, gid = -1;  // real
-  int64_t euid = -1, egid = -1;
-  int64_t threads = -1;
+#define DVM_PROCESS_ID(name, type, field, further) type name = -1;
+#include "runtime/process/process_ids.def"
 };
 
 // The command line: its words, parted by blanks. The paths are those that a process in the same mount namespace as dvm would use;
@@ -39,8 +36,8 @@ class TargetMemory {
  public:
   // Copies memory of the process; false: not all of it is readable.
   bool read(int32_t pid, uint64_t address, std::span<std::byte> to) noexcept;
-  // Copies to the process; false: not all of that may be written, it is recorded, or it is dvm itself. Where its pages end, what lies before is
-  // written.
+  // Copies to the process; false: not all of that may be written, it is recorded, or it is dvm itself. Where its pages end, what
+  // lies before is written.
   bool write(int32_t pid, uint64_t address, std::span<const std::byte> from) noexcept;
   // Copies a string with its NUL, or to.size() bytes of it. Returns the bytes copied without the NUL; -1: not readable. Reads no
   // page beyond the one in which the string ends.

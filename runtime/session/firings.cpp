@@ -23,9 +23,9 @@ void Handle::Impl::fire(vm::Firing& firing) noexcept {
 // Between two firings is the one moment at which a buffer can be emptied without a drop; at the rates it happens anyway.
 void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   uint64_t begin = accounts() ? __rdtsc() : 0;
-  if (!session.cpus.knows(firing.cpu)) session.meet(firing.cpu);
-  if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : read_clock(CLOCK_MONOTONIC));
-  context->cpu = &session.cpus[firing.cpu];
+  CpuBuffer* cpu = session.cpus.find(firing.cpu);
+  context->cpu = cpu ? cpu : &session.meet(firing.cpu);
+  if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : polled_at);
   if (context->cpu->principal.wants_reading()) take_all(), flush();
   if (session.aggregations.half_full()) take_aggregations();
   host.serve(firing);
@@ -50,6 +50,7 @@ void Handle::Impl::stop_if_filled() {
 
 Result<uint64_t> Handle::Impl::poll_all() {
   uint64_t total = 0;
+  polled_at = read_clock(CLOCK_MONOTONIC);
   for (Instrument* instrument : active) {
     uint64_t begin = accounts() ? __rdtsc() : 0;
     uint64_t inside = fire_ticks;

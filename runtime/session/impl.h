@@ -54,6 +54,7 @@ struct Handle::Impl final : EventSink {
   Status failure;
   Rate switching, aggregating, reporting, cleaning;
   Clock idle_wait = kBusyWait, longest_wait = kIdleWait;
+  Clock polled_at = 0;  // when the instruments were last asked
   Drops reported;
   unsigned drop_reports = 0;
   int64_t only_cpu = -1;  // -x cpu; -1: all

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/buffer/speculations.h"
@@ -22,11 +22,13 @@ class ProcessHost final : public vm::Host {
     if (is_replay_) memory_.use_recorded(config.recorded_processes);
   }
 
-  // What its clauses may ask of a process once it is gone.
-  void learn(int32_t pid) noexcept {
+  // What its clauses may ask of a process once it is gone; and, where they may act on it, the process itself, so that it can be
+  // signalled. Consumer context, before it is traced.
+  void learn(int32_t pid, bool may_act) {
     memory_.ids(pid);
     for (const auto which : {ProcessText::command_line, ProcessText::working_directory, ProcessText::root_directory})
       memory_.text(pid, which);
+    if (may_act) signals_.learn(pid);
   }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
@@ -34,8 +36,6 @@ class ProcessHost final : public vm::Host {
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     recorded_.begin(firing.late);
   }
-  // Before it is traced, so that it can be signalled. Consumer context.
-  void hold(int32_t pid) { signals_.learn(pid); }
   uint64_t late_reads() const { return late_reads_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
@@ -69,8 +69,11 @@ class ProcessHost final : public vm::Host {
   int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
   int64_t process_number(uint64_t number) noexcept override {
     const ProcessIds ids = memory_.ids(pid_);
-    const std::array<int64_t, 5> numbers = {ids.pgid, ids.sid, ids.euid, ids.egid, ids.threads};
-    return number < numbers.size() ? numbers[number] : -1;
+    const int64_t numbers[] = {
+#define DVM_PROCESS_ID(name, type, field, further) ids.name,
+#include "runtime/process/process_ids.def"
+    };
+    return number < std::size(numbers) ? numbers[number] : -1;
   }
   std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
   std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }

@@ -55,9 +55,11 @@ bool Handle::has_provider(std::string_view name) const {
 }
 
 Status Handle::enable(const dif::Program& program) {
-  auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
-  const dif::Program& enabled = impl_->config.as_json ? with_times(program) : program;
-  if (Status status = impl_->enabling.add(enabled, matches, impl_->config.options, impl_->config.cost); !status) return status;
+  const auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
+  const auto add = [&](const dif::Program& enabled) {
+    return impl_->enabling.add(enabled, matches, impl_->config.options, impl_->config.cost);
+  };
+  if (Status status = impl_->config.as_json ? add(with_times(program)) : add(program); !status) return status;
   return impl_->consumer.prepare();
 }
 
@@ -121,8 +123,7 @@ void Handle::Impl::learn_processes() {
   for (const ProbeEcbs& probe : enabling.probes())
     if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) {
       consumer.symbols().learn(site->pid);
-      host.learn(site->pid);
-      if (is_destructive) host.hold(site->pid);
+      host.learn(site->pid, is_destructive);
     }
 }
 

@@ -88,14 +88,8 @@ static_assert(sizeof(ProcessHead) == 56);
 
 template <class Head, class Ids, class Copy>
 void for_each_id(Head& head, Ids& ids, Copy copy) {
-  copy(head.ppid, ids.ppid);
-  copy(head.pgid, ids.pgid);
-  copy(head.sid, ids.sid);
-  copy(head.uid, ids.uid);
-  copy(head.gid, ids.gid);
-  copy(head.euid, ids.euid);
-  copy(head.egid, ids.egid);
-  copy(head.threads, ids.threads);
+#define DVM_PROCESS_ID(name, type, field, further) copy(head.name, ids.name);
+#include "runtime/process/process_ids.def"
 }
 
 struct ObjectHead {
