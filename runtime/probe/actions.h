@@ -85,11 +85,13 @@ bool speculation_of(FireContext& context, Action& action, uint64_t& id) noexcept
   return false;
 }
 
+// Where no speculation takes it, the clause ends here, without a fault.
 template <class Policy>
 bool record_speculate(FireContext& context, Action& action, std::byte*) noexcept {
   uint64_t id = 0;
   if (!speculation_of<Policy>(context, action, id)) return false;
-  context.speculation = context.session.speculations.enter(id, context.firing->cpu) ? id : 0;
+  if (!context.session.speculations.enter(id, context.firing->cpu)) return false;
+  context.speculation = id;
   return true;
 }
 

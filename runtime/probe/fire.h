@@ -6,6 +6,7 @@
 //     predicate ── false: next ECB
 //     reserve the record ── no room: a drop, next ECB
 //     actions in order ── fault: what the clause has written is forgotten, the ERROR probe fires, next ECB
+//                      ── speculate() without a speculation: likewise, but nothing fires
 //     commit the record, to the principal buffer or to the speculation that the clause speculates to
 //
 // DTrace keeps for a thread that a predicate on nothing but the thread (pid, tid, execname ...) was false, and does not ask
@@ -56,7 +57,7 @@ void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firi
   fire_probe<Accounting>(*context.error, *session.error_probe, again);
 }
 
-// The index of the action that faulted, or the number of actions.
+// The index of the action that faulted or ended the clause, or the number of actions.
 template <class Policy>
 uint32_t run_actions(FireContext& context, Ecb& ecb, std::byte* record) noexcept {
   uint32_t index = 0;
@@ -115,6 +116,7 @@ void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept 
   uint32_t done = run_actions<Policy>(context, ecb, record);
   if constexpr (Policy::counts) session.stages[Stage::actions].count++, stamp.close(session.stages[Stage::actions]);
   if (done != ecb.actions.size()) {
+    if (context.fault.id == dif::Fault::none) return;
     note_fault<Policy>(ecb);
     return raise_error<Accounting>(context, ecb, action_number(ecb, done), firing);
   }
