@@ -99,7 +99,7 @@ void format_trunc(Consumer& consumer, const ActionRecord& action) {
 
 void format_normalize(Consumer& consumer, const ActionRecord& action) {
   int64_t normal = action.count() > 0 ? action.datum(0).signed_value() : 1;
-  if (normal == 0) return consumer.notice("dvm: normalize() by zero was ignored\n");
+  if (normal == 0) return consumer.notice("normalize() by zero was ignored");
   for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, normal);
 }
 
@@ -252,21 +252,22 @@ bool Consumer::report_drops(const Drops& before, const Drops& now) {
 
 void Consumer::run_command(const std::string& command) {
   (void)flush();  // the next flush says what became of it
-  if (std::system(command.c_str()) == -1) notice(fmt::format("dvm: could not run '{}': {}\n", command, std::strerror(errno)));
+  if (std::system(command.c_str()) == -1) notice(fmt::format("could not run '{}': {}", command, std::strerror(errno)));
 }
 
 void Consumer::reopen(const std::string& path, const Ecb& ecb) {
   if (path.empty()) return output_.restore();
   if (Status opened = output_.redirect(path); !opened)
-    notice(fmt::format("dvm: error in {}: couldn't freopen() \"{}\": {}\n", place_text(ecb), path, opened.error().message));
+    notice(fmt::format("error in {}: couldn't freopen() \"{}\": {}", place_text(ecb), path, opened.error().message));
 }
 
 void Consumer::set_option(const std::string& name, const std::string& value) {
   const Status status = options_.set(name, value, dif::OptionTime::dynamic);
   if (status) return;
-  notice(fmt::format("dvm: couldn't set option \"{}\" to \"{}\": {}\n", name, value, status.error().message));
-  if (const dif::OptionInfo* row = dif::find_option(name); row && row->when != dif::OptionTime::dynamic) return;
-  for (const std::string& hint : dif::option_hints(name)) notice(fmt::format("    hint: {}\n", hint));
+  const dif::OptionInfo* row = dif::find_option(name);
+  const bool may_be_meant = row == nullptr || row->when == dif::OptionTime::dynamic;
+  notice(fmt::format("couldn't set option \"{}\" to \"{}\": {}", name, value, status.error().message),
+         may_be_meant ? dif::option_hints(name) : std::vector<std::string>());
 }
 
 }  // namespace dvm::runtime

@@ -39,7 +39,7 @@ class Consumer {
   void print_exit(int status) { printer_->print_exit(status); }
   // True: there are more.
   bool report_drops(const Drops& before, const Drops& now);
-  void notice(const std::string& lines) { output_.notices() += lines; }
+  void notice(const std::string& message, std::span<const std::string> hints = {}) { printer_->print_notice(message, hints); }
   // Writes what has been printed. The error says why it could not be.
   Status flush() { return output_.flush(); }
 

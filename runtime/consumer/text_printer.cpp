@@ -46,8 +46,13 @@ void TextPrinter::print_formatted(const Format& format, std::span<const Datum> v
   append_formatted(output_.text(), format, values, made_);
 }
 
-void TextPrinter::print_error(const ErrorRecord& error) { output_.notices() += "dvm: " + error_text(error, enabling_) + "\n"; }
+void TextPrinter::print_error(const ErrorRecord& error) { print_notice(error_text(error, enabling_), {}); }
 
-void TextPrinter::print_drop(const DropLine&, const std::string& message) { output_.notices() += "dvm: " + message + "\n"; }
+void TextPrinter::print_drop(const DropLine&, const std::string& message) { print_notice(message, {}); }
+
+void TextPrinter::print_notice(const std::string& message, std::span<const std::string> hints) {
+  output_.notices() += "dvm: " + message + "\n";
+  for (const std::string& hint : hints) output_.notices() += "    hint: " + hint + "\n";
+}
 
 }  // namespace dvm::runtime

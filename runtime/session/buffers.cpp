@@ -50,7 +50,7 @@ Status Handle::Impl::fit(dif::Option option, std::string_view what, const std::f
     size /= 2;
   }
   if (size == wanted) return {};
-  consumer.notice(fmt::format("dvm: {} lowered to {}\n", what, size_text(size)));
+  consumer.notice(fmt::format("{} lowered to {}", what, size_text(size)));
   return config.options.set(dif::info(option).name, fmt::format("{}", size));
 }
 

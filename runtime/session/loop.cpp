@@ -105,7 +105,7 @@ void Handle::Impl::report_drops() {
 
 // What one report said need not be said again.
 void Handle::Impl::sum_up_drops() {
-  if (drop_reports > 1) consumer.notice("dvm: " + drops_summary(reported) + "\n");
+  if (drop_reports > 1) consumer.notice(drops_summary(reported));
 }
 
 // Aggregations first, so that the records' printa() sees all that fired before it.

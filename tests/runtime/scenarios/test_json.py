@@ -98,6 +98,12 @@ class Json(unittest.TestCase):
         rows = {tuple(row["keys"]): row["values"] for row in record["actions"][0]["rows"]}
         self.assertEqual(rows, {("x",): [1, 5], ("y",): [None, 8]})
 
+    def test_what_could_not_be_done_is_a_line(self):
+        notices = [o for o in self.values('BEGIN { setopt("agrate", "1ms"); freopen("/no/such/file"); exit(0); }', "-w") if o["type"] == "notice"]
+        self.assertIn("couldn't set option \"agrate\"", notices[0]["message"])
+        self.assertEqual(notices[0]["hints"], ["did you mean 'aggrate'?"])
+        self.assertIn("couldn't freopen() \"/no/such/file\"", notices[1]["message"])
+
     def test_faults_and_the_exit_status_are_lines(self):
         objects = self.values("BEGIN { trace(1 / (pid - pid)); } BEGIN { exit(3); }")
         error = next(o for o in objects if o["type"] == "error")
