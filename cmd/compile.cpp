@@ -103,11 +103,11 @@ Result<Target> find_target(const ScriptOptions& script) {
 int compile(const CompileCommand& given) {
   if (given.options) return list_options();
   const ScriptOptions& script = given.tracing.script;
-  Result<std::vector<compiler::Source>> sources = read_sources(script);
-  if (!sources) return fail("{}", sources.error().message);
-  if (given.ast) return print_asts(*sources);
   Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message);
+  Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
+  if (!sources) return fail("{}", sources.error().message);
+  if (given.ast) return print_asts(*sources);
   Result<Target> target = find_target(script);
   if (!target) return fail("{}", target.error().message);
   runtime::Handle handle({});

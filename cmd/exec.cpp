@@ -67,6 +67,8 @@ Result<ReadyProgram> ready(dif::NamedProgram program, runtime::Handle& handle, p
 int exec(const ExecCommand& given) {
   Result<dif::ProgramFile> file = read_program(given.file);
   if (!file) return fail("{}", file.error().message);
+  Result<dif::Options> options = options_of(*file, given.tracing.script);
+  if (!options) return fail("{}", options.error().message);
   const auto make = [&file](runtime::Handle& handle, pid_t target) {
     std::vector<ReadyProgram> programs;
     for (dif::NamedProgram& program : file->programs) {
@@ -76,8 +78,8 @@ int exec(const ExecCommand& given) {
     }
     return programs;
   };
-  const auto open = [&given] { return open_live_source(given.tracing.script); };
-  return trace(given.tracing, options_of(*file, given.tracing.script), open, make).status;
+  const auto open = [&given](const dif::Options& set) { return open_live_source(given.tracing.script, set); };
+  return trace(given.tracing, *options, open, make).status;
 }
 
 }  // namespace
@@ -89,6 +91,7 @@ void add_exec(CLI::App& app, Action& chosen) {
   add_setting_options(*command, given->tracing.script);
   add_process_options(*command, given->tracing.script);
   add_tracing_options(*command, given->tracing, true);
+  add_run_options(*command, given->tracing);
   command->callback([given, &chosen] { chosen = [given] { return exec(*given); }; });
 }
 

@@ -40,7 +40,7 @@ int print_matches(runtime::Handle& handle, const std::string& text, const std::m
 }
 
 int list(const ScriptOptions& given) {
-  Result<Targets> targets = Targets::open(given);
+  Result<Targets> targets = Targets::open(given, {});
   if (!targets) return fail("{}", targets.error().message);
   runtime::Handle handle({});
   for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));

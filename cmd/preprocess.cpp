@@ -39,9 +39,9 @@ std::string read_all(std::FILE* file) {
 }
 
 // What DTrace defines of D; the names of the platform that are no names of programs (linux, unix) are left to these.
-std::vector<std::string> command(const compiler::Source& source, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"cpp", "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux", "-Uunix"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp) {
+  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux", "-Uunix"};
+  words.insert(words.end(), cpp.arguments.begin(), cpp.arguments.end());
   const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();
   words.insert(words.end(), {"-iquote", folder.empty() ? "." : folder.string(), "-"});
   return words;
@@ -58,9 +58,9 @@ Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out)
   pid_t child = 0;
   const int error = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
-  if (error == ENOENT)
+  if (error == ENOENT && words[0] == "cpp")
     return Error{"-C needs the C preprocessor, and there is no cpp in the PATH (Debian has it in the package cpp)"};
-  if (error != 0) return Error{fmt::format("failed to run cpp: {}", std::strerror(error))};
+  if (error != 0) return Error{fmt::format("failed to run {}: {}", words[0], std::strerror(error))};
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -74,12 +74,12 @@ std::string without_interpreter(const std::string& text) {
 
 }  // namespace
 
-Status preprocess(compiler::Source& source, const std::vector<std::string>& arguments) {
+Status preprocess(compiler::Source& source, const Preprocessor& preprocessor) {
   Result<File> in = temporary(without_interpreter(source.text));
   Result<File> out = temporary("");
   if (!in) return in.error();
   if (!out) return out.error();
-  if (Status ran = run(command(source, arguments), in->get(), out->get()); !ran)
+  if (Status ran = run(command(source, preprocessor), in->get(), out->get()); !ran)
     return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};
   source.original = std::exchange(source.text, read_all(out->get()));
   return {};

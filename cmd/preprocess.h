@@ -10,8 +10,12 @@
 
 namespace dvm::cmd {
 
-// Replaces the text of `source` and keeps what it was. `arguments` are for cpp: -D, -U, -I, -H. What cpp has to say it says on
-// standard error.
-Status preprocess(compiler::Source& source, const std::vector<std::string>& arguments);
+struct Preprocessor {
+  std::string program = "cpp";
+  std::vector<std::string> arguments;  // -D, -U, -I, -H
+};
+
+// Replaces the text of `source` and keeps what it was. What cpp has to say it says on standard error.
+Status preprocess(compiler::Source& source, const Preprocessor& preprocessor);
 
 }  // namespace dvm::cmd

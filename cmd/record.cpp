@@ -15,8 +15,9 @@ struct RecordCommand {
 };
 
 // Every instrument of the live source, with its firings written to the recording as well.
-Result<FiringSource> open_recorded(const RecordCommand& given, std::shared_ptr<runtime::RecordingWriter>& writer) {
-  Result<FiringSource> source = open_live_source(given.tracing.script);
+Result<FiringSource> open_recorded(const RecordCommand& given, const dif::Options& options,
+                                   std::shared_ptr<runtime::RecordingWriter>& writer) {
+  Result<FiringSource> source = open_live_source(given.tracing.script, options);
   if (!source) return source;
   Result<std::unique_ptr<runtime::RecordingWriter>> opened = runtime::RecordingWriter::open(given.file, source->target);
   if (!opened) return opened.error();
@@ -29,7 +30,7 @@ Result<FiringSource> open_recorded(const RecordCommand& given, std::shared_ptr<r
 
 int record(const RecordCommand& given) {
   std::shared_ptr<runtime::RecordingWriter> writer;
-  TraceOutcome outcome = trace(given.tracing, [&] { return open_recorded(given, writer); });
+  TraceOutcome outcome = trace(given.tracing, [&](const dif::Options& options) { return open_recorded(given, options, writer); });
   if (!outcome.traced) return outcome.status;  // nothing is left of the file
   if (Status finished = writer->finish(outcome.drops); !finished) return fail("{}", finished.error().message);
   if (const uint64_t lost = writer->late_reads().lost(); lost > 0)
@@ -47,6 +48,7 @@ void add_record(CLI::App& app, Action& chosen) {
   add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_process_options(*command, given->tracing.script);
   add_tracing_options(*command, given->tracing, false);
+  add_run_options(*command, given->tracing);
   command->callback([given, &chosen] { chosen = [given] { return record(*given); }; });
 }
 

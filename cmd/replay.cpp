@@ -42,7 +42,8 @@ void add_replay(CLI::App& app, Action& chosen) {
   add_tracing_options(*command, given->tracing, true);
   add_run_options(*command, given->tracing);
   command->callback([given, &chosen] {
-    chosen = [given] { return trace(given->tracing, [given] { return open_recording(given->file); }).status; };
+    const auto open = [given](const dif::Options&) { return open_recording(given->file); };
+    chosen = [given, open] { return trace(given->tracing, open).status; };
   });
 }
 

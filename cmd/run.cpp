@@ -15,7 +15,8 @@ void add_run(CLI::App& app, Action& chosen) {
   add_tracing_options(*command, *given, true);
   add_run_options(*command, *given);
   command->callback([given, &chosen] {
-    chosen = [given] { return trace(*given, [given] { return open_live_source(given->script); }).status; };
+    const auto open = [given](const dif::Options& options) { return open_live_source(given->script, options); };
+    chosen = [given, open] { return trace(*given, open).status; };
   });
 }
 

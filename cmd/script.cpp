@@ -84,28 +84,28 @@ void show(const std::vector<compiler::Diagnostic>& diagnostics, const std::vecto
     fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), with_tags));
 }
 
-// The arguments of cpp, by flags and by -x; none without -C.
-std::optional<std::vector<std::string>> preprocessor_arguments(const ScriptOptions& given) {
-  dif::Options options;
-  for (const std::string& setting : given.settings) (void)set_option(options, setting);  // where all are set errors are reported
+// By flags and by -x; none without -C.
+std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::Options& options) {
   if (!given.preprocess && options[dif::Option::cpp] <= 0) return {};
-  std::vector<std::string> arguments = given.preprocessor;
+  Preprocessor cpp;
+  if (const auto& paths = options.texts(dif::Option::cpppath); !paths.empty()) cpp.program = paths.back();
+  cpp.arguments = given.preprocessor;
   for (const auto& [flag, option] :
        {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
-    for (const std::string& text : options.texts(option)) arguments.push_back(flag + text);
-  if (given.show_headers || options[dif::Option::cpphdrs] > 0) arguments.emplace_back("-H");
-  return arguments;
+    for (const std::string& text : options.texts(option)) cpp.arguments.push_back(flag + text);
+  if (given.show_headers || options[dif::Option::cpphdrs] > 0) cpp.arguments.emplace_back("-H");
+  return cpp;
 }
 
-Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOptions& options) {
-  const std::optional<std::vector<std::string>> arguments = preprocessor_arguments(options);
-  if (!arguments) return {};
+Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOptions& given, const dif::Options& options) {
+  const std::optional<Preprocessor> cpp = preprocessor(given, options);
+  if (!cpp) return {};
   for (compiler::Source& source : sources) {
-    const Status done = preprocess(source, *arguments);
+    const Status done = preprocess(source, *cpp);
     if (done) continue;
     compiler::Diagnostic d;
     d.file = source.name, d.tag = "D_SYNTAX", d.message = done.error().message;
-    if (options.json) print_json({d});
+    if (given.json) print_json({d});
     return done;
   }
   return {};
@@ -240,9 +240,9 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
       ->check(not_empty);
 }
 
-Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options) {
+Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options) {
   std::vector<compiler::Source> sources;
-  for (const auto& [is_text, value] : options.programs) {
+  for (const auto& [is_text, value] : given.programs) {
     if (is_text) {
       sources.push_back({value, value, true});
       continue;
@@ -251,13 +251,13 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options)
     if (!source) return source.error();
     sources.push_back(std::move(*source));
   }
-  if (options.programs.empty()) {
-    if (options.operands.empty()) return Error{"no script: name a file, or give a program with -n"};
-    Result<compiler::Source> source = read_file(options.operands[0]);
+  if (given.programs.empty()) {
+    if (given.operands.empty()) return Error{"no script: name a file, or give a program with -n"};
+    Result<compiler::Source> source = read_file(given.operands[0]);
     if (!source) return source.error();
     sources.push_back(std::move(*source));
   }
-  if (Status done = preprocess_all(sources, options); !done) return done.error();
+  if (Status done = preprocess_all(sources, given, options); !done) return done.error();
   return sources;
 }
 

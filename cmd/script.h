@@ -41,8 +41,8 @@ void add_process_options(CLI::App& command, ScriptOptions& options);
 // The text of a script, or why there is none.
 Result<compiler::Source> read_file(const std::string& path);
 
-// Reads every file. "-" is standard input.
-Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& options);
+// Reads every file, through the preprocessor if that is wanted. "-" is standard input.
+Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
 
 // $0, $1, ... for the sources.
 std::vector<std::string> macro_arguments(const ScriptOptions& options);

@@ -19,17 +19,30 @@ bool is_gone(int wait_fd) {
   return poll(&one, 1, kLookAgainMs) > 0;
 }
 
+// Of what -c starts: dvm's own but for the options unsetenv and setenv.
+runtime::Environment environment(const dif::Options& options) {
+  runtime::Environment all = runtime::own_environment();
+  const auto name_of = [](const std::string& variable) { return variable.substr(0, variable.find('=')); };
+  const auto remove = [&](const std::string& name) { std::erase_if(all, [&](const auto& one) { return name_of(one) == name; }); };
+  for (const std::string& name : options.texts(dif::Option::unsetenv)) remove(name);
+  for (const std::string& variable : options.texts(dif::Option::setenv)) {
+    remove(name_of(variable));
+    all.push_back(variable.find('=') == std::string::npos ? variable + "=" : variable);
+  }
+  return all;
+}
+
 }  // namespace
 
-Result<Targets> Targets::open(const ScriptOptions& options) {
+Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options) {
   Targets targets;
-  for (pid_t pid : options.pids) {
+  for (pid_t pid : given.pids) {
     Result<runtime::Process> process = runtime::Process::grab(pid);
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));
   }
-  if (!options.command.empty()) {
-    Result<runtime::Process> process = runtime::Process::spawn(std::string_view(options.command));
+  if (!given.command.empty()) {
+    Result<runtime::Process> process = runtime::Process::spawn(std::string_view(given.command), environment(options));
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "dvm/dif/option.h"
 #include "runtime/process/process.h"
 
 namespace dvm::cmd {
@@ -17,7 +18,7 @@ struct ScriptOptions;
 
 class Targets {
  public:
-  static Result<Targets> open(const ScriptOptions& options);
+  static Result<Targets> open(const ScriptOptions& given, const dif::Options& options);
   Targets() = default;
   Targets(Targets&&) = default;
   Targets& operator=(Targets&&) = default;

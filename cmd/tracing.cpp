@@ -154,7 +154,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (Status added = add_source(handle, source); !added) return {fail("{}", added.error().message)};
   const std::vector<ReadyProgram> programs = make(handle, source.target);
   if (programs.empty()) return {};
-  if (given.list_dif)
+  if (given.list_dif || handle.options()[dif::Option::verbose] > 0)
     for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
   if (given.list_probes) return {.status = list_probes(handle, programs)};
   if (given.compile_only) return {.status = 0};
@@ -191,9 +191,9 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       "-B", [](size_t) { fmt::print(stderr, "dvm: option -B has no effect here\n"); }, "For the sake of dtrace: no effect");
 }
 
-Result<FiringSource> open_live_source(const ScriptOptions& options) {
+Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options) {
   FiringSource source;
-  Result<Targets> targets = Targets::open(options);
+  Result<Targets> targets = Targets::open(given, options);
   if (!targets) return targets.error();
   source.targets = std::move(*targets);
   source.target = source.targets.first();
@@ -203,15 +203,13 @@ Result<FiringSource> open_live_source(const ScriptOptions& options) {
   return source;
 }
 
-TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& options,
-                   const std::function<Result<FiringSource>()>& open, const MakePrograms& make) {
-  if (!options) return {fail("{}", options.error().message)};
+TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
-  Result<FiringSource> source = open();
+  Result<FiringSource> source = open(options);
   if (!source) return {fail("{}", source.error().message)};
   return trace_programs(given, make, *source,
-                        {.options = *options,
+                        {.options = options,
                          .out = out->get(),
                          .err = stderr,
                          .as_json = given.as_json,
@@ -223,8 +221,10 @@ TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& opti
                          .symbols = source->symbols});
 }
 
-TraceOutcome trace(const TracingOptions& given, const std::function<Result<FiringSource>()>& open) {
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script);
+TraceOutcome trace(const TracingOptions& given, const OpenSource& open) {
+  Result<dif::Options> options = run_time_options(given.script);
+  if (!options) return {fail("{}", options.error().message)};
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
   if (!sources) return {fail("{}", sources.error().message)};
   const auto make = [&](runtime::Handle& handle, pid_t target) {
     TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
@@ -234,7 +234,7 @@ TraceOutcome trace(const TracingOptions& given, const std::function<Result<Firin
       programs.push_back({std::move(compiled[i].program), matched_line((*sources)[i], compiled[i].matched)});
     return programs;
   };
-  return trace(given, run_time_options(given.script), open, make);
+  return trace(given, *options, open, make);
 }
 
 }  // namespace dvm::cmd

@@ -34,7 +34,7 @@ struct TraceOutcome {
 // Options of run, record and replay but for where firings come from; -o only where it names the output.
 void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output);
 
-// Further options of run and replay: --json, -l, -S and those that dtrace has.
+// Further options of them and of exec: --json, -l, -S and those that dtrace has.
 void add_run_options(CLI::App& command, TracingOptions& options);
 
 // Where firings come from.
@@ -53,7 +53,8 @@ struct FiringSource {
 };
 
 // Processes as the options name them, kernel uprobes and timers.
-Result<FiringSource> open_live_source(const ScriptOptions& options);
+Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
+using OpenSource = std::function<Result<FiringSource>(const dif::Options&)>;
 
 // A program for the probes of a handle, and the line that says how many it matched.
 struct ReadyProgram {
@@ -64,11 +65,10 @@ struct ReadyProgram {
 using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;
 
 // Opens the source, makes the programs, traces until it ends, prints.
-TraceOutcome trace(const TracingOptions& given, const Result<dif::Options>& options,
-                   const std::function<Result<FiringSource>()>& open, const MakePrograms& make);
+TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make);
 
 // Reads and compiles the programs, opens the source, traces until it ends, prints. `open` is called after the sources were read,
 // so that no process is started for a script that does not exist.
-TraceOutcome trace(const TracingOptions& options, const std::function<Result<FiringSource>()>& open);
+TraceOutcome trace(const TracingOptions& options, const OpenSource& open);
 
 }  // namespace dvm::cmd

@@ -15,7 +15,6 @@
 #include <fstream>
 #include <utility>
 
-#include "runtime/process/start.h"
 #include "runtime/process/target_memory.h"
 
 namespace dvm::runtime {
@@ -54,8 +53,8 @@ Result<Process> Process::grab(pid_t pid) {
   return process;
 }
 
-Result<Process> Process::spawn(const std::vector<std::string>& words) {
-  auto pid = start_stopped(words);
+Result<Process> Process::spawn(const std::vector<std::string>& words, const Environment& environment) {
+  auto pid = start_stopped(words, environment);
   if (!pid) return pid.error();
   Process process;
   process.pid_ = *pid;
@@ -66,10 +65,10 @@ Result<Process> Process::spawn(const std::vector<std::string>& words) {
   return process;
 }
 
-Result<Process> Process::spawn(std::string_view command) {
+Result<Process> Process::spawn(std::string_view command, const Environment& environment) {
   auto words = split_command(command);
   if (!words) return Error{fmt::format("failed to exec '{}': {}", command, words.error().message)};
-  return spawn(*words);
+  return spawn(*words, environment);
 }
 
 Process::Process(Process&& other) noexcept { *this = std::move(other); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/process/start.h"
 
 namespace dvm::runtime {
 
@@ -24,9 +25,9 @@ class Process {
   // Fails if there is no such process or it may not be traced.
   static Result<Process> grab(pid_t pid);
   // The first word is looked up in PATH. The child has dvm's standard input, output and error.
-  static Result<Process> spawn(const std::vector<std::string>& words);
+  static Result<Process> spawn(const std::vector<std::string>& words, const Environment& environment = own_environment());
   // Splits the command at blanks first, as split_command does.
-  static Result<Process> spawn(std::string_view command);
+  static Result<Process> spawn(std::string_view command, const Environment& environment = own_environment());
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;

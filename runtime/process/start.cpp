@@ -71,14 +71,14 @@ class ChildGuard {
 };
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void exec_when_told(char* const* words, Pipe& go, Pipe& failure) {
+[[noreturn]] void exec_when_told(char* const* words, char* const* environment, Pipe& go, Pipe& failure) {
   // Otherwise the child would hold the end that dvm writes to and never see dvm close it.
   go.close_write();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   char byte = 0;
-  if (read(go.read_end(), &byte, 1) == 1) execvp(words[0], words);
+  if (read(go.read_end(), &byte, 1) == 1) execvpe(words[0], words, environment);
   int error = errno;
   ssize_t ignored = write(failure.write_end(), &error, sizeof error);
   _exit(ignored == sizeof error ? 127 : 126);
@@ -180,19 +180,31 @@ std::optional<std::string> trace_start(ChildGuard& child, Pipe& go, Pipe& failur
   return run_to_entry(child);
 }
 
+// As exec takes them.
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
 }  // namespace
 
-Result<pid_t> start_stopped(const std::vector<std::string>& words) {
+Environment own_environment() {
+  Environment all;
+  for (char** variable = environ; *variable != nullptr; variable++) all.emplace_back(*variable);
+  return all;
+}
+
+Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment) {
   if (words.empty()) return Error{"failed to exec: the command is empty"};
   auto failed = [&](std::string_view why) { return Error{fmt::format("failed to exec {}: {}", words[0], why)}; };
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
   Pipe go, failure;
   if (!go.ok() || !failure.ok()) return failed(std::strerror(errno));
   pid_t pid = fork();
   if (pid < 0) return failed(std::strerror(errno));
-  if (pid == 0) exec_when_told(arguments.data(), go, failure);
+  if (pid == 0) exec_when_told(arguments.data(), variables.data(), go, failure);
   ChildGuard child(pid);
   if (auto problem = trace_start(child, go, failure)) return failed(*problem);
   child.release();

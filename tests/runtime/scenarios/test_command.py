@@ -68,10 +68,11 @@ class Command(unittest.TestCase):
         self.assertIn("-G", result.stderr)
 
     def test_S_lists_and_e_ends(self):
-        result = run("-S", "-e", "-n", "BEGIN { trace(1); }")
-        self.assertEqual(result.returncode, 0)
-        self.assertIn("OFF OPCODE      INSTRUCTION", result.stdout)
-        self.assertNotIn("CPU", result.stdout)
+        for option in (["-S"], ["-x", "verbose"]):
+            result = run(*option, "-e", "-n", "BEGIN { trace(1); }")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("OFF OPCODE      INSTRUCTION", result.stdout)
+            self.assertNotIn("CPU", result.stdout)
 
     def test_o_appends(self):
         with tempfile.TemporaryDirectory() as folder:

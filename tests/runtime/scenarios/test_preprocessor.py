@@ -53,6 +53,14 @@ class Preprocessor(unittest.TestCase):
     def test_description(self):
         self.assertIn("12", self.run_ok("-C", "-DN=12", "-n", 'BEGIN { printf("%d", N); exit(0); }').stdout)
 
+    def test_another_preprocessor(self):
+        other = pathlib.Path(self.write("other", '#!/bin/sh\necho \'BEGIN { printf("other"); exit(0); }\'\n'))
+        other.chmod(0o755)
+        self.assertEqual(self.run_ok("-C", f"-xcpppath={other}", "-n", "BEGIN").stdout.rstrip(), "other")
+        result = dvm("run", "-C", "-xcpppath=/no/such/cpp", "-n", "BEGIN")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("failed to run /no/such/cpp: No such file or directory", result.stderr)
+
     def test_error_names_the_line_and_both_texts(self):
         script = self.write("a.d", "#define TWICE(x) (x + nosuch)\n\n#if 0\n\n#endif\nBEGIN { trace(TWICE(1)); }\n")
         result = dvm("compile", "-C", script)

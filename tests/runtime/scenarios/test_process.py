@@ -131,6 +131,14 @@ class Started(dvmtest.PrivilegedTest):
 
         self.assertEqual(files("-o", "/dev/null"), files())
 
+    def test_the_environment_is_as_the_options_say(self):
+        options = ["-x", "setenv=DVM_A=1=2", "-x", "setenv=DVM_B=", "-x", "unsetenv=TZ", "-x", "unsetenv=DVM_NONE"]
+        given = dvm("run", "-q", *options, "-n", "BEGIN { }", "-c", "env").stdout.split("\n")
+        self.assertEqual([line for line in given if line.startswith(("DVM_A", "DVM_B", "TZ="))], ["DVM_A=1=2", "DVM_B="])
+        self.assertIn("LC_ALL=C", given)
+        plain = dvm("run", "-q", "-n", "BEGIN { }", "-c", "env").stdout.split("\n")
+        self.assertIn("TZ=UTC", plain)
+
     def test_output_file_is_appended_to(self):
         path = f"/tmp/dvm-output-{os.getpid()}"
         try:

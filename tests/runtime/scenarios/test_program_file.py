@@ -1,5 +1,6 @@
 """dvm compile writes a program, dvm exec runs it: with the output of dvm run, on another process too."""
 
+import json
 import os
 import pathlib
 import re
@@ -53,6 +54,15 @@ class Programs(Folder):
         self.assertEqual((result.returncode, result.stdout.rstrip(), result.stderr), (3, "12 a lon", ""))
         result = dvm("exec", "-x", "strsize=9", self.path)
         self.assertEqual(result.stdout.rstrip(), "12 a long te")
+
+    def test_options_of_run(self):
+        self.compile("-n", "BEGIN { exit(4); }")
+        lines = [json.loads(line) for line in dvm("exec", "--json", self.path).stdout.splitlines()]
+        self.assertEqual([line["type"] for line in lines], ["record", "exit"])
+        self.assertEqual(lines[1]["status"], 4)
+        listed = dvm("exec", "-l", self.path)
+        self.assertEqual(listed.returncode, 0)
+        self.assertIn("BEGIN", listed.stdout)
 
     def test_several_programs_share_their_variables(self):
         self.compile("-q", "-n", "BEGIN { x = 4; }", "-n", "BEGIN { trace(x); exit(0); }")
