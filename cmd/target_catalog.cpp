@@ -87,7 +87,7 @@ compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& descript
       return result;
     }
     const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
-    if (site == nullptr) {
+    if (site == nullptr || site->inside) {  // what a marker passes is not what its function was passed
       result.signatures.emplace_back();
       continue;
     }

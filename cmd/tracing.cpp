@@ -114,6 +114,13 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
   return given.account.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
 }
 
+// What probes cannot tell: once for each probe, however many clauses it has.
+void print_remarks(const runtime::Handle& handle) {
+  for (const runtime::EnabledProbe& enabled : handle.enabled())
+    if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
+      fmt::print(stderr, "dvm: {}:{}:{}:{}: {}\n", probe.provider, probe.module, probe.function, probe.name, probe.remark);
+}
+
 Status add_source(runtime::Handle& handle, FiringSource& source) {
   for (auto& provider : source.providers) handle.add_provider(std::move(provider));
   for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
@@ -160,6 +167,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
+  if (given.script.verbose) print_remarks(handle);
   Status followed = follow(given, handle, source.targets, out);
   return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
 }

@@ -45,6 +45,7 @@ target_sources(dvm_source PRIVATE
   provider/pid.cpp
   provider/profile.cpp
   provider/providers.cpp
+  provider/usdt.cpp
   symbol/demangle.cpp
   symbol/dwarf_describe.cpp
   symbol/dwarf_file.cpp
@@ -53,5 +54,7 @@ target_sources(dvm_source PRIVATE
   symbol/maps.cpp
   symbol/open_elf.cpp
   symbol/signature.cpp
+  symbol/stapsdt.cpp
+  symbol/stapsdt_arguments.cpp
   symbol/target_types.cpp
   symbol/user_symbols.cpp)

@@ -20,6 +20,7 @@ struct UprobeSite {
   std::vector<uint64_t> more_offsets{};  // of other functions with the same name in the file: static ones, older versions
   int32_t stack_moved = 0;               // of an entry: bytes from %rsp to the return address there
   std::optional<Operands> inside{};      // within a function: its arguments there
+  uint64_t semaphore = 0;                // where in the file a count lies of those who have it enabled; 0: nowhere
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.
@@ -35,6 +36,8 @@ struct Probe {
   uint32_t id = 0;  // from 1; BEGIN is 1, END 2, ERROR 3, as dtrace has them
   std::string provider{}, module{}, function{}, name{};
   std::variant<InternalSite, UprobeSite, TimerSite> site{};
+  std::vector<UprobeSite> more_sites{};  // where it fires too: further places of a usdt probe
+  std::string remark{};                  // what it cannot tell and why, for who asks with -v
   // Other names under which a description may ask for it. A module that is a file of a process also answers to its full path,
   // to its base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
   std::string object{};  // the full path in its process; empty: the module is no file

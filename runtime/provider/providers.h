@@ -16,6 +16,8 @@ namespace dvm::runtime {
 
 // The pid provider over other files than those that processes have mapped.
 std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);
+// Likewise the usdt provider.
+std::unique_ptr<Provider> make_usdt_provider(ObjectsOf objects);
 
 // All of them, in the order of the table.
 std::vector<std::unique_ptr<Provider>> make_providers();

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <gelf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -148,13 +147,11 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
 }
 
 Result<std::shared_ptr<const ElfObject>> ElfCache::read(const std::string& path) {
-  struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return Error{std::strerror(errno)};
-  if (!S_ISREG(st.st_mode)) return Error{"it is no regular file"};
-  Key key{st.st_dev, st.st_ino, static_cast<uint64_t>(st.st_size), st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec};
-  if (auto found = objects_.find(key); found != objects_.end()) return found->second;
+  const auto key = FileKey::of(path);
+  if (!key) return key.error();
+  if (auto found = objects_.find(*key); found != objects_.end()) return found->second;
   auto object = ElfObject::read(path);
-  if (object) objects_.emplace(key, *object);
+  if (object) objects_.emplace(*key, *object);
   return object;
 }
 

@@ -5,7 +5,6 @@
 //
 // An ELF file is untrusted: whatever is wrong with it is an error or a function left out, never a crash. Consumer context.
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/symbol/file_key.h"
 
 namespace dvm::runtime {
 
@@ -66,12 +66,7 @@ class ElfCache {
   Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
 
  private:
-  struct Key {
-    uint64_t device = 0, inode = 0, size = 0;
-    int64_t modified = 0;  // ns
-    auto operator<=>(const Key&) const = default;
-  };
-  std::map<Key, std::shared_ptr<const ElfObject>> objects_;
+  std::map<FileKey, std::shared_ptr<const ElfObject>> objects_;
 };
 
 }  // namespace dvm::runtime

@@ -9,12 +9,14 @@ A comment line in the script may say:
   run: ARGS          further arguments; {programs} is the folder of the traced programs
   replay: FILE       run on this recording, which stands beside the script, instead of live
   needs: uprobes     skipped where they cannot be used
+  program: NAME      skipped where this program could not be built
   status: N          expected exit status (tst 0, err 1)
   sanitized: no      left out under sanitizers, whose shadow of large buffers takes memory
   mask: REGEX        replaced by # in both texts before comparing
 The CPU column, pids in provider names and addresses are masked always.
 """
 
+import os
 import pathlib
 import re
 import shlex
@@ -29,7 +31,7 @@ ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "p
 
 def settings(script):
     found = {}
-    for key, value in re.findall(r"^[ */]*(run|replay|needs|status|mask|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
+    for key, value in re.findall(r"^[ */]*(run|replay|needs|program|status|mask|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
         found[key] = value
     return found
 
@@ -86,6 +88,11 @@ def main():
         if settings(script).get("needs") == "uprobes" and privilege:
             skipped += 1
             print(f"skipped {name}: {privilege}")
+            continue
+        needed = settings(script).get("program")
+        if needed and not os.path.exists(dvmtest.program(needed)):
+            skipped += 1
+            print(f"skipped {name}: {needed} was not built")
             continue
         ran += 1
         problem = check(script, update)

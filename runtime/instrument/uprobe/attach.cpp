@@ -28,7 +28,7 @@ LinkResult link_part(const UprobeSet& set, size_t from, size_t count) {
   LinkResult result;
   shielded([&] {
     result = link_uprobes({set.path.c_str(), set.pid, set.is_return, set.program, std::span(set.offsets).subspan(from, count),
-                           std::span(set.cookies).subspan(from, count)});
+                           std::span(set.cookies).subspan(from, count), std::span(set.counters).subspan(from, count)});
   });
   return result;
 }
@@ -108,7 +108,7 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
   for (size_t i = 0; i < set.offsets.size(); i++) {
     unsigned char code[2] = {};
     const bool read = pread(file.get(), code, sizeof code, static_cast<off_t>(set.offsets[i])) == sizeof code;
-    (read && is_doubtful(code) ? doubtful : likely).add(set.offsets[i], set.cookies[i], set.probes[i]);
+    (read && is_doubtful(code) ? doubtful : likely).add(set.offsets[i], set.cookies[i], set.counters[i], set.probes[i]);
   }
   if (Status status = attach_halves(likely, 0, likely.offsets.size(), links, refused); !status) return status;
   return attach_doubtful(doubtful, links, refused);

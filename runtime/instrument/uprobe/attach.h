@@ -13,18 +13,20 @@
 
 namespace dvm::runtime {
 
-// Uprobes of one file in one process, all with the same program. Offsets, cookies and probes are parallel.
+// Uprobes of one file in one process, all with the same program. Offsets, cookies, counters and probes are parallel; a counter is
+// the offset of a semaphore that the kernel counts up in the process as long as the probe is on, or 0.
 struct UprobeSet {
   std::string path;
   int32_t pid = 0;
   bool is_return = false;
   int program = -1;
-  std::vector<uint64_t> offsets, cookies;
+  std::vector<uint64_t> offsets, cookies, counters;
   std::vector<const Probe*> probes;
 
-  void add(uint64_t offset, uint64_t cookie, const Probe* probe) {
+  void add(uint64_t offset, uint64_t cookie, uint64_t counter, const Probe* probe) {
     offsets.push_back(offset);
     cookies.push_back(cookie);
+    counters.push_back(counter);
     probes.push_back(probe);
   }
 };

@@ -134,6 +134,7 @@ LinkResult link_uprobes(const UprobeBatch& batch) {
   request.path = address_of(batch.path);
   request.offsets = address_of(batch.offsets.data());
   request.cookies = address_of(batch.cookies.data());
+  request.reference_counters = address_of(batch.counters.data());
   request.count = static_cast<uint32_t>(batch.offsets.size());
   request.multi_flags = batch.is_return ? kUprobeMultiReturn : 0;
   request.pid = static_cast<uint32_t>(batch.pid);

@@ -54,6 +54,7 @@ struct UprobeBatch {
   int program = -1;
   std::span<const uint64_t> offsets;
   std::span<const uint64_t> cookies;
+  std::span<const uint64_t> counters;  // offsets of semaphores, 0: none
 };
 
 // A link, or the errno: the kernel takes all of a batch or nothing.

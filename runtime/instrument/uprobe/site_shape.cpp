@@ -35,15 +35,13 @@ uint16_t SiteShape::known_args() const {
   return static_cast<uint16_t>(known);
 }
 
-SiteShape shape_of(const Probe& probe) {
-  const auto* site = std::get_if<UprobeSite>(&probe.site);
-  if (!site) return SiteKind::timer;
-  if (site->inside) {
+SiteShape shape_of(const UprobeSite& site) {
+  if (site.inside) {
     SiteShape shape = SiteKind::inside;
-    shape.args = *site->inside;
+    shape.args = *site.inside;
     return shape;
   }
-  return site->is_return ? SiteShape(SiteKind::return_) : SiteShape(SiteKind::entry, site->stack_moved);
+  return site.is_return ? SiteShape(SiteKind::return_) : SiteShape(SiteKind::entry, site.stack_moved);
 }
 
 }  // namespace dvm::runtime

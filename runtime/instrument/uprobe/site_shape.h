@@ -29,6 +29,6 @@ struct SiteShape {
   friend bool operator==(const SiteShape&, const SiteShape&) = default;
 };
 
-SiteShape shape_of(const Probe& probe);
+SiteShape shape_of(const UprobeSite& site);
 
 }  // namespace dvm::runtime

@@ -96,18 +96,32 @@ class UprobeInstrument final : public Instrument {
     const Probe& probe = *enabled.probe;
     if (enabled.needs.vtime && !start_scheduler_clock(probe, refused)) return {};
     const auto* site = std::get_if<UprobeSite>(&probe.site);
-    const SiteShape shape = shape_of(probe);
-    const auto group = find_group(possible_needs(enabled.needs, shape), shape, site ? site->pid : 0);
+    if (!site) return plan_timer(enabled, std::get<TimerSite>(probe.site));
+    if (Status status = plan_site(enabled, *site, sets); !status) return status;
+    for (const UprobeSite& more : probe.more_sites)
+      if (Status status = plan_site(enabled, more, sets); !status) return status;
+    return {};
+  }
+
+  Status plan_timer(const EnabledProbe& enabled, const TimerSite& timer) {
+    const SiteShape shape = SiteKind::timer;
+    const auto group = find_group(possible_needs(enabled.needs, shape), shape, 0);
     if (!group) return group.error();
-    const uint64_t cookie = make_cookie(probe.id, *group);
-    if (!site) return start_clocks(std::get<TimerSite>(probe.site), group_programs_[*group], cookie);
-    UprobeSet& set = sets[{site->path, *group}];
-    set.path = site->path;
-    set.pid = site->pid;
-    set.is_return = site->is_return;
+    return start_clocks(timer, group_programs_[*group], make_cookie(enabled.probe->id, *group));
+  }
+
+  Status plan_site(const EnabledProbe& enabled, const UprobeSite& site, UprobeSets& sets) {
+    const SiteShape shape = shape_of(site);
+    const auto group = find_group(possible_needs(enabled.needs, shape), shape, site.pid);
+    if (!group) return group.error();
+    const uint64_t cookie = make_cookie(enabled.probe->id, *group);
+    UprobeSet& set = sets[{site.path, *group}];
+    set.path = site.path;
+    set.pid = site.pid;
+    set.is_return = site.is_return;
     set.program = group_programs_[*group];
-    set.add(site->offset, cookie, &probe);
-    for (uint64_t offset : site->more_offsets) set.add(offset, cookie, &probe);
+    set.add(site.offset, cookie, site.semaphore, enabled.probe);
+    for (uint64_t offset : site.more_offsets) set.add(offset, cookie, site.semaphore, enabled.probe);
     return {};
   }
 

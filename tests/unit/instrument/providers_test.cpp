@@ -1,9 +1,11 @@
-// The table of providers; dtrace and profile. The contract that holds for every provider is checked for each row.
+// The table of providers; dtrace, profile and usdt. The contract that holds for every provider is checked for each row.
 
 #include "runtime/provider/providers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 namespace dvm::runtime {
 namespace {
@@ -22,7 +24,7 @@ TEST(Providers, AreThoseOfTheTableAndIgnoreWhatIsNotTheirs) {
     EXPECT_EQ(found.reason, "") << provider->name();
     for (const Probe* probe : catalog.match({})) EXPECT_EQ(probe->provider, provider->name());
   }
-  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "profile"));
+  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "profile"));
 }
 
 TEST(DtraceProvider, HasItsProbesUnderTheFirstIds) {
@@ -91,6 +93,54 @@ TEST(ProfileProvider, MakesNothingForOthersDescriptions) {
     EXPECT_EQ(provider->discover(description, catalog).reason, "");
   }
   EXPECT_EQ(catalog.size(), 0U);
+}
+
+const std::string kMarkers = DVM_BINARY_DIR "/tests/programs/markers_O0";
+
+class UsdtProvider : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kMarkers)) GTEST_SKIP() << "<sys/sdt.h> is not installed (systemtap-sdt-dev)";
+  }
+  Discovery discover(const dif::ProbeDesc& description) { return provider_->discover(description, catalog_); }
+
+  Catalog catalog_;
+  std::unique_ptr<Provider> provider_ = make_usdt_provider([](int32_t pid) -> Result<std::vector<MappedObject>> {
+    if (pid != 42) return Error{"no such process"};
+    return std::vector{unmapped_program(kMarkers)};
+  });
+};
+
+TEST_F(UsdtProvider, PlacesInOneFunctionAreOneProbe) {
+  EXPECT_EQ(discover({"dvmtest42", "a.out", "", "round-begin"}).reason, "");
+  const auto probes = catalog_.match({"dvmtest42", "", "", ""});
+  ASSERT_EQ(probes.size(), 2U);
+  EXPECT_EQ(probes[0]->function, "begin_last_round");
+  EXPECT_EQ(probes[1]->function, "begin_round");
+  const auto& site = std::get<UprobeSite>(probes[1]->site);
+  EXPECT_EQ(site.pid, 42);
+  EXPECT_NE(site.semaphore, 0U);
+  ASSERT_TRUE(site.inside);
+  EXPECT_EQ(site.inside->at(1), Operand::memory(saved::rbp, -16));
+  EXPECT_EQ(site.inside->at(2).kind, Operand::Kind::none);
+}
+
+TEST_F(UsdtProvider, GlobsAndRemarks) {
+  EXPECT_EQ(discover({"*test42", "", "", ""}).reason, "");
+  EXPECT_EQ(catalog_.size(), 7U);
+  EXPECT_EQ(catalog_.match({"", "", "", "numbers"})[0]->remark, "arg0 reads 0, '8f@-8(%rbp)': it is a floating-point number");
+  discover({"dvmtest42", "", "", ""});
+  EXPECT_EQ(catalog_.size(), 7U);
+}
+
+TEST_F(UsdtProvider, WhatThereIsNotIsNamed) {
+  EXPECT_THAT(discover({"dvmtset42", "", "", ""}).similar, testing::ElementsAre("dvmtest"));
+  EXPECT_EQ(discover({"dvmtset42", "", "", ""}).reason, "process 42 has no probes of a provider dvmtset");
+  EXPECT_THAT(discover({"dvmtest42", "", "", "round-begim"}).similar, testing::Contains("round-begin"));
+  EXPECT_EQ(discover({"dvmtest43", "", "", ""}).reason, "failed to grab process 43: no such process");
+  EXPECT_EQ(discover({"dvmtest", "", "", ""}).reason, "");
+  EXPECT_EQ(discover({"42", "", "", ""}).reason, "");
+  EXPECT_EQ(catalog_.size(), 0U);
 }
 
 }  // namespace

@@ -1,0 +1,173 @@
+// The usdt provider: the markers that programs and libraries bring along. Covered by tests/unit/instrument/providers_test.cpp
+// and tests/runtime/usdt.
+//
+//   python123:libpython3.so:eval:function-entry   a note of provider python, name function__entry, in process 123
+//
+// The provider is named as the note names it, followed by the process; "__" in the name is "-"; the function is the one that the
+// place lies in. Places of one probe in one function are one probe, each with its arguments where they are there. What the notes
+// say is kept for each file, so that further descriptions cost nothing.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "common/similar.h"
+#include "runtime/provider/providers.h"
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
+#include "runtime/symbol/stapsdt.h"
+
+namespace dvm::runtime {
+namespace {
+
+Discovery refuse(std::string_view tag, std::string reason) { return {std::move(reason), std::string(tag), {}}; }
+
+// "python*123": a pattern for the notes' providers and a process.
+struct ProviderField {
+  std::string_view pattern;
+  int32_t pid = 0;
+};
+
+std::optional<ProviderField> parse_provider(std::string_view text) {
+  const size_t digits = text.find_last_not_of("0123456789") + 1;
+  ProviderField field{text.substr(0, digits), 0};
+  const auto [end, error] = std::from_chars(text.data() + digits, text.data() + text.size(), field.pid);
+  if (digits == 0 || error != std::errc() || end != text.data() + text.size() || field.pid <= 0) return std::nullopt;
+  return field;
+}
+
+std::string probe_name(std::string_view name) {
+  std::string out;
+  for (size_t at; (at = name.find("__")) != std::string_view::npos; name.remove_prefix(at + 2))
+    out.append(name.substr(0, at)).push_back('-');
+  return out.append(name);
+}
+
+std::optional<uint64_t> find_symbol(const ElfObject& elf, std::string_view name) {
+  const auto data = std::lower_bound(elf.data().begin(), elf.data().end(), name,
+                                     [](const ElfData& d, std::string_view n) { return d.name < n; });
+  if (data != elf.data().end() && data->name == name && !data->is_thread_local) return data->address;
+  const auto function =
+      std::find_if(elf.functions().begin(), elf.functions().end(), [&](const ElfFunction& f) { return f.name == name; });
+  return function != elf.functions().end() ? std::optional(function->address) : std::nullopt;
+}
+
+// The best name of the function that an address lies in; empty: it is in none that is known.
+std::string_view function_at(const ElfObject& elf, uint64_t address) {
+  const auto& all = elf.functions();
+  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const ElfFunction& f) { return a < f.address; });
+  if (after == all.begin()) return {};
+  const uint64_t begin = (after - 1)->address;
+  const auto first = std::lower_bound(all.begin(), after, begin, [](const ElfFunction& f, uint64_t a) { return f.address < a; });
+  const auto in = std::find_if(first, after, [&](const ElfFunction& f) { return address - begin < f.size; });
+  return in != after ? in->name : std::string_view();
+}
+
+class UsdtProvider : public Provider {
+ public:
+  explicit UsdtProvider(ObjectsOf objects) : objects_of_(std::move(objects)) {}
+  std::string_view name() const override { return "usdt"; }
+
+  Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
+    const auto field = parse_provider(description.provider);
+    if (!field || field->pattern == "pid") return {};
+    const auto objects = objects_of_(field->pid);
+    if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", field->pid, objects.error().message));
+    const size_t before = found_;
+    Names names;
+    for (const MappedObject& object : *objects)
+      if (module_match(description.module, object.name, object.path, object.is_program))
+        discover_in(object, *field, description, catalog, names);
+    return found_ > before ? Discovery{} : nothing(*field, description, names);
+  }
+
+ private:
+  // What there is, for who misspelt it.
+  struct Names {
+    std::vector<std::string> providers, probes;
+    bool has_provider = false;
+  };
+
+  void discover_in(const MappedObject& object, const ProviderField& field, const dif::ProbeDesc& description, Catalog& catalog,
+                   Names& names) {
+    const std::vector<StapsdtNote>& notes = notes_of(object);
+    if (notes.empty()) return;
+    std::map<std::pair<std::string, std::string>, Probe> probes;  // by provider and name in one function: in the order of these
+    for (const StapsdtNote& note : notes) {
+      const std::string name = probe_name(note.name);
+      names.providers.push_back(note.provider);
+      if (!glob_match(field.pattern, note.provider)) continue;
+      names.has_provider = true;
+      names.probes.push_back(name);
+      if (glob_match(description.name, name)) add_place(probes, object, field.pid, note, description.function);
+    }
+    for (auto& [key, probe] : probes) catalog.add(std::move(probe)), found_++;
+  }
+
+  void add_place(std::map<std::pair<std::string, std::string>, Probe>& probes, const MappedObject& object, int32_t pid,
+                 const StapsdtNote& note, std::string_view wanted) {
+    const auto elf = symbols_.read(object.open_path);
+    const std::string function(elf ? function_at(**elf, note.address) : std::string_view());
+    if (!glob_match(wanted, function)) return;
+    const std::string name = probe_name(note.name);
+    Probe& probe = probes[{note.provider, function + '\0' + name}];
+    UprobeSite site{object.open_path, note.offset, false, pid};
+    site.semaphore = note.semaphore;
+    site.inside = arguments_of(note, elf ? elf->get() : nullptr, probe.remark);
+    if (!probe.name.empty()) {
+      probe.more_sites.push_back(std::move(site));
+      return;
+    }
+    probe.provider = fmt::format("{}{}", note.provider, pid);
+    probe.module = object.name, probe.function = function, probe.name = name;
+    probe.object = object.path, probe.in_program = object.is_program;
+    probe.site = std::move(site);
+  }
+
+  static Operands arguments_of(const StapsdtNote& note, const ElfObject* elf, std::string& remark) {
+    const auto symbol = [&](std::string_view name) { return elf ? find_symbol(*elf, name) : std::nullopt; };
+    Operands operands{};
+    const auto arguments = parse_stapsdt_arguments(note.arguments, note.address, symbol);
+    for (size_t n = 0; n < std::min(arguments.size(), operands.size()); n++) {
+      operands[n] = arguments[n].operand;
+      if (arguments[n].problem.empty()) continue;
+      remark += fmt::format("{}arg{} reads 0, {}", remark.empty() ? "" : "; ", n, arguments[n].problem);
+    }
+    return operands;
+  }
+
+  const std::vector<StapsdtNote>& notes_of(const MappedObject& object) {
+    static const std::vector<StapsdtNote> kNone;
+    const auto key = FileKey::of(object.open_path);
+    if (!key) return kNone;
+    const auto [known, is_new] = notes_.try_emplace(*key);
+    if (is_new)
+      if (auto notes = read_stapsdt(object.open_path)) known->second = std::move(*notes);
+    return known->second;
+  }
+
+  static Discovery nothing(const ProviderField& field, const dif::ProbeDesc& description, const Names& names) {
+    Discovery result;
+    if (!names.has_provider && !is_glob(field.pattern))
+      result = refuse("D_PDESC_ZERO", fmt::format("process {} has no probes of a provider {}", field.pid, field.pattern));
+    const auto& known = names.has_provider ? names.probes : names.providers;
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    result.similar = similar_names(names.has_provider ? std::string_view(description.name) : field.pattern, views);
+    return result;
+  }
+
+  ObjectsOf objects_of_;
+  ElfCache symbols_;
+  std::map<FileKey, std::vector<StapsdtNote>> notes_;
+  size_t found_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_usdt_provider() { return make_usdt_provider(mapped_objects); }
+std::unique_ptr<Provider> make_usdt_provider(ObjectsOf objects) { return std::make_unique<UsdtProvider>(std::move(objects)); }
+
+}  // namespace dvm::runtime

@@ -1,0 +1,31 @@
+#pragma once
+// Which file a path leads to, and whether it is still the same one: what is read of files once is kept by this.
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+struct FileKey {
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified = 0;  // ns
+  auto operator<=>(const FileKey&) const = default;
+
+  // Of a regular file; an error says why there is none.
+  static Result<FileKey> of(const std::string& path) {
+    struct stat st {};
+    if (stat(path.c_str(), &st) != 0) return Error{std::strerror(errno)};
+    if (!S_ISREG(st.st_mode)) return Error{"it is no regular file"};
+    return FileKey{st.st_dev, st.st_ino, static_cast<uint64_t>(st.st_size),
+                   st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec};
+  }
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,8 @@
+/* No file of the process has markers of this provider.
+ * run: -c '{programs}/markers_O0 1'
+ * program: markers_O0
+ * mask: process \d+
+ */
+dvmtset$target:::round-begin
+{
+}

@@ -1,0 +1,143 @@
+// Notes of programs that have markers, and every form that an argument of one can have.
+
+#include "runtime/symbol/stapsdt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace dvm::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uint64_t kAddress = 0x1200;
+
+std::optional<uint64_t> symbol(std::string_view name) {
+  if (name == "sym" || name == ".hidden.1") return 0x4000;
+  return std::nullopt;
+}
+
+StapsdtArgument argument(std::string_view text) {
+  const auto all = parse_stapsdt_arguments(text, kAddress, symbol);
+  EXPECT_EQ(all.size(), 1U) << text;
+  return all.empty() ? StapsdtArgument{} : all[0];
+}
+
+Operand read(std::string_view text) {
+  const StapsdtArgument found = argument(text);
+  EXPECT_EQ(found.problem, "") << text;
+  return found.operand;
+}
+
+Operand of_register(uint8_t word, uint8_t size, bool is_signed = false, uint8_t shift = 0) {
+  Operand operand = Operand::of_register(word);
+  operand.size = size, operand.is_signed = is_signed, operand.shift = shift;
+  return operand;
+}
+
+TEST(StapsdtArguments, Registers) {
+  EXPECT_EQ(read("8@%rax"), of_register(saved::rax, 8));
+  EXPECT_EQ(read("-4@%eax"), of_register(saved::rax, 4, true));
+  EXPECT_EQ(read("2@%ax"), of_register(saved::rax, 2));
+  EXPECT_EQ(read("1@%al"), of_register(saved::rax, 1));
+  EXPECT_EQ(read("-1@%ah"), of_register(saved::rax, 1, true, 8));
+  EXPECT_EQ(read("1@%sil"), of_register(saved::rsi, 1));
+  EXPECT_EQ(read("2@%bp"), of_register(saved::rbp, 2));
+  EXPECT_EQ(read("8@%r8"), of_register(saved::r8, 8));
+  EXPECT_EQ(read("-4@%r9d"), of_register(saved::r9, 4, true));
+  EXPECT_EQ(read("2@%r15w"), of_register(0, 2));
+  EXPECT_EQ(read("1@%r10b"), of_register(7, 1));
+  EXPECT_EQ(read("%edi"), of_register(saved::rdi, 4));          // before sizes were written
+  EXPECT_EQ(read("4@%rax"), of_register(saved::rax, 4));        // the size says how much of it counts
+  EXPECT_EQ(read("-4@%dl"), of_register(saved::rdx, 1, true));  // and there is no more than there is
+}
+
+TEST(StapsdtArguments, Constants) {
+  EXPECT_EQ(read("4@$5"), Operand::constant(5));
+  EXPECT_EQ(read("-4@$-7"), Operand::constant(-7));
+  EXPECT_EQ(read("4@$-1"), Operand::constant(0xffffffff));
+  EXPECT_EQ(read("-1@$255"), Operand::constant(-1));
+  EXPECT_EQ(read("8@$0x7fffffffffffffff"), Operand::constant(INT64_MAX));
+  EXPECT_EQ(read("8@$18446744073709551615"), Operand::constant(-1));
+}
+
+TEST(StapsdtArguments, Memory) {
+  EXPECT_EQ(read("8@-16(%rbp)"), Operand::memory(saved::rbp, -16));
+  EXPECT_EQ(read("8@(%rax)"), Operand::memory(saved::rax, 0));
+  Operand scaled = Operand::memory(saved::rax, 24);
+  scaled.index = 5, scaled.scale = 8, scaled.size = 4, scaled.is_signed = true;
+  EXPECT_EQ(read("-4@24(%rax,%rbx,8)"), scaled);
+  Operand unscaled = Operand::memory(saved::rax, 0);
+  unscaled.index = saved::rsi;
+  EXPECT_EQ(read("8@(%rax,%rsi)"), unscaled);
+  Operand baseless = Operand::memory(kNoWord, 0x4000);
+  baseless.index = saved::rcx, baseless.scale = 4;
+  EXPECT_EQ(read("8@0x4000(,%rcx,4)"), baseless);
+  EXPECT_EQ(read("8@0x601040"), Operand::memory(kNoWord, 0x601040));
+}
+
+TEST(StapsdtArguments, SymbolsAreFarFromTheLocation) {
+  EXPECT_EQ(read("8@sym(%rip)"), Operand::memory(saved::rip, 0x4000 - 0x1200));
+  EXPECT_EQ(read("8@sym+4(%rip)"), Operand::memory(saved::rip, 0x4004 - 0x1200));
+  EXPECT_EQ(read("8@40+sym(%rip)"), Operand::memory(saved::rip, 0x4028 - 0x1200));
+  EXPECT_EQ(read("8@sym-8(%rip)"), Operand::memory(saved::rip, 0x3ff8 - 0x1200));
+  EXPECT_EQ(read("8@.hidden.1(%rip)"), Operand::memory(saved::rip, 0x4000 - 0x1200));
+  EXPECT_EQ(read("8@sym"), Operand::memory(saved::rip, 0x4000 - 0x1200));
+}
+
+TEST(StapsdtArguments, WhatCannotBeReadIsRefusedByName) {
+  EXPECT_EQ(argument("8f@%xmm0").problem, "'8f@%xmm0': it is a floating-point number");
+  EXPECT_EQ(argument("-8f@8(%rsp)").problem, "'-8f@8(%rsp)': it is a floating-point number");
+  EXPECT_THAT(argument("8@%xmm0").problem, HasSubstr("'8@%xmm0': it is in no general register"));
+  EXPECT_THAT(argument("8@%fs:16").problem, HasSubstr("no general register"));
+  EXPECT_THAT(argument("16@%rax").problem, HasSubstr("its size"));
+  EXPECT_THAT(argument("3@%rax").problem, HasSubstr("its size"));
+  EXPECT_THAT(argument("8@nowhere(%rip)").problem, HasSubstr("the symbol nowhere is not in the file"));
+  EXPECT_THAT(argument("8@sym(%rax)").problem, HasSubstr("a symbol and a register"));
+  EXPECT_THAT(argument("8@8(%rip)").problem, HasSubstr("relative to"));
+  EXPECT_THAT(argument("8@(%eax)").problem, HasSubstr("64-bit registers"));
+  EXPECT_THAT(argument("8@(%rax,%rbx,3)").problem, HasSubstr("scaled"));
+  EXPECT_THAT(argument("8@(%rax,%rbx,8,1)").problem, HasSubstr("three parts"));
+  EXPECT_THAT(argument("8@$").problem, HasSubstr("constant"));
+  EXPECT_THAT(argument("8@$5x").problem, HasSubstr("constant"));
+  for (const char* text : {"@", "8@", "-@%rax", "8@(", "8@(%rax", "8@)", "8@-", "8@sym sym(", "8@a b"})
+    for (const StapsdtArgument& found : parse_stapsdt_arguments(text, kAddress, symbol))
+      EXPECT_EQ(found.operand.kind == Operand::Kind::none, !found.problem.empty()) << text;
+}
+
+TEST(StapsdtArguments, EachHasItsPlace) {
+  const auto all = parse_stapsdt_arguments("  -4@%eax 8f@%xmm0   4@$5 ", kAddress, symbol);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].operand, of_register(saved::rax, 4, true));
+  EXPECT_EQ(all[1].operand.kind, Operand::Kind::none);
+  EXPECT_EQ(all[2].operand, Operand::constant(5));
+  EXPECT_TRUE(parse_stapsdt_arguments("", kAddress, symbol).empty());
+}
+
+TEST(StapsdtNotes, OfAProgram) {
+  const std::string path = DVM_BINARY_DIR "/tests/programs/markers_O0";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "<sys/sdt.h> is not installed (systemtap-sdt-dev)";
+  const auto notes = read_stapsdt(path);
+  ASSERT_TRUE(notes) << notes.error().message;
+  ASSERT_EQ(notes->size(), 7U);
+  EXPECT_EQ(notes->at(0).provider, "dvmtest");
+  EXPECT_EQ(notes->at(0).name, "round__begin");
+  EXPECT_EQ(notes->at(0).arguments, "-4@-4(%rbp) 8@-16(%rbp)");
+  EXPECT_EQ(notes->at(0).semaphore, notes->at(1).semaphore);
+  EXPECT_NE(notes->at(0).semaphore, notes->at(2).semaphore);
+  EXPECT_NE(notes->at(0).semaphore, 0U);
+  EXPECT_LT(notes->at(0).offset, notes->at(1).offset);
+}
+
+TEST(StapsdtNotes, OfWhatHasNone) {
+  const auto none = read_stapsdt(DVM_BINARY_DIR "/tests/programs/looper");
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->empty());
+  EXPECT_FALSE(read_stapsdt("/etc/passwd"));
+  EXPECT_FALSE(read_stapsdt("/nonexistent"));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
