@@ -1,6 +1,6 @@
 // The cheapest, dearest and expected path. Covered by tests/unit/vm/path_cost_test.cpp.
 
-#include "vm/cost/path_cost.h"
+#include "dvm/vm/path_cost.h"
 
 #include <optional>
 

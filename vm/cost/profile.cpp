@@ -1,6 +1,6 @@
 // The rows that a profile prices. Covered by tests/unit/vm/path_cost_test.cpp.
 
-#include "vm/cost/profile.h"
+#include "dvm/vm/profile.h"
 
 #include <algorithm>
 #include <array>

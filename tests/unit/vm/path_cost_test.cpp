@@ -1,6 +1,6 @@
 // Prices of DIFOs, worked out by hand.
 
-#include "vm/cost/path_cost.h"
+#include "dvm/vm/path_cost.h"
 
 #include <gtest/gtest.h>
 

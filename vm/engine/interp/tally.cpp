@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "vm/cost/profile.h"
+#include "dvm/vm/profile.h"
 
 namespace dvm::vm::interp {
 

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "dvm/dif/difo.h"
-#include "vm/cost/profile.h"
+#include "dvm/vm/profile.h"
 
 namespace dvm::vm {
 

@@ -1,0 +1,8 @@
+# dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF and the tables, no probe and no process.
+dvm_library(cost
+  cost/model.cpp
+  cost/paper.cpp
+  cost/predict.cpp
+  cost/profile_file.cpp
+  cost/rows.cpp)
+target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

@@ -1,0 +1,20 @@
+#pragma once
+// Equations (2) and (3), an ECB:
+//
+//   pred_i   = sum of its instructions but CALL + sum of the built-in variables read + sum of the subroutines called
+//   action_i = sum over its DIFOs, as in (2) + sum of its aggregating functions + sum of its other actions
+//
+// The sums over a DIFO are those of vm::price_difo: a CALL costs what its subroutine costs, an LDGS of a built-in variable what
+// the variable costs.
+
+#include "dvm/dif/program.h"
+#include "runtime/cost/prices.h"
+
+namespace dvm::runtime {
+
+// (2). A clause without a predicate: nothing.
+vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause);
+// (3).
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause);
+
+}  // namespace dvm::runtime

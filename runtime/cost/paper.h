@@ -1,0 +1,43 @@
+#pragma once
+// The paper's experiments (its table 7), and what the model says of them with the paper's own parameters: a loop of read(2), or
+// of a user function, fires a probe some 50,000 times a second; its clause counts. Shares are per cent of one CPU.
+
+#include <optional>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/vm/profile.h"
+
+namespace dvm::runtime {
+
+struct Experiment {
+  std::string_view name;
+  std::string_view source;
+  unsigned ecbs;
+  double predicates;               // clocks of all its predicates, which are false
+  double rate;                     // firings a second
+  bool is_user_time;               // of the process; else system time, with the consumer's
+  bool with_consumer;              // the paper adds the consumer
+  double seen;                     // share of the CPU, traced
+  double untraced, untraced_rate;  // the same without; rate 0: the machine idles
+  double published_prediction, published_measurement;
+};
+
+const std::vector<Experiment>& paper_experiments();
+
+struct ExperimentResult {
+  const Experiment* experiment;
+  double firing;     // clocks
+  double predicted;  // per cent
+  double measured;
+  // By how much the prediction misses, in per cent of the measured cost.
+  double error() const { return 100 * (predicted - measured) / measured; }
+};
+
+// Of all experiments, from the prices of the profile; an error names the rows that it lacks.
+Result<std::vector<ExperimentResult>> predict_experiments(const vm::Profile& profile);
+
+// Per cent of a CPU that the paper's consumer takes: one wake-up a second, 1 KB of records.
+double paper_consumer(const vm::Profile& profile);
+
+}  // namespace dvm::runtime

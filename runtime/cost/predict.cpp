@@ -1,0 +1,118 @@
+// Predictions. Covered by tests/unit/runtime/cost_model_test.cpp.
+
+#include "runtime/cost/predict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "runtime/cost/model.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
+
+// dvm fires these itself, and they cost nobody else anything.
+bool is_own(const dif::ProbeDesc& description) {
+  return description.provider == "dtrace" || description.name == "BEGIN" || description.name == "END" ||
+         description.name == "ERROR";
+}
+
+double record_bytes(const dif::EcbDesc& clause, double string) {
+  double bytes = kRecordHead;
+  bool records = clause.actions.empty();
+  for (const dif::ActDesc& action : clause.actions) {
+    const dif::ActionInfo* info = dif::find_action(action.kind);
+    if (!info || info->when == dif::ActionTime::probe) continue;
+    records = true;
+    for (const dif::RecDesc& value : action.args)
+      bytes += value.difo.result.kind == dif::TypeKind::string ? string : value.difo.result.size;
+  }
+  return records ? bytes : 0;
+}
+
+class Predicting {
+ public:
+  Predicting(const vm::Profile& profile, const PredictOptions& options) : options_(options), prices_(profile, options.sizes) {}
+
+  void add(const dif::EcbDesc& clause) {
+    for (const dif::ProbeDesc& description : clause.probes)
+      if (!is_own(description)) add(clause, description);
+  }
+
+  Prediction finish() {
+    for (ProbePrediction& probe : prediction_.probes) finish(probe);
+    const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
+    prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
+    prediction_.missing = prices_.missing();
+    return std::move(prediction_);
+  }
+
+ private:
+  void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
+    ClausePrediction made;
+    made.position = clause.position;
+    made.cost = {clause.predicate.has_value(), clause.predicate ? options_.probability : 1, predicate_cost(prices_, clause),
+                 actions_cost(prices_, clause)};
+    made.record_bytes = record_bytes(clause, options_.sizes.expected);
+    probe_of(description).clauses.push_back(std::move(made));
+  }
+
+  ProbePrediction& probe_of(const dif::ProbeDesc& description) {
+    const std::string text = text_of(description);
+    auto& probes = prediction_.probes;
+    const auto found = std::find_if(probes.begin(), probes.end(), [&](const auto& probe) { return probe.description == text; });
+    if (found != probes.end()) return *found;
+    probes.push_back({text, source_of(description), {}, {}, {}, {}, 0});
+    return probes.back();
+  }
+
+  void finish(ProbePrediction& probe) {
+    const auto ecbs = static_cast<double>(probe.clauses.size());
+    probe.trigger = source_cost(prices_, probe.source);
+    probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
+    std::vector<EcbCost> costs;
+    for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
+    probe.firing = firing_cost(probe.trigger + probe.prepare, costs);
+    const auto rate = options_.rates.find(probe.description);
+    if (rate == options_.rates.end()) return;
+    probe.rate = rate->second;
+    for (const ClausePrediction& clause : probe.clauses) count_records(clause, probe.rate * clause.cost.probability);
+  }
+
+  void count_records(const ClausePrediction& clause, double rate) {
+    if (clause.record_bytes == 0) return;
+    prediction_.record_rate += clause.record_bytes * rate;
+    printing_ += prices_.of("consumer/print", clause.record_bytes).times(rate);
+  }
+
+  const PredictOptions& options_;
+  Prices prices_;
+  Prediction prediction_;
+  vm::Cost printing_;  // clocks a second
+};
+
+}  // namespace
+
+std::string text_of(const dif::ProbeDesc& description) {
+  return fmt::format("{}:{}:{}:{}", description.provider, description.module, description.function, description.name);
+}
+
+std::string source_of(const dif::ProbeDesc& description) {
+  std::string name = description.provider;
+  if (const size_t target = name.find('$'); target != std::string::npos) name.resize(target);
+  while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();
+  if (name == "pid") return name;
+  return name != description.provider ? "usdt" : name;
+}
+
+Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
+  Predicting predicting(profile, options);
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses) predicting.add(clause);
+  return predicting.finish();
+}
+
+}  // namespace dvm::runtime

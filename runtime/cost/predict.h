@@ -1,0 +1,58 @@
+#pragma once
+// What programs will cost, from their DIF and a profile; nothing is traced. Clauses with the same description are ECBs of the
+// same probe and share its flow:
+//
+//   Program -> clause, description -> (1) flow, (2) predicate, (3) actions -> (4) a firing -> (7) at its rate
+//                                                                        records -> (5) (6) the consumer
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dvm/dif/program.h"
+#include "dvm/vm/path_cost.h"
+#include "runtime/cost/firing.h"
+
+namespace dvm::runtime {
+
+struct PredictOptions {
+  vm::Sizes sizes;
+  double probability = 0.5;             // that a predicate holds
+  std::map<std::string, double> rates;  // firings a second, by the description as text
+  double wake_ups = 1;                  // of the consumer, a second
+};
+
+struct ClausePrediction {
+  dif::SourcePosition position;
+  EcbCost cost;
+  double record_bytes = 0;  // of one run of its actions, with strings of the expected size
+};
+
+struct ProbePrediction {
+  std::string description;
+  std::string source;
+  vm::Cost trigger;  // the source's stages
+  vm::Cost prepare;  // the machine state, and each ECB
+  std::vector<ClausePrediction> clauses;
+  vm::CostRange firing;
+  double rate = 0;  // firings a second; 0: not known
+};
+
+struct Prediction {
+  std::vector<ProbePrediction> probes;  // in the order of their first clause
+  vm::Cost consumer;                    // clocks a second
+  double record_rate = 0;               // bytes a second
+  std::set<std::string> missing;        // rows without a price, which cost nothing here
+};
+
+// "pid$target:libc:malloc:entry".
+std::string text_of(const dif::ProbeDesc& description);
+
+// What the probes of a provider are priced as: pid of pid1234 and pid$target.
+std::string source_of(const dif::ProbeDesc& description);
+
+Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,50 @@
+// The rows of a profile. Covered by tests/unit/runtime/profile_file_test.cpp.
+
+#include "runtime/cost/rows.h"
+
+#include <fmt/format.h>
+
+#include "dvm/dif/action.h"
+#include "dvm/vm/profile.h"
+
+namespace dvm::runtime {
+
+const std::vector<CostRow>& sources() {
+  static const std::vector<CostRow> rows = {
+#define DVM_SOURCE(name, text) {#name, text},
+#include "runtime/cost/sources.def"
+  };
+  return rows;
+}
+
+const std::vector<CostRow>& flow_stages() {
+  static const std::vector<CostRow> rows = {
+#define DVM_FLOW_STAGE(name, text) {#name, text},
+#include "runtime/cost/flow_stages.def"
+  };
+  return rows;
+}
+
+const std::vector<CostRow>& consumer_steps() {
+  static const std::vector<CostRow> rows = {
+#define DVM_CONSUMER_STEP(name, text) {#name, text},
+#include "runtime/cost/consumer_steps.def"
+  };
+  return rows;
+}
+
+std::vector<std::string> price_rows() {
+  std::vector<std::string> rows;
+  for (const vm::DifRow& row : vm::dif_rows()) rows.push_back(row.name());
+  for (const dif::ActionInfo& action : dif::kActions)
+    if (action.unsupported.empty()) rows.push_back(fmt::format("action/{}", action.name));
+  for (const dif::AggregationInfo& function : dif::kAggregations) rows.push_back(fmt::format("aggregation/{}", function.name));
+  rows.push_back("prepare/machine");
+  rows.push_back("prepare/ecb");
+  for (const CostRow& source : sources())
+    for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
+  for (const CostRow& step : consumer_steps()) rows.push_back(fmt::format("consumer/{}", step.name));
+  return rows;
+}
+
+}  // namespace dvm::runtime

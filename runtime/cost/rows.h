@@ -1,0 +1,27 @@
+#pragma once
+// The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h) and
+//
+//   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
+//   prepare/machine  prepare/ecb          starting the machine state of a firing; picking and starting one ECB
+//   source/NAME/STAGE                     sources.def, flow_stages.def
+//   consumer/STEP                         consumer_steps.def
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct CostRow {
+  std::string_view name;
+  std::string_view text;
+};
+
+const std::vector<CostRow>& sources();
+const std::vector<CostRow>& flow_stages();
+const std::vector<CostRow>& consumer_steps();
+
+// All of them, in the order of the tables.
+std::vector<std::string> price_rows();
+
+}  // namespace dvm::runtime

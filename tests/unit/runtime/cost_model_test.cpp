@@ -1,0 +1,149 @@
+// The model's equations against the paper's figures and sums worked out by hand.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "dvm/dif/text.h"
+#include "runtime/cost/model.h"
+#include "runtime/cost/paper.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/profile_file.h"
+
+namespace dvm::runtime {
+namespace {
+
+vm::Profile pentium() {
+  std::ifstream file(DVM_SOURCE_DIR "/runtime/cost/profiles/pentium4-1700.json");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::vector<std::string> warnings;
+  auto profile = parse_profile(text.str(), "pentium4-1700.json", warnings);
+  EXPECT_TRUE(profile);
+  return profile ? *std::move(profile) : vm::Profile{};
+}
+
+TEST(CostModel, TheStagesOfThePaperAddUp) {
+  const vm::Profile profile = pentium();
+  Prices prices(profile);
+  for (const auto& [source, total] :
+       {std::pair("fbt", 3078), {"sdt", 2394}, {"syscall", 277}, {"pid", 2529}, {"usdt", 2381}, {"profile", 1086}})
+    EXPECT_EQ(source_cost(prices, source).clocks, total) << source;
+  EXPECT_TRUE(prices.missing().empty());
+  EXPECT_EQ(source_cost(prices, "sched").clocks, 0);
+  EXPECT_EQ(prices.missing(), std::set<std::string>{"source/sched"});
+}
+
+TEST(CostModel, TheConsumerOfThePaper) { EXPECT_EQ(fmt::format("{:.4f}", paper_consumer(pentium())), "0.0495"); }
+
+// To the last digit that the paper prints.
+TEST(CostModel, TheExperimentsOfThePaper) {
+  const auto results = predict_experiments(pentium());
+  ASSERT_TRUE(results) << results.error().message;
+  const std::array<double, 6> firings = {2281, 5082, 8864, 11665, 4533, 3090};
+  ASSERT_EQ(results->size(), firings.size());
+  for (size_t i = 0; i < firings.size(); i++) {
+    const ExperimentResult& result = (*results)[i];
+    const Experiment& experiment = *result.experiment;
+    EXPECT_EQ(result.firing, firings[i]) << experiment.name;
+    EXPECT_EQ(fmt::format("{:.4f}", result.predicted), fmt::format("{:.4f}", experiment.published_prediction)) << experiment.name;
+    EXPECT_EQ(fmt::format("{:.4f}", result.measured), fmt::format("{:.4f}", experiment.published_measurement)) << experiment.name;
+  }
+}
+
+TEST(CostModel, AProfileThatLacksRowsIsToldSo) {
+  vm::Profile empty;
+  empty.clock_hz = 1e9;
+  const auto results = predict_experiments(empty);
+  ASSERT_FALSE(results);
+  EXPECT_NE(results.error().message.find("aggregation/count"), std::string::npos);
+}
+
+TEST(CostModel, AFiringIsItsFlowAndItsEcbs) {
+  const auto range = [](double cheapest, double expected, double dearest) {
+    return vm::CostRange{{cheapest, 0}, {expected, 0}, {dearest, 0}};
+  };
+  const std::vector<EcbCost> ecbs = {{true, 0.25, range(1, 2, 3), range(10, 20, 40)}, {false, 1, {}, range(100, 110, 120)}};
+  const vm::CostRange firing = firing_cost({1000, 0}, ecbs);
+  EXPECT_EQ(firing.cheapest.clocks, 1000 + 1 + 100);
+  EXPECT_EQ(firing.expected.clocks, 1000 + 2 + 0.25 * 20 + 110);
+  EXPECT_EQ(firing.dearest.clocks, 1000 + 3 + 40 + 120);
+}
+
+TEST(CostModel, SharesAndRates) {
+  EXPECT_DOUBLE_EQ(share_of_cpu(17e6, 1.7e9), 0.01);
+  EXPECT_DOUBLE_EQ(rate_of_share(1700, 1.7e9, 0.01), 10000);
+  EXPECT_DOUBLE_EQ(measured_share(30, 500, 20, 1000), 20);
+}
+
+dif::Difo assemble(std::string_view text) {
+  auto difo = dif::assemble(text);
+  EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
+  return difo ? *std::move(difo) : dif::Difo{};
+}
+
+dif::ActDesc counting() {
+  dif::ActDesc count;
+  count.kind = dif::Action::agg_count;
+  return count;
+}
+
+TEST(Prediction, ClausesOfOneProbeShareItsFlow) {
+  dif::EcbDesc plain, conditional;
+  plain.probes = {{"pid$target", "a.out", "f", "entry"}, {"dtrace", "", "", "BEGIN"}};
+  plain.actions = {counting()};
+  conditional.probes = {plain.probes[0]};
+  conditional.predicate = dif::PredDesc{assemble("ldgs arg0, %r1\nret %r1\n")};
+  conditional.actions = {counting()};
+  const dif::Program program{{plain, conditional}, {}, {}};
+  const std::array programs = {&program};
+  PredictOptions options;
+  options.probability = 0.1;
+  options.rates = {{"pid$target:a.out:f:entry", 50000}};
+  const vm::Profile profile = pentium();
+  const Prediction prediction = predict(programs, profile, options);
+  ASSERT_EQ(prediction.probes.size(), 1u);
+  const ProbePrediction& probe = prediction.probes[0];
+  EXPECT_EQ(probe.source, "pid");
+  EXPECT_EQ(probe.rate, 50000);
+  const double flow = 2529 + 432 + 2 * 170, predicate = 46 + 28;
+  EXPECT_DOUBLE_EQ(probe.firing.cheapest.clocks, flow + predicate + 1402);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, flow + predicate + 1402 + 140.2);
+  EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, flow + predicate + 2804);
+  EXPECT_EQ(prediction.record_rate, 0);
+  EXPECT_TRUE(prediction.missing.empty()) << *prediction.missing.begin();
+}
+
+TEST(Prediction, RecordsAreTheConsumersPart) {
+  dif::EcbDesc clause;
+  clause.probes = {{"syscall", "", "read", "entry"}};
+  dif::ActDesc trace;
+  trace.kind = dif::Action::trace;
+  trace.args.push_back({assemble("ldgs arg0, %r1\nret %r1\n")});
+  trace.args[0].difo.result = {dif::TypeKind::integer, true, false, 8, "int64_t"};
+  clause.actions = {trace};
+  const dif::Program program{{clause}, {}, {}};
+  const std::array programs = {&program};
+  PredictOptions options;
+  options.rates = {{"syscall::read:entry", 1000}};
+  vm::Profile profile = pentium();
+  profile.set("consumer/print", {500, 10, 0});
+  const Prediction prediction = predict(programs, profile, options);
+  EXPECT_DOUBLE_EQ(prediction.record_rate, 24 * 1000);
+  const Prediction idle = predict(programs, profile, {});
+  const double copied = profile.find("consumer/copy")->n * 24 * 1000;
+  EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 10 * 24) + copied, 1);
+}
+
+TEST(Prediction, SourcesByProvider) {
+  const auto source = [](const char* provider) { return source_of({provider, "", "", ""}); };
+  EXPECT_EQ(source("pid123"), "pid");
+  EXPECT_EQ(source("pid$target"), "pid");
+  EXPECT_EQ(source("python42"), "usdt");
+  EXPECT_EQ(source("syscall"), "syscall");
+}
+
+}  // namespace
+}  // namespace dvm::runtime

@@ -1,0 +1,91 @@
+// Profiles as files: what is read is what was written, and what is wrong is named.
+
+#include "runtime/cost/profile_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "runtime/cost/rows.h"
+
+namespace dvm::runtime {
+namespace {
+
+std::string with_prices(const std::string& prices) {
+  return R"({"dvm_profile": 1, "name": "p", "machine": "m", "clock_hz": 1e9, "prices": )" + prices + "}";
+}
+
+Result<vm::Profile> parse(const std::string& text) {
+  std::vector<std::string> warnings;
+  return parse_profile(text, "p.json", warnings);
+}
+
+std::string error_of(const std::string& text) {
+  const auto profile = parse(text);
+  return profile ? "" : profile.error().message;
+}
+
+TEST(ProfileFile, WhatWasWrittenIsRead) {
+  vm::Profile profile;
+  profile.name = "here";
+  profile.machine = "this \"one\"";
+  profile.clock_hz = 2.6e9;
+  profile.set("opcode/add", {1.25, 0, 0.5});
+  profile.set("source/pid/trigger", {900, 0, 10});
+  profile.set("consumer/copy", {0, 0.1, 0});
+  const auto read = parse(profile_text(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->name, profile.name);
+  EXPECT_EQ(read->machine, profile.machine);
+  EXPECT_EQ(read->clock_hz, profile.clock_hz);
+  EXPECT_EQ(read->prices(), profile.prices());
+}
+
+TEST(ProfileFile, WhatIsWrongIsNamed) {
+  EXPECT_EQ(error_of("{\n \"dvm_profile\": 1,\n \"name\"").substr(0, 11), "p.json:3:8:");
+  EXPECT_NE(error_of("{\n \"dvm_profile\": 1,\n \"name\"").find("\n   \"name\"\n"), std::string::npos);
+  EXPECT_NE(error_of("").find("p.json:1:1:"), std::string::npos);
+  EXPECT_NE(error_of("[]").find("not a profile"), std::string::npos);
+  EXPECT_NE(error_of("{\"dvm_profile\": 2}").find("version is 2"), std::string::npos);
+  EXPECT_NE(error_of("{\"dvm_profile\": 1}").find("\"name\" is missing"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": -1}}}")).find("opcode/add: \"m\" is -1"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": \"x\"}}}")).find("not a number"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": 1e999}}}")), "");
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": NaN}}")), "");
+  EXPECT_NE(error_of(with_prices("{\"opcode\": 3}")).find("\"opcode\" is not an object"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"a\":{\"b\":{\"c\":{\"d\":{}}}}}")).find("too deep"), std::string::npos);
+}
+
+TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
+  std::vector<std::string> warnings;
+  const auto profile = parse_profile(with_prices("{\"opcode\": {\"add\": {\"m\": 1}, \"fma\": {\"m\": 2}}}"), "p.json", warnings);
+  ASSERT_TRUE(profile);
+  EXPECT_TRUE(profile->find("opcode/add"));
+  EXPECT_FALSE(profile->find("opcode/fma"));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("opcode/fma"), std::string::npos);
+}
+
+TEST(ProfileFile, ThePublishedOneIsRead) {
+  std::ifstream file(DVM_SOURCE_DIR "/runtime/cost/profiles/pentium4-1700.json");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::vector<std::string> warnings;
+  const auto profile = parse_profile(text.str(), "pentium4-1700.json", warnings);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+  EXPECT_EQ(profile->clock_hz, 1.7e9);
+  EXPECT_EQ(*profile->find("opcode/mul"), (vm::Price{62, 0, 10}));
+}
+
+TEST(PriceRows, HaveNoNameTwice) {
+  const std::vector<std::string> rows = price_rows();
+  EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), rows.size());
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), "source/pid/trigger"), 1);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
