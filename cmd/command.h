@@ -18,6 +18,7 @@ void add_record(CLI::App& app, Action& chosen);
 void add_replay(CLI::App& app, Action& chosen);
 void add_compile(CLI::App& app, Action& chosen);
 void add_exec(CLI::App& app, Action& chosen);
+void add_cost(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 
 // "dvm: MESSAGE" on standard error; returns the exit status for it.

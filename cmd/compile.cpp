@@ -5,19 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
 #include "cmd/command.h"
 #include "cmd/listing.h"
-#include "cmd/target_catalog.h"
 #include "cmd/tracing.h"
+#include "cmd/untraced.h"
 #include "dvm/dif/program_file.h"
 #include "dvm/dif/text.h"
-#include "runtime/process/process.h"
-#include "runtime/provider/providers.h"
 
 namespace dvm::cmd {
 namespace {
@@ -47,8 +44,7 @@ int print_asts(const std::vector<compiler::Source>& sources) {
 }
 
 // All objects in the order of the clauses, numbered from 1.
-dif::ProgramFile program_file(const std::vector<compiler::Source>& sources, std::vector<compiler::CompiledSource> programs,
-                              const ScriptOptions& given) {
+dif::ProgramFile program_file(const std::vector<compiler::Source>& sources, Programs programs, const ScriptOptions& given) {
   dif::ProgramFile file;
   for (size_t i = 0; i < programs.size(); i++) {
     for (const auto& [name, value] : programs[i].options) file.settings.push_back(value.empty() ? name : name + "=" + value);
@@ -74,32 +70,6 @@ int write_program(const std::string& path, const dif::ProgramFile& file) {
   return fail("failed to write {}: {}", path, std::strerror(error));
 }
 
-constexpr pid_t kNotRunning = INT32_MAX;  // the kernel's numbers end far below
-
-// Where types are looked for: the process of -p, or the program of -c, which is not started.
-struct Target {
-  pid_t pid = 0;
-  runtime::ObjectsOf objects_of = runtime::mapped_objects;
-  bool is_running() const { return pid != kNotRunning; }
-};
-
-Result<Target> find_target(const ScriptOptions& script) {
-  // One that may not be looked at has no types; nothing else is asked of it.
-  for (const pid_t pid : script.pids)
-    if (kill(pid, 0) != 0 && errno == ESRCH)
-      return Error{fmt::format("failed to grab process {}: {}", pid, std::strerror(ESRCH))};
-  if (!script.pids.empty()) return Target{script.pids[0]};
-  if (script.command.empty()) return Target{};
-  auto words = runtime::split_command(script.command);
-  if (!words) return Error{fmt::format("failed to exec '{}': {}", script.command, words.error().message)};
-  auto path = runtime::find_program(words->front());
-  if (!path) return path.error();
-  const auto objects_of = [program = runtime::unmapped_program(*path)](int32_t pid) {
-    return pid == kNotRunning ? std::vector{program} : runtime::mapped_objects(pid);
-  };
-  return Target{kNotRunning, objects_of};
-}
-
 int compile(const CompileCommand& given) {
   if (given.options) return list_options();
   const ScriptOptions& script = given.tracing.script;
@@ -108,14 +78,9 @@ int compile(const CompileCommand& given) {
   Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
   if (!sources) return fail("{}", sources.error().message);
   if (given.ast) return print_asts(*sources);
-  Result<Target> target = find_target(script);
-  if (!target) return fail("{}", target.error().message);
-  runtime::Handle handle({});
-  handle.add_provider(runtime::make_pid_provider(target->objects_of));
-  TargetCatalog types(handle, target->pid, target->objects_of);
-  const pid_t running = target->is_running() ? target->pid : 0;
-  const bool keep_target = !given.file.empty() || !target->is_running();
-  auto programs = compile_sources(*sources, script, {nullptr, &types, running, keep_target}, *options);
+  Result<Programs> compiled = compile_untraced(*sources, script, !given.file.empty(), *options);
+  if (!compiled) return fail("{}", compiled.error().message);
+  Programs programs = std::move(*compiled);
   if (programs.empty()) return 1;
   if (!script.json)
     for (const compiler::CompiledSource& program : programs) fmt::print("{}", program.tree);

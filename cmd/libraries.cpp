@@ -12,13 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The same way from the program in the build tree (cmd/dvm) and where it is installed (bin/dvm).
-fs::path own_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path() : program.parent_path().parent_path() / "lib/dvm";
-}
-
 std::vector<fs::path> scripts_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -38,6 +31,12 @@ Status add_folder(const fs::path& folder, bool if_named, std::vector<compiler::L
 }
 
 }  // namespace
+
+fs::path own_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : program.parent_path().parent_path() / "lib/dvm";
+}
 
 Result<std::vector<compiler::Library>> read_libraries(const dif::Options& options) {
   std::vector<compiler::Library> libraries;

@@ -1,6 +1,7 @@
 #pragma once
 // Where D libraries are found: dvm's own beside the program, then the folders of -L and -x libdir.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "dvm/dif/option.h"
 
 namespace dvm::cmd {
+
+// Of what comes with dvm: ../lib/dvm, from the program in the build tree (cmd/dvm) as from where it is installed (bin/dvm).
+// Empty: it cannot be told.
+std::filesystem::path own_folder();
 
 // All files NAME.d of the folders, by name in each; a folder that is not there has none. dvm's own are read only when named.
 // Nothing with -x nolibs.

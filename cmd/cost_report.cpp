@@ -1,0 +1,164 @@
+// Predictions as a table and as JSON. Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "cmd/cost_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/cost/model.h"
+
+namespace dvm::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using runtime::ClausePrediction;
+using runtime::ProbePrediction;
+
+constexpr double kOnePercent = 0.01;
+
+void print_row(std::FILE* out, std::string_view name, const vm::CostRange& cost) {
+  fmt::print(out, "    {:<28}{:>14.0f}{:>14.0f}{:>14.0f}\n", name, cost.cheapest.clocks, cost.expected.clocks,
+             cost.dearest.clocks);
+}
+
+void print_row(std::FILE* out, std::string_view name, const vm::Cost& cost) { print_row(out, name, {cost, cost, cost}); }
+
+// The clause of a text from the command line has no file that could be named.
+std::string clause_name(const dif::SourcePosition& position) {
+  const bool is_text = position.file.find_first_of(" {\n") != std::string::npos;
+  return fmt::format("{}:{}", is_text ? "-n" : position.file, position.line);
+}
+
+void print_clause(std::FILE* out, const ClausePrediction& clause) {
+  const std::string name = clause_name(clause.position);
+  if (clause.cost.has_predicate) print_row(out, fmt::format("{} predicate", name), clause.cost.predicate);
+  const std::string share = clause.cost.has_predicate ? fmt::format(" x {:.2g}", clause.cost.probability) : "";
+  print_row(out, fmt::format("{} actions{}", name, share), clause.cost.actions);
+}
+
+double nanoseconds(double clocks, const PredictionContext& context) { return clocks / context.profile.clock_hz * 1e9; }
+
+void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
+  const double clock = context.profile.clock_hz, clocks = probe.firing.expected.clocks;
+  const double rate = runtime::rate_of_share(clocks, clock, kOnePercent);
+  fmt::print(out, "    1 % of a CPU at {:.0f} firings a second of one thread; of the machine's {} at {:.0f}\n", rate,
+             context.cpus, rate * context.cpus);
+  if (probe.rate > 0)
+    fmt::print(out, "    at {:.0f} firings a second: {:.4f} % of a CPU\n", probe.rate,
+               100 * runtime::share_of_cpu(runtime::probe_cost(probe.firing.expected, probe.rate).clocks, clock));
+}
+
+void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
+  fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
+             "DEAREST");
+  print_row(out, fmt::format("source {}", probe.source), probe.trigger);
+  print_row(out, "preparation", probe.prepare);
+  for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
+  print_row(out, "firing", probe.firing);
+  const vm::CostRange& firing = probe.firing;
+  fmt::print(out, "    {:<28}{:>14.1f}{:>14.1f}{:>14.1f}  expected off by at most {:.1f}\n", "  ns",
+             nanoseconds(firing.cheapest.clocks, context), nanoseconds(firing.expected.clocks, context),
+             nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
+  print_rates(out, probe, context);
+}
+
+double consumer_percent(const runtime::Prediction& prediction, const PredictionContext& context) {
+  return 100 * runtime::share_of_cpu(prediction.consumer.clocks, context.profile.clock_hz);
+}
+
+Json json_of(const vm::CostRange& cost) {
+  return {{"cheapest", cost.cheapest.clocks},
+          {"expected", cost.expected.clocks},
+          {"dearest", cost.dearest.clocks},
+          {"spread", cost.expected.spread}};
+}
+
+Json json_of(const ClausePrediction& clause) {
+  Json json = {{"file", clause.position.file}, {"line", clause.position.line}};
+  if (clause.cost.has_predicate) {
+    json["probability"] = clause.cost.probability;
+    json["predicate"] = json_of(clause.cost.predicate);
+  }
+  json["actions"] = json_of(clause.cost.actions);
+  json["record_bytes"] = clause.record_bytes;
+  return json;
+}
+
+Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
+  const double clock = context.profile.clock_hz;
+  Json json = {{"probe", probe.description},
+               {"source", probe.source},
+               {"source_clocks", probe.trigger.clocks},
+               {"preparation_clocks", probe.prepare.clocks}};
+  for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));
+  json["firing"] = json_of(probe.firing);
+  json["firing_ns"] = nanoseconds(probe.firing.expected.clocks, context);
+  json["one_percent_rate"] = runtime::rate_of_share(probe.firing.expected.clocks, clock, kOnePercent);
+  if (probe.rate > 0) {
+    json["rate"] = probe.rate;
+    json["cpu_percent"] = 100 * runtime::share_of_cpu(probe.firing.expected.clocks * probe.rate, clock);
+  }
+  return json;
+}
+
+Json json_of(const vm::Profile& profile) {
+  return {{"name", profile.name}, {"machine", profile.machine}, {"clock_hz", profile.clock_hz}};
+}
+
+void print_json(std::FILE* out, const Json& json) {
+  fmt::print(out, "{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
+  const vm::Profile& profile = context.profile;
+  fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; nothing was traced\n", profile.name, profile.machine,
+             profile.clock_hz / 1e9);
+  for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
+  fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
+  if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
+  fmt::print(out, "\n");
+  if (!prediction.missing.empty())
+    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n",
+               fmt::join(prediction.missing, ", "));
+}
+
+void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
+  Json json = {{"profile", json_of(context.profile)}, {"cpus", context.cpus}};
+  json["probes"] = Json::array();
+  for (const ProbePrediction& probe : prediction.probes) json["probes"].push_back(json_of(probe, context));
+  json["consumer_percent"] = consumer_percent(prediction, context);
+  json["record_bytes_per_second"] = prediction.record_rate;
+  json["missing"] = prediction.missing;
+  print_json(out, json);
+}
+
+void print_experiments(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile) {
+  fmt::print(out, "The paper's experiments by profile {}, in per cent of a CPU; consumer {:.4f}\n\n", profile.name,
+             runtime::paper_consumer(profile));
+  fmt::print(out, "{:<22}{:>9}{:>9}{:>12}{:>12}{:>12}{:>12}{:>9}\n", "RUN", "CLOCKS", "RATE", "PREDICTED", "PUBLISHED",
+             "MEASURED", "PUBLISHED", "ERROR %");
+  for (const runtime::ExperimentResult& row : results) {
+    const runtime::Experiment& run = *row.experiment;
+    fmt::print(out, "{:<22}{:>9.0f}{:>9.0f}{:>12.4f}{:>12.4f}{:>12.4f}{:>12.4f}{:>+9.2f}\n", run.name, row.firing, run.rate,
+               row.predicted, run.published_prediction, row.measured, run.published_measurement, row.error());
+  }
+}
+
+void print_experiments_json(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile) {
+  Json json = {{"profile", json_of(profile)}, {"consumer_percent", runtime::paper_consumer(profile)}};
+  for (const runtime::ExperimentResult& row : results)
+    json["experiments"].push_back({{"name", row.experiment->name},
+                                   {"clocks", row.firing},
+                                   {"rate", row.experiment->rate},
+                                   {"predicted_percent", row.predicted},
+                                   {"published_prediction", row.experiment->published_prediction},
+                                   {"measured_percent", row.measured},
+                                   {"published_measurement", row.experiment->published_measurement},
+                                   {"error_percent", row.error()}});
+  print_json(out, json);
+}
+
+}  // namespace dvm::cmd

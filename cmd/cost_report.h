@@ -1,0 +1,27 @@
+#pragma once
+// Predictions for people (a table, an SVG drawing) and for machines (JSON). A prediction always says that it is one, and of which
+// machine.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "runtime/cost/paper.h"
+#include "runtime/cost/predict.h"
+
+namespace dvm::cmd {
+
+struct PredictionContext {
+  const vm::Profile& profile;
+  unsigned cpus;  // that threads can fire on at once
+};
+
+void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context);
+void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context);
+// A bar of stages for each clause's probe.
+std::string draw_prediction(const runtime::Prediction& prediction, const PredictionContext& context);
+
+void print_experiments(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);
+void print_experiments_json(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);
+
+}  // namespace dvm::cmd

@@ -1,0 +1,57 @@
+// Covered by tests/runtime/scenarios/test_program_file.py.
+
+#include "cmd/untraced.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cmd/target_catalog.h"
+#include "runtime/process/process.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::cmd {
+namespace {
+
+constexpr pid_t kNotRunning = INT32_MAX;  // the kernel's numbers end far below
+
+// Where types are looked for: the process of -p, or the program of -c, which is not started.
+struct Target {
+  pid_t pid = 0;
+  runtime::ObjectsOf objects_of = runtime::mapped_objects;
+  bool is_running() const { return pid != kNotRunning; }
+};
+
+Result<Target> find_target(const ScriptOptions& script) {
+  // One that may not be looked at has no types; nothing else is asked of it.
+  for (const pid_t pid : script.pids)
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+      return Error{fmt::format("failed to grab process {}: {}", pid, std::strerror(ESRCH))};
+  if (!script.pids.empty()) return Target{script.pids[0]};
+  if (script.command.empty()) return Target{};
+  auto words = runtime::split_command(script.command);
+  if (!words) return Error{fmt::format("failed to exec '{}': {}", script.command, words.error().message)};
+  auto path = runtime::find_program(words->front());
+  if (!path) return path.error();
+  const auto objects_of = [program = runtime::unmapped_program(*path)](int32_t pid) {
+    return pid == kNotRunning ? std::vector{program} : runtime::mapped_objects(pid);
+  };
+  return Target{kNotRunning, objects_of};
+}
+
+}  // namespace
+
+Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
+                                  dif::Options& options) {
+  Result<Target> target = find_target(script);
+  if (!target) return target.error();
+  runtime::Handle handle({});
+  handle.add_provider(runtime::make_pid_provider(target->objects_of));
+  TargetCatalog types(handle, target->pid, target->objects_of);
+  const bool is_running = target->is_running();
+  return compile_sources(sources, script, {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running}, options);
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,18 @@
+#pragma once
+// Compiling a script that is not to be traced now: its types come from the process of -p, or from the program of -c, which is not
+// started.
+
+#include <vector>
+
+#include "cmd/script.h"
+
+namespace dvm::cmd {
+
+using Programs = std::vector<compiler::CompiledSource>;
+
+// Empty: the script has errors, and they have been shown. An error: what -p or -c names is not there. keep_target: the programs
+// are for later, so $target stays in their descriptions; it does in any case where the program does not run.
+Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
+                                  dif::Options& options);
+
+}  // namespace dvm::cmd

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""What a script will cost, by the model and a profile: no tracing, no privileges."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import dvmtest
+
+PENTIUM = ("--profile", "pentium4-1700")
+
+
+def predict(*args):
+    return dvmtest.dvm("cost", "predict", *args)
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+class Predict(unittest.TestCase):
+    def of(self, *args):
+        result = predict(*PENTIUM, "--json", *args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_a_counting_probe_is_priced_as_the_paper_has_it(self):
+        probe = self.of("-n", "pid$target:a.out:func:entry { @ = count(); }", "--rate", "pid$target:a.out:func:entry=44717")["probes"][0]
+        self.assertEqual(probe["firing"], {"cheapest": 4533, "expected": 4533, "dearest": 4533, "spread": 353})
+        self.assertAlmostEqual(probe["cpu_percent"], 11.9237, 4)
+        self.assertAlmostEqual(probe["one_percent_rate"], 1.7e7 / 4533, 3)
+
+    def test_a_predicate_makes_a_range(self):
+        text = "syscall::read:entry /arg0 == 3/ { @ = count(); }"
+        low, high = (self.of("-n", text, "--prob", share)["probes"][0]["firing"] for share in ("0", "1"))
+        self.assertEqual(low["cheapest"], high["cheapest"])
+        self.assertEqual(high["expected"] - low["expected"], 1402)
+        self.assertLessEqual(low["cheapest"], low["expected"])
+        self.assertLessEqual(high["expected"], high["dearest"])
+
+    def test_clauses_of_a_probe_share_its_firing(self):
+        one = self.of("-n", "syscall::read:entry { @ = count(); }")["probes"]
+        two = self.of("-n", "syscall::read:entry { @ = count(); }", "-n", "syscall::read:entry { @b = count(); }")["probes"]
+        self.assertEqual((len(one), len(two)), (1, 1))
+        self.assertEqual(two[0]["firing"]["expected"] - one[0]["firing"]["expected"], 170 + 1402)
+
+    def test_what_has_no_price_is_named(self):
+        result = predict(*PENTIUM, "-n", "syscall::read:entry { trace(substr(execname, 1)); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("without a price", result.stdout)
+        self.assertIn("subroutine/substr", result.stdout)
+        self.assertIn("variable/execname", result.stdout)
+
+    def test_the_drawing_is_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bars.svg")
+            self.of("--svg", path, "-n", "syscall::read:entry /pid > 1/ { @ = count(); }")
+            root = xml.etree.ElementTree.parse(path).getroot()
+            self.assertEqual(len([e for e in root if e.tag.endswith("rect")]), 4)
+
+    def test_bad_input(self):
+        text = "syscall::read:entry { @ = count(); }"
+        self.assertEqual(predict("-n", text).returncode, 2)
+        result = predict("--profile", "pentium4-1600", "-n", text)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("did you mean 'pentium4-1700'", result.stderr)
+        result = predict(*PENTIUM, "--rate", "syscall::write:entry=5", "-n", text)
+        self.assertIn("no probe syscall::write:entry", result.stderr)
+        self.assertEqual(result.returncode, 1)
+        for rate in ("x", "a=b", "a=-1", "a=1e99"):
+            self.assertIn("PROBE=N", predict(*PENTIUM, "--rate", rate, "-n", text).stderr)
+        self.assertEqual(predict(*PENTIUM, "-n", "syscall::read:entry { trace(nothing); }").returncode, 1)
+        self.assertEqual(predict(*PENTIUM, "--svg", "/nowhere/x.svg", "-n", text).returncode, 1)
+
+    def test_bad_profiles(self):
+        text = "syscall::read:entry { @ = count(); }"
+        head = '{"dvm_profile": 1, "name": "x", "machine": "y", "clock_hz": 1e9, "prices": '
+        with tempfile.TemporaryDirectory() as folder:
+            for body, said in ((head, ":1:"), (head + '{"opcode": {"add": {"m": -3}}}}', "opcode/add"), ("{}", "not a profile")):
+                result = predict("--profile", write(folder, "p.json", body), "-n", text)
+                self.assertEqual(result.returncode, 1, body)
+                self.assertIn(said, result.stderr)
+            result = predict("--profile", write(folder, "p.json", head + '{"opcode": {"fma": {"m": 3}}}}'), "-n", text)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("warning", result.stderr)
+
+
+class Validate(unittest.TestCase):
+    def test_the_experiments_of_the_paper(self):
+        result = dvmtest.dvm("cost", "validate", "--paper", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        experiments = json.loads(result.stdout)["experiments"]
+        self.assertEqual(len(experiments), 6)
+        for row in experiments:
+            self.assertEqual(f"{row['predicted_percent']:.4f}", f"{row['published_prediction']:.4f}", row["name"])
+        self.assertIn("fbt, 10 clauses", dvmtest.dvm("cost", "validate", "--paper").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
