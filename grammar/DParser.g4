@@ -1,86 +1,80 @@
 // D's grammar. The compiler parses item by item (compiler/parse/parse.h), so that an error in one does not hide those in others.
+// No parse tree is built, since its nodes took most of the time: what the compiler needs of a rule has a label.
 parser grammar DParser;
 
 options { tokenVocab = DLexer; }
 
 item
-    : clause
-    | inlineDefinition
-    | translatorDefinition
-    | providerDefinition
-    | declaration
+    : c=clause
+    | i=inlineDefinition
+    | t=translatorDefinition
+    | p=providerDefinition
+    | d=declaration
     | SEMI
     ;
 
 // --- Clauses
 
-clause          : probe (COMMA probe)* COMMA? predicate? body?;
-probe           : PROBE | INTEGER;
-predicate       : SLASH expression SLASH;
-body            : LBRACE statements RBRACE;
-statements      : statement (SEMI statement)*;
-statement       : ifStatement* expression?;
-ifStatement     : IF LPAREN expression RPAREN branch (ELSE branch)?;
-branch          : body | ifStatement | expression? SEMI;
+clause          : probes+=(PROBE | INTEGER) (COMMA probes+=(PROBE | INTEGER))* COMMA?
+                  (open=SLASH predicate=expression close=SLASH)? (body=LBRACE actions=statements RBRACE)?;
+statements      : list+=statement (SEMI list+=statement)*;
+statement       : conditions+=ifStatement* value=expression?;
+ifStatement     : IF LPAREN condition=expression RPAREN then=branch (ELSE otherwise=branch)?;
+branch          : LBRACE block=statements RBRACE | nested=ifStatement | value=expression? SEMI;
 
 // --- Declarations
 
-declaration     : specifier+ (declarator (COMMA declarator)*)? SEMI;
-inlineDefinition: INLINE specifier+ declarator ASSIGN expr SEMI;
+declaration     : specifiers+=specifier+ (declarators+=declarator (COMMA declarators+=declarator)*)? SEMI;
+inlineDefinition: INLINE specifiers+=specifier+ declared=declarator ASSIGN value=expr SEMI;
 translatorDefinition
-                : TRANSLATOR typeName LESS typeName IDENTIFIER GREATER LBRACE translatorMember* RBRACE SEMI;
-translatorMember: IDENTIFIER ASSIGN expr SEMI;
+                : TRANSLATOR to=typeName LESS from=typeName input=IDENTIFIER GREATER LBRACE members+=translatorMember* RBRACE SEMI;
+translatorMember: name=IDENTIFIER ASSIGN value=expr SEMI;
 providerDefinition
-                : PROVIDER IDENTIFIER LBRACE providerProbe* RBRACE SEMI;
-providerProbe   : KEY_PROBE IDENTIFIER signature (COLON signature)? SEMI;
-signature       : LPAREN parameters? RPAREN;
+                : PROVIDER name=IDENTIFIER LBRACE probes+=providerProbe* RBRACE SEMI;
+providerProbe   : KEY_PROBE name=IDENTIFIER native=signature (COLON translated=signature)? SEMI;
+signature       : LPAREN list=parameters? RPAREN;
 
-specifier
-    : STORAGE                                                                  # storageSpecifier
-    | TYPEDEF                                                                  # storageSpecifier
-    | SELF                                                                     # storageSpecifier
-    | THIS                                                                     # storageSpecifier
-    | typeSpecifier                                                            # typeSpecifierOnly
-    ;
+specifier       : storage=(STORAGE | TYPEDEF | SELF | THIS) | named=typeSpecifier;
 typeSpecifier
     : QUALIFIER                                                                # qualifierSpecifier
     | USERLAND                                                                 # userlandSpecifier
     | BASIC_TYPE                                                               # basicSpecifier
-    | (TYPE_NAME | SCOPED_NAME)                                                # namedSpecifier
-    | (STRUCT | UNION) name (LBRACE member* RBRACE)?                           # structSpecifier
-    | (STRUCT | UNION) LBRACE member* RBRACE                                   # structSpecifier
-    | ((STRUCT | UNION) SCOPED_NAME | (SCOPED_STRUCT | SCOPED_UNION) name)     # structSpecifier
-    | ENUM name (LBRACE enumerator (COMMA enumerator)* COMMA? RBRACE)?         # enumSpecifier
-    | (ENUM SCOPED_NAME | SCOPED_ENUM name)                                    # enumSpecifier
-    | ENUM LBRACE enumerator (COMMA enumerator)* COMMA? RBRACE                 # enumSpecifier
+    | (TYPE_NAME | scoped=SCOPED_NAME)                                         # namedSpecifier
+    | (STRUCT | UNION) name=(IDENTIFIER | TYPE_NAME) (open=LBRACE members+=member* RBRACE)?       # structSpecifier
+    | (STRUCT | UNION) open=LBRACE members+=member* RBRACE                     # structSpecifier
+    | (STRUCT | UNION) scoped=SCOPED_NAME                                      # structSpecifier
+    | scope=(SCOPED_STRUCT | SCOPED_UNION) name=(IDENTIFIER | TYPE_NAME)       # structSpecifier
+    | ENUM name=(IDENTIFIER | TYPE_NAME)
+      (open=LBRACE enumerators+=enumerator (COMMA enumerators+=enumerator)* COMMA? RBRACE)?       # enumSpecifier
+    | ENUM scoped=SCOPED_NAME                                                  # enumSpecifier
+    | scope=SCOPED_ENUM name=(IDENTIFIER | TYPE_NAME)                          # enumSpecifier
+    | ENUM open=LBRACE enumerators+=enumerator (COMMA enumerators+=enumerator)* COMMA? RBRACE     # enumSpecifier
     ;
-name            : IDENTIFIER | TYPE_NAME;
-member          : typeSpecifier+ (memberDeclarator (COMMA memberDeclarator)*)? SEMI;
-memberDeclarator: declarator (COLON expr)? | COLON expr;
-enumerator      : (name | SCOPED_NAME) (ASSIGN expr)?;
+member          : specifiers+=typeSpecifier+ (declarators+=memberDeclarator (COMMA declarators+=memberDeclarator)*)? SEMI;
+memberDeclarator: declared=declarator (colon=COLON width=expr)? | colon=COLON width=expr;
+enumerator      : name=(IDENTIFIER | TYPE_NAME | SCOPED_NAME) (ASSIGN value=expr)?;
 
-declarator      : pointer* directDeclarator;
-pointer         : STAR QUALIFIER*;
-directDeclarator: (name | LPAREN declarator RPAREN) declaratorSuffix*;
+declarator      : pointers+=pointer* direct=directDeclarator;
+pointer         : STAR qualifiers+=QUALIFIER*;
+directDeclarator: (name=(IDENTIFIER | TYPE_NAME) | LPAREN inner=declarator RPAREN) suffixes+=declaratorSuffix*;
 declaratorSuffix
     : LBRACKET RBRACKET                                                        # arraySuffix
-    | LBRACKET expr RBRACKET                                                   # arraySuffix
-    | LBRACKET parameters RBRACKET                                             # keySuffix
-    | LPAREN parameters? RPAREN                                                # functionSuffix
+    | LBRACKET count=expr RBRACKET                                             # arraySuffix
+    | LBRACKET keys=parameters RBRACKET                                        # keySuffix
+    | LPAREN list=parameters? RPAREN                                           # functionSuffix
     ;
-parameters      : parameter (COMMA parameter)*;
-parameter       : ELLIPSIS | specifier+ (declarator | abstractDeclarator)?;
+parameters      : list+=parameter (COMMA list+=parameter)*;
+parameter       : ellipsis=ELLIPSIS | specifiers+=specifier+ (declared=declarator | derived=abstractDeclarator)?;
 abstractDeclarator
-                : pointer+ directAbstract? | directAbstract;
-directAbstract  : LPAREN abstractDeclarator RPAREN declaratorSuffix* | declaratorSuffix+;
-knownType       : typeSpecifier+ abstractDeclarator?;
+                : pointers+=pointer+ direct=directAbstract? | direct=directAbstract;
+directAbstract  : LPAREN inner=abstractDeclarator RPAREN suffixes+=declaratorSuffix* | suffixes+=declaratorSuffix+;
+knownType       : specifiers+=typeSpecifier+ derived=abstractDeclarator?;
 // An identifier that the lexer does not know as a type may name one of the traced process, where it can be nothing else.
-typeName        : knownType | QUALIFIER* IDENTIFIER QUALIFIER* abstractDeclarator?;
+typeName        : known=knownType | qualifiers+=QUALIFIER* name=IDENTIFIER qualifiers+=QUALIFIER* derived=abstractDeclarator?;
 
 // --- Expressions, C's precedence from the top down
 
-expression      : expr (COMMA expr)*;
-arguments       : expr (COMMA expr)*;
+expression      : list+=expr (COMMA list+=expr)*;
 
 expr
     : INTEGER                                                                  # integer
@@ -89,32 +83,32 @@ expr
     | STRING                                                                   # string
     | MACRO                                                                    # macro
     | AGGREGATION                                                              # aggregation
-    | (SELF | THIS) ARROW name                                                 # scoped
-    | IDENTIFIER LPAREN arguments? RPAREN                                      # call
+    | scope=(SELF | THIS) ARROW name=(IDENTIFIER | TYPE_NAME)                  # scoped
+    | IDENTIFIER LPAREN (list+=expr (COMMA list+=expr)*)? RPAREN               # call
     | IDENTIFIER                                                               # identifier
     | SCOPED_NAME                                                              # external
-    | LPAREN expression RPAREN                                                 # parenthesized
-    | OFFSETOF LPAREN typeName COMMA name RPAREN                               # offsetOf
-    | SIZEOF LPAREN knownType RPAREN                                           # sizeofType
-    | XLATE LESS typeName GREATER LPAREN expression RPAREN                     # translate
-    | expr LBRACKET arguments RBRACKET                                         # index
-    | expr (DOT | ARROW) name                                                  # select
-    | expr (INCREMENT | DECREMENT)                                             # postfix
-    | (INCREMENT | DECREMENT | PLUS | MINUS | TILDE | NOT | STAR | AND) expr   # unary
-    | SIZEOF expr                                                              # sizeofValue
-    | STRINGOF expr                                                            # stringOf
-    | LPAREN typeName RPAREN expr                                              # cast
-    | expr (STAR | SLASH | PERCENT) expr                                       # binary
-    | expr (PLUS | MINUS) expr                                                 # binary
-    | expr (SHIFT_LEFT | SHIFT_RIGHT) expr                                     # binary
-    | expr (LESS | LESS_EQUAL | GREATER | GREATER_EQUAL) expr                  # binary
-    | expr (EQUAL | NOT_EQUAL) expr                                            # binary
-    | expr AND expr                                                            # binary
-    | expr XOR expr                                                            # binary
-    | expr OR expr                                                             # binary
-    | expr LOGICAL_AND expr                                                    # binary
-    | expr LOGICAL_XOR expr                                                    # binary
-    | expr LOGICAL_OR expr                                                     # binary
-    | <assoc=right> expr QUESTION expression COLON expr                        # conditional
-    | <assoc=right> expr (ASSIGN | ASSIGN_OP) expr                             # assignment
+    | LPAREN inner=expression RPAREN                                           # parenthesized
+    | OFFSETOF LPAREN of=typeName COMMA name=(IDENTIFIER | TYPE_NAME) RPAREN   # offsetOf
+    | SIZEOF LPAREN of=knownType RPAREN                                        # sizeofType
+    | XLATE LESS to=typeName GREATER LPAREN operand=expression RPAREN          # translate
+    | base=expr LBRACKET list+=expr (COMMA list+=expr)* RBRACKET               # index
+    | base=expr op=(DOT | ARROW) name=(IDENTIFIER | TYPE_NAME)                 # select
+    | operand=expr op=(INCREMENT | DECREMENT)                                  # postfix
+    | op=(INCREMENT | DECREMENT | PLUS | MINUS | TILDE | NOT | STAR | AND) operand=expr           # unary
+    | SIZEOF operand=expr                                                      # sizeofValue
+    | STRINGOF operand=expr                                                    # stringOf
+    | LPAREN to=typeName RPAREN operand=expr                                   # cast
+    | left=expr op=(STAR | SLASH | PERCENT) right=expr                         # binary
+    | left=expr op=(PLUS | MINUS) right=expr                                   # binary
+    | left=expr op=(SHIFT_LEFT | SHIFT_RIGHT) right=expr                       # binary
+    | left=expr op=(LESS | LESS_EQUAL | GREATER | GREATER_EQUAL) right=expr    # binary
+    | left=expr op=(EQUAL | NOT_EQUAL) right=expr                              # binary
+    | left=expr op=AND right=expr                                              # binary
+    | left=expr op=XOR right=expr                                              # binary
+    | left=expr op=OR right=expr                                               # binary
+    | left=expr op=LOGICAL_AND right=expr                                      # binary
+    | left=expr op=LOGICAL_XOR right=expr                                      # binary
+    | left=expr op=LOGICAL_OR right=expr                                       # binary
+    | <assoc=right> condition=expr QUESTION then=expression COLON otherwise=expr                  # conditional
+    | <assoc=right> target=expr op=(ASSIGN | ASSIGN_OP) value=expr             # assignment
     ;

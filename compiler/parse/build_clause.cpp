@@ -3,11 +3,7 @@
 
 namespace dvm::compiler {
 
-Location Builder::where(const antlr4::Token& token) const {
-  return {static_cast<uint32_t>(token.getStartIndex()), static_cast<uint32_t>(token.getStopIndex() + 1)};
-}
-
-Location Builder::where(const antlr4::ParserRuleContext& tree) const {
+Location Builder::where(const antlr4::ParserRuleContext& tree) {
   const antlr4::Token* first = tree.start;
   const antlr4::Token* last = tree.stop;
   if (!first) return {};
@@ -15,30 +11,26 @@ Location Builder::where(const antlr4::ParserRuleContext& tree) const {
   return {where(*first).begin, where(*last).end};
 }
 
-std::string Builder::text(const antlr4::Token& token) const { return std::string(file_.text(where(token))); }
-
-Pragma build_directive(const antlr4::Token& token, const SourceFile& file) {
-  const Location where{static_cast<uint32_t>(token.getStartIndex()), static_cast<uint32_t>(token.getStopIndex() + 1)};
-  return {where, std::string(file.text(where).substr(1))};
-}
+Pragma build_directive(const Token& token) { return {token.where(), std::string(token.text().substr(1))}; }
 
 void Builder::item(Tree::ItemContext& tree, Unit& unit) {
-  if (auto* t = tree.clause()) unit.items.emplace_back(clause(*t));
-  if (auto* t = tree.declaration()) unit.items.emplace_back(declaration(*t));
-  if (auto* t = tree.inlineDefinition()) unit.items.emplace_back(inline_definition(*t));
-  if (auto* t = tree.translatorDefinition()) unit.items.emplace_back(translator(*t));
-  if (auto* t = tree.providerDefinition()) unit.items.emplace_back(provider(*t));
+  if (tree.c) unit.items.emplace_back(clause(*tree.c));
+  if (tree.d) unit.items.emplace_back(declaration(*tree.d));
+  if (tree.i) unit.items.emplace_back(inline_definition(*tree.i));
+  if (tree.t) unit.items.emplace_back(translator(*tree.t));
+  if (tree.p) unit.items.emplace_back(provider(*tree.p));
 }
 
 Clause Builder::clause(Tree::ClauseContext& tree) {
   Clause c;
-  for (auto* probe : tree.probe()) c.probes.push_back({text(*probe->start), probe->INTEGER() != nullptr, where(*probe)});
+  for (auto* probe : tree.probes) c.probes.push_back({text(*probe), probe->getType() == Tree::INTEGER, where(*probe)});
   c.where = {c.probes.front().where.begin, c.probes.back().where.end};
-  if (tree.predicate()) c.predicate = expression(*tree.predicate()->expression());
-  c.has_body = tree.body() != nullptr;
-  if (c.has_body) c.statements = statements(*tree.body()->statements());
+  if (tree.predicate) c.predicate = expression(*tree.predicate);
+  c.has_body = tree.body != nullptr;
+  if (c.has_body) c.statements = statements(*tree.actions);
   if (!c.has_body && c.predicate)
-    diagnostics_.error(Tag::D_SYNTAX, where(*tree.predicate()), "expected actions { } following probe description and predicate");
+    diagnostics_.error(Tag::D_SYNTAX, {where(*tree.open).begin, where(*tree.close).end},
+                       "expected actions { } following probe description and predicate");
   else if (!c.has_body && !file_.source().is_description)
     diagnostics_.error(Tag::D_SYNTAX, c.where, "expected predicate and/or actions following probe description");
   return c;
@@ -46,28 +38,28 @@ Clause Builder::clause(Tree::ClauseContext& tree) {
 
 std::vector<Statement> Builder::statements(Tree::StatementsContext& tree) {
   std::vector<Statement> list;
-  for (auto* statement : tree.statement()) {
-    for (auto* t : statement->ifStatement()) list.push_back(if_statement(*t));
-    if (auto* t = statement->expression()) list.push_back(expression_statement(*t));
+  for (auto* statement : tree.list) {
+    for (auto* t : statement->conditions) list.push_back(if_statement(*t));
+    if (statement->value) list.push_back(expression_statement(*statement->value));
   }
   return list;
 }
 
 std::vector<Statement> Builder::branch(Tree::BranchContext& tree) {
-  if (tree.body()) return statements(*tree.body()->statements());
+  if (tree.block) return statements(*tree.block);
   std::vector<Statement> list;
-  if (tree.ifStatement()) list.push_back(if_statement(*tree.ifStatement()));
-  if (tree.expression()) list.push_back(expression_statement(*tree.expression()));
+  if (tree.nested) list.push_back(if_statement(*tree.nested));
+  if (tree.value) list.push_back(expression_statement(*tree.value));
   return list;
 }
 
 Statement Builder::if_statement(Tree::IfStatementContext& tree) {
   Statement s;
   s.where = where(tree);
-  s.condition = expression(*tree.expression());
-  s.then = branch(*tree.branch(0));
-  s.has_else = tree.ELSE() != nullptr;
-  if (s.has_else) s.otherwise = branch(*tree.branch(1));
+  s.condition = expression(*tree.condition);
+  s.then = branch(*tree.then);
+  s.has_else = tree.otherwise != nullptr;
+  if (s.has_else) s.otherwise = branch(*tree.otherwise);
   return s;
 }
 

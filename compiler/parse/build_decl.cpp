@@ -27,47 +27,44 @@ ScopedName::ScopedName(std::string_view text) {
 Declaration Builder::declaration(Tree::DeclarationContext& tree) {
   Declaration d;
   d.where = where(tree);
-  d.specifiers = specifiers(tree.specifier());
-  for (auto* t : tree.declarator()) d.declarators.push_back(declarator(*t));
+  d.specifiers = specifiers(tree.specifiers);
+  for (auto* t : tree.declarators) d.declarators.push_back(declarator(*t));
   return d;
 }
 
 InlineDecl Builder::inline_definition(Tree::InlineDefinitionContext& tree) {
   InlineDecl d;
   d.where = where(tree);
-  d.specifiers = specifiers(tree.specifier());
-  d.declarator = declarator(*tree.declarator());
-  d.value = expr(*tree.expr());
+  d.specifiers = specifiers(tree.specifiers);
+  d.declarator = declarator(*tree.declared);
+  d.value = expr(*tree.value);
   return d;
 }
 
 TranslatorDecl Builder::translator(Tree::TranslatorDefinitionContext& tree) {
   TranslatorDecl d;
   d.where = where(tree);
-  d.to = std::move(*type_name(*tree.typeName(0)));
-  d.from = std::move(*type_name(*tree.typeName(1)));
-  d.parameter = text(*tree.IDENTIFIER()->getSymbol());
-  for (auto* member : tree.translatorMember())
-    d.members.push_back({text(*member->IDENTIFIER()->getSymbol()), where(*member), expr(*member->expr())});
+  d.to = std::move(*type_name(*tree.to));
+  d.from = std::move(*type_name(*tree.from));
+  d.parameter = text(*tree.input);
+  for (auto* member : tree.members) d.members.push_back({text(*member->name), where(*member), expr(*member->value)});
   return d;
 }
 
 ProviderDecl Builder::provider(Tree::ProviderDefinitionContext& tree) {
-  const antlr4::Token& name = *tree.IDENTIFIER()->getSymbol();
-  ProviderDecl d{where(tree), text(name), where(name), {}};
-  for (auto* t : tree.providerProbe()) d.probes.push_back(probe(*t));
+  ProviderDecl d{where(tree), text(*tree.name), where(*tree.name), {}};
+  for (auto* t : tree.probes) d.probes.push_back(probe(*t));
   return d;
 }
 
 ProbeDecl Builder::probe(Tree::ProviderProbeContext& tree) {
-  const antlr4::Token& name = *tree.IDENTIFIER()->getSymbol();
-  ProbeDecl p{text(name), where(name), signature(*tree.signature(0)), tree.COLON() != nullptr, {}};
-  if (p.has_translated) p.translated = signature(*tree.signature(1));
+  ProbeDecl p{text(*tree.name), where(*tree.name), signature(*tree.native), tree.translated != nullptr, {}};
+  if (p.has_translated) p.translated = signature(*tree.translated);
   return p;
 }
 
 std::vector<Parameter> Builder::signature(Tree::SignatureContext& tree) {
-  return tree.parameters() ? parameters(*tree.parameters()) : std::vector<Parameter>();
+  return tree.list ? parameters(*tree.list) : std::vector<Parameter>();
 }
 
 Specifiers Builder::specifiers(const std::vector<Tree::SpecifierContext*>& trees) {
@@ -85,13 +82,12 @@ Specifiers Builder::type_specifiers(const std::vector<Tree::TypeSpecifierContext
 }
 
 void Builder::add(Specifiers& to, Tree::SpecifierContext& tree) {
-  if (auto* t = dynamic_cast<Tree::TypeSpecifierOnlyContext*>(&tree)) return add(to, *t->typeSpecifier());
-  auto& storage = static_cast<Tree::StorageSpecifierContext&>(tree);
-  if (storage.TYPEDEF()) to.is_typedef = true;
-  if (to.scope && (storage.SELF() || storage.THIS())) to.storage.push_back(text(*tree.start));
-  if (storage.SELF()) to.scope = dif::Scope::thread;
-  if (storage.THIS()) to.scope = dif::Scope::clause;
-  if (storage.STORAGE()) to.storage.push_back(text(*storage.STORAGE()->getSymbol()));
+  if (tree.named) return add(to, *tree.named);
+  const size_t kind = tree.storage->getType();
+  if (kind == Tree::TYPEDEF) to.is_typedef = true;
+  if (kind == Tree::STORAGE || (to.scope && kind != Tree::TYPEDEF)) to.storage.push_back(text(*tree.storage));
+  if (kind == Tree::SELF) to.scope = dif::Scope::thread;
+  if (kind == Tree::THIS) to.scope = dif::Scope::clause;
 }
 
 void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
@@ -105,15 +101,16 @@ void Builder::add(Specifiers& to, Tree::TypeSpecifierContext& tree) {
     to.is_userland = true;
   } else if (auto* basic = dynamic_cast<Tree::BasicSpecifierContext*>(&tree)) {
     set_form(TypeForm::basic);
-    to.words.push_back(text(*basic->BASIC_TYPE()->getSymbol()));
+    to.words.push_back(text(*basic->start));
   } else if (auto* named = dynamic_cast<Tree::NamedSpecifierContext*>(&tree)) {
     set_form(TypeForm::named);
-    if (named->SCOPED_NAME())
+    if (named->scoped)
       add_scoped(to, *named->start);
     else
       to.name = text(*named->start);
   } else if (auto* record = dynamic_cast<Tree::StructSpecifierContext*>(&tree)) {
-    set_form(record->STRUCT() || record->SCOPED_STRUCT() ? TypeForm::structure : TypeForm::union_);
+    const size_t kind = record->start->getType();
+    set_form(kind == Tree::STRUCT || kind == Tree::SCOPED_STRUCT ? TypeForm::structure : TypeForm::union_);
     structure(to, *record);
   } else if (auto* e = dynamic_cast<Tree::EnumSpecifierContext*>(&tree)) {
     set_form(TypeForm::enumeration);
@@ -128,37 +125,35 @@ void Builder::add_scoped(Specifiers& to, const antlr4::Token& name) {
 }
 
 void Builder::structure(Specifiers& to, Tree::StructSpecifierContext& tree) {
-  if (tree.SCOPED_NAME()) return add_scoped(to, *tree.SCOPED_NAME()->getSymbol());
-  if (tree.SCOPED_STRUCT() || tree.SCOPED_UNION()) add_scoped(to, *tree.start);
-  if (tree.name()) to.name = text(*tree.name()->start);
-  to.has_body = tree.LBRACE() != nullptr;
-  for (auto* t : tree.member()) members(*t, to.members);
+  if (tree.scoped) return add_scoped(to, *tree.scoped);
+  if (tree.scope) add_scoped(to, *tree.scope);
+  if (tree.name) to.name = text(*tree.name);
+  to.has_body = tree.open != nullptr;
+  for (auto* t : tree.members) members(*t, to.members);
 }
 
 void Builder::enumeration(Specifiers& to, Tree::EnumSpecifierContext& tree) {
-  if (tree.SCOPED_NAME()) return add_scoped(to, *tree.SCOPED_NAME()->getSymbol());
-  if (tree.SCOPED_ENUM()) add_scoped(to, *tree.start);
-  if (tree.name()) to.name = text(*tree.name()->start);
-  to.has_body = tree.LBRACE() != nullptr;
-  for (auto* t : tree.enumerator()) {
-    const antlr4::Token& name = *t->start;
-    to.enumerators.push_back({text(name), where(name), t->expr() ? expr(*t->expr()) : nullptr});
-  }
+  if (tree.scoped) return add_scoped(to, *tree.scoped);
+  if (tree.scope) add_scoped(to, *tree.scope);
+  if (tree.name) to.name = text(*tree.name);
+  to.has_body = tree.open != nullptr;
+  for (auto* t : tree.enumerators)
+    to.enumerators.push_back({text(*t->name), where(*t->name), t->value ? expr(*t->value) : nullptr});
 }
 
 void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
-  auto shared = std::make_shared<Specifiers>(type_specifiers(tree.typeSpecifier()));
-  if (tree.memberDeclarator().empty()) {
+  auto shared = std::make_shared<Specifiers>(type_specifiers(tree.specifiers));
+  if (tree.declarators.empty()) {
     to.push_back({shared, {"", shared->where, {}}, false, nullptr});
     return;
   }
-  for (auto* t : tree.memberDeclarator()) {
+  for (auto* t : tree.declarators) {
     MemberDecl member;
     member.specifiers = shared;
     member.declarator.where = where(*t);
-    if (t->declarator()) member.declarator = declarator(*t->declarator());
-    member.is_bitfield = t->COLON() != nullptr;
-    if (member.is_bitfield) member.width = expr(*t->expr());
+    if (t->declared) member.declarator = declarator(*t->declared);
+    member.is_bitfield = t->colon != nullptr;
+    if (member.is_bitfield) member.width = expr(*t->width);
     to.push_back(std::move(member));
   }
 }
@@ -166,7 +161,7 @@ void Builder::members(Tree::MemberContext& tree, std::vector<MemberDecl>& to) {
 Derivation Builder::pointer(Tree::PointerContext& tree) {
   Derivation d;
   d.where = where(tree);
-  for (auto* qualifier : tree.QUALIFIER()) qualify(d.qualifiers, text(*qualifier->getSymbol()));
+  for (auto* qualifier : tree.qualifiers) qualify(d.qualifiers, text(*qualifier));
   return d;
 }
 
@@ -186,19 +181,19 @@ void Builder::add_pointers(const std::vector<Tree::PointerContext*>& trees, Decl
 
 // Inside out: what stands next to the name comes first.
 void Builder::derive(Tree::DeclaratorContext& tree, Declarator& to) {
-  Tree::DirectDeclaratorContext& direct = *tree.directDeclarator();
-  if (direct.declarator()) derive(*direct.declarator(), to);
-  if (direct.name()) to.name = text(*direct.name()->start), to.where = where(*direct.name());
-  for (auto* t : direct.declaratorSuffix()) to.derivations.push_back(suffix(*t));
-  add_pointers(tree.pointer(), to);
+  Tree::DirectDeclaratorContext& direct = *tree.direct;
+  if (direct.inner) derive(*direct.inner, to);
+  if (direct.name) to.name = text(*direct.name), to.where = where(*direct.name);
+  for (auto* t : direct.suffixes) to.derivations.push_back(suffix(*t));
+  add_pointers(tree.pointers, to);
 }
 
 void Builder::derive(Tree::AbstractDeclaratorContext& tree, Declarator& to) {
-  if (Tree::DirectAbstractContext* direct = tree.directAbstract()) {
-    if (direct->abstractDeclarator()) derive(*direct->abstractDeclarator(), to);
-    for (auto* t : direct->declaratorSuffix()) to.derivations.push_back(suffix(*t));
+  if (Tree::DirectAbstractContext* direct = tree.direct) {
+    if (direct->inner) derive(*direct->inner, to);
+    for (auto* t : direct->suffixes) to.derivations.push_back(suffix(*t));
   }
-  add_pointers(tree.pointer(), to);
+  add_pointers(tree.pointers, to);
 }
 
 Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {
@@ -206,52 +201,52 @@ Derivation Builder::suffix(Tree::DeclaratorSuffixContext& tree) {
   d.where = where(tree);
   if (auto* array = dynamic_cast<Tree::ArraySuffixContext*>(&tree)) {
     d.kind = Derivation::Kind::array;
-    if (array->expr()) d.count = expr(*array->expr());
+    if (array->count) d.count = expr(*array->count);
   } else if (auto* keys = dynamic_cast<Tree::KeySuffixContext*>(&tree)) {
     d.kind = Derivation::Kind::keys;
-    d.parameters = parameters(*keys->parameters());
+    d.parameters = parameters(*keys->keys);
   } else if (auto* function = dynamic_cast<Tree::FunctionSuffixContext*>(&tree)) {
     d.kind = Derivation::Kind::function;
-    if (function->parameters()) d.parameters = parameters(*function->parameters());
+    if (function->list) d.parameters = parameters(*function->list);
   }
   return d;
 }
 
 std::vector<Parameter> Builder::parameters(Tree::ParametersContext& tree) {
   std::vector<Parameter> list;
-  for (auto* t : tree.parameter()) list.push_back(parameter(*t));
+  for (auto* t : tree.list) list.push_back(parameter(*t));
   return list;
 }
 
 Parameter Builder::parameter(Tree::ParameterContext& tree) {
-  if (tree.ELLIPSIS()) return {};
+  if (tree.ellipsis) return {};
   Parameter p;
   p.type = std::make_shared<TypeName>();
-  p.type->specifiers = specifiers(tree.specifier());
+  p.type->specifiers = specifiers(tree.specifiers);
   p.type->declarator.where = where(tree);
-  if (tree.declarator()) derive(*tree.declarator(), p.type->declarator);
-  if (tree.abstractDeclarator()) derive(*tree.abstractDeclarator(), p.type->declarator);
+  if (tree.declared) derive(*tree.declared, p.type->declarator);
+  if (tree.derived) derive(*tree.derived, p.type->declarator);
   p.name = p.type->declarator.name;
   return p;
 }
 
 std::shared_ptr<TypeName> Builder::type_name(Tree::TypeNameContext& tree) {
-  if (tree.knownType()) return type_name(*tree.knownType());
+  if (tree.known) return type_name(*tree.known);
   auto t = std::make_shared<TypeName>();
   t->declarator.where = where(tree);
-  t->specifiers.where = where(*tree.IDENTIFIER()->getSymbol());
+  t->specifiers.where = where(*tree.name);
   t->specifiers.form = TypeForm::named;
-  t->specifiers.name = text(*tree.IDENTIFIER()->getSymbol());
-  for (auto* qualifier : tree.QUALIFIER()) qualify(t->specifiers.qualifiers, text(*qualifier->getSymbol()));
-  if (tree.abstractDeclarator()) derive(*tree.abstractDeclarator(), t->declarator);
+  t->specifiers.name = text(*tree.name);
+  for (auto* qualifier : tree.qualifiers) qualify(t->specifiers.qualifiers, text(*qualifier));
+  if (tree.derived) derive(*tree.derived, t->declarator);
   return t;
 }
 
 std::shared_ptr<TypeName> Builder::type_name(Tree::KnownTypeContext& tree) {
   auto t = std::make_shared<TypeName>();
   t->declarator.where = where(tree);
-  t->specifiers = type_specifiers(tree.typeSpecifier());
-  if (tree.abstractDeclarator()) derive(*tree.abstractDeclarator(), t->declarator);
+  t->specifiers = type_specifiers(tree.specifiers);
+  if (tree.derived) derive(*tree.derived, t->declarator);
   return t;
 }
 

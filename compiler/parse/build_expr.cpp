@@ -1,5 +1,6 @@
 // Expressions. Tests: tests/golden/parse (tst.expressions.d).
-#include <typeindex>
+#include <typeinfo>
+#include <unordered_map>
 
 #include "compiler/parse/builder.h"
 #include "compiler/parse/literal.h"
@@ -11,8 +12,8 @@ namespace {
 // Nodes within nodes; left-recursive chains (1 + 1 + ...) are deep trees without deep rules.
 constexpr unsigned kMaxTree = 1000;
 
-Op binary_op(const std::string& text) {
-  static const std::map<std::string, Op> kOps = {
+Op operator_of(std::string_view text) {
+  static const std::unordered_map<std::string_view, Op> kOps = {
       {"+", Op::add},        {"-", Op::subtract},     {"*", Op::multiply},    {"/", Op::divide},         {"%", Op::remainder},
       {"&", Op::bit_and},    {"|", Op::bit_or},       {"^", Op::bit_xor},     {"<<", Op::shift_left},    {">>", Op::shift_right},
       {"<", Op::less},       {"<=", Op::less_equal},  {">", Op::greater},     {">=", Op::greater_equal}, {"==", Op::equal},
@@ -20,16 +21,25 @@ Op binary_op(const std::string& text) {
   return kOps.at(text);
 }
 
-Op unary_op(const std::string& text) {
-  static const std::map<std::string, Op> kOps = {{"+", Op::plus},        {"-", Op::minus},       {"~", Op::complement},
-                                                 {"!", Op::logical_not}, {"*", Op::dereference}, {"&", Op::address_of},
-                                                 {"++", Op::increment},  {"--", Op::decrement}};
-  return kOps.at(text);
-}
-
-// The token between the two operands.
-const antlr4::Token& middle_token(antlr4::ParserRuleContext& tree) {
-  return *static_cast<antlr4::tree::TerminalNode*>(tree.children[1])->getSymbol();
+Op unary_op(size_t kind) {
+  switch (kind) {
+    case Tree::PLUS:
+      return Op::plus;
+    case Tree::MINUS:
+      return Op::minus;
+    case Tree::TILDE:
+      return Op::complement;
+    case Tree::NOT:
+      return Op::logical_not;
+    case Tree::STAR:
+      return Op::dereference;
+    case Tree::AND:
+      return Op::address_of;
+    case Tree::INCREMENT:
+      return Op::increment;
+    default:
+      return Op::decrement;
+  }
 }
 
 }  // namespace
@@ -37,7 +47,7 @@ const antlr4::Token& middle_token(antlr4::ParserRuleContext& tree) {
 ExprPtr Builder::expression(Tree::ExpressionContext& tree) {
   ExprPtr result;
   const unsigned depth = depth_;
-  for (auto* t : tree.expr()) {
+  for (auto* t : tree.list) {
     ExprPtr next = expr(*t);
     if (!result) {
       result = std::move(next);
@@ -53,13 +63,14 @@ ExprPtr Builder::expression(Tree::ExpressionContext& tree) {
   return result;
 }
 
-// One builder a kind of context: the row that matches runs build() with the context as what it is.
+// One builder a kind of context: the row that matches runs build() with the context as what it is. By the address of its type's
+// description: comparing these, as type_index does, compares names.
 ExprPtr Builder::expr(Tree::ExprContext& tree) {
   using Build = ExprPtr (*)(Builder&, Tree::ExprContext&);
-  static const std::map<std::type_index, Build> kBuilders = {
-#define DVM_BUILD(name)                                                                                                         \
-  {                                                                                                                             \
-    typeid(Tree::name##Context), [](Builder& b, Tree::ExprContext& t) { return b.build(static_cast<Tree::name##Context&>(t)); } \
+  static const std::unordered_map<const std::type_info*, Build> kBuilders = {
+#define DVM_BUILD(name)                                                                                                          \
+  {                                                                                                                              \
+    &typeid(Tree::name##Context), [](Builder& b, Tree::ExprContext& t) { return b.build(static_cast<Tree::name##Context&>(t)); } \
   }
       DVM_BUILD(Integer),       DVM_BUILD(Floating), DVM_BUILD(Character),   DVM_BUILD(String),      DVM_BUILD(Macro),
       DVM_BUILD(Aggregation),   DVM_BUILD(Scoped),   DVM_BUILD(Call),        DVM_BUILD(Identifier),  DVM_BUILD(External),
@@ -74,16 +85,15 @@ ExprPtr Builder::expr(Tree::ExprContext& tree) {
     return std::make_unique<Integer>(where(tree));
   }
   depth_++;
-  ExprPtr built = kBuilders.at(typeid(tree))(*this, tree);
+  ExprPtr built = kBuilders.at(&typeid(tree))(*this, tree);
   if (depth_ <= kMaxTree) depth_--;
   return built;
 }
 
-std::vector<ExprPtr> Builder::arguments(Tree::ArgumentsContext* tree) {
-  std::vector<ExprPtr> list;
-  if (!tree) return list;
-  for (auto* t : tree->expr()) list.push_back(expr(*t));
-  return list;
+std::vector<ExprPtr> Builder::list(const std::vector<Tree::ExprContext*>& trees) {
+  std::vector<ExprPtr> built;
+  for (auto* t : trees) built.push_back(expr(*t));
+  return built;
 }
 
 ExprPtr Builder::build(Tree::IntegerContext& tree) { return parse_integer(text(*tree.start), where(tree), diagnostics_); }
@@ -114,15 +124,15 @@ ExprPtr Builder::build(Tree::AggregationContext& tree) {
 
 ExprPtr Builder::build(Tree::ScopedContext& tree) {
   auto e = std::make_unique<Scoped>(where(tree));
-  e->scope = tree.SELF() ? dif::Scope::thread : dif::Scope::clause;
-  e->name = text(*tree.name()->start);
+  e->scope = tree.scope->getType() == Tree::SELF ? dif::Scope::thread : dif::Scope::clause;
+  e->name = text(*tree.name);
   return e;
 }
 
 ExprPtr Builder::build(Tree::CallContext& tree) {
   auto e = std::make_unique<Call>(where(tree));
   e->name = text(*tree.start);
-  e->arguments = arguments(tree.arguments());
+  e->arguments = list(tree.list);
   return e;
 }
 
@@ -139,105 +149,105 @@ ExprPtr Builder::build(Tree::ExternalContext& tree) {
   return e;
 }
 
-ExprPtr Builder::build(Tree::ParenthesizedContext& tree) { return expression(*tree.expression()); }
+ExprPtr Builder::build(Tree::ParenthesizedContext& tree) { return expression(*tree.inner); }
 
 ExprPtr Builder::build(Tree::OffsetOfContext& tree) {
   auto e = std::make_unique<OffsetOf>(where(tree));
-  e->of = type_name(*tree.typeName());
-  e->member = text(*tree.name()->start);
+  e->of = type_name(*tree.of);
+  e->member = text(*tree.name);
   return e;
 }
 
 ExprPtr Builder::build(Tree::SizeofTypeContext& tree) {
   auto e = std::make_unique<SizeofType>(where(tree));
-  e->of = type_name(*tree.knownType());
+  e->of = type_name(*tree.of);
   return e;
 }
 
 ExprPtr Builder::build(Tree::TranslateContext& tree) {
   auto e = std::make_unique<Translate>(where(tree));
-  e->to = type_name(*tree.typeName());
-  e->operand = expression(*tree.expression());
+  e->to = type_name(*tree.to);
+  e->operand = expression(*tree.operand);
   return e;
 }
 
 ExprPtr Builder::build(Tree::IndexContext& tree) {
-  ExprPtr base = expr(*tree.expr());
-  std::vector<ExprPtr> list = arguments(tree.arguments());
+  ExprPtr base = expr(*tree.base);
+  std::vector<ExprPtr> keys = list(tree.list);
   if (auto* aggregation = as<Aggregation>(base.get()); aggregation && !aggregation->has_keys) {
-    aggregation->keys = std::move(list), aggregation->has_keys = true;
+    aggregation->keys = std::move(keys), aggregation->has_keys = true;
     aggregation->where = where(tree);
     return base;
   }
   auto e = std::make_unique<Index>(where(tree));
-  e->base = std::move(base), e->arguments = std::move(list);
+  e->base = std::move(base), e->arguments = std::move(keys);
   return e;
 }
 
 ExprPtr Builder::build(Tree::SelectContext& tree) {
   auto e = std::make_unique<Member>(where(tree));
-  e->base = expr(*tree.expr());
-  e->arrow = tree.ARROW() != nullptr;
-  e->name = text(*tree.name()->start);
+  e->base = expr(*tree.base);
+  e->arrow = tree.op->getType() == Tree::ARROW;
+  e->name = text(*tree.name);
   return e;
 }
 
 ExprPtr Builder::build(Tree::PostfixContext& tree) {
   auto e = std::make_unique<Postfix>(where(tree));
-  e->operand = expr(*tree.expr());
-  e->op = tree.INCREMENT() ? Op::increment : Op::decrement;
+  e->operand = expr(*tree.operand);
+  e->op = unary_op(tree.op->getType());
   return e;
 }
 
 ExprPtr Builder::build(Tree::UnaryContext& tree) {
   auto e = std::make_unique<Unary>(where(tree));
-  e->op = unary_op(text(*tree.start));
-  e->operand = expr(*tree.expr());
+  e->op = unary_op(tree.op->getType());
+  e->operand = expr(*tree.operand);
   return e;
 }
 
 ExprPtr Builder::build(Tree::SizeofValueContext& tree) {
   auto e = std::make_unique<SizeofValue>(where(tree));
-  e->operand = expr(*tree.expr());
+  e->operand = expr(*tree.operand);
   return e;
 }
 
 ExprPtr Builder::build(Tree::StringOfContext& tree) {
   auto e = std::make_unique<StringOf>(where(tree));
-  e->operand = expr(*tree.expr());
+  e->operand = expr(*tree.operand);
   return e;
 }
 
 ExprPtr Builder::build(Tree::CastContext& tree) {
   auto e = std::make_unique<Cast>(where(tree));
-  e->to = type_name(*tree.typeName());
-  e->operand = expr(*tree.expr());
+  e->to = type_name(*tree.to);
+  e->operand = expr(*tree.operand);
   return e;
 }
 
 ExprPtr Builder::build(Tree::BinaryContext& tree) {
   auto e = std::make_unique<Binary>(where(tree));
-  e->op = binary_op(text(middle_token(tree)));
-  e->left = expr(*tree.expr(0));
-  e->right = expr(*tree.expr(1));
+  e->op = operator_of(ours(*tree.op).text());
+  e->left = expr(*tree.left);
+  e->right = expr(*tree.right);
   return e;
 }
 
 ExprPtr Builder::build(Tree::ConditionalContext& tree) {
   auto e = std::make_unique<Conditional>(where(tree));
-  e->condition = expr(*tree.expr(0));
-  e->then = expression(*tree.expression());
-  e->otherwise = expr(*tree.expr(1));
+  e->condition = expr(*tree.condition);
+  e->then = expression(*tree.then);
+  e->otherwise = expr(*tree.otherwise);
   return e;
 }
 
 ExprPtr Builder::build(Tree::AssignmentContext& tree) {
   auto e = std::make_unique<Assign>(where(tree));
-  std::string op = text(middle_token(tree));
-  if (op != "=") op.pop_back();
-  e->op = op == "=" ? Op::assign : binary_op(op);
-  e->target = expr(*tree.expr(0));
-  e->value = expr(*tree.expr(1));
+  std::string_view op = ours(*tree.op).text();
+  if (op != "=") op.remove_suffix(1);
+  e->op = op == "=" ? Op::assign : operator_of(op);
+  e->target = expr(*tree.target);
+  e->value = expr(*tree.value);
   return e;
 }
 

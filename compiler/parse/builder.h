@@ -1,15 +1,16 @@
 #pragma once
-// Parse trees to AST, from the typed contexts: declarations in build_decl, expressions in build_expr, clauses in build_clause.
+// What the rules of the grammar found, to AST: declarations in build_decl, expressions in build_expr, clauses in build_clause.
 
 #include "DParser.h"
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/parse/token.h"
 
 namespace dvm::compiler {
 
 using Tree = grammar::DParser;
 
-Pragma build_directive(const antlr4::Token& token, const SourceFile& file);
+Pragma build_directive(const Token& token);
 
 // "module`name" in its two parts; a ` in front is no part of either.
 struct ScopedName {
@@ -24,9 +25,9 @@ class Builder {
   void item(Tree::ItemContext& tree, Unit& unit);
 
  private:
-  Location where(const antlr4::ParserRuleContext& tree) const;
-  Location where(const antlr4::Token& token) const;
-  std::string text(const antlr4::Token& token) const;
+  static Location where(const antlr4::ParserRuleContext& tree);
+  static Location where(const antlr4::Token& token) { return ours(token).where(); }
+  static std::string text(const antlr4::Token& token) { return std::string(ours(token).text()); }
 
   // build_clause.cpp
   Clause clause(Tree::ClauseContext& tree);
@@ -64,7 +65,7 @@ class Builder {
   // build_expr.cpp
   ExprPtr expression(Tree::ExpressionContext& tree);
   ExprPtr expr(Tree::ExprContext& tree);
-  std::vector<ExprPtr> arguments(Tree::ArgumentsContext* tree);
+  std::vector<ExprPtr> list(const std::vector<Tree::ExprContext*>& trees);
   ExprPtr build(Tree::IntegerContext& tree);
   ExprPtr build(Tree::FloatingContext& tree);
   ExprPtr build(Tree::CharacterContext& tree);

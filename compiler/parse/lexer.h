@@ -4,45 +4,48 @@
 #include <string>
 #include <vector>
 
-#include "DLexer.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/parse/matcher.h"
 #include "compiler/parse/parse.h"
+#include "compiler/parse/token.h"
 
 namespace dvm::compiler {
 
 class Lexer : public grammar::DLexer {
  public:
-  Lexer(antlr4::CharStream* input, const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
+  Lexer(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);
 
-  std::unique_ptr<antlr4::Token> nextToken() override;
+  // All but blanks and comments; the last is the end.
+  std::vector<Token> run();
   // Index of the last token of each item.
   const std::vector<size_t>& item_ends() const { return item_ends_; }
 
  private:
+  Token scan();
+  void take(Token t);
+  Token type_or_probe(const Token& probe);
   static size_t scoped_type(std::string_view text);
-  std::unique_ptr<antlr4::Token> type_or_probe(std::unique_ptr<antlr4::Token> probe);
-  bool begins_declaration(const antlr4::Token& t) const;
+  bool begins_declaration(const Token& t) const;
   bool ends_type(size_t kind) const;
-  void classify(antlr4::WritableToken& t);
-  bool is_word(const antlr4::Token& t) const;
-  bool is_pointed_at(const antlr4::Token& t) const;
-  bool is_first_in_line(const antlr4::Token& t) const;
+  void classify(Token& t) const;
+  bool is_pointed_at(const Token& t) const;
+  bool is_first_in_line(const Token& t) const;
   bool follows_tag() const;
   void follow_braces(size_t kind);
-  void follow_typedef(const antlr4::Token& t);
-  void check(const antlr4::Token& t);
-  void check_comment(const antlr4::Token& t);
-  void check_open(const antlr4::Token& t);
+  void follow_typedef(const Token& t);
+  void check(const Token& t);
+  void check_comment(const Token& t);
+  void check_open(const Token& t);
   void end_item();
-  std::string text(const antlr4::Token& t) const;
-  Location where(const antlr4::Token& t) const;
 
   const SourceFile& file_;
   Diagnostics& diagnostics_;
   TypeNames& type_names_;
+  Matcher matcher_;
+  size_t at_ = 0;  // where the next token begins
+  std::vector<Token> tokens_;
   std::vector<size_t> item_ends_;
-  size_t index_ = 0;     // of the next token on the default channel or off it
-  size_t previous_ = 0;  // type of the last token on the default channel
+  size_t previous_ = 0;  // type of the last token
   bool after_type_ = false;
   unsigned depth_ = 0;  // of braces
   bool in_item_ = false;

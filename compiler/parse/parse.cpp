@@ -5,9 +5,12 @@
 #include <antlr4-runtime.h>
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "DParser.h"
 #include "compiler/parse/builder.h"
 #include "compiler/parse/lexer.h"
+#include "compiler/parse/predictor.h"
 #include "compiler/parse/recover.h"
 
 namespace dvm::compiler {
@@ -53,6 +56,7 @@ class FirstError : public antlr4::DefaultErrorStrategy {
     }
   }
   antlr4::Token* recoverInline(antlr4::Parser* parser) override { fail(parser, parser->getCurrentToken()); }
+  void reportError(antlr4::Parser*, const antlr4::RecognitionException&) override {}
   void sync(antlr4::Parser*) override {}
 
   antlr4::Token* token = nullptr;
@@ -67,48 +71,34 @@ class FirstError : public antlr4::DefaultErrorStrategy {
   }
 };
 
-// ANTLR reads UTF-8 and counts characters; a script may hold any bytes and is counted in bytes. So each byte becomes one
-// character.
-std::string bytes_as_characters(std::string_view text) {
-  std::string utf8;
-  utf8.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      utf8 += c;
-    } else {
-      utf8 += static_cast<char>(0xc0 | byte >> 6);
-      utf8 += static_cast<char>(0x80 | (byte & 0x3f));
-    }
+// ANTLR's own makes a node of each token for the listener.
+class NodelessParser : public grammar::DParser {
+ public:
+  using DParser::DParser;
+  antlr4::Token* consume() override {
+    antlr4::Token* taken = _input->LT(1);
+    _input->consume();
+    return taken;
   }
-  return utf8;
-}
-
-// A #! line at the very beginning is for the kernel. Its bytes stay, as blanks.
-std::string without_interpreter(std::string_view text) {
-  std::string copy(text);
-  if (copy.starts_with("#!"))
-    for (size_t i = 0; i < copy.size() && copy[i] != '\n'; i++) copy[i] = ' ';
-  return copy;
-}
+};
 
 class ItemParser {
  public:
   ItemParser(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics)
       : file_(file),
         diagnostics_(diagnostics),
-        input_(bytes_as_characters(without_interpreter(file.text()))),
-        lexer_(&input_, file, type_names, diagnostics),
-        tokens_(&lexer_),
-        parser_(&tokens_),
+        lexer_(file, type_names, diagnostics),
+        tokens_(lexer_.run()),
+        parser_(nullptr),
         errors_(std::make_shared<FirstError>()) {
+    parser_.setInterpreter(new Predictor(parser_));  // instead of its own, and owned like that
     parser_.removeErrorListeners();
     parser_.setErrorHandler(errors_);
     parser_.addParseListener(&depth_);
+    parser_.setBuildParseTree(false);
   }
 
   Unit run() {
-    tokens_.fill();
     Unit unit;
     size_t begin = 0;
     for (const size_t end : lexer_.item_ends()) {
@@ -124,10 +114,8 @@ class ItemParser {
   using Mode = antlr4::atn::PredictionMode;
 
   void directives(size_t begin, size_t end, Unit& unit) {
-    for (size_t i = begin; i < end && i < tokens_.size(); i++) {
-      const antlr4::Token& token = *tokens_.get(i);
-      if (token.getType() == Lexer::DIRECTIVE) unit.items.emplace_back(build_directive(token, file_));
-    }
+    for (size_t i = begin; i < end; i++)
+      if (tokens_[i].type() == Lexer::DIRECTIVE) unit.items.emplace_back(build_directive(tokens_[i]));
   }
 
   // Parses until what remains of the item is D.
@@ -135,7 +123,7 @@ class ItemParser {
     ItemTokens tokens(tokens_, begin, end);
     size_t broken = leave_out_open(tokens, begin, end);
     for (unsigned n = 0; n < kMaxErrors; n++) {
-      const std::optional<size_t> error = try_item(begin, end, broken, unit);
+      const std::optional<size_t> error = try_item(tokens, broken, unit);
       if (!error || !tokens.leave_out(*error)) break;
     }
     unit.doubtful.insert(unit.doubtful.end(), tokens.names.begin(), tokens.names.end());
@@ -144,7 +132,7 @@ class ItemParser {
   // What a literal that is not closed has swallowed makes no sense. The token from which on no error is worth telling.
   size_t leave_out_open(ItemTokens& tokens, size_t begin, size_t end) {
     for (size_t i = begin; i <= end && i < tokens_.size(); i++) {
-      const size_t kind = tokens_.get(i)->getType();
+      const size_t kind = tokens_[i].type();
       if (kind != Lexer::OPEN_STRING && kind != Lexer::OPEN_CHARACTER && kind != Lexer::OPEN_COMMENT) continue;
       tokens.leave_out(i);
       return i;
@@ -153,32 +141,32 @@ class ItemParser {
   }
 
   // The token at which the item fails to be one.
-  std::optional<size_t> try_item(size_t begin, size_t end, size_t broken, Unit& unit) {
+  std::optional<size_t> try_item(ItemTokens& tokens, size_t broken, Unit& unit) {
     grammar::DParser::ItemContext* tree = nullptr;
     try {
-      tree = parse(begin, Mode::SLL);
-      if (!tree || tokens_.index() <= end) tree = parse(begin, Mode::LL);
+      tree = parse(tokens, Mode::SLL);
+      if (!tree || tokens.index() < tokens.size()) tree = parse(tokens, Mode::LL);
     } catch (const TooDeep& deep) {
-      const auto at = static_cast<uint32_t>(tokens_.get(deep.token)->getStartIndex());
+      const uint32_t at = tokens_[deep.token].where().begin;
       diagnostics_.error(Tag::D_NESTING, {at, at + 1}, "expression or declaration is nested too deeply");
       return {};  // to read such an item again takes long
     }
-    if (tree && tokens_.index() > end) {
+    if (tree && tokens.index() >= tokens.size()) {
       Builder(file_, diagnostics_).item(*tree, unit);
       return {};
     }
     if (tree) errors_->kinds.clear();
-    const antlr4::Token* token = tree ? tokens_.LT(1) : errors_->token;
-    const size_t at = token ? token->getTokenIndex() : end;
-    if (at < broken) syntax_error(token);
-    if (!token || token->getType() == antlr4::Token::EOF) return {};  // nothing that could be left out closes a brace
-    return at;
+    const antlr4::Token* found = tree ? tokens.LT(1) : errors_->token;
+    const Token& token = found ? ours(*found) : tokens_.back();
+    if (token.index() < broken) syntax_error(token, tokens);
+    if (token.type() == Token::EOF) return {};  // nothing that could be left out closes a brace
+    return token.index();
   }
 
-  grammar::DParser::ItemContext* parse(size_t begin, Mode mode) {
-    parser_.reset();
+  grammar::DParser::ItemContext* parse(ItemTokens& tokens, Mode mode) {
     depth_.reset();
-    tokens_.seek(begin);
+    tokens.seek(0);
+    parser_.setTokenStream(&tokens);
     parser_.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
     try {
       return parser_.item();
@@ -190,20 +178,19 @@ class ItemParser {
   }
 
   // dtrace quotes the rest of the line from the token on.
-  void syntax_error(const antlr4::Token* token) {
-    if (!token || token->getType() == antlr4::Token::EOF) return end_of_input(token);
-    const Location where{static_cast<uint32_t>(token->getStartIndex()), static_cast<uint32_t>(token->getStopIndex() + 1)};
+  void syntax_error(const Token& token, const ItemTokens& tokens) {
+    if (token.type() == Token::EOF) return end_of_input(token, tokens);
+    const Location where = token.where();
     const unsigned line = file_.line(where.begin);
     std::string rest(file_.line_text(line).substr(file_.column(where.begin) - 1));
     if (rest.size() > 80) rest = rest.substr(0, 80) + "...";
-    diagnostics_.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", printable(rest)), hints(*token));
+    diagnostics_.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", printable(rest)), hints(token, tokens));
   }
 
-  void end_of_input(const antlr4::Token* token) {
+  void end_of_input(const Token& token, const ItemTokens& tokens) {
     uint32_t at = static_cast<uint32_t>(file_.text().size());
     while (at > 0 && std::isspace(static_cast<unsigned char>(file_.text()[at - 1]))) at--;
-    diagnostics_.error(Tag::D_SYNTAX, {at == 0 ? 0 : at - 1, at}, "syntax error near end of input",
-                       token ? hints(*token) : std::vector<std::string>());
+    diagnostics_.error(Tag::D_SYNTAX, {at == 0 ? 0 : at - 1, at}, "syntax error near end of input", hints(token, tokens));
   }
 
   static std::string printable(std::string_view text) {
@@ -215,39 +202,36 @@ class ItemParser {
     return safe;
   }
 
-  std::vector<std::string> hints(const antlr4::Token& token) {
-    std::vector<std::string> list = guesses(token);
+  std::vector<std::string> hints(const Token& token, const ItemTokens& tokens) {
+    std::vector<std::string> list = guesses(token, tokens);
     const std::string wanted = list.empty() ? expected(errors_->kinds) : "";
     if (!wanted.empty()) list.push_back(fmt::format("{}, found {}", wanted, printable(quoted(token))));
     return list;
   }
 
-  static std::string quoted(const antlr4::Token& token) {
-    if (token.getType() == antlr4::Token::EOF) return "the end";
-    const std::string text = token.getText();
+  static std::string quoted(const Token& token) {
+    if (token.type() == Token::EOF) return "the end";
+    const std::string_view text = token.text();
     return text.size() > 40 ? fmt::format("'{}...'", text.substr(0, 37)) : fmt::format("'{}'", text);
   }
 
   // What the mistake may be.
-  std::vector<std::string> guesses(const antlr4::Token& token) {
-    if (token.getType() == antlr4::Token::EOF) return {};
-    if (token.getType() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.getText())};
-    if (token.getType() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN})) return {"did a '}' go missing before it?"};
-    const std::string_view rest = file_.text().substr(token.getStartIndex());
-    if (rest.starts_with("//")) return {"D has no // comments: write /* */"};
-    size_t i = token.getTokenIndex();
-    while (i > 0 && tokens_.get(i - 1)->getChannel() != antlr4::Token::DEFAULT_CHANNEL) i--;
-    if (i == 0) return {};
-    return guesses(*tokens_.get(i - 1), token);
+  std::vector<std::string> guesses(const Token& token, const ItemTokens& tokens) {
+    if (token.type() == Token::EOF) return {};
+    if (token.type() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.text())};
+    if (token.type() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN}))
+      return {"did a '}' go missing before it?"};
+    if (file_.text().substr(token.where().begin).starts_with("//")) return {"D has no // comments: write /* */"};
+    const Token* before = tokens.before(token);
+    return before ? guesses(*before, token) : std::vector<std::string>();
   }
 
   // An operand that begins a line after a complete one usually lacks a ';' before it.
-  std::vector<std::string> guesses(const antlr4::Token& before, const antlr4::Token& token) {
-    if (before.getType() == Lexer::STRING && token.getType() == Lexer::STRING)
+  std::vector<std::string> guesses(const Token& before, const Token& token) {
+    if (before.type() == Lexer::STRING && token.type() == Lexer::STRING)
       return {"D does not join adjacent strings: strjoin() does"};
-    const bool new_line =
-        file_.line(static_cast<uint32_t>(before.getStartIndex())) < file_.line(static_cast<uint32_t>(token.getStartIndex()));
-    const size_t type = before.getType();
+    const bool new_line = file_.line(before.where().begin) < file_.line(token.where().begin);
+    const size_t type = before.type();
     const bool complete = type == Lexer::IDENTIFIER || type == Lexer::INTEGER || type == Lexer::STRING || type == Lexer::RPAREN ||
                           type == Lexer::RBRACKET || type == Lexer::MACRO || type == Lexer::INCREMENT || type == Lexer::DECREMENT;
     if (!new_line || !complete) return {};
@@ -256,10 +240,9 @@ class ItemParser {
 
   const SourceFile& file_;
   Diagnostics& diagnostics_;
-  antlr4::ANTLRInputStream input_;
   Lexer lexer_;
-  antlr4::CommonTokenStream tokens_;
-  grammar::DParser parser_;
+  std::vector<Token> tokens_;
+  NodelessParser parser_;
   DepthLimit depth_;
   std::shared_ptr<FirstError> errors_;
 };
@@ -267,6 +250,8 @@ class ItemParser {
 }  // namespace
 
 Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics) {
+  static std::mutex antlr;  // its automata are those of the process, and Predictor reads them without its locks
+  const std::scoped_lock lock(antlr);
   try {
     return ItemParser(file, type_names, diagnostics).run();
   } catch (const std::exception& e) {

@@ -11,14 +11,22 @@ namespace dvm::compiler {
 
 using Kind = grammar::DParser;
 
-ItemTokens::ItemTokens(antlr4::BufferedTokenStream& stream, size_t begin, size_t end) {
-  for (size_t i = begin; i <= end && i < stream.size(); i++) {
-    antlr4::Token* token = stream.get(i);
-    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL && token->getType() != antlr4::Token::EOF) tokens_.push_back(token);
-  }
+ItemTokens::ItemTokens(std::vector<Token>& file, size_t begin, size_t end) : end_(&file.back()) {
+  for (size_t i = begin; i <= end && i < file.size(); i++)
+    if (file[i].type() != Kind::DIRECTIVE && file[i].type() != Token::EOF) tokens_.push_back(&file[i]);
 }
 
-size_t ItemTokens::kind(size_t i) const { return i < tokens_.size() ? tokens_[i]->getType() : antlr4::Token::EOF; }
+Token* ItemTokens::LT(ssize_t k) {
+  if (k > 0) return get(at_ + static_cast<size_t>(k) - 1);
+  return k == 0 || static_cast<size_t>(-k) > at_ ? nullptr : get(at_ - static_cast<size_t>(-k));
+}
+
+const Token* ItemTokens::before(const antlr4::Token& token) const {
+  const auto it = std::find(tokens_.begin(), tokens_.end(), &token);
+  return it == tokens_.begin() || it == tokens_.end() ? nullptr : *std::prev(it);
+}
+
+size_t ItemTokens::kind(size_t i) const { return get(i)->type(); }
 
 size_t ItemTokens::find(size_t wanted, size_t from) const {
   while (from < tokens_.size() && kind(from) != wanted) from++;
@@ -33,22 +41,22 @@ bool ItemTokens::is_boundary(size_t i) const {
 
 bool ItemTokens::leave_out(size_t at) {
   size_t i = 0;
-  while (i < tokens_.size() && tokens_[i]->getTokenIndex() < at) i++;
+  while (i < tokens_.size() && tokens_[i]->index() < at) i++;
   const size_t body = find(Kind::LBRACE, 0);
   if (body == tokens_.size()) return false;
-  if (is_clause() && i <= body) return hide_header(i, body);
-  return i > body && hide_part(i);
+  if (is_clause() && i <= body) return take_header(i, body);
+  return i > body && take_part(i);
 }
 
 // Before the body: the predicate, or what stands between the descriptions and the body.
-bool ItemTokens::hide_header(size_t at, size_t body) {
+bool ItemTokens::take_header(size_t at, size_t body) {
   const size_t predicate = std::min(find(Kind::SLASH, 0), body);
-  if (at >= predicate && predicate > 0) return hide(predicate, body);
-  return at > 0 && hide(at, predicate);
+  if (at >= predicate && predicate > 0) return take_away(predicate, body);
+  return at > 0 && take_away(at, predicate);
 }
 
 // Within the body: what stands between two ends of statements or members.
-bool ItemTokens::hide_part(size_t at) {
+bool ItemTokens::take_part(size_t at) {
   size_t from = std::min(at, tokens_.size());
   if (from > 0 && (from == tokens_.size() || kind(from) == Kind::SEMI || kind(from) == Kind::RBRACE) && !is_boundary(from - 1))
     from--;
@@ -56,7 +64,7 @@ bool ItemTokens::hide_part(size_t at) {
   if (kind(from) == Kind::RBRACE) return false;
   // A block where none belongs: the '}' before it is missing, and what belongs to what is anyone's guess.
   if (kind(at) == Kind::LBRACE && kind(from) != Kind::IF && kind(from) != Kind::ELSE) return false;
-  return hide(from, end_of_part(from));
+  return take_away(from, end_of_part(from));
 }
 
 // With its ';', or with its blocks and what follows them by else.
@@ -78,12 +86,9 @@ size_t ItemTokens::end_of_block(size_t brace) const {
   return tokens_.size();
 }
 
-bool ItemTokens::hide(size_t from, size_t to) {
+bool ItemTokens::take_away(size_t from, size_t to) {
   if (from >= to || to > tokens_.size()) return false;
-  for (size_t i = from; i < to; i++) {
-    note_name(i);
-    static_cast<antlr4::WritableToken*>(tokens_[i])->setChannel(antlr4::Token::HIDDEN_CHANNEL);
-  }
+  for (size_t i = from; i < to; i++) note_name(i);
   tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(from), tokens_.begin() + static_cast<std::ptrdiff_t>(to));
   return true;
 }

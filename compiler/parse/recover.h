@@ -9,32 +9,54 @@
 #include <vector>
 
 #include "compiler/ast/ast.h"
+#include "compiler/parse/token.h"
 
 namespace dvm::compiler {
 
-// Tokens of one item, by their indices in the stream, without those that are hidden.
-class ItemTokens {
+// The tokens of one item, as ANTLR's parser reads them: without directives, and without what was left out.
+class ItemTokens : public antlr4::TokenStream {
  public:
-  ItemTokens(antlr4::BufferedTokenStream& stream, size_t begin, size_t end);
+  // Those of the file from `begin` to `end`. Behind an item the parser finds the end of the file: items end where D ends them.
+  ItemTokens(std::vector<Token>& file, size_t begin, size_t end);
 
-  // Hides the smallest part around token `at` without which the item may be D. False: there is none.
+  // Takes away the smallest part around token `at` of the file without which the item may be D. False: there is none.
   bool leave_out(size_t at);
   // Names of variables in what was left out: what is said of them later is not sure.
   std::vector<std::pair<dif::Scope, std::string>> names;
+  // The token before it; null: it is the first.
+  const Token* before(const antlr4::Token& token) const;
+
+  Token* LT(ssize_t k) override;
+  size_t LA(ssize_t k) override { return LT(k)->type(); }
+  Token* get(size_t i) const override { return i < tokens_.size() ? tokens_[i] : end_; }
+  void consume() override { at_++; }
+  size_t index() override { return at_; }
+  void seek(size_t index) override { at_ = index; }
+  size_t size() override { return tokens_.size(); }
+  ssize_t mark() override { return 0; }
+  void release(ssize_t) override {}
+  antlr4::TokenSource* getTokenSource() const override { return nullptr; }
+  std::string getSourceName() const override { return ""; }
+  std::string getText(const antlr4::misc::Interval&) override { return ""; }
+  std::string getText() override { return ""; }
+  std::string getText(antlr4::RuleContext*) override { return ""; }
+  std::string getText(antlr4::Token*, antlr4::Token*) override { return ""; }
 
  private:
   size_t kind(size_t i) const;
   size_t find(size_t kind, size_t from) const;
   bool is_clause() const;
   bool is_boundary(size_t i) const;
-  bool hide(size_t from, size_t to);
-  bool hide_header(size_t at, size_t body);
-  bool hide_part(size_t at);
+  bool take_away(size_t from, size_t to);
+  bool take_header(size_t at, size_t body);
+  bool take_part(size_t at);
   size_t end_of_block(size_t brace) const;
   size_t end_of_part(size_t from) const;
   void note_name(size_t i);
 
-  std::vector<antlr4::Token*> tokens_;
+  std::vector<Token*> tokens_;
+  Token* end_;
+  size_t at_ = 0;
 };
 
 // "expected ';' or an operator"; empty if that would say nothing.
