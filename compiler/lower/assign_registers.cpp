@@ -15,12 +15,18 @@ namespace {
 
 class Assigner {
  public:
-  explicit Assigner(Code& code) : code_(code), counts_(code), values_(code.registers), arrivals_(code.labels, kNever) {
+  explicit Assigner(Code& code)
+      : code_(code),
+        counts_(code),
+        values_(code.registers, Value(code.arena()), code.arena()),
+        arrivals_(code.labels, kNever, code.arena()),
+        needed_(code.arena()) {
     for (uint32_t at = 0; at < code.steps.size(); at++) note(code.steps[at], at);
   }
 
   bool run() {
-    std::vector<Step> steps = std::move(code_.steps);
+    Table<Step> steps = std::move(code_.steps);
+    code_.steps.reserve(steps.size());
     for (at_ = 0; at_ < steps.size() && !failed_; at_++) assign(steps[at_]);
     return !failed_;
   }
@@ -29,12 +35,15 @@ class Assigner {
   static constexpr uint32_t kNever = ~uint32_t{0};
 
   struct Value {
-    unsigned reg = 0;             // 0: none
-    std::vector<uint32_t> reads;  // where, in order
-    size_t next = 0;              // of them
-    uint32_t last = 0;            // step that touches it
-    uint32_t loaded = 0;          // where it was loaded anew; 0: its register has it since it was made
-    Step made;                    // a nop: cannot be made anew
+    explicit Value(Arena* arena) : reads(arena) {}
+    Value(const Value& other) : reads(other.reads.get_allocator()) {}  // of a new one
+
+    unsigned reg = 0;       // 0: none
+    Table<uint32_t> reads;  // where, in order
+    size_t next = 0;        // of them
+    uint32_t last = 0;      // step that touches it
+    uint32_t loaded = 0;    // where it was loaded anew; 0: its register has it since it was made
+    Step made;              // a nop: cannot be made anew
   };
 
   void note(const Step& s, uint32_t at) {
@@ -119,10 +128,10 @@ class Assigner {
 
   Code& code_;
   RegisterCounts counts_;
-  std::vector<Value> values_;       // by register of the code
-  std::vector<uint32_t> arrivals_;  // by label: the first branch to it
+  Table<Value> values_;       // by register of the code
+  Table<uint32_t> arrivals_;  // by label: the first branch to it
   std::array<Register, dif::kRegisters> held_{};
-  std::vector<Register> needed_;  // by the current step
+  Table<Register> needed_;  // by the current step
   uint32_t at_ = 0;
   bool failed_ = false;
 };

@@ -33,7 +33,7 @@ std::optional<uint64_t> evaluate(Opcode op, uint64_t left, uint64_t right) {
   return std::nullopt;
 }
 
-RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers), reads(code.registers) {
+RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers, code.arena()), reads(code.registers, code.arena()) {
   for (const Step& s : code.steps) {
     writes[s.writes]++;
     for (const Register r : s.reads) reads[r]++;

@@ -5,9 +5,13 @@
 //
 // A register here is virtual: 0 is %r0, the others are as many as the code needs. Each is written once, but for those in which
 // the arms of a condition leave their value; nothing is read before it is written on every path. Branches go ahead, to labels.
+//
+// Most code is a few steps, and its passes need some fifty small tables: these are taken from the code's arena, which is given
+// back as a whole.
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +37,14 @@ struct Step {
   bool is_compare() const { return !is_label && (op == dif::Opcode::cmp || op == dif::Opcode::tst || op == dif::Opcode::scmp); }
 };
 
+using Arena = std::pmr::memory_resource;
+template <class T>
+using Table = std::pmr::vector<T>;
+
 struct Code {
-  std::vector<Step> steps;           // the last one is a ret
+  Arena* arena() const { return steps.get_allocator().resource(); }
+
+  Table<Step> steps;                 // the last one is a ret
   std::vector<std::string> strings;  // operands of sets
   Register registers = 1;
   Label labels = 0;
@@ -54,7 +64,7 @@ std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right);
 // How often each register is written, and read.
 struct RegisterCounts {
   explicit RegisterCounts(const Code& code);
-  std::vector<uint32_t> writes, reads;
+  Table<uint32_t> writes, reads;
 };
 
 }  // namespace dvm::compiler

@@ -10,6 +10,8 @@ namespace dvm::compiler {
 
 class Emitter {
  public:
+  explicit Emitter(Arena* arena) : code_{.steps = Table<Step>(arena), .strings = {}} { code_.steps.reserve(kUsual); }
+
   Register fresh() { return code_.registers++; }
 
   Register log(dif::Opcode op, Register left, Register right);
@@ -45,6 +47,8 @@ class Emitter {
  private:
   void add(const Step& step) { code_.steps.push_back(step); }
   void push(dif::Opcode op, dif::PushType type, Register size, Register value);
+
+  static constexpr size_t kUsual = 16;  // steps
 
   Code code_;
   std::map<std::string, uint64_t> strings_;

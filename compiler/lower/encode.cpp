@@ -13,10 +13,16 @@ namespace {
 
 class Encoder {
  public:
-  explicit Encoder(const Code& code) : code_(code), places_(code.labels) {}
+  explicit Encoder(const Code& code)
+      : code_(code),
+        places_(code.labels, code.arena()),
+        integers_(code.arena()),
+        strings_(code.arena()),
+        variables_(code.arena()) {}
 
   dif::Difo run(dif::DataType result) {
     place_labels();
+    difo_.text.reserve(code_.steps.size());
     for (const Step& s : code_.steps)
       if (!s.is_label) difo_.text.push_back(encode(s));
     difo_.result = std::move(result);
@@ -84,10 +90,13 @@ class Encoder {
 
   const Code& code_;
   dif::Difo difo_;
-  std::vector<unsigned> places_;
-  std::map<uint64_t, unsigned> integers_, strings_;
-  std::map<const Symbol*, size_t> variables_;
+  Table<unsigned> places_;
+  std::pmr::map<uint64_t, unsigned> integers_, strings_;
+  std::pmr::map<const Symbol*, size_t> variables_;
 };
+
+// Into the same arena.
+Code copy(const Code& code) { return {Table<Step>(code.steps, code.arena()), code.strings, code.registers, code.labels}; }
 
 void optimize(Code& code) {
   number_values(code);
@@ -103,10 +112,10 @@ dif::Difo encode(const Code& code, dif::DataType result) { return Encoder(code).
 
 // Values that are kept because they are needed again may be too many; then they are computed again.
 std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized) {
-  Code best = code;
+  Code best = copy(code);
   if (optimized) optimize(best);
   if (assign_registers(best)) return encode(best, result);
-  Code plain = code;
+  Code plain = copy(code);
   join_moves(plain);
   sink_loads(plain);
   if (assign_registers(plain)) return encode(plain, result);

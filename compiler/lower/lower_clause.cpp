@@ -1,6 +1,9 @@
 // Clauses and actions to their descriptions. Tests: tests/golden/lower.
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
+
 #include "compiler/lower/expr_lowering.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/optimize.h"
@@ -33,7 +36,9 @@ bool fits(const dif::Difo& difo) {
 }  // namespace
 
 dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
-  Emitter out;
+  std::array<std::byte, size_t{16} * 1024> most;  // need no more
+  std::pmr::monotonic_buffer_resource arena(most.data(), most.size());
+  Emitter out(&arena);
   ExprLowering lowering(out, s.types);
   Register reg = 0;
   if (use == Use::effect)

@@ -9,7 +9,6 @@
 #include <bit>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "compiler/lower/optimize.h"
 #include "compiler/lower/range.h"
@@ -44,6 +43,8 @@ struct KeyHash {
 // Blocks by their immediate dominators.
 class Dominators {
  public:
+  explicit Dominators(Arena* arena) : blocks_(arena) {}
+
   uint32_t add(uint32_t dominator) {
     blocks_.push_back({dominator, dominator == kNoBlock ? 0 : blocks_[dominator].depth + 1});
     return static_cast<uint32_t>(blocks_.size() - 1);
@@ -65,7 +66,7 @@ class Dominators {
   struct Block {
     uint32_t dominator, depth;
   };
-  std::vector<Block> blocks_;
+  Table<Block> blocks_;
 };
 
 bool commutes(Opcode op) {
@@ -78,11 +79,18 @@ class Numbering {
  public:
   explicit Numbering(Code& code)
       : code_(code),
+        steps_(code.arena()),
         counts_(code),
-        same_(code.registers),
-        made_(code.registers),
-        ranges_(code.registers),
-        arrivals_(code.labels, kNoBlock) {
+        last_write_(code.registers, code.arena()),
+        same_(code.registers, code.arena()),
+        made_(code.registers, code.arena()),
+        ranges_(code.registers, code.arena()),
+        written_(code.registers, false, code.arena()),
+        numbers_(code.arena()),
+        dominators_(code.arena()),
+        arrivals_(code.labels, kNoBlock, code.arena()),
+        versions_(code.arena()),
+        stored_(code.arena()) {
     ranges_[0] = Range::constant(0);
     for (Register r = 0; r < code.registers; r++) same_[r] = r;
     for (uint32_t i = 0; i < code.steps.size(); i++) last_write_[code.steps[i].writes] = i;
@@ -91,6 +99,7 @@ class Numbering {
 
   void run() {
     steps_ = std::move(code_.steps);
+    code_.steps.reserve(steps_.size());
     for (at_ = 0; at_ < steps_.size(); at_++) visit(steps_[at_]);
   }
 
@@ -276,12 +285,13 @@ class Numbering {
   // It keeps the value that it has now.
   bool is_settled(Register r) const {
     if (r == 0 || counts_.writes[r] <= 1) return true;
-    return last_write_.at(r) < at_;
+    return last_write_[r] < at_;
   }
 
   // The register has other values on other paths.
   void keep_shared(Step& s) {
-    const bool is_first = written_.insert(s.writes).second;
+    const bool is_first = !written_[s.writes];
+    written_[s.writes] = true;
     ranges_[s.writes] = is_first ? range_of(s) : join(ranges_[s.writes], range_of(s));
     if (s.op == Opcode::mov && s.reads[0] != 0) {
       const Step& from = made_[s.reads[0]].step;
@@ -294,6 +304,8 @@ class Numbering {
     Step s{.op = Opcode::setx, .writes = code_.registers++, .value = value};
     same_.push_back(s.writes);
     counts_.writes.push_back(1);
+    last_write_.push_back(at_);
+    written_.push_back(false);
     made_.emplace_back();
     ranges_.emplace_back();
     return number(s);
@@ -437,23 +449,23 @@ class Numbering {
   }
 
   Code& code_;
-  std::vector<Step> steps_;  // as they were
+  Table<Step> steps_;  // as they were
   uint32_t at_ = 0;
   RegisterCounts counts_;
-  std::unordered_map<Register, uint32_t> last_write_;
-  std::vector<Register> same_;  // a register with the same value, that was there first
-  std::vector<Definition> made_;
-  std::vector<Range> ranges_;             // by register; of one with several values, those so far
-  std::unordered_set<Register> written_;  // of the latter
-  std::unordered_map<Key, Register, KeyHash> numbers_;
+  Table<uint32_t> last_write_;
+  Table<Register> same_;  // a register with the same value, that was there first
+  Table<Definition> made_;
+  Table<Range> ranges_;  // by register; of one with several values, those so far
+  Table<bool> written_;  // of the latter
+  std::pmr::unordered_map<Key, Register, KeyHash> numbers_;
 
   Dominators dominators_;
-  std::vector<uint32_t> arrivals_;  // by label: what dominates all branches to it
+  Table<uint32_t> arrivals_;  // by label: what dominates all branches to it
   uint32_t block_ = 0;
   bool is_reached_ = true;
 
-  std::map<const Symbol*, uint32_t> versions_;
-  std::map<const Symbol*, Definition> stored_;  // the last store, and where
+  std::pmr::map<const Symbol*, uint32_t> versions_;
+  std::pmr::map<const Symbol*, Definition> stored_;  // the last store, and where
   uint32_t memory_ = 0;
   std::optional<std::pair<uint64_t, uint64_t>> codes_;  // what was compared, if it is known
 };

@@ -32,7 +32,14 @@ bool uses_tuple(Opcode op) {
 class Remover {
  public:
   explicit Remover(Code& code)
-      : code_(code), counts_(code), read_(code.registers), is_constant_(code.registers), leads_to_(code.labels) {
+      : code_(code),
+        counts_(code),
+        read_(code.registers, false, code.arena()),
+        is_constant_(code.registers, false, code.arena()),
+        loaded_(code.arena()),
+        overwritten_(code.arena()),
+        leads_to_(code.labels, code.arena()),
+        here_(code.arena()) {
     for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
     for (const Step& s : code.steps) {
       is_constant_[s.writes] = !s.is_label && s.op == Opcode::setx;
@@ -42,7 +49,8 @@ class Remover {
 
   // From the end, so that all that reads a value is seen before what makes it.
   void run() {
-    std::vector<Step> kept;
+    Table<Step> kept(code_.arena());
+    kept.reserve(code_.steps.size());
     for (auto it = code_.steps.rbegin(); it != code_.steps.rend(); ++it)
       if (keep(*it)) kept.push_back(*it);
     std::reverse(kept.begin(), kept.end());
@@ -107,13 +115,13 @@ class Remover {
 
   Code& code_;
   RegisterCounts counts_;
-  std::vector<bool> read_;  // by a step that comes later
-  std::vector<bool> is_constant_;
-  std::set<const Symbol*> loaded_;
-  std::vector<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
-  std::vector<Label> leads_to_;        // a label, or where the `ba` at it goes
-  std::vector<Label> here_;            // the labels between the step and the next one that is kept
-  Step after_;                         // that step
+  Table<bool> read_;  // by a step that comes later
+  Table<bool> is_constant_;
+  std::pmr::set<const Symbol*> loaded_;
+  Table<Register> overwritten_;  // on the way to the next branch or label, before anything reads them
+  Table<Label> leads_to_;        // a label, or where the `ba` at it goes
+  Table<Label> here_;            // the labels between the step and the next one that is kept
+  Step after_;                   // that step
   bool codes_read_ = false;
   bool tuple_is_dropped_ = false;  // before anything looks at it
 };

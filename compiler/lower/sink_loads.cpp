@@ -17,13 +17,15 @@ bool is_constant(const Step& s) {
 
 class Sinker {
  public:
-  explicit Sinker(Code& code) : code_(code), counts_(code), waiting_(code.registers) {
+  explicit Sinker(Code& code)
+      : code_(code), counts_(code), waiting_(code.registers, code.arena()), shared_(code.arena()), loads_(code.arena()) {
     for (const Step& s : code.steps)
       if (is_variable_store(s)) loads_.try_emplace(s.symbol);
   }
 
   void run() {
-    std::vector<Step> steps = std::move(code_.steps);
+    Table<Step> steps = std::move(code_.steps);
+    code_.steps.reserve(steps.size());
     for (const Step& s : steps) {
       if (s.is_label || s.is_branch()) place_shared(nullptr), place_loads();
       place_shared(&s);
@@ -87,9 +89,9 @@ class Sinker {
 
   Code& code_;
   RegisterCounts counts_;
-  std::vector<Waiting> waiting_;  // by register
-  std::vector<Step> shared_;
-  std::map<const Symbol*, std::vector<Register>> loads_;  // that wait, of variables that the code stores to
+  Table<Waiting> waiting_;  // by register
+  Table<Step> shared_;
+  std::pmr::map<const Symbol*, Table<Register>> loads_;  // that wait, of variables that the code stores to
   unsigned next_ = 1;
 };
 
@@ -100,8 +102,8 @@ void sink_loads(Code& code) { Sinker(code).run(); }
 // Between the step that makes the value and the move, the register must be left alone.
 void join_moves(Code& code) {
   const RegisterCounts counts(code);
-  std::vector<size_t> made(code.registers), touched(code.registers);
-  std::vector<Step>& steps = code.steps;
+  Table<size_t> made(code.registers, code.arena()), touched(code.registers, code.arena());
+  Table<Step>& steps = code.steps;
   for (size_t at = 0; at < steps.size(); at++) {
     Step& s = steps[at];
     const Register from = s.reads[0];
