@@ -62,9 +62,9 @@ bool write(const std::string& path, const std::string& bytes) {
 }
 
 // The file has its name when all of it is there.
-int write_program(const std::string& path, const dif::ProgramFile& file) {
+int write_program(const std::string& path, dif::ProgramFile file) {
   const std::string unfinished = fmt::format("{}.{}.tmp", path, getpid());
-  if (write(unfinished, dif::to_bytes(file)) && std::rename(unfinished.c_str(), path.c_str()) == 0) return 0;
+  if (write(unfinished, dif::to_bytes(std::move(file))) && std::rename(unfinished.c_str(), path.c_str()) == 0) return 0;
   const int error = errno;
   unlink(unfinished.c_str());
   return fail("failed to write {}: {}", path, std::strerror(error));

@@ -64,6 +64,20 @@ constexpr KnownProvider kKnownProviders[] = {
       "Evolving/Evolving/Common"}},
 };
 
+using ProviderAttributes = std::array<dif::Attributes, kProviderParts.size()>;
+
+// What its row says; null: it is none of dvm's own.
+const ProviderAttributes* known_attributes(std::string_view name) {
+  static const auto kParsed = [] {
+    std::map<std::string_view, ProviderAttributes> parsed;
+    for (const KnownProvider& row : kKnownProviders)
+      for (size_t i = 0; i < row.attributes.size(); i++) parsed[row.name][i] = *dif::parse_attributes(row.attributes[i]);
+    return parsed;
+  }();
+  const auto it = kParsed.find(name);
+  return it == kParsed.end() ? nullptr : &it->second;
+}
+
 // A description may leave the provider to the name.
 std::string_view provider_of(const dif::ProbeDesc& d) {
   const std::string_view provider = std::string_view(d.provider).substr(0, d.provider.find_last_not_of("0123456789") + 1);
@@ -77,12 +91,11 @@ std::string_view provider_of(const dif::ProbeDesc& d) {
 
 dif::Attributes Providers::attributes(const dif::ProbeDesc& d) const {
   const std::string_view name = provider_of(d);
-  const auto known = std::find_if(std::begin(kKnownProviders), std::end(kKnownProviders),
-                                  [&](const KnownProvider& row) { return row.name == name; });
+  const ProviderAttributes* known = known_attributes(name);
   const auto declared = all_.find(name);
   const auto part = [&](ProviderPart which) {
     const auto i = static_cast<size_t>(which);
-    if (known != std::end(kKnownProviders)) return *dif::parse_attributes(known->attributes[i]);
+    if (known) return (*known)[i];
     return declared == all_.end() ? dif::Attributes{} : declared->second.attributes[i];
   };
   dif::Attributes all = least(part(ProviderPart::provider), part(ProviderPart::name));

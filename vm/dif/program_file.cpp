@@ -30,7 +30,9 @@ class Writer {
  public:
   template <std::integral T>
   void number(T& value, T = 0) {
-    for (size_t i = 0; i < sizeof(T); i++) bytes_ += static_cast<char>(static_cast<uint64_t>(value) >> (8 * i) & 0xff);
+    char bytes[sizeof(T)];
+    for (size_t i = 0; i < sizeof(T); i++) bytes[i] = static_cast<char>(static_cast<uint64_t>(value) >> (8 * i) & 0xff);
+    bytes_.append(bytes, sizeof(T));
   }
   template <class T, class F>
   void list(std::vector<T>& items, F&& item) {
@@ -318,10 +320,10 @@ std::string check(const ProgramFile& file) {
 
 }  // namespace
 
-std::string to_bytes(const ProgramFile& file) {
-  ProgramFile copy = file;  // describe() takes what a reader fills
+// By value, since describe() takes what a reader fills.
+std::string to_bytes(ProgramFile file) {
   Writer payload, head;
-  describe(payload, copy);
+  describe(payload, file);
   const std::string bytes = payload.take();
   uint32_t version = kVersion;
   uint64_t size = bytes.size(), sum = checksum(bytes);

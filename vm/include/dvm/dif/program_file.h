@@ -32,7 +32,7 @@ struct ProgramFile {
   std::vector<std::string> settings;  // options, name or name=value, in the order in which they are set
 };
 
-std::string to_bytes(const ProgramFile& file);
+std::string to_bytes(ProgramFile file);
 // The error says what is wrong with the bytes.
 Result<ProgramFile> from_bytes(std::string_view bytes);
 
