@@ -1,5 +1,7 @@
 # dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF and the tables, no probe and no process.
 dvm_library(cost
+  cost/calibrate/dif_cases.cpp
+  cost/calibrate/dif_meter.cpp
   cost/model.cpp
   cost/paper.cpp
   cost/predict.cpp

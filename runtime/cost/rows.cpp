@@ -34,8 +34,7 @@ const std::vector<CostRow>& consumer_steps() {
 }
 
 std::vector<std::string> price_rows() {
-  std::vector<std::string> rows;
-  for (const vm::DifRow& row : vm::dif_rows()) rows.push_back(row.name());
+  std::vector<std::string> rows = vm::dif_rows();
   for (const dif::ActionInfo& action : dif::kActions)
     if (action.unsupported.empty()) rows.push_back(fmt::format("action/{}", action.name));
   for (const dif::AggregationInfo& function : dif::kAggregations) rows.push_back(fmt::format("aggregation/{}", function.name));

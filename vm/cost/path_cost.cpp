@@ -2,8 +2,6 @@
 
 #include "dvm/vm/path_cost.h"
 
-#include <optional>
-
 namespace dvm::vm {
 namespace {
 
@@ -16,48 +14,31 @@ struct Bytes {
 
 Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 
-std::optional<dif::Scope> stored_scope(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::stgs:
-    case Opcode::stgaa:
-      return dif::Scope::global;
-    case Opcode::stts:
-    case Opcode::sttaa:
-      return dif::Scope::thread;
-    case Opcode::stls:
-      return dif::Scope::clause;
-    default:
-      return std::nullopt;
-  }
-}
-
 class Pricing {
  public:
   Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing)
       : difo_(difo), profile_(profile), text_{sizes.least, sizes.expected, sizes.most}, missing_(missing) {}
 
   CostRange price(Instruction in) {
-    const std::string row = row_of(in).name();
+    const dif::Variable* stored = stored_variable(in);
+    const bool by_ref = stored && stored->type.by_ref();
+    const std::string row = row_of(in).name() + std::string(by_ref ? kByReference : "");
     const Price* price = profile_.find(row);
     if (!price) {
       missing_.insert(row);
       return {};
     }
-    const Bytes bytes = price->n == 0 ? Bytes{} : bytes_of(in);
+    const Bytes bytes = by_ref && stored->type.kind == dif::TypeKind::bytes ? exactly(stored->type.size) : text_;
     return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
   }
 
  private:
-  Bytes bytes_of(Instruction in) const {
-    if (const auto scope = stored_scope(in.opcode())) return bytes_of(*scope, in.index());
-    return text_;
-  }
-
-  Bytes bytes_of(dif::Scope scope, unsigned id) const {
+  const dif::Variable* stored_variable(Instruction in) const {
+    const auto scope = stored_scope(in.opcode());
+    if (!scope) return nullptr;
     for (const dif::Variable& variable : difo_.variables)
-      if (variable.scope == scope && variable.id == id)
-        return variable.type.kind == dif::TypeKind::string ? text_ : exactly(variable.type.size);
-    return text_;
+      if (variable.scope == *scope && variable.id == in.index()) return &variable;
+    return nullptr;
   }
 
   const dif::Difo& difo_;

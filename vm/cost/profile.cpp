@@ -40,14 +40,33 @@ DifRow row_of(dif::Instruction instruction) {
   return {Table::opcode, instruction.number()};
 }
 
-std::vector<DifRow> dif_rows() {
-  std::vector<DifRow> rows;
-  for (const dif::OpcodeInfo& opcode : dif::kOpcodes)
-    if (has_price(opcode.opcode)) rows.push_back({Table::opcode, static_cast<unsigned>(opcode.opcode)});
-  for (unsigned i = 0; i < dif::kBuiltIns.size(); i++)
-    if (dif::kBuiltIns[i].family != dif::VariableFamily::none) rows.push_back({Table::variable, i});
-  for (unsigned i = 0; i < dif::kSubroutineCount; i++)
-    if (dif::kSubroutines[i].unsupported.empty()) rows.push_back({Table::subroutine, i});
+std::optional<dif::Scope> stored_scope(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::stgs:
+    case Opcode::stgaa:
+      return dif::Scope::global;
+    case Opcode::stts:
+    case Opcode::sttaa:
+      return dif::Scope::thread;
+    case Opcode::stls:
+      return dif::Scope::clause;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<std::string> dif_rows() {
+  std::vector<std::string> rows;
+  const auto add = [&rows](Table table, size_t at) { rows.push_back(DifRow{table, static_cast<unsigned>(at)}.name()); };
+  for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
+    if (!has_price(opcode.opcode)) continue;
+    add(Table::opcode, static_cast<size_t>(opcode.opcode));
+    if (stored_scope(opcode.opcode)) rows.push_back(rows.back() + std::string(kByReference));
+  }
+  for (size_t i = 0; i < dif::kBuiltIns.size(); i++)
+    if (dif::kBuiltIns[i].family != dif::VariableFamily::none) add(Table::variable, i);
+  for (size_t i = 0; i < dif::kSubroutineCount; i++)
+    if (dif::kSubroutines[i].unsupported.empty()) add(Table::subroutine, i);
   return rows;
 }
 

@@ -60,10 +60,14 @@ TEST_F(PathCost, WhatIsPricedBySizeHasThreeSizes) {
   EXPECT_EQ(cost.dearest.clocks, rest + 1200);
 }
 
-TEST_F(PathCost, AStoreMovesAsManyBytesAsItsTypeHas) {
-  profile_.set("opcode/stls", {100, 1, 0});
-  const dif::Difo difo = assemble("v 500 scl loc r/w int32\nsetx 1, %r1\nstls %r1, v\nret %r1\n");
-  EXPECT_EQ(price_difo(difo, profile_, {1, 10, 100}, missing_).dearest.clocks, 31 + 104 + 28);
+TEST_F(PathCost, AStoreByReferenceHasARowOfItsOwn) {
+  profile_.set("opcode/stls", {57, 0, 0});
+  profile_.set("opcode/stls_ref", {1500, 1, 0});
+  const auto dearest = [&](const std::string& type) {
+    return price("v 500 scl loc r/w " + type + "\nsetx 1, %r1\nstls %r1, v\nret %r1\n").dearest.clocks;
+  };
+  EXPECT_EQ(dearest("int32"), 31 + 57 + 28);
+  EXPECT_EQ(dearest("string"), 31 + 1600 + 28);
 }
 
 TEST_F(PathCost, WhatHasNoPriceIsNamed) {
@@ -72,10 +76,9 @@ TEST_F(PathCost, WhatHasNoPriceIsNamed) {
 }
 
 TEST(DifRows, AreThoseThatAScriptCanUse) {
-  std::vector<std::string> names;
-  for (const DifRow& row : dif_rows()) names.push_back(row.name());
+  const std::vector<std::string> names = dif_rows();
   const auto has = [&](const char* name) { return std::count(names.begin(), names.end(), name) == 1; };
-  EXPECT_TRUE(has("opcode/add") && has("variable/arg0") && has("subroutine/strlen"));
+  EXPECT_TRUE(has("opcode/add") && has("opcode/stts_ref") && has("variable/arg0") && has("subroutine/strlen"));
   EXPECT_FALSE(has("opcode/xlate") || has("opcode/call") || has("variable/curthread") || has("subroutine/mutex_owned"));
 }
 

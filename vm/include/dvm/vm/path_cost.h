@@ -4,7 +4,7 @@
 //
 //   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, as likely as each other for the mean
 //
-// Rows that are priced by size need to know how many bytes: of integers and structures their type says it, of strings Sizes.
+// Rows that are priced by size need to know how many bytes: of structures their type says it, of strings Sizes.
 
 #include <set>
 

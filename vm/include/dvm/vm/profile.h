@@ -6,11 +6,12 @@
 //   action/printf  aggregation/count  source/pid/trigger ...     what the runtime adds (runtime/cost/rows.h)
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "dvm/dif/instruction.h"
+#include "dvm/dif/difo.h"
 
 namespace dvm::vm {
 
@@ -68,7 +69,12 @@ struct DifRow {
 // Where the price of an instruction belongs: its subroutine, its built-in variable, or its opcode.
 DifRow row_of(dif::Instruction instruction);
 
-// The rows that a script can use, in the order of the tables.
-std::vector<DifRow> dif_rows();
+// A store of a string or a structure copies it, unlike that of an integer, so it has a row of its own: "opcode/stgs_ref".
+inline constexpr std::string_view kByReference = "_ref";
+// Of the stores, the scope of the variable that is stored.
+std::optional<dif::Scope> stored_scope(dif::Opcode opcode);
+
+// The names of the rows that a script can use, in the order of the tables.
+std::vector<std::string> dif_rows();
 
 }  // namespace dvm::vm

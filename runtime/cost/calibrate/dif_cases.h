@@ -1,0 +1,42 @@
+#pragma once
+// How each row of DIF's tables is measured: a text that executes it many times over, and one that does all the same but this.
+// What lies between them is the row's. Cases are made from the tables: of opcodes by their format, of subroutines by their
+// prototype.
+//
+//   setup                         setup                  (T of the left - T of the right) / copies
+//   body  body  body ...          base  base ...         + the rows that only the right one has
+//   ret                           ret                    - the rows that only the left one has besides
+//
+// In texts {i} is the number of the copy, {s} a string of so many letters as the size asks for, {n} their number.
+
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct DifCase {
+  std::string row;
+  std::string setup;
+  std::string body;
+  std::string base = {};
+  std::vector<std::string> only_base = {}, only_body = {};  // rows
+  bool by_size = false;                                     // measured with two sizes: m and n
+  unsigned copies = 128;
+};
+
+// One for each row of vm::dif_rows() but those of uncalibrated_rows().
+std::vector<DifCase> dif_cases();
+
+// Rows that are not measured, and cost nothing in a calibrated profile, with the reason.
+struct Uncalibrated {
+  std::string row, reason;
+};
+std::vector<Uncalibrated> uncalibrated_rows();
+
+// The text with so many copies of the part, and strings of `letters` letters.
+std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters);
+
+// Where captured memory of the process lies that cases read: a string of `letters` letters.
+inline constexpr unsigned long kCaptured = 0x1000;
+
+}  // namespace dvm::runtime

@@ -1,0 +1,184 @@
+// Timing DIF. Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "runtime/cost/calibrate/dif_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "common/clock.h"
+#include "dvm/dif/text.h"
+#include "dvm/vm/engine.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr unsigned kShort = 8, kLong = 200;  // letters of the strings that by_size is found with
+constexpr double kToSpread = 1.4826;         // of normally distributed values, a standard deviation is so many median distances
+constexpr size_t kCapturedBytes = 512;
+
+// A process of one piece of memory, which can be written.
+class CaseHost final : public vm::Host {
+ public:
+  bool read(uint64_t, std::span<std::byte> to) noexcept override {
+    std::fill(to.begin(), to.end(), std::byte{'a'});
+    return true;
+  }
+  std::ptrdiff_t read_string(uint64_t, std::span<char> to) noexcept override {
+    std::fill(to.begin(), to.end(), 'a');
+    return static_cast<std::ptrdiff_t>(to.size());
+  }
+  bool write(uint64_t, std::span<const std::byte>) noexcept override { return true; }
+  int32_t ppid() noexcept override { return 1; }
+  int64_t uid() noexcept override { return 0; }
+  int64_t gid() noexcept override { return 0; }
+};
+
+// A text, ready to run again and again in a firing of its own each time.
+class Runnable {
+ public:
+  static Result<std::unique_ptr<Runnable>> make(const std::string& text, unsigned letters) {
+    Result<dif::Difo> difo = dif::assemble(text);
+    if (!difo) return difo.error();
+    auto made = std::unique_ptr<Runnable>(new Runnable(difo->variables, letters));
+    auto verified = vm::verify(*std::move(difo));
+    if (const auto* errors = std::get_if<1>(&verified)) return Error{errors->front().message};
+    made->difo_ = vm::prepare_interp(std::get<0>(std::move(verified)), vm::CostPolicy::none);
+    made->variables_.share_strings(made->difo_->strings());
+    made->run(1);
+    if (made->state_.fault().id != dif::Fault::none)
+      return Error{fmt::format("fault at instruction {}", made->state_.fault().pc)};
+    return made;
+  }
+
+  void run(uint64_t times) noexcept {
+    for (uint64_t i = 0; i < times; i++) {
+      state_.begin_firing(firing_, host_);
+      difo_->run(state_);
+    }
+  }
+
+  // Ticks of one of so many runs.
+  double time(uint64_t times) noexcept {
+    const uint64_t begin = vm::read_ticks();
+    run(times);
+    return static_cast<double>(vm::read_ticks() - begin) / static_cast<double>(times);
+  }
+
+ private:
+  Runnable(const std::vector<dif::Variable>& variables, unsigned letters)
+      : variables_(variables, {}), state_(variables_, {}), string_(letters, 'a'), bytes_(kCapturedBytes, std::byte{'a'}) {
+    memory_[0] = {kCaptured, std::as_bytes(std::span(string_.c_str(), string_.size() + 1)), true};
+    memory_[1] = {kCaptured, bytes_, false};
+    firing_.timestamp = firing_.vtimestamp = firing_.walltimestamp = 1;
+    firing_.provider = firing_.module = firing_.function = firing_.name = firing_.execname = string_;
+    firing_.memory = memory_;
+    firing_.registers = {(1u << registers_.size()) - 1, registers_};
+    firing_.stack = stack_;
+  }
+
+  std::unique_ptr<vm::PreparedDifo> difo_;
+  vm::VariableState variables_;
+  vm::MachineState state_;
+  std::string string_;
+  std::vector<std::byte> bytes_;
+  std::array<vm::CapturedMemory, 2> memory_;
+  std::array<uint64_t, 21> registers_{};
+  std::array<uint64_t, 3> stack_ = {1, 2, 3};
+  vm::Firing firing_;
+  CaseHost host_;
+};
+
+struct Difference {
+  double ticks = 0, spread = 0;
+};
+
+// So that one sample takes about as long as is asked for.
+uint64_t times_of(Runnable& text, const MeterOptions& options) {
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  uint64_t times = 0;
+  uint64_t taken = 0;
+  for (; taken < options.sample_ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
+  return std::max<uint64_t>(times, 1);
+}
+
+Difference difference(Runnable& text, Runnable* base, const MeterOptions& options) {
+  const uint64_t times = times_of(text, options);
+  std::vector<double> with, without;
+  for (unsigned i = 0; i < options.samples; i++) {
+    with.push_back(text.time(times));
+    without.push_back(base ? base->time(times) : 0);
+  }
+  const Middle a = middle(std::move(with)), b = middle(std::move(without));
+  return {a.median - b.median, kToSpread * std::hypot(a.distance, b.distance)};
+}
+
+// What a copy of the body takes more than one of the base. A case without copies is its empty text alone.
+Result<Difference> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
+  auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
+  if (!text) return text.error();
+  if (one.copies == 0) return difference(**text, nullptr, options);
+  auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
+  if (!base) return base.error();
+  Difference all = difference(**text, base->get(), options);
+  return Difference{all.ticks / one.copies, all.spread / one.copies};
+}
+
+// A row cannot cost less than nothing: what came out below is lost in the spread.
+double least_nothing(double ticks) { return std::max(ticks, 0.0); }
+
+Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
+  Result<Difference> few = measure(one, kShort, options);
+  if (!few) return few.error();
+  if (!one.by_size) return vm::Price{least_nothing(few->ticks), 0, few->spread};
+  Result<Difference> many = measure(one, kLong, options);
+  if (!many) return many.error();
+  const double each = least_nothing((many->ticks - few->ticks) / (kLong - kShort));
+  return vm::Price{least_nothing(few->ticks - each * (kShort + 1)), each, std::max(few->spread, many->spread)};
+}
+
+void add(vm::Price& to, const vm::Price* row, double sign) {
+  if (!row) return;
+  to.m = least_nothing(to.m + sign * row->m);
+  to.spread += row->spread;
+}
+
+}  // namespace
+
+Middle middle(std::vector<double> values) {
+  if (values.empty()) return {};
+  const auto median = [](std::vector<double>& of) {
+    const auto half = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+    std::nth_element(of.begin(), half, of.end());
+    return *half;
+  };
+  const double centre = median(values);
+  for (double& value : values) value = std::abs(value - centre);
+  return {centre, median(values)};
+}
+
+Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
+                                             const std::function<void(size_t)>& told) {
+  std::map<std::string, vm::Price> prices;
+  for (const DifCase& one : cases) {
+    Result<vm::Price> found = price(one, options);
+    if (!found) return Error{fmt::format("{}: {}", one.row, found.error().message)};
+    prices[one.row] = *found;
+    told(prices.size());
+  }
+  std::vector<MeasuredRow> rows;
+  const auto find = [&prices](const std::string& row) { return prices.count(row) ? &prices[row] : nullptr; };
+  for (const DifCase& one : cases) {
+    vm::Price whole = prices[one.row];
+    for (const std::string& row : one.only_base) add(whole, find(row), 1);
+    for (const std::string& row : one.only_body) add(whole, find(row), -1);
+    rows.push_back({one.row, whole});
+  }
+  return rows;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,55 @@
+// Each row of DIF's tables has a case that runs; what they take is looked at only as far as it cannot depend on the machine.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "dvm/vm/profile.h"
+#include "runtime/cost/calibrate/dif_cases.h"
+#include "runtime/cost/calibrate/dif_meter.h"
+
+namespace dvm::runtime {
+namespace {
+
+TEST(Calibrate, EachRowHasOneCaseOrAReason) {
+  std::map<std::string, int> cases;
+  for (const DifCase& one : dif_cases()) cases[one.row]++;
+  for (const Uncalibrated& one : uncalibrated_rows()) cases[one.row]++;
+  for (const std::string& row : vm::dif_rows()) EXPECT_EQ(cases[row], 1) << row;
+  EXPECT_EQ(cases.size(), vm::dif_rows().size());
+}
+
+TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
+  const DifCase one{"opcode/nop", "setx 1, %r1\n", "l{i}: nop\n"};
+  EXPECT_EQ(case_text(one, one.body, 2, 8), "setx 1, %r1\nl0: nop\nl1: nop\nret %r0\n");
+  const DifCase sized{"opcode/sets", "sets \"{s}\", %r1\nsetx {n}, %r2\n", ""};
+  EXPECT_EQ(case_text(sized, sized.body, 0, 3), "sets \"aaa\", %r1\nsetx 4, %r2\nret %r0\n");
+}
+
+TEST(Calibrate, EachCaseRuns) {
+  MeterOptions quick;
+  quick.samples = 1;
+  quick.sample_ns = 1;
+  size_t done = 0;
+  const auto rows = measure_dif(dif_cases(), quick, [&done](size_t count) { done = count; });
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->size(), dif_cases().size());
+  EXPECT_EQ(done, rows->size());
+}
+
+TEST(Calibrate, ACaseThatFaultsIsNamed) {
+  const std::vector<DifCase> cases = {{"opcode/sdiv", "setx 1, %r1\n", "sdiv %r1, %r0, %r2\n"}};
+  const auto rows = measure_dif(cases, {}, [](size_t) {});
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().message, "opcode/sdiv: fault at instruction 1");
+}
+
+TEST(Calibrate, TheMiddleIsNotMovedByOneThatIsFarAway) {
+  EXPECT_EQ(middle({3, 1, 2, 1000, 2}).median, 2);
+  EXPECT_EQ(middle({3, 1, 2, 1000, 2}).distance, 1);
+  EXPECT_EQ(middle({}).median, 0);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
