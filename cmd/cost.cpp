@@ -9,11 +9,13 @@
 #include <memory>
 #include <thread>
 
+#include "cmd/calibrate.h"
 #include "cmd/command.h"
 #include "cmd/cost_report.h"
 #include "cmd/profiles.h"
 #include "cmd/tracing.h"
 #include "cmd/untraced.h"
+#include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
 namespace {
@@ -65,9 +67,9 @@ Status check_rates(const runtime::PredictOptions& options, const runtime::Predic
   return {};
 }
 
-Status write_drawing(const std::string& path, const std::string& drawing) {
+Status write_text(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "we");
-  const bool written = file && std::fwrite(drawing.data(), 1, drawing.size(), file) == drawing.size();
+  const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file && std::fclose(file) == 0;
   return written && closed ? Status() : Error{fmt::format("failed to write {}: {}", path, std::strerror(errno))};
 }
@@ -78,7 +80,7 @@ int show(const runtime::Prediction& prediction, const PredictionContext& context
   else
     print_prediction(stdout, prediction, context);
   if (given.drawing.empty()) return 0;
-  const Status written = write_drawing(given.drawing, draw_prediction(prediction, context));
+  const Status written = write_text(given.drawing, draw_prediction(prediction, context));
   return written ? 0 : fail("{}", written.error().message);
 }
 
@@ -99,6 +101,35 @@ int predict(const PredictCommand& given) {
   const runtime::Prediction prediction = runtime::predict(compiled, *profile, *how);
   if (Status known = check_rates(*how, prediction); !known) return fail("{}", known.error().message);
   return show(prediction, {*profile, given.cpus}, given);
+}
+
+struct CalibrateCommand {
+  CalibrateOptions options;
+  std::string output, against;  // -o, --check
+};
+
+constexpr double kSame = 0.1;           // prices that differ by less are the same
+constexpr double kMostDifferent = 0.1;  // share of the rows that may differ
+
+int check_calibration(const vm::Profile& profile, const std::string& against) {
+  Result<vm::Profile> before = read_profile(against);
+  if (!before) return fail("{}", before.error().message);
+  const Agreement agreement = compare_profiles(*before, profile, kSame);
+  const size_t different = agreement.different.size();
+  fmt::print("{} of {} rows agree within {:.0f} % or within their spread\n", agreement.rows - different, agreement.rows,
+             100 * kSame);
+  for (const std::string& row : agreement.different) fmt::print("  {}\n", row);
+  return static_cast<double>(different) <= kMostDifferent * static_cast<double>(agreement.rows) && agreement.rows > 0 ? 0 : 1;
+}
+
+int run_calibrate(const CalibrateCommand& given) {
+  const Result<vm::Profile> profile = calibrate(given.options);
+  if (!profile) return fail("failed to calibrate: {}", profile.error().message);
+  const std::string text = runtime::profile_text(*profile);
+  if (given.output.empty() && given.against.empty()) fmt::print("{}", text);
+  if (!given.output.empty())
+    if (Status written = write_text(given.output, text); !written) return fail("{}", written.error().message);
+  return given.against.empty() ? 0 : check_calibration(*profile, given.against);
 }
 
 int validate_paper(bool as_json) {
@@ -133,6 +164,18 @@ void add_predict(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return predict(*given); }; });
 }
 
+void add_calibrate(CLI::App& cost, Action& chosen) {
+  auto given = std::make_shared<CalibrateCommand>();
+  CLI::App* command = cost.add_subcommand("calibrate", "Measure the prices of this machine");
+  command->add_option("-o", given->output, "Write the profile to this file, instead of standard output")->type_name("FILE");
+  command
+      ->add_option("--check", given->against,
+                   "Compare with an earlier profile: exit status 1 if more than a tenth of the rows differ")
+      ->type_name("PROFILE");
+  command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
+  command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
+}
+
 void add_validate(CLI::App& cost, Action& chosen) {
   struct Given {
     bool paper = false, as_json = false;
@@ -149,6 +192,7 @@ void add_validate(CLI::App& cost, Action& chosen) {
 void add_cost(CLI::App& app, Action& chosen) {
   CLI::App* cost = app.add_subcommand("cost", "What probes cost: predictions by the analytic model");
   cost->require_subcommand(1);
+  add_calibrate(*cost, chosen);
   add_predict(*cost, chosen);
   add_validate(*cost, chosen);
 }

@@ -8,3 +8,7 @@ dvm_library(cost
   cost/profile_file.cpp
   cost/rows.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+
+# dvm_calibrate: fills a profile by running things here.
+dvm_library(calibrate cost/calibrate/script_cases.cpp cost/calibrate/script_meter.cpp)
+target_link_libraries(dvm_calibrate PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -11,10 +13,11 @@ namespace {
 
 double bytes_of(const dif::DataType& type, double string) { return type.kind == dif::TypeKind::string ? string : type.size; }
 
-// What the row of an action is priced by: the bytes that it records, or the keys of an aggregation.
-double recorded_bytes(const dif::ActDesc& action, double string) {
+// What the row of an action is priced by: the bytes that it records, or those of the keys of an aggregation.
+double priced_bytes(const dif::ActDesc& action, double string) {
+  const size_t count = dif::find_aggregation(action.kind) ? action.key_count : action.args.size();
   double bytes = 0;
-  for (const dif::RecDesc& value : action.args) bytes += bytes_of(value.difo.result, string);
+  for (size_t i = 0; i < std::min(count, action.args.size()); i++) bytes += bytes_of(action.args[i].difo.result, string);
   return bytes;
 }
 
@@ -26,7 +29,7 @@ std::string row_of(const dif::ActDesc& action) {
 
 vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
   const std::string row = row_of(action);
-  const auto priced = [&](double string) { return prices.of(row, recorded_bytes(action, string)); };
+  const auto priced = [&](double string) { return prices.of(row, priced_bytes(action, string)); };
   const vm::Sizes& sizes = prices.sizes();
   vm::CostRange sum{priced(sizes.least), priced(sizes.expected), priced(sizes.most)};
   for (const dif::RecDesc& value : action.args) {

@@ -33,6 +33,14 @@ double record_bytes(const dif::EcbDesc& clause, double string) {
   return records ? bytes : 0;
 }
 
+// A value that is made otherwise (a stack) has a DIFO of one instruction, a ret.
+bool has_dif(const dif::EcbDesc& clause) {
+  if (clause.predicate) return true;
+  return std::any_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
+    return std::any_of(action.args.begin(), action.args.end(), [](const auto& value) { return value.difo.text.size() > 1; });
+  });
+}
+
 class Predicting {
  public:
   Predicting(const vm::Profile& profile, const PredictOptions& options) : options_(options), prices_(profile, options.sizes) {}
@@ -56,6 +64,7 @@ class Predicting {
     made.position = clause.position;
     made.cost = {clause.predicate.has_value(), clause.predicate ? options_.probability : 1, predicate_cost(prices_, clause),
                  actions_cost(prices_, clause)};
+    made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
     probe_of(description).clauses.push_back(std::move(made));
   }
@@ -73,6 +82,9 @@ class Predicting {
     const auto ecbs = static_cast<double>(probe.clauses.size());
     probe.trigger = source_cost(prices_, probe.source);
     probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
+    const auto& clauses = probe.clauses;
+    if (std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) { return clause.has_dif; }))
+      probe.prepare += prices_.of("prepare/dif");
     std::vector<EcbCost> costs;
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
     probe.firing = firing_cost(probe.trigger + probe.prepare, costs);

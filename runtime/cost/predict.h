@@ -27,6 +27,7 @@ struct PredictOptions {
 struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
+  bool has_dif = false;
   double record_bytes = 0;  // of one run of its actions, with strings of the expected size
 };
 
@@ -34,7 +35,7 @@ struct ProbePrediction {
   std::string description;
   std::string source;
   vm::Cost trigger;  // the source's stages
-  vm::Cost prepare;  // the machine state, and each ECB
+  vm::Cost prepare;  // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known

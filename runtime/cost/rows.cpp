@@ -39,6 +39,7 @@ std::vector<std::string> price_rows() {
     if (action.unsupported.empty()) rows.push_back(fmt::format("action/{}", action.name));
   for (const dif::AggregationInfo& function : dif::kAggregations) rows.push_back(fmt::format("aggregation/{}", function.name));
   rows.push_back("prepare/machine");
+  rows.push_back("prepare/dif");
   rows.push_back("prepare/ecb");
   for (const CostRow& source : sources())
     for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));

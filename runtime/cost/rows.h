@@ -2,7 +2,8 @@
 // The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h) and
 //
 //   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
-//   prepare/machine  prepare/ecb          starting the machine state of a firing; picking and starting one ECB
+//   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
+//   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
 //   consumer/STEP                         consumer_steps.def
 

@@ -91,6 +91,26 @@ class Predict(unittest.TestCase):
             self.assertIn("warning", result.stderr)
 
 
+class Calibrate(unittest.TestCase):
+    def test_a_profile_of_this_machine_prices_a_script(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "here.json")
+            result = dvmtest.dvm("cost", "calibrate", "--quick", "-o", path)
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            with open(path) as file:
+                profile = json.load(file)
+            self.assertGreater(profile["clock_hz"], 1e8)
+            for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
+                self.assertGreater(len(profile["prices"][table]), rows - 8, table)
+            text = "replay:::firing /arg0 == 1/ { @[execname] = count(); trace(arg1); }"
+            result = predict("--profile", path, "--json", "-n", text)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertFalse([row for row in json.loads(result.stdout)["missing"] if not row.startswith("consumer/")])
+
+    def test_where_it_cannot_be_written(self):
+        self.assertEqual(dvmtest.dvm("cost", "calibrate", "--quick", "-o", "/nowhere/p.json").returncode, 1)
+
+
 class Validate(unittest.TestCase):
     def test_the_experiments_of_the_paper(self):
         result = dvmtest.dvm("cost", "validate", "--paper", "--json")

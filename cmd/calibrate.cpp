@@ -1,0 +1,119 @@
+// Measuring a profile. Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "cmd/calibrate.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "common/clock.h"
+#include "dvm/compiler/compile.h"
+#include "dvm/vm/cost.h"
+#include "runtime/cost/calibrate/dif_cases.h"
+#include "runtime/cost/calibrate/dif_meter.h"
+#include "runtime/cost/calibrate/script_meter.h"
+
+namespace dvm::cmd {
+namespace {
+
+class Progress {
+ public:
+  Progress() : shown_(isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void say(std::string_view what, size_t done, size_t all) const {
+    if (shown_) fmt::print(stderr, "\r\033[Kdvm: calibrating {}: {} of {}", what, done, all);
+  }
+
+ private:
+  bool shown_;
+};
+
+// Ticks of the cycle counter a second, over a tenth of one.
+double tick_rate() {
+  constexpr uint64_t kInterval = 100'000'000;
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC_RAW), first = vm::read_ticks();
+  uint64_t now = begin;
+  while (now - begin < kInterval) now = read_clock(CLOCK_MONOTONIC_RAW);
+  return static_cast<double>(vm::read_ticks() - first) / static_cast<double>(now - begin) * 1e9;
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name") && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
+  return "unknown CPU";
+}
+
+std::string machine_name() {
+  utsname system{};
+  uname(&system);
+  return fmt::format("{}, {} {}, dvm {}", cpu_name(), system.sysname, system.release, DVM_VERSION);
+}
+
+Result<dif::Program> compile_script(const std::string& text) {
+  const compiler::Source source{"-n", text, true};
+  compiler::CompileResult compiled = compiler::compile({&source, 1}, {});
+  if (compiled.programs.empty()) return Error{fmt::format("'{}' does not compile", text)};
+  return std::move(compiled.programs.front().program);
+}
+
+Status calibrate_dif(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
+  runtime::MeterOptions meter;
+  if (options.quick) meter = {3, 2'000};
+  const auto cases = runtime::dif_cases();
+  const auto rows = runtime::measure_dif(cases, meter, [&](size_t done) { progress.say("DIF", done, cases.size()); });
+  if (!rows) return rows.error();
+  for (const runtime::MeasuredRow& row : *rows) profile.set(row.row, row.price);
+  return {};
+}
+
+Status calibrate_scripts(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
+  runtime::ScriptMeterOptions meter;
+  if (options.quick) meter = {3, 2'000};
+  const auto cases = runtime::script_cases();
+  for (size_t i = 0; i < cases.size(); i++) {
+    progress.say("actions", i, cases.size());
+    if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
+  }
+  return runtime::measure_replay(compile_script, meter, profile);
+}
+
+bool agree(const vm::Price& a, const vm::Price& b, double share) {
+  const double apart = std::abs(a.m - b.m);
+  return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
+}
+
+}  // namespace
+
+Result<vm::Profile> calibrate(const CalibrateOptions& options) {
+  vm::Profile profile;
+  profile.name = "calibrated";
+  profile.machine = machine_name();
+  profile.clock_hz = tick_rate();
+  const Progress progress;
+  if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
+  if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
+  return profile;
+}
+
+Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share) {
+  Agreement agreement;
+  for (const auto& [row, price] : a.prices()) {
+    const vm::Price* other = b.find(row);
+    if (!other) continue;
+    agreement.rows++;
+    if (!agree(price, *other, share)) agreement.different.push_back(fmt::format("{} {:.1f} and {:.1f}", row, price.m, other->m));
+  }
+  return agreement;
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,26 @@
+#pragma once
+// dvm cost calibrate: measures the prices of this machine.
+
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "dvm/vm/profile.h"
+
+namespace dvm::cmd {
+
+struct CalibrateOptions {
+  bool quick = false;  // fewer and shorter samples: to try it, not to rely on
+};
+
+// Shows how far it is on standard error, where that is a terminal.
+Result<vm::Profile> calibrate(const CalibrateOptions& options);
+
+// Of the rows that both have, how many differ by more than `share` of the larger price and by more than both spreads.
+struct Agreement {
+  size_t rows = 0;
+  std::vector<std::string> different;
+};
+Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share);
+
+}  // namespace dvm::cmd

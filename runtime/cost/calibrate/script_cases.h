@@ -1,0 +1,26 @@
+#pragma once
+// How the rows that are not DIF's are measured: two scripts on the same firings, of which one does more. What both do takes the
+// same time, and what the DIF of the difference costs is known by then, so the rest is the row's:
+//
+//   price of the row = (time of `with` - time of `without`) / firings - what the profile so far says of their difference
+//
+// P stands for the probe. Rows that others are needed for come first.
+
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct ScriptCase {
+  std::string row;
+  std::string with, without;
+  double bytes = 0;          // not 0: it is n that is found, over so many bytes
+  bool is_consumer = false;  // the consumer's time, once a record
+};
+
+std::vector<ScriptCase> script_cases();
+
+// Letters of execname in the firings, with its NUL.
+inline constexpr unsigned kExecnameBytes = 16;
+
+}  // namespace dvm::runtime
