@@ -4,7 +4,7 @@ target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
 target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
 
 target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/capture_needs.cpp instrument/own_firing.cpp
-  instrument/timer.cpp)
+  instrument/timer.cpp instrument/wanted_pids.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
@@ -14,10 +14,13 @@ if(DVM_BPF)
     instrument/uprobe/capture_program.cpp
     instrument/uprobe/cpu_clock.cpp
     instrument/uprobe/kernel.cpp
+    instrument/uprobe/kernel_emitter.cpp
+    instrument/uprobe/kernel_types.cpp
     instrument/uprobe/record.cpp
     instrument/uprobe/site_shape.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
+    instrument/uprobe/tracepoints.cpp
     instrument/uprobe/uprobe_instrument.cpp)
 else()
   target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)
@@ -42,9 +45,12 @@ target_sources(dvm_source PRIVATE
   process/target_memory.cpp
   process/target_signals.cpp
   provider/dtrace.cpp
+  provider/kernel.cpp
   provider/pid.cpp
   provider/profile.cpp
   provider/providers.cpp
+  provider/rawtp.cpp
+  provider/syscall.cpp
   provider/usdt.cpp
   symbol/demangle.cpp
   symbol/dwarf_describe.cpp

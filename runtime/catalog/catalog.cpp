@@ -57,6 +57,7 @@ std::string key_of(std::string_view provider, std::string_view module, std::stri
 }
 
 bool matches(const dif::ProbeDesc& d, const Probe& p) {
+  if ((p.spell_provider && d.provider != p.provider) || (p.spell_function && d.function != p.function)) return false;
   return glob_match(d.provider, p.provider) && glob_match(d.name, p.name) &&
          (glob_match(d.function, p.function) || (!p.demangled.empty() && glob_match(d.function, p.demangled))) &&
          module_match(d.module, p.module, p.object, p.in_program);

@@ -5,6 +5,13 @@
 //   saved      the register that word `base` of struct pt_regs is
 //   memory     the bytes at base + index * scale + value; base and index are words of struct pt_regs, or none
 //   counter    the program counter that a timer interrupted: value 0: the kernel's, 1: the process's; the other one is 0
+//   result     what a system call returned, -1 if it failed
+//   error      its error number, 0 if it did not fail
+//   kernel     memory of the kernel. `base` is a word that a tracepoint hands on, or kThisThread; from there, `depth` pointers
+//   are
+//              followed, each path[i] bytes on; then the bytes are `value` bytes on
+//   kernel_address  the address of those bytes. As D has memory of its own at the kernel's addresses, their top bit is left out
+//   handed     a word that a tracepoint hands on: `base`
 //
 // Of a register or of memory `size` bytes count (1, 2, 4 or 8), `shift` bits up in a register (8 for %ah), widened by its sign or
 // by zeros.
@@ -16,14 +23,17 @@
 namespace dvm::runtime {
 
 inline constexpr uint8_t kNoWord = 0xff;
+inline constexpr uint8_t kThisThread = 0xfe;  // the kernel's task_struct of the thread that runs
+inline constexpr size_t kMostPath = 3;
 
 // Words of struct pt_regs that arguments are made of; dvm/dif/registers.def has all of them.
 namespace saved {
-inline constexpr uint8_t rbp = 4, r9 = 8, r8 = 9, rax = 10, rcx = 11, rdx = 12, rsi = 13, rdi = 14, rip = 16, rsp = 19;
+inline constexpr uint8_t rbp = 4, r10 = 7, r9 = 8, r8 = 9, rax = 10, rcx = 11, rdx = 12, rsi = 13, rdi = 14, orig_rax = 15,
+                         rip = 16, rsp = 19;
 }  // namespace saved
 
 struct Operand {
-  enum class Kind : uint8_t { none, constant, saved, memory, counter };
+  enum class Kind : uint8_t { none, constant, saved, memory, counter, result, error, kernel, kernel_address, handed };
 
   Kind kind = Kind::none;
   uint8_t base = kNoWord;
@@ -33,12 +43,16 @@ struct Operand {
   uint8_t shift = 0;
   bool is_signed = false;
   int64_t value = 0;
+  uint8_t depth = 0;
+  std::array<int16_t, kMostPath> path{};
 
   static Operand constant(int64_t value) { return {.kind = Kind::constant, .value = value}; }
   static Operand of_register(uint8_t word) { return {.kind = Kind::saved, .base = word}; }
   static Operand memory(uint8_t base, int64_t displacement) {
     return {.kind = Kind::memory, .base = base, .value = displacement};
   }
+  static Operand handed(uint8_t word) { return {.kind = Kind::handed, .base = word}; }
+  static Operand of_kind(Kind kind) { return {.kind = kind}; }
   static Operand counter(int64_t whose) { return {.kind = Kind::counter, .value = whose}; }
 
   friend bool operator==(const Operand&, const Operand&) = default;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/catalog/kernel_event.h"
 #include "runtime/catalog/operand.h"
 
 namespace dvm::runtime {
@@ -29,19 +30,26 @@ struct TimerSite {
   bool every_cpu = false;
 };
 
+// Fires at tracepoints of the kernel, in whatever thread runs there.
+struct TracepointSite {
+  std::vector<KernelEvent> events;
+};
+
 // BEGIN, END, ERROR: fired by the runtime itself.
 struct InternalSite {};
 
 struct Probe {
   uint32_t id = 0;  // from 1; BEGIN is 1, END 2, ERROR 3, as dtrace has them
   std::string provider{}, module{}, function{}, name{};
-  std::variant<InternalSite, UprobeSite, TimerSite> site{};
+  std::variant<InternalSite, UprobeSite, TimerSite, TracepointSite> site{};
   std::vector<UprobeSite> more_sites{};  // where it fires too: further places of a usdt probe
   std::string remark{};                  // what it cannot tell and why, for who asks with -v
   // Other names under which a description may ask for it. A module that is a file of a process also answers to its full path,
   // to its base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
   std::string object{};  // the full path in its process; empty: the module is no file
   bool in_program = false;
+  // Another name of what has a probe already: only a description that spells the field means it, no glob.
+  bool spell_provider = false, spell_function = false;
   std::string demangled{};  // of the function, without its arguments; empty: not demangled
 };
 

@@ -342,6 +342,9 @@ class Reader {
       case BuiltIn::execname:
         needs_.comm = true;
         break;
+      case BuiltIn::errno_:
+        needs_.error = true;
+        break;
       case BuiltIn::pid:
       case BuiltIn::tid:
       case BuiltIn::ppid:

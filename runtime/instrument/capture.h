@@ -80,6 +80,7 @@ struct CaptureNeeds {
   bool thread = false;  // pid or tid, or thread-local variables
   bool cpu = false;     // the cpu variable, or anything that is kept in the buffers of a CPU
   bool comm = false;    // execname
+  bool error = false;   // errno
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;     // of the user stack, at most kMostFrames
   uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)

@@ -95,6 +95,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   thread |= other.thread;
   cpu |= other.cpu;
   comm |= other.comm;
+  error |= other.error;
   frames = std::max(frames, other.frames);
   registers |= other.registers;
   for (const MemoryNeed& need : other.memory) add(need);

@@ -21,6 +21,7 @@ namespace dvm::runtime {
 struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
+  std::vector<int32_t> pids{};  // all its clauses are false in other processes; empty: not known
 };
 
 // Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink

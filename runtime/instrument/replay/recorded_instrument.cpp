@@ -14,9 +14,12 @@ const CaptureNeeds kWhateverIsAsked{.args = 0x3f,
                                     .thread = true,
                                     .cpu = true,
                                     .comm = true,
+                                    .error = true,
                                     .memory = {},
                                     .frames = 0,
                                     .registers = 0};
+
+constexpr uint16_t kAllArguments = 0x3ff;  // of a tracepoint: they cost little there
 
 class RecordedInstrument : public Instrument, private EventSink {
  public:
@@ -27,7 +30,10 @@ class RecordedInstrument : public Instrument, private EventSink {
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
-    for (EnabledProbe& enabled : widened) enabled.needs |= kWhateverIsAsked;
+    for (EnabledProbe& enabled : widened) {
+      enabled.needs |= kWhateverIsAsked;
+      if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;
+    }
     return inner_->enable(widened, refused);
   }
   Result<uint64_t> poll(EventSink& sink) override {

@@ -40,6 +40,9 @@ bool set_site(const ProbeHead& head, Probe& probe) {
     case profile_site:
       probe.site = TimerSite{number, head.site == profile_site};
       return number > 0 && number <= INT64_MAX;
+    case kernel_site:
+      probe.site = TracepointSite{};
+      return true;
     default:
       return false;
   }
@@ -50,6 +53,8 @@ bool take_probe(Decoder& from, Probe& probe) {
   if (!from.take(head) || head.id == 0 || head.id > kLargestId || !set_site(head, probe)) return false;
   probe.id = head.id;
   probe.in_program = (head.flags & kInProgram) != 0;
+  probe.spell_provider = (head.flags & kSpellProvider) != 0;
+  probe.spell_function = (head.flags & kSpellFunction) != 0;
   return take_text(from, probe.provider) && take_text(from, probe.module) && take_text(from, probe.function) &&
          take_text(from, probe.name) && take_text(from, probe.object) && take_text(from, probe.demangled);
 }

@@ -114,6 +114,8 @@ bool describe_site(const Probe& probe, ProbeHead& head) {
   } else if (const auto* timer = std::get_if<TimerSite>(&probe.site)) {
     head.site = timer->every_cpu ? profile_site : tick_site;
     number = timer->period_ns;
+  } else if (std::holds_alternative<TracepointSite>(probe.site)) {
+    head.site = kernel_site;
   } else {
     return false;
   }
@@ -181,7 +183,8 @@ void RecordingWriter::flush() noexcept {
 void RecordingWriter::add_probe(const Probe& probe) {
   ProbeHead head{};
   head.id = probe.id;
-  head.flags = probe.in_program ? kInProgram : 0;
+  head.flags = static_cast<uint8_t>((probe.in_program ? kInProgram : 0) | (probe.spell_provider ? kSpellProvider : 0) |
+                                    (probe.spell_function ? kSpellFunction : 0));
   if (probe.id > kLargestId || !describe_site(probe, head)) return;
   if (probe.id >= probes_.size()) probes_.resize(probe.id + 1);
   if (probes_[probe.id]) return;

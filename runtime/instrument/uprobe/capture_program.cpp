@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "runtime/instrument/uprobe/emitter.h"
+#include "runtime/instrument/uprobe/kernel_emitter.h"
 
 namespace dvm::runtime {
 namespace {
@@ -20,17 +20,20 @@ bool lies_in_memory(const RecordLayout& layout, unsigned n) {
   return layout.args[n] != 0 && layout.shape.args[n].kind == Operand::Kind::memory;
 }
 
-// Registers throughout: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the attempts made. The
+// Registers throughout: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the attempts made (at a
+// tracepoint the probe, and r6 may be the thread's registers, see kernel_emitter.h). The
 // stack: a byte to fault pages into, or a pid pair, at fp-8; below it the record, or else the addresses of what the slow part
 // faults in.
-class CaptureProgram : Emitter {
+class CaptureProgram : KernelEmitter {
  public:
-  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks)
-      : layout_(layout), maps_(maps), pids_(pids), tasks_(tasks) {}
+  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
+                 const Gate* gate)
+      : layout_(layout), maps_(maps), pids_(pids), tasks_(tasks), gate_(gate) {}
 
   std::vector<bpf_insn> make() {
     mov(r6, r1);
     mov(r9, 0);
+    if (gate_) gate(*gate_, layout_, pids_);
     const Place again = here();
     begin_record();
     head();
@@ -43,6 +46,7 @@ class CaptureProgram : Emitter {
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
+    if (gate_) leave_unwanted();
     if (!to_slow_.empty()) slow(again);
     return code();
   }
@@ -65,8 +69,13 @@ class CaptureProgram : Emitter {
   }
 
   void head() {
-    mov(r1, r6);
-    call(BPF_FUNC_get_attach_cookie);
+    if (gate_) {
+      load_constant(r0, static_cast<int64_t>(make_cookie(0, gate_->group)));
+      bits_or(r0, r9);
+    } else {
+      mov(r1, r6);
+      call(BPF_FUNC_get_attach_cookie);
+    }
     if (layout_.cpu) {
       mov(r8, r0);
       call(BPF_FUNC_get_smp_processor_id);
@@ -81,22 +90,62 @@ class CaptureProgram : Emitter {
       call(BPF_FUNC_ktime_get_ns);
       store(r7, at16(layout_.time), r0);
     }
-    if (layout_.thread) {
-      if (pids_.inode)
-        thread_in_namespace();
-      else
-        call(BPF_FUNC_get_current_pid_tgid);
-      store(r7, at16(layout_.thread), r0);
-    }
-    if (layout_.comm) {
+    if (layout_.thread) thread();
+    if (layout_.comm && layout_.shape.thread.is_given()) {
+      kernel_name(layout_.shape.thread.name);
+    } else if (layout_.comm) {
       record_address(r1, layout_.comm);
       mov(r2, kCommBytes);
       call(BPF_FUNC_get_current_comm);
     }
   }
 
+  void thread() {
+    const OtherThread& other = layout_.shape.thread;
+    if (!other.is_given()) {
+      this_thread(pids_);
+      return store(r7, at16(layout_.thread), r0);
+    }
+    kernel_operand(other.process);
+    mov(r8, r1);
+    shift_left(r8, 32);
+    kernel_operand(other.thread);
+    bits_or(r1, r8);
+    store(r7, at16(layout_.thread), r1);
+  }
+
+  void kernel_name(const Operand& address) {
+    kernel_operand(address);
+    mov(r3, r1);
+    to_kernel(r3);
+    record_address(r1, layout_.comm);
+    mov(r2, kCommBytes);
+    call(BPF_FUNC_probe_read_kernel);
+  }
+
+  // An address without its top bit as the kernel has it.
+  void to_kernel(Register address) {
+    load_constant(r1, INT64_MIN);
+    bits_or(address, r1);
+  }
+
+  // Of a thread that has just been given the CPU: its time begins now, so it is what it was (cpu_clock.h has the formula).
+  void cpu_time_of_other() {
+    kernel_operand(layout_.shape.thread.run_time);
+    mov(r8, r1);
+    call(BPF_FUNC_get_current_task_btf);
+    load(r1, r0, tasks_.cfs_rq);
+    load(r1, r1, tasks_.rq);
+    load(r1, r1, tasks_.clock);
+    minus(r8, r1);
+    call(BPF_FUNC_ktime_get_ns);
+    plus(r0, r8);
+    store(r7, at16(layout_.vtime), r0);
+  }
+
   // A tick between the first load and the last would be counted twice or not at all; it shows in exec_start, then once more.
   void cpu_time() {
+    if (layout_.shape.thread.is_given()) return cpu_time_of_other();
     call(BPF_FUNC_get_current_task_btf);
     mov(r8, r0);
     read_cpu_time();
@@ -126,16 +175,6 @@ class CaptureProgram : Emitter {
     load(r2, r8, tasks_.exec_start);
   }
 
-  // The helper stores pid then tgid, 32 bits each, and zeros on failure: as one word that is what the other helper returns.
-  void thread_in_namespace() {
-    load_constant(r1, static_cast<int64_t>(pids_.device));
-    load_constant(r2, static_cast<int64_t>(pids_.inode));
-    stack_address(r3, -8);
-    mov(r4, 8);
-    call(BPF_FUNC_get_ns_current_pid_tgid);
-    load(r0, fp, -8);
-  }
-
   // Words that are read from memory: 0 until they are, for what depends on them looks at them in any case.
   void clear_words() {
     for (const MemorySlot& slot : layout_.slots) {
@@ -146,6 +185,10 @@ class CaptureProgram : Emitter {
 
   void arguments() {
     if (layout_.zero) store(r7, at16(layout_.zero), 0);
+    if (layout_.error) {
+      kernel_operand(layout_.shape.error);
+      store(r7, at16(layout_.error), r1);
+    }
     for (unsigned n = 0; n < layout_.args.size(); n++)  // the slow part may use them before they are read
       if (lies_in_memory(layout_, n)) store(r7, at16(layout_.args[n]), 0);
     for (unsigned n = 0; n < layout_.args.size(); n++)
@@ -155,21 +198,16 @@ class CaptureProgram : Emitter {
   void argument(unsigned n) {
     const Operand& operand = layout_.shape.args[n];
     const int16_t at = at16(layout_.args[n]);
+    if (is_in_kernel(layout_.shape.kind)) {
+      kernel_operand(operand);
+      return store(r7, at, r1);
+    }
     if (operand.kind == Operand::Kind::memory) return memory_argument(n);
     if (operand.kind == Operand::Kind::constant) load_constant(r1, operand.value);
     if (operand.kind == Operand::Kind::counter) program_counter(r1, operand.value == 1);
     if (operand.kind == Operand::Kind::saved) load(r1, r6, at_saved(operand.base));
     widen(r1, operand);
     store(r7, at, r1);
-  }
-
-  // Leaves of the register what counts of it.
-  void widen(Register value, const Operand& operand) {
-    if (operand.shift) shift_right(value, operand.shift);
-    if (operand.size == 8) return;
-    const int32_t unused = 64 - 8 * operand.size;
-    shift_left(value, unused);
-    operand.is_signed ? shift_right_signed(value, unused) : shift_right(value, unused);
   }
 
   // Where a timer interrupted the process or, if not in_process, the kernel; 0 if it was the other one.
@@ -184,10 +222,10 @@ class CaptureProgram : Emitter {
     land(done);
   }
 
-  // A timer may have interrupted the kernel: then the context has the kernel's registers.
+  // A timer may have interrupted the kernel: then the context has the kernel's registers. A tracepoint's context has none.
   void registers() {
     Register from = r6;
-    if (layout_.shape.kind == SiteKind::timer) {
+    if (layout_.shape.kind == SiteKind::timer || layout_.shape.kind == SiteKind::tracepoint) {
       call(BPF_FUNC_get_current_task_btf);
       mov(r1, r0);
       call(BPF_FUNC_task_pt_regs);
@@ -204,7 +242,8 @@ class CaptureProgram : Emitter {
 
   // Bytes or an error, then the word that the frames do not tell, then the frames.
   void user_stack() {
-    if (layout_.shape.kind == SiteKind::timer || layout_.shape.kind == SiteKind::inside) store(r7, at16(layout_.stack + 8), 0);
+    const SiteKind kind = layout_.shape.kind;
+    if (kind == SiteKind::timer || kind == SiteKind::inside || is_in_kernel(kind)) store(r7, at16(layout_.stack + 8), 0);
     if (layout_.shape.kind == SiteKind::entry) {
       record_address(r1, layout_.stack + 8);
       mov(r2, 8);
@@ -217,11 +256,15 @@ class CaptureProgram : Emitter {
       call(BPF_FUNC_get_func_ip);
       store(r7, at16(layout_.stack + 8), r0);
     }
-    mov(r1, r6);
+    if (is_in_kernel(kind))
+      call(BPF_FUNC_get_current_task_btf);
+    else
+      mov(r0, r6);
+    mov(r1, r0);
     record_address(r2, layout_.stack + 16);
     mov(r3, static_cast<int32_t>(8 * layout_.frames));
     mov(r4, BPF_F_USER_STACK);
-    call(BPF_FUNC_get_stack);
+    call(is_in_kernel(kind) ? BPF_FUNC_get_task_stack : BPF_FUNC_get_stack);
     store(r7, at16(layout_.stack), r0);
   }
 
@@ -281,16 +324,34 @@ class CaptureProgram : Emitter {
     const Place null = jump_if(BPF_JLT, r3, kPage);  // nothing is mapped there: not worth the slow part
     if (through_pointer) add_offset(r3, slot, r1);
     slot_size(slot);
-    record_address(r1, slot.at + 8);
-    call(slot.need.is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user);
+    read_memory(slot);
     const Place ok = jump_if(BPF_JSGE, r0, 0);
-    to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
+    if (can_sleep(layout_.shape.kind)) to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
     if (is_last(slot) && slot.sized_by) mov(r8, 0);
     const Place absent = jump();
     land(ok);
     slot_length(slot);
     land(absent);
     land(null);
+  }
+
+  // So many bytes (r2) at r3; at a tracepoint of the process or, where no process has memory, of the kernel.
+  void read_memory(const MemorySlot& slot) {
+    Place of_process = 0, done = 0;
+    const bool can_be_kernel = layout_.shape.kind == SiteKind::tracepoint;
+    if (can_be_kernel) {
+      mov(r1, r3);
+      shift_right(r1, 47);
+      of_process = jump_if(BPF_JEQ, r1, 0);
+      to_kernel(r3);
+      record_address(r1, slot.at + 8);
+      call(slot.need.is_string ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel);
+      done = jump();
+      land(of_process);
+    }
+    record_address(r1, slot.at + 8);
+    call(slot.need.is_string ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user);
+    if (can_be_kernel) land(done);
   }
 
   // r2: how many bytes to read; of a slot that is sized by a word also r8.
@@ -443,6 +504,7 @@ class CaptureProgram : Emitter {
   ProgramMaps maps_;
   PidNamespace pids_;
   TaskLayout tasks_;
+  const Gate* gate_;  // null: not at a tracepoint
   std::vector<Place> to_slow_;
   Place full_ = 0;  // the jump that is taken when there is no room
 };
@@ -450,6 +512,7 @@ class CaptureProgram : Emitter {
 }  // namespace
 
 bool must_sleep(const RecordLayout& layout) {
+  if (!can_sleep(layout.shape.kind)) return false;
   if (!layout.slots.empty()) return true;
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (lies_in_memory(layout, n)) return true;
@@ -457,8 +520,8 @@ bool must_sleep(const RecordLayout& layout) {
 }
 
 std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
-                                           const TaskLayout& tasks) {
-  return CaptureProgram(layout, maps, pids, tasks).make();
+                                           const TaskLayout& tasks, const Gate* gate) {
+  return CaptureProgram(layout, maps, pids, tasks, gate).make();
 }
 
 }  // namespace dvm::runtime

@@ -8,14 +8,18 @@
 //           put the record into the ring; no room: drops of the CPU += 1; end
 //   slow:   give the record back if it is in the ring, fault the pages of all slots in (this may sleep), go to again
 //
+// At a tracepoint nothing can sleep, so there is no slow part; instead a gate stands first (kernel_emitter.h).
+//
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
 // A record made on the stack is cut after the bytes of its last slot, so the ring holds no padding.
 
 #include <linux/bpf.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "runtime/catalog/kernel_event.h"
 #include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
@@ -42,8 +46,32 @@ struct TaskLayout {
   int16_t clock = 0, clock_task = 0;                         // of a rq
 };
 
+inline constexpr int32_t kMostCalls = 512;  // system calls that a table of ids has room for
+
+// A condition of a KernelEvent, its members looked up.
+struct KernelGateCondition {
+  Operand left;
+  KernelCondition::Is is = KernelCondition::Is::equal;
+  int64_t value = 0;
+  std::optional<Operand> right;
+  int32_t mask = -1;
+
+  friend bool operator==(const KernelGateCondition&, const KernelGateCondition&) = default;
+};
+
+// Which firings of a tracepoint are wanted, and whose they are.
+struct Gate {
+  uint32_t probe_id = 0;
+  uint16_t group = 0;
+  int ids_map = -1;           // of system calls, instead of the id: a table of them by number
+  int16_t thread_status = 0;  // of a task_struct: says whether a call is one of i386
+  std::vector<KernelGateCondition> when;
+  std::vector<int32_t> pids;  // only those; empty: all
+  int32_t not_pid = 0;        // never this one
+};
+
 std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
-                                           const TaskLayout& tasks = {});
+                                           const TaskLayout& tasks = {}, const Gate* gate = nullptr);
 
 // Whether the program faults pages in and so has to be loaded as sleepable.
 bool must_sleep(const RecordLayout& layout);

@@ -26,6 +26,8 @@ class Emitter {
   void shift_right_signed(Register to, int32_t by) { add(BPF_ALU64 | BPF_ARSH | BPF_K, to, r0, 0, by); }
 
   void load(Register to, Register base, int16_t at) { add(BPF_LDX | BPF_MEM | BPF_DW, to, base, at, 0); }
+  // 32 bits, widened by zeros.
+  void load_word(Register to, Register base, int16_t at) { add(BPF_LDX | BPF_MEM | BPF_W, to, base, at, 0); }
   void store(Register base, int16_t at, Register value) { add(BPF_STX | BPF_MEM | BPF_DW, base, value, at, 0); }
   void store(Register base, int16_t at, int32_t value) { add(BPF_ST | BPF_MEM | BPF_DW, base, r0, at, value); }
   void atomic_add(Register base, int16_t at, Register value) { add(BPF_STX | BPF_ATOMIC | BPF_DW, base, value, at, BPF_ADD); }

@@ -52,6 +52,11 @@ std::string privileges_missing() {
   return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
 }
 
+bpf_prog_type program_type(SiteKind kind) {
+  if (is_in_kernel(kind)) return BPF_PROG_TYPE_RAW_TRACEPOINT;
+  return kind == SiteKind::timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE;
+}
+
 }  // namespace
 
 std::string kernel_reason(int error_number) {
@@ -111,11 +116,10 @@ Result<FileDescriptor> create_counter_map() {
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout) {
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
-  const bool timer = layout.shape.kind == SiteKind::timer;
-  if (!timer) options.expected_attach_type = kTraceUprobeMulti;
+  const bpf_prog_type type = program_type(layout.shape.kind);
+  if (type == BPF_PROG_TYPE_KPROBE) options.expected_attach_type = kTraceUprobeMulti;
   if (must_sleep(layout)) options.prog_flags = BPF_F_SLEEPABLE;
-  const int fd = bpf_prog_load(timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE, "dvm_capture", "GPL", code.data(),
-                               code.size(), &options);
+  const int fd = bpf_prog_load(type, "dvm_capture", "GPL", code.data(), code.size(), &options);
   if (fd < 0) return kernel_error("cannot load a BPF program", errno);
   return FileDescriptor(fd);
 }

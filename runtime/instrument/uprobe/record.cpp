@@ -125,13 +125,12 @@ uint16_t argument_bit(const Word& word) {
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   const uint16_t known = shape.known_args();
   needs.args &= known;
-  if (shape.kind == SiteKind::timer) {
-    needs.thread = true;  // nothing else says which process it was
-    needs.memory.clear();
-  }
+  if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
+  if (shape.kind == SiteKind::timer) needs.memory.clear();
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
+  if (shape.error.kind == Operand::Kind::none) needs.error = false;
   for (const MemoryNeed& need : needs.memory) {
     needs.args |= argument_bit(need.base);
     if (need.sized_by) needs.args |= argument_bit(*need.sized_by);
@@ -147,6 +146,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   if (possible.vtime) layout.vtime = take(layout, 8);
   if (possible.thread) layout.thread = take(layout, 8);
   if (possible.comm) layout.comm = take(layout, kCommBytes);
+  if (possible.error) layout.error = take(layout, 8);
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
@@ -180,6 +180,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
     const auto n = static_cast<size_t>(std::countr_zero(left));
     firing.args[n] = word_at(record, layout.args[n]);
   }
+  if (layout.error) firing.error_number = static_cast<int32_t>(word_at(record, layout.error));
   if (layout.registers) firing.registers = decode_registers(layout, record);
   if (layout.stack) firing.stack = decode_stack(layout, record, room.stack);
   firing.memory = decode_memory(layout, record, room.memory);

@@ -2,7 +2,7 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | argN ... | 0 | registers | stack | slot ... |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | slot ... |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
@@ -50,7 +50,7 @@ struct MemorySlot {
 struct RecordLayout {
   SiteShape shape = SiteKind::entry;
   bool cpu = false;
-  uint32_t time = 0, vtime = 0, thread = 0, comm = 0, stack = 0;
+  uint32_t time = 0, vtime = 0, thread = 0, comm = 0, error = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
   std::array<uint32_t, kArguments> args{};
   uint32_t zero = 0;           // a word that is 0, where addresses of variables start from

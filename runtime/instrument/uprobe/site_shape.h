@@ -6,6 +6,10 @@
 //   return_  a uretprobe: the function has been left, its address is known
 //   inside   the function has its frame: the frame pointer tells the caller
 //   timer    anywhere, also in the kernel; no memory can be read
+//   syscall  a system call's begin or end: the registers are those of the thread in its process
+//   tracepoint  anywhere in the kernel: arguments are found by what the tracepoint hands on
+//
+// The program of a timer, a system call or a tracepoint cannot sleep: memory that is not resident is not captured.
 //
 //   arg0 to arg5 of an entry   %rdi %rsi %rdx %rcx %r8 %r9
 //   arg6 ...                   above the return address
@@ -15,12 +19,25 @@
 
 namespace dvm::runtime {
 
-enum class SiteKind : uint8_t { entry, return_, inside, timer };
+enum class SiteKind : uint8_t { entry, return_, inside, timer, syscall, tracepoint };
+
+inline bool is_in_kernel(SiteKind kind) { return kind == SiteKind::syscall || kind == SiteKind::tracepoint; }
+inline bool can_sleep(SiteKind kind) { return kind != SiteKind::timer && !is_in_kernel(kind); }
+
+// The thread that a firing is of, where it is not the one that runs.
+struct OtherThread {
+  Operand process, thread, name, run_time;
+
+  bool is_given() const { return process.kind != Operand::Kind::none; }
+  friend bool operator==(const OtherThread&, const OtherThread&) = default;
+};
 
 struct SiteShape {
   SiteKind kind = SiteKind::entry;
   int32_t stack_moved = 0;
   Operands args;
+  Operand error{};  // of a system call that has returned
+  OtherThread thread{};
 
   // With the arguments that are usual for the kind; `inside` has none.
   SiteShape(SiteKind kind, int32_t stack_moved = 0);  // not explicit: most sites are of a usual shape

@@ -13,6 +13,7 @@
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
@@ -42,7 +43,7 @@ class UprobeInstrument final : public Instrument {
   ~UprobeInstrument() override { UprobeInstrument::disable(); }
 
   bool takes(const Probe& probe) const override {
-    if (std::holds_alternative<UprobeSite>(probe.site)) return true;
+    if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return true;
     const auto* timer = std::get_if<TimerSite>(&probe.site);
     return timer && timer->every_cpu;
   }
@@ -66,6 +67,7 @@ class UprobeInstrument final : public Instrument {
 
   void disable() override {
     detach(links_);
+    tracepoints_.detach();
     clocks_.clear();
     programs_.clear();
     std::fill(group_programs_.begin(), group_programs_.end(), -1);  // no later program is mistaken for one of these
@@ -89,12 +91,13 @@ class UprobeInstrument final : public Instrument {
       if (Status status = plan(enabled, sets, refused); !status) return status;
     for (const auto& [key, set] : sets)
       if (Status status = attach_uprobes(set, links_, refused); !status) return status;
-    return {};
+    return tracepoints_.attach(maps(), task_layout());
   }
 
   Status plan(const EnabledProbe& enabled, UprobeSets& sets, std::vector<Refused>& refused) {
     const Probe& probe = *enabled.probe;
     if (enabled.needs.vtime && !start_scheduler_clock(probe, refused)) return {};
+    if (std::holds_alternative<TracepointSite>(probe.site)) return tracepoints_.plan(enabled, delivery_, refused);
     const auto* site = std::get_if<UprobeSite>(&probe.site);
     if (!site) return plan_timer(enabled, std::get<TimerSite>(probe.site));
     if (Status status = plan_site(enabled, *site, sets); !status) return status;
@@ -141,22 +144,26 @@ class UprobeInstrument final : public Instrument {
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
       if (group_programs_[i] == *program && delivery_.group(i).pid == pid) return static_cast<uint16_t>(i);
-    if (group_programs_.size() == kMostGroups) return Error{"too many different clauses on too many processes"};
+    if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
+    const size_t group = delivery_.add(make_layout(needs, shape), pid);
+    group_programs_.resize(group, -1);  // tracepoints have groups too
     group_programs_.push_back(*program);
-    return static_cast<uint16_t>(delivery_.add(make_layout(needs, shape), pid));
+    return static_cast<uint16_t>(group);
   }
 
   Result<int> find_program(const CaptureNeeds& needs, const SiteShape& shape) {
     for (const ProgramEntry& entry : programs_)
       if (entry.shape == shape && entry.needs == needs) return entry.program.get();
     const RecordLayout layout = make_layout(needs, shape);
-    const TaskLayout tasks = scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{};
-    const auto code = make_capture_program(layout, {ring_->ring_fd(), ring_->drops_fd()}, own_pid_namespace(), tasks);
+    const auto code = make_capture_program(layout, maps(), own_pid_namespace(), task_layout());
     auto program = load_program(code, layout);
     if (!program) return program.error();
     programs_.push_back({needs, shape, std::move(*program)});
     return programs_.back().program.get();
   }
+
+  ProgramMaps maps() const { return {ring_->ring_fd(), ring_->drops_fd()}; }
+  TaskLayout task_layout() const { return scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{}; }
 
   Status start_clocks(const TimerSite& timer, int program, uint64_t cookie) {
     for (const int cpu : online_cpus()) {
@@ -174,6 +181,7 @@ class UprobeInstrument final : public Instrument {
   std::vector<ProgramEntry> programs_;
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
+  Tracepoints tracepoints_;
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
 };
 

@@ -1,4 +1,5 @@
 // Stands in for the uprobe instrument in a build without BPF: it takes the same sites, and says why they cannot be enabled.
+#include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
@@ -7,7 +8,7 @@ namespace {
 class WithoutBpf final : public Instrument {
  public:
   bool takes(const Probe& probe) const override {
-    if (std::holds_alternative<UprobeSite>(probe.site)) return true;
+    if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return true;
     const auto* timer = std::get_if<TimerSite>(&probe.site);
     return timer && timer->every_cpu;
   }
@@ -20,6 +21,10 @@ class WithoutBpf final : public Instrument {
 };
 
 }  // namespace
+
+Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
+  return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it does not know the kernel's tracepoints"};
+}
 
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>(); }
 

@@ -20,11 +20,12 @@ TEST(Providers, AreThoseOfTheTableAndIgnoreWhatIsNotTheirs) {
   for (const auto& provider : make_providers()) {
     names.emplace_back(provider->name());
     Catalog catalog;
-    Discovery found = provider->discover({"syscall", "", "read", "entry"}, catalog);
+    Discovery found = provider->discover({"io", "", "read", "entry"}, catalog);
     EXPECT_EQ(found.reason, "") << provider->name();
     for (const Probe* probe : catalog.match({})) EXPECT_EQ(probe->provider, provider->name());
   }
-  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "profile"));
+  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "syscall", "lx-syscall", "sched", "proc", "rawtp", "sdt",
+                                          "fbt", "profile"));
 }
 
 TEST(DtraceProvider, HasItsProbesUnderTheFirstIds) {

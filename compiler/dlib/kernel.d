@@ -1,0 +1,66 @@
+/*
+ * The arguments of the sched and proc probes. Of another thread than the one that fires, the probe passes the kernel's task_struct, and as
+ * arg3 to arg9 what is told of it here: its CPU, thread, process, the address of its name, its priority, its parent and its user.
+ */
+#pragma D depends_on library procfs.d
+#pragma D depends_on library sched.d
+
+struct dvm_task { char unused; };
+struct dvm_cpu { char unused; };	/* the pointer is the CPU's number */
+
+typedef struct siginfo {
+	int si_signo;
+	int si_errno;
+	int si_code;
+	int si_pad;
+	pid_t si_pid;	/* of a signal that a process sent */
+	uid_t si_uid;
+} siginfo_t;
+
+translator lwpsinfo_t < struct dvm_task *T > {
+	pr_addr = (uintptr_t)T;
+	pr_lwpid = (id_t)arg4;
+	pr_pri = (int)arg7;
+	pr_onpro = (processorid_t)arg3;
+};
+
+translator psinfo_t < struct dvm_task *P > {
+	pr_addr = (uintptr_t)P;
+	pr_pid = (pid_t)arg5;
+	pr_ppid = (pid_t)arg8;
+	pr_uid = (uid_t)arg9;
+	pr_fname = stringof((char *)arg6);
+	pr_psargs = stringof((char *)arg6);
+	pr_dmodel = PR_MODEL_LP64;
+};
+
+translator cpuinfo_t < struct dvm_cpu *C > {
+	cpu_id = (processorid_t)(uintptr_t)C;
+	cpu_pset = 0;
+};
+
+provider sched {
+	probe dequeue(struct dvm_task *t, struct dvm_task *p, struct dvm_cpu *c) : (lwpsinfo_t *t, psinfo_t *p, cpuinfo_t *c);
+	probe sleep();
+	probe preempt();
+	probe enqueue(struct dvm_task *t, struct dvm_task *p, struct dvm_cpu *c) : (lwpsinfo_t *t, psinfo_t *p, cpuinfo_t *c);
+	probe off__cpu(struct dvm_task *t, struct dvm_task *p) : (lwpsinfo_t *t, psinfo_t *p);
+	probe on__cpu();
+	probe wakeup(struct dvm_task *t, struct dvm_task *p) : (lwpsinfo_t *t, psinfo_t *p);
+};
+
+provider proc {
+	probe lwp__create(struct dvm_task *t, struct dvm_task *p) : (lwpsinfo_t *t, psinfo_t *p);
+	probe create(struct dvm_task *p) : (psinfo_t *p);
+	probe start();
+	probe lwp__start();
+	probe exec(char *path);
+	probe exec__failure(int error);
+	probe exec__success();
+	probe lwp__exit();
+	probe exit(int why);
+	probe signal__send(struct dvm_task *t, struct dvm_task *p, int sig) : (lwpsinfo_t *t, psinfo_t *p, int sig);
+	probe signal__discard(struct dvm_task *t, struct dvm_task *p, int sig) : (lwpsinfo_t *t, psinfo_t *p, int sig);
+	probe signal__clear(int sig);
+	probe signal__handle(int sig, siginfo_t *info, void *handler);
+};

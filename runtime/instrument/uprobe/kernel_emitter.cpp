@@ -1,0 +1,180 @@
+// Emits the gate, and the way to words of the kernel. Tested by tests/runtime/syscall, sched and proc.
+#include "runtime/instrument/uprobe/kernel_emitter.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int32_t kMostError = 4095;
+constexpr int32_t kCompatible = 2;  // TS_COMPAT: the call is one of i386, with numbers of its own
+
+uint8_t opposite(KernelCondition::Is is) {
+  switch (is) {
+    case KernelCondition::Is::equal:
+      return BPF_JNE;
+    case KernelCondition::Is::different:
+      return BPF_JEQ;
+    case KernelCondition::Is::less:
+      return BPF_JSGE;
+    case KernelCondition::Is::greater:
+      return BPF_JSLE;
+  }
+  return BPF_JA;
+}
+
+}  // namespace
+
+void KernelEmitter::widen(Register value, const Operand& operand) {
+  if (operand.shift) shift_right(value, operand.shift);
+  if (operand.size == 8) return;
+  const int32_t unused = 64 - 8 * operand.size;
+  shift_left(value, unused);
+  operand.is_signed ? shift_right_signed(value, unused) : shift_right(value, unused);
+}
+
+// r3: the address at the end of the path.
+void KernelEmitter::follow(const Operand& operand) {
+  if (operand.base == kThisThread) {
+    call(BPF_FUNC_get_current_task);
+    mov(r3, r0);
+  } else {
+    load(r3, r6, static_cast<int16_t>(8 * operand.base));
+  }
+  for (uint8_t i = 0; i < operand.depth; i++) {
+    if (operand.path[i]) plus(r3, operand.path[i]);
+    mov(r1, fp);
+    plus(r1, -8);
+    mov(r2, 8);
+    call(BPF_FUNC_probe_read_kernel);
+    load(r3, fp, -8);
+  }
+  if (operand.value) plus(r3, static_cast<int32_t>(operand.value));
+}
+
+// -1 for each of the values that mean an error.
+void KernelEmitter::result() {
+  load(r1, r6, 8 * saved::rax);
+  const Place positive = jump_if(BPF_JSGE, r1, 0);
+  const Place beyond = jump_if(BPF_JSLT, r1, -kMostError);
+  mov(r1, -1);
+  land(positive);
+  land(beyond);
+}
+
+void KernelEmitter::kernel_operand(const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::handed:
+      load(r1, r6, static_cast<int16_t>(8 * operand.base));
+      break;
+    case Operand::Kind::kernel:
+      store(fp, -8, 0);
+      follow(operand);
+      mov(r1, fp);
+      plus(r1, -8);
+      mov(r2, operand.size);
+      call(BPF_FUNC_probe_read_kernel);
+      load(r1, fp, -8);
+      break;
+    case Operand::Kind::kernel_address:
+      store(fp, -8, 0);
+      follow(operand);
+      mov(r1, r3);
+      shift_left(r1, 1);
+      shift_right(r1, 1);
+      break;
+    case Operand::Kind::result:
+      result();
+      break;
+    case Operand::Kind::error: {
+      load(r2, r6, 8 * saved::rax);
+      mov(r1, 0);
+      const Place positive = jump_if(BPF_JSGE, r2, 0);
+      const Place beyond = jump_if(BPF_JSLT, r2, -kMostError);
+      minus(r1, r2);
+      land(positive);
+      land(beyond);
+      break;
+    }
+    case Operand::Kind::saved:
+      load(r1, r6, static_cast<int16_t>(8 * operand.base));
+      break;
+    case Operand::Kind::constant:
+      load_constant(r1, operand.value);
+      break;
+    default:
+      mov(r1, 0);
+  }
+  widen(r1, operand);
+}
+
+// The helper stores pid then tgid, 32 bits each, and zeros on failure: as one word that is what the other helper returns.
+void KernelEmitter::this_thread(const PidNamespace& pids) {
+  if (!pids.inode) return call(BPF_FUNC_get_current_pid_tgid);
+  load_constant(r1, static_cast<int64_t>(pids.device));
+  load_constant(r2, static_cast<int64_t>(pids.inode));
+  mov(r3, fp);
+  plus(r3, -8);
+  mov(r4, 8);
+  call(BPF_FUNC_get_ns_current_pid_tgid);
+  load(r0, fp, -8);
+}
+
+// Of a system call by its number, in a table of ids that has 0 where no probe is.
+void KernelEmitter::find_probe(const Gate& gate) {
+  call(BPF_FUNC_get_current_task_btf);
+  load_word(r8, r0, gate.thread_status);
+  mov(r1, r0);
+  call(BPF_FUNC_task_pt_regs);
+  mov(r6, r0);
+  load(r1, r6, 8 * saved::orig_rax);
+  leave_if(BPF_JGE, r1, kMostCalls);
+  shift_left(r1, 2);
+  load_map_value(r2, gate.ids_map, 0);
+  plus(r2, r1);
+  load_word(r9, r2, 0);
+  leave_if(BPF_JEQ, r9, 0);
+  leave_if(BPF_JSET, r8, kCompatible);
+}
+
+void KernelEmitter::check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+  if (gate.not_pid == 0 && gate.pids.empty()) return;
+  if (layout.shape.thread.is_given()) {
+    kernel_operand(layout.shape.thread.process);
+  } else {
+    this_thread(pids);
+    mov(r1, r0);
+    shift_right(r1, 32);
+  }
+  if (gate.not_pid) leave_if(BPF_JEQ, r1, gate.not_pid);
+  if (gate.pids.empty()) return;
+  std::vector<Place> wanted;
+  for (const int32_t pid : gate.pids) wanted.push_back(jump_if(BPF_JEQ, r1, pid));
+  unwanted_.push_back(jump());
+  for (const Place place : wanted) land(place);
+}
+
+void KernelEmitter::check(const KernelGateCondition& condition) {
+  kernel_operand(condition.left);
+  if (condition.mask != -1) bits_and(r1, condition.mask);
+  if (!condition.right) return leave_if(opposite(condition.is), r1, static_cast<int32_t>(condition.value));
+  mov(r8, r1);
+  kernel_operand(*condition.right);
+  unwanted_.push_back(jump_if(opposite(condition.is), r8, r1));
+}
+
+void KernelEmitter::gate(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
+  if (layout.shape.kind == SiteKind::syscall)
+    find_probe(gate);
+  else
+    mov(r9, static_cast<int32_t>(gate.probe_id));
+  check_process(gate, layout, pids);
+  for (const KernelGateCondition& condition : gate.when) check(condition);
+}
+
+void KernelEmitter::leave_unwanted() {
+  if (unwanted_.empty()) return;
+  for (const Place place : unwanted_) land(place);
+  mov(r0, 0);
+  exit();
+}
+
+}  // namespace dvm::runtime

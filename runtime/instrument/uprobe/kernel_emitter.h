@@ -1,0 +1,43 @@
+#pragma once
+// What programs at tracepoints do besides capturing: find words in the kernel, and end early where the firing is not wanted.
+//
+//   gate     system call: is its number meant? which probe?   else: the probe is known
+//            the process: dvm itself never; only those that the clauses ask for, if they do
+//            the conditions of the event
+//
+// Registers: r6 the context or, at a system call, the registers of the thread in its process; r9 the probe's id. The word at fp-8
+// is for what is read on the way. All others but r7 and r8 may be changed.
+
+#include <vector>
+
+#include "runtime/instrument/uprobe/capture_program.h"
+#include "runtime/instrument/uprobe/emitter.h"
+
+namespace dvm::runtime {
+
+class KernelEmitter : public Emitter {
+ public:
+  // r1: the operand's value, all of it. r2 to r5 and r0 are changed.
+  void kernel_operand(const Operand& operand);
+  // Leaves of the register what counts of it.
+  void widen(Register value, const Operand& operand);
+  // r0: process id in the upper half, thread id in the lower one.
+  void this_thread(const PidNamespace& pids);
+
+  // Sets r6 and r9.
+  void gate(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
+  // The end that the gate goes to if the firing is not wanted.
+  void leave_unwanted();
+
+ private:
+  void find_probe(const Gate& gate);
+  void check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
+  void check(const KernelGateCondition& condition);
+  void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }
+  void follow(const Operand& operand);
+  void result();
+
+  std::vector<Place> unwanted_;
+};
+
+}  // namespace dvm::runtime

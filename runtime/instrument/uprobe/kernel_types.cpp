@@ -1,0 +1,158 @@
+// The kernel's types by libbpf. Tested by tests/unit/instrument/kernel_types_test.cpp.
+#include "runtime/instrument/uprobe/kernel_types.h"
+
+#include <bpf/btf.h>
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr std::string_view kPrefix = "btf_trace_";  // of the typedef of a tracepoint's function
+
+struct FreeBtf {
+  void operator()(btf* it) const { btf__free(it); }
+};
+
+struct Member {
+  const btf_type* type = nullptr;
+  uint32_t offset = 0;
+};
+
+class Btf final : public KernelTypes {
+ public:
+  explicit Btf(btf* types) : types_(types) {}
+
+  std::vector<KernelTracepoint> tracepoints() const override {
+    std::vector<KernelTracepoint> found;
+    const uint32_t count = btf__type_cnt(types_.get());
+    for (uint32_t id = 1; id < count; id++) {
+      const btf_type* type = btf__type_by_id(types_.get(), id);
+      const std::string_view name = btf_kind(type) == BTF_KIND_TYPEDEF ? name_of(type->name_off) : "";
+      const btf_type* function = name.starts_with(kPrefix) ? function_of(type) : nullptr;
+      if (function) found.push_back({std::string(name.substr(kPrefix.size())), pointers_of(function)});
+    }
+    return found;
+  }
+
+  bool hands_on(const std::string& tracepoint, unsigned words) const override {
+    const btf_type* function = find(tracepoint);
+    return function && btf_vlen(function) > words;
+  }
+
+  Result<Operand> resolve(const std::string& tracepoint, const KernelWord& word) const override {
+    if (word.operand.kind != Operand::Kind::handed) return word.operand;
+    auto start = type_of(tracepoint, word.operand.base);
+    if (!start) return start.error();
+    if (word.members.empty()) return sized(word.operand, strip(*start));
+    return follow(word, strip(*start));
+  }
+
+ private:
+  std::string_view name_of(uint32_t offset) const {
+    const char* name = btf__name_by_offset(types_.get(), offset);
+    return name ? name : "";
+  }
+
+  const btf_type* by_id(uint32_t id) const { return btf__type_by_id(types_.get(), id); }
+
+  // Without const, volatile, typedef and tags.
+  const btf_type* strip(const btf_type* type) const {
+    while (type && (btf_is_mod(type) || btf_is_typedef(type) || btf_is_type_tag(type))) type = by_id(type->type);
+    return type;
+  }
+
+  const btf_type* function_of(const btf_type* of_typedef) const {
+    const btf_type* pointer = by_id(of_typedef->type);
+    const btf_type* function = pointer && btf_is_ptr(pointer) ? by_id(pointer->type) : nullptr;
+    return function && btf_is_func_proto(function) ? function : nullptr;
+  }
+
+  // The first parameter is the kernel's own.
+  std::vector<bool> pointers_of(const btf_type* function) const {
+    std::vector<bool> pointers;
+    for (uint32_t i = 1; i < btf_vlen(function); i++) {
+      const btf_type* type = strip(by_id(btf_params(function)[i].type));
+      pointers.push_back(type && btf_is_ptr(type));
+    }
+    return pointers;
+  }
+
+  const btf_type* find(const std::string& tracepoint) const {
+    const int id = btf__find_by_name_kind(types_.get(), (std::string(kPrefix) + tracepoint).c_str(), BTF_KIND_TYPEDEF);
+    return id < 0 ? nullptr : function_of(by_id(static_cast<uint32_t>(id)));
+  }
+
+  // Of a word that the tracepoint hands on; of this thread, its structure itself.
+  Result<const btf_type*> type_of(const std::string& tracepoint, uint8_t word) const {
+    if (word == kThisThread) {
+      const int id = btf__find_by_name_kind(types_.get(), "task_struct", BTF_KIND_STRUCT);
+      if (id < 0) return Error{"this kernel does not describe its threads"};
+      return by_id(static_cast<uint32_t>(id));
+    }
+    const btf_type* function = find(tracepoint);
+    if (!function) return Error{fmt::format("this kernel has no tracepoint {}", tracepoint)};
+    if (word + 1u >= btf_vlen(function)) return Error{fmt::format("the tracepoint {} hands on no word {}", tracepoint, word)};
+    return by_id(btf_params(function)[word + 1].type);
+  }
+
+  static Operand sized(Operand operand, const btf_type* type) {
+    const bool is_integer = type && btf_is_int(type);
+    if (!is_integer && !(type && btf_is_any_enum(type))) return operand;
+    operand.size = static_cast<uint8_t>(std::min<uint32_t>(type->size, 8));
+    operand.is_signed = is_integer && (btf_int_encoding(type) & BTF_INT_SIGNED) != 0;
+    return operand;
+  }
+
+  // Also a member of a structure without a name.
+  std::optional<Member> find_member(const btf_type* structure, std::string_view name, uint32_t base = 0) const {
+    if (!structure || !btf_is_composite(structure)) return std::nullopt;
+    for (uint32_t i = 0; i < btf_vlen(structure); i++) {
+      const btf_member& member = btf_members(structure)[i];
+      const std::string_view its_name = name_of(member.name_off);
+      const Member found{strip(by_id(member.type)), base + btf_member_bit_offset(structure, i) / 8};
+      if (its_name == name) return found;
+      if (!its_name.empty()) continue;
+      if (const auto inner = find_member(found.type, name, found.offset)) return inner;
+    }
+    return std::nullopt;
+  }
+
+  Result<Operand> follow(const KernelWord& word, const btf_type* type) const {
+    std::string_view rest = word.members;
+    Operand operand = word.operand;
+    operand.kind = rest.starts_with('&') ? Operand::Kind::kernel_address : Operand::Kind::kernel;
+    if (rest.starts_with('&')) rest.remove_prefix(1);
+    if (type && btf_is_ptr(type)) type = strip(by_id(type->type));
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find('.'));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (type && btf_is_ptr(type)) {
+        if (operand.depth == kMostPath) return Error{"too many pointers"};
+        operand.path[operand.depth++] = static_cast<int16_t>(operand.value);
+        operand.value = 0;
+        type = strip(by_id(type->type));
+      }
+      const auto member = find_member(type, name);
+      if (!member) return Error{fmt::format("this kernel's structures have no {}", word.members)};
+      operand.value += member->offset;
+      if (operand.value > std::numeric_limits<int16_t>::max()) return Error{fmt::format("{} lies too far away", word.members)};
+      type = member->type;
+    }
+    return operand.kind == Operand::Kind::kernel ? sized(operand, type) : operand;
+  }
+
+  std::unique_ptr<btf, FreeBtf> types_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
+  btf* types = btf__load_vmlinux_btf();
+  if (!types) return Error{"this kernel does not describe its types (/sys/kernel/btf/vmlinux)"};
+  return std::shared_ptr<const KernelTypes>(std::make_shared<Btf>(types));
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,30 @@
+#pragma once
+// What the kernel says of its own types (BTF): which tracepoints there are, what they hand on, and where members lie.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/catalog/kernel_event.h"
+
+namespace dvm::runtime {
+
+struct KernelTracepoint {
+  std::string name;
+  std::vector<bool> is_pointer;  // a word each
+};
+
+class KernelTypes {
+ public:
+  static Result<std::shared_ptr<const KernelTypes>> load();
+  virtual ~KernelTypes() = default;
+
+  virtual std::vector<KernelTracepoint> tracepoints() const = 0;
+  // Whether the tracepoint hands on so many words.
+  virtual bool hands_on(const std::string& tracepoint, unsigned words) const = 0;
+  // The operand with the members' offsets.
+  virtual Result<Operand> resolve(const std::string& tracepoint, const KernelWord& word) const = 0;
+};
+
+}  // namespace dvm::runtime

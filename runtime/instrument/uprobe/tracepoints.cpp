@@ -1,0 +1,156 @@
+// From events of the kernel to attached programs. Tested by tests/runtime/syscall, sched and proc.
+#include "runtime/instrument/uprobe/tracepoints.h"
+
+#include <bpf/bpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "runtime/instrument/uprobe/kernel.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostGroups = 65536;  // a record's head has 16 bits for it
+
+// Looks the members of an event up; the first that is not there is remembered.
+class Resolver {
+ public:
+  Resolver(const KernelTypes& types, const std::string& tracepoint) : types_(types), tracepoint_(tracepoint) {}
+
+  Operand operator()(const KernelWord& word) {
+    auto operand = types_.resolve(tracepoint_, word);
+    if (operand) return *operand;
+    if (status) status = operand.error();
+    return {};
+  }
+  Operand member(const KernelWord& of, std::string_view name) { return (*this)(KernelWord{of.operand, name}); }
+
+  Status status;
+
+ private:
+  const KernelTypes& types_;
+  const std::string& tracepoint_;
+};
+
+OtherThread other_thread(const KernelWord& thread, Resolver& resolve) {
+  if (!thread.is_given()) return {};
+  return {resolve.member(thread, "tgid"), resolve.member(thread, "pid"), resolve.member(thread, "&comm"),
+          resolve.member(thread, "se.sum_exec_runtime")};
+}
+
+std::vector<KernelGateCondition> conditions(const KernelEvent& event, const KernelTypes& types, Resolver& resolve) {
+  std::vector<KernelGateCondition> all;
+  for (const KernelCondition& when : event.when) {
+    if (when.is_newer && !types.hands_on(event.tracepoint, when.left.operand.base + 1u)) continue;
+    KernelGateCondition condition{resolve(when.left), when.is, when.value, {}, when.mask};
+    if (when.right) condition.right = resolve(*when.right);
+    all.push_back(condition);
+  }
+  return all;
+}
+
+Result<FileDescriptor> create_table(const std::array<uint32_t, kMostCalls>& ids) {
+  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_calls", sizeof(uint32_t), sizeof ids, 1, nullptr);
+  if (fd < 0) return kernel_error("cannot make a BPF array", errno);
+  FileDescriptor table(fd);
+  const uint32_t key = 0;
+  if (bpf_map_update_elem(fd, &key, ids.data(), BPF_ANY) != 0) return kernel_error("cannot fill a BPF array", errno);
+  return table;
+}
+
+}  // namespace
+
+bool Tracepoints::Planned::has_room_for(const std::vector<uint16_t>& calls) const {
+  return std::all_of(calls.begin(), calls.end(), [&](uint16_t call) { return ids[call] == 0; });
+}
+
+bool Tracepoints::Planned::can_share(const Planned& other) const {
+  return !program && shape.kind == SiteKind::syscall && tracepoint == other.tracepoint && needs == other.needs &&
+         shape == other.shape && gate.when == other.gate.when && gate.pids == other.gate.pids;
+}
+
+Result<Tracepoints::Planned> Tracepoints::make(const KernelEvent& event, const EnabledProbe& enabled) const {
+  Resolver resolve(*types_, event.tracepoint);
+  Planned planned;
+  planned.tracepoint = event.tracepoint;
+  planned.shape.kind = is_system_call(event) ? SiteKind::syscall : SiteKind::tracepoint;
+  for (size_t n = 0; n < event.args.size(); n++) planned.shape.args[n] = resolve(event.args[n]);
+  if (event.tracepoint == "sys_exit") planned.shape.error = Operand::of_kind(Operand::Kind::error);
+  planned.shape.thread = other_thread(event.thread, resolve);
+  planned.needs = possible_needs(enabled.needs, planned.shape);
+  planned.gate.probe_id = enabled.probe->id;
+  planned.gate.when = conditions(event, *types_, resolve);
+  planned.gate.pids = enabled.pids;
+  if (is_system_call(event)) {
+    const Operand status = resolve({Operand::handed(kThisThread), "thread_info.status"});
+    planned.gate.thread_status = static_cast<int16_t>(status.value);
+    planned.gate.not_pid = getpid();
+  }
+  if (!resolve.status) return resolve.status.error();
+  if (!types_->hands_on(event.tracepoint, 0)) return Error{fmt::format("this kernel has no tracepoint {}", event.tracepoint)};
+  return planned;
+}
+
+Status Tracepoints::add(Planned planned, const std::vector<uint16_t>& calls, Delivery& delivery) {
+  auto place = std::find_if(planned_.begin(), planned_.end(),
+                            [&](const Planned& other) { return other.can_share(planned) && other.has_room_for(calls); });
+  const uint32_t id = planned.gate.probe_id;
+  if (place == planned_.end()) {
+    if (delivery.groups() == kMostGroups) return Error{"too many different clauses"};
+    planned.gate.group = static_cast<uint16_t>(delivery.add(make_layout(planned.needs, planned.shape), 0));
+    place = planned_.insert(planned_.end(), std::move(planned));
+  }
+  for (const uint16_t call : calls) place->ids[call] = id;
+  return {};
+}
+
+Status Tracepoints::plan(const EnabledProbe& enabled, Delivery& delivery, std::vector<Refused>& refused) {
+  if (!types_) {
+    auto types = KernelTypes::load();
+    if (!types) return types.error();
+    types_ = std::move(*types);
+  }
+  for (const KernelEvent& event : std::get<TracepointSite>(enabled.probe->site).events) {
+    auto planned = make(event, enabled);
+    if (!planned) {
+      refused.push_back({enabled.probe, planned.error().message});
+      return {};
+    }
+    if (Status status = add(std::move(*planned), event.calls, delivery); !status) return status;
+  }
+  return {};
+}
+
+Status Tracepoints::attach(Planned& planned, const ProgramMaps& maps, const TaskLayout& tasks) {
+  if (planned.shape.kind == SiteKind::syscall) {
+    auto table = create_table(planned.ids);
+    if (!table) return table.error();
+    planned.table = std::move(*table);
+    planned.gate.ids_map = planned.table.get();
+  }
+  const RecordLayout layout = make_layout(planned.needs, planned.shape);
+  auto program = load_program(make_capture_program(layout, maps, own_pid_namespace(), tasks, &planned.gate), layout);
+  if (!program) return program.error();
+  planned.program = std::move(*program);
+  const int link = bpf_raw_tracepoint_open(planned.tracepoint.c_str(), planned.program.get());
+  if (link < 0) return kernel_error(fmt::format("cannot attach to the tracepoint {}", planned.tracepoint), errno);
+  planned.link = FileDescriptor(link);
+  return {};
+}
+
+Status Tracepoints::attach(const ProgramMaps& maps, const TaskLayout& tasks) {
+  std::stable_sort(planned_.begin(), planned_.end(),
+                   [](const Planned& a, const Planned& b) { return a.gate.probe_id < b.gate.probe_id; });
+  for (Planned& planned : planned_) {
+    if (planned.link) continue;
+    if (Status status = attach(planned, maps, tasks); !status) return status;
+  }
+  return {};
+}
+
+void Tracepoints::detach() { planned_.clear(); }
+
+}  // namespace dvm::runtime

@@ -1,0 +1,215 @@
+// The providers of the kernel's own events: sched and proc by tracepoints, and fbt, which says why it has no probes. What DTrace
+// has and Linux has no tracepoint for is listed with them, so that a script is told. Covered by
+// tests/unit/instrument/kernel_provider_test.cpp, tests/runtime/sched and tests/runtime/proc.
+//
+// Where args[] has an lwpsinfo_t and a psinfo_t of another thread than the one that fires, arg0 and arg1 are the thread's
+// task_struct, and what the translators of kernel.d read of it are further arguments:
+//
+//   arg3 CPU   arg4 thread   arg5 process   arg6 address of its name   arg7 priority   arg8 parent   arg9 user
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "common/similar.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::runtime {
+namespace {
+
+using Is = KernelCondition::Is;
+
+constexpr uint16_t kClone = 56, kFork = 57, kVfork = 58, kExecve = 59, kRtSigtimedwait = 128, kExecveat = 322, kClone3 = 435;
+
+// A probe fires at any of its events. A row without events: there is no such tracepoint.
+struct KernelProbe {
+  std::string_view name;
+  std::vector<KernelEvent> events;
+};
+
+KernelWord handed(uint8_t n, std::string_view members = {}) { return {Operand::handed(n), members}; }
+KernelWord of_this_thread(std::string_view members) { return {Operand::handed(kThisThread), members}; }
+KernelWord constant(int64_t value) { return {Operand::constant(value)}; }
+KernelWord of_kind(Operand::Kind kind) { return {Operand::of_kind(kind)}; }
+
+KernelEvent at(std::string tracepoint, std::vector<KernelCondition> when = {}) {
+  return {std::move(tracepoint), {}, std::move(when)};
+}
+
+KernelEvent call(std::string tracepoint, std::vector<uint16_t> calls, std::vector<KernelCondition> when = {}) {
+  return {std::move(tracepoint), std::move(calls), std::move(when)};
+}
+
+KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
+  event.args[n] = word;
+  return event;
+}
+
+// With the thread whose task_struct is word n as args[0] and args[1].
+KernelEvent about(KernelEvent event, uint8_t n) {
+  event.args = {
+      handed(n, "&"),    handed(n, "&"),     event.args[2],     handed(n, "thread_info.cpu"),  handed(n, "pid"),
+      handed(n, "tgid"), handed(n, "&comm"), handed(n, "prio"), handed(n, "real_parent.tgid"), handed(n, "cred.uid.val")};
+  return event;
+}
+
+// The CPU stands between the thread and further arguments.
+KernelEvent with_cpu(KernelEvent event, uint8_t n) {
+  event.args[2] = handed(n, "thread_info.cpu");
+  return event;
+}
+
+// sched_switch hands on: whether it was preempted, the thread that goes, the one that comes, and the state of the one that goes.
+constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
+
+KernelEvent thread_goes(std::vector<KernelCondition> when) {
+  when.push_back({handed(kGoes, "pid"), Is::different, 0});  // the idle thread neither sleeps nor waits
+  return at("sched_switch", std::move(when));
+}
+
+KernelEvent thread_comes() {
+  KernelEvent event = at("sched_switch");
+  event.thread = handed(kComes);
+  return event;
+}
+
+std::vector<KernelProbe> sched_probes() {
+  const KernelCondition runnable{handed(kState), Is::equal, 0};
+  const KernelCondition sleeping{handed(kState), Is::different, 0};
+  const KernelCondition not_idle{handed(kComes, "pid"), Is::different, 0};
+  return {
+      {"dequeue", {about(with_cpu(at("sched_switch", {not_idle}), kComes), kComes)}},
+      {"sleep", {thread_goes({sleeping})}},
+      {"preempt", {thread_goes({runnable})}},
+      {"enqueue",
+       {about(with_cpu(thread_goes({runnable}), kGoes), kGoes), about(with_cpu(at("sched_wakeup"), 0), 0),
+        about(with_cpu(at("sched_wakeup_new"), 0), 0)}},
+      {"off-cpu", {about(at("sched_switch"), kComes)}},
+      {"on-cpu", {thread_comes()}},
+      {"wakeup", {about(at("sched_wakeup"), 0), about(at("sched_wakeup_new"), 0)}},
+      {"tick", {}},
+      {"change-pri", {}},
+      {"remain-cpu", {}},
+      {"surrender", {}},
+      {"schedctl-nopreempt", {}},
+      {"schedctl-preempt", {}},
+      {"schedctl-yield", {}},
+      {"cpucaps-sleep", {}},
+      {"cpucaps-wakeup", {}},
+  };
+}
+
+// Why a process ends: CLD_EXITED, CLD_KILLED or CLD_DUMPED, by the bits of its exit code.
+std::vector<KernelEvent> exits() {
+  constexpr int32_t kSignal = 0x7f, kDumped = 0x80;
+  const KernelCondition is_last{handed(0, "signal.live.counter"), Is::equal, 0};  // also of two that end at once
+  const KernelCondition is_surely_last{handed(1), Is::different, 0, {}, 1, true};
+  const auto event = [&](int64_t why, std::vector<KernelCondition> when) {
+    when.insert(when.end(), {is_last, is_surely_last});
+    return with_argument(at("sched_process_exit", std::move(when)), 0, constant(why));
+  };
+  const KernelWord code = handed(0, "exit_code");
+  return {event(1, {{code, Is::equal, 0, {}, kSignal}}),
+          event(2, {{code, Is::different, 0, {}, kSignal}, {code, Is::equal, 0, {}, kDumped}}),
+          event(3, {{code, Is::different, 0, {}, kSignal}, {code, Is::different, 0, {}, kDumped}})};
+}
+
+KernelEvent signal(std::vector<KernelCondition> when) {
+  return about(with_argument(at("signal_generate", std::move(when)), 2, handed(0)), 2);
+}
+
+// In the order in which probes of one event fire: the first thread of a process is made before the process is, and starts after
+// it.
+std::vector<KernelProbe> proc_probes() {
+  using Kind = Operand::Kind;
+  const std::vector<uint16_t> kForks = {kClone, kFork, kVfork, kClone3};
+  const KernelCondition failed{of_kind(Kind::error), Is::different, 0};
+  const KernelCondition positive{of_kind(Kind::result), Is::greater, 0};
+  const KernelCondition in_child{of_kind(Kind::result), Is::equal, 0};
+  const KernelCondition first_thread{of_this_thread("pid"), Is::equal, 0, of_this_thread("tgid")};
+  const KernelCondition first_of_child{handed(1, "pid"), Is::equal, 0, handed(1, "tgid")};
+  const KernelCondition ignored{handed(4), Is::equal, 1};
+  return {
+      {"lwp-create", {about(at("sched_process_fork"), 1)}},
+      {"create", {about(at("sched_process_fork", {first_of_child}), 1)}},
+      {"start", {call("sys_exit", kForks, {in_child, first_thread})}},
+      {"lwp-start", {call("sys_exit", kForks, {in_child})}},
+      {"exec",
+       {with_argument(call("sys_enter", {kExecve}), 0, {Operand::of_register(saved::rdi)}),
+        with_argument(call("sys_enter", {kExecveat}), 0, {Operand::of_register(saved::rsi)})}},
+      {"exec-failure", {with_argument(call("sys_exit", {kExecve, kExecveat}, {failed}), 0, of_kind(Kind::error))}},
+      {"exec-success", {at("sched_process_exec")}},
+      {"lwp-exit", {at("sched_process_exit")}},
+      {"exit", exits()},
+      {"signal-send", {signal({})}},
+      {"signal-discard", {signal({ignored})}},
+      {"signal-clear", {with_argument(call("sys_exit", {kRtSigtimedwait}, {positive}), 0, of_kind(Kind::result))}},
+      {"signal-handle",
+       {with_argument(with_argument(with_argument(at("signal_deliver"), 0, handed(0)), 1, handed(1, "&")), 2,
+                      handed(2, "sa.sa_handler"))}},
+      {"fault", {}},
+  };
+}
+
+class KernelProvider : public Provider {
+ public:
+  KernelProvider(std::string_view name, std::vector<KernelProbe> (*rows)()) : name_(name), rows_(rows) {}
+  std::string_view name() const override { return name_; }
+
+  // All of the provider, whatever is asked for: so the order of their ids is that of the table.
+  Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
+    if (!glob_match(description.provider, name_) || !description.module.empty() || !description.function.empty()) return {};
+    const std::vector<KernelProbe> rows = rows_();
+    const bool is_meant = std::any_of(rows.begin(), rows.end(), [&](const KernelProbe& row) {
+      return !row.events.empty() && glob_match(description.name, row.name);
+    });
+    if (!is_meant) return description.provider == name_ ? nothing_found(description, rows) : Discovery{};
+    for (const KernelProbe& row : rows) {
+      if (row.events.empty()) continue;
+      catalog.add(Probe{.provider = std::string(name_), .name = std::string(row.name), .site = TracepointSite{row.events}});
+    }
+    return {};
+  }
+
+ private:
+  Discovery nothing_found(const dif::ProbeDesc& description, const std::vector<KernelProbe>& rows) const {
+    Discovery result;
+    result.tag = "D_PDESC_ZERO";
+    std::vector<std::string_view> names;
+    for (const KernelProbe& row : rows) {
+      if (row.name == description.name)
+        result.reason = fmt::format("the kernel has no tracepoint for {}:::{}", name_, description.name);
+      if (!row.events.empty()) names.push_back(row.name);
+    }
+    if (result.reason.empty()) result.similar = similar_names(description.name, names);
+    return result;
+  }
+
+  std::string_view name_;
+  std::vector<KernelProbe> (*rows_)();
+};
+
+class FbtProvider : public Provider {
+ public:
+  std::string_view name() const override { return "fbt"; }
+
+  Discovery discover(const dif::ProbeDesc& description, Catalog&) override {
+    if (description.provider != name()) return {};
+    Discovery result;
+    result.tag = "D_PDESC_ZERO";
+    result.reason =
+        "dvm has no probes in functions of the kernel; rawtp:::NAME are the kernel's tracepoints, and syscall, sched and proc "
+        "its "
+        "events";
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_sched_provider() { return std::make_unique<KernelProvider>("sched", sched_probes); }
+std::unique_ptr<Provider> make_proc_provider() { return std::make_unique<KernelProvider>("proc", proc_probes); }
+std::unique_ptr<Provider> make_fbt_provider() { return std::make_unique<FbtProvider>(); }
+
+}  // namespace dvm::runtime

@@ -1,0 +1,2 @@
+/* needs: uprobes */
+proc:::fault { trace(arg0); }

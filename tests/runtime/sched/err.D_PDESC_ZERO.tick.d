@@ -1,0 +1,2 @@
+/* needs: uprobes */
+sched:::tick { @ = count(); }

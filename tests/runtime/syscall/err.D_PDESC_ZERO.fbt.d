@@ -1,0 +1,2 @@
+/* needs: uprobes */
+fbt::vfs_read:entry { trace(arg0); }

@@ -1,0 +1,2 @@
+/* needs: uprobes */
+syscall::raed:entry { trace(arg0); }

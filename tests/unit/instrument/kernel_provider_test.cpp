@@ -1,0 +1,129 @@
+// The providers of the kernel's events: which probes a description makes. That they fire is seen in tests/runtime.
+#include <asm/unistd_64.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "runtime/provider/providers.h"
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> names_of(Catalog& catalog, const dif::ProbeDesc& description) {
+  std::vector<std::string> names;
+  for (const Probe* probe : catalog.match(description)) names.push_back(probe->function + ":" + probe->name);
+  return names;
+}
+
+std::vector<std::string> found(Provider& provider, const dif::ProbeDesc& description) {
+  Catalog catalog;
+  provider.discover(description, catalog);
+  return names_of(catalog, description);
+}
+
+const KernelEvent& event_of(const Probe& probe) { return std::get<TracepointSite>(probe.site).events.front(); }
+
+TEST(SyscallProvider, MakesEntryAndReturnOfWhatAPatternMeans) {
+  auto provider = make_syscall_provider();
+  EXPECT_THAT(found(*provider, {"syscall", "", "read", ""}), ElementsAre("read:entry", "read:return"));
+  EXPECT_THAT(found(*provider, {"", "", "open?t", "entry"}), ElementsAre("openat:entry"));
+  EXPECT_THAT(found(*provider, {"sys*", "", "openat*", "return"}), ElementsAre("openat:return", "openat2:return"));
+  EXPECT_THAT(found(*provider, {"syscall", "vmlinux", "read", "entry"}), IsEmpty());
+  EXPECT_THAT(found(*provider, {"", "", "", "BEGIN"}), IsEmpty());
+}
+
+// The numbers that this system's headers know are those of the table.
+TEST(SyscallProvider, KnowsTheCallsOfTheHeader) {
+  std::ifstream header("/usr/include/x86_64-linux-gnu/asm/unistd_64.h");
+  if (!header) GTEST_SKIP() << "no header of the kernel";
+  Catalog catalog;
+  make_syscall_provider()->discover({"syscall", "", "", "entry"}, catalog);
+  std::map<std::string, int> known;
+  for (const Probe& probe : catalog.probes()) known[probe.function] = event_of(probe).calls.front();
+  const std::regex row("#define __NR_(\\w+) (\\d+)");
+  std::smatch match;
+  for (std::string line; std::getline(header, line);) {
+    if (!std::regex_search(line, match, row)) continue;
+    EXPECT_EQ(known[match[1]], std::stoi(match[2])) << match[1];
+  }
+}
+
+TEST(SyscallProvider, TakesOldNamesOnlyWhereTheyAreSpelled) {
+  auto provider = make_syscall_provider();
+  Catalog catalog;
+  provider->discover({"syscall", "", "pollsys", "entry"}, catalog);
+  EXPECT_THAT(names_of(catalog, {"syscall", "", "pollsys", "entry"}), ElementsAre("pollsys:entry"));
+  EXPECT_THAT(names_of(catalog, {"syscall", "", "poll*", "entry"}), IsEmpty());
+  EXPECT_THAT(event_of(catalog.probes().front()).calls, ElementsAre(__NR_poll, __NR_ppoll));
+}
+
+TEST(SyscallProvider, EveryOldNameMeansCallsAndIsNone) {
+  const char* aliases[] = {
+#define DVM_SYSCALL_ALIAS(name, calls, arguments) name,
+#include "runtime/provider/syscall_aliases.def"
+  };
+  for (const char* alias : aliases) {
+    Catalog catalog;
+    make_syscall_provider()->discover({"syscall", "", alias, "entry"}, catalog);
+    ASSERT_EQ(catalog.size(), 1U) << alias;
+    EXPECT_FALSE(event_of(catalog.probes().front()).calls.empty()) << alias;
+    EXPECT_TRUE(catalog.probes().front().spell_function) << alias << " is a system call of Linux";
+  }
+}
+
+TEST(SyscallProvider, HasTheSameProbesUnderItsOtherName) {
+  Catalog catalog;
+  auto provider = make_lx_syscall_provider();
+  provider->discover({"lx-syscall", "", "read", "entry"}, catalog);
+  EXPECT_THAT(names_of(catalog, {"lx-syscall", "", "re*", ""}), ElementsAre("read:entry"));
+  EXPECT_THAT(names_of(catalog, {"", "", "read", "entry"}), IsEmpty());
+  EXPECT_THAT(found(*provider, {"*syscall", "", "read", "entry"}), IsEmpty());
+}
+
+TEST(SyscallProvider, SaysWhatIsNoCallAndWhatIsNear) {
+  Catalog catalog;
+  auto provider = make_syscall_provider();
+  Discovery nothing = provider->discover({"syscall", "", "raed", "entry"}, catalog);
+  EXPECT_THAT(nothing.reason, HasSubstr("'raed' is no system call"));
+  EXPECT_THAT(nothing.similar, testing::Contains("read"));
+  EXPECT_THAT(provider->discover({"syscall", "", "read", "enter"}, catalog).reason, HasSubstr("entry and return"));
+  EXPECT_EQ(provider->discover({"", "", "strlen", "entry"}, catalog).reason, "");
+}
+
+TEST(KernelProviders, HaveTheirProbesInTheOrderTheyFire) {
+  auto provider = make_proc_provider();
+  EXPECT_THAT(found(*provider, {"proc", "", "", "*create"}), ElementsAre(":lwp-create", ":create"));
+  EXPECT_THAT(found(*provider, {"proc", "", "", "*start"}), ElementsAre(":start", ":lwp-start"));
+  EXPECT_THAT(found(*make_sched_provider(), {"sched", "", "", "o*-cpu"}), ElementsAre(":off-cpu", ":on-cpu"));
+}
+
+TEST(KernelProviders, SayWhatLinuxHasNoTracepointFor) {
+  Catalog catalog;
+  EXPECT_EQ(make_sched_provider()->discover({"sched", "", "", "tick"}, catalog).reason,
+            "the kernel has no tracepoint for sched:::tick");
+  EXPECT_THAT(make_proc_provider()->discover({"proc", "", "", "exce"}, catalog).similar, testing::Contains("exec"));
+  EXPECT_EQ(make_sched_provider()->discover({"", "", "", "tick"}, catalog).reason, "");
+  EXPECT_THAT(make_fbt_provider()->discover({"fbt", "", "vfs_read", "entry"}, catalog).reason, HasSubstr("rawtp:::NAME"));
+  EXPECT_EQ(catalog.size(), 0U);
+}
+
+TEST(RawTracepoints, AreFoundOnlyByWhoNamesTheProvider) {
+  auto provider = make_rawtp_provider();
+  EXPECT_THAT(found(*provider, {"", "", "", "sched_switch"}), IsEmpty());
+  Catalog catalog;
+  const Discovery known = provider->discover({"rawtp", "", "", "sched_switch"}, catalog);
+  if (!known.reason.empty()) GTEST_SKIP() << known.reason;
+  EXPECT_THAT(names_of(catalog, {"rawtp", "vmlinux", "", "sched_switch"}), ElementsAre(":sched_switch"));
+  EXPECT_THAT(provider->discover({"rawtp", "", "", "sched_swich"}, catalog).similar, testing::Contains("sched_switch"));
+}
+
+}  // namespace
+}  // namespace dvm::runtime

@@ -1,0 +1,63 @@
+// The kernel's own description of its types: tracepoints and members, as /sys/kernel/btf has them.
+#include "runtime/instrument/uprobe/kernel_types.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dvm::runtime {
+namespace {
+
+class KernelTypesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto types = KernelTypes::load();
+    if (!types) GTEST_SKIP() << types.error().message;
+    types_ = *types;
+  }
+  Result<Operand> resolve(uint8_t word, std::string_view members) {
+    return types_->resolve("sched_switch", {Operand::handed(word), members});
+  }
+
+  std::shared_ptr<const KernelTypes> types_;
+};
+
+TEST_F(KernelTypesTest, ListTracepointsWithWhatTheyHandOn) {
+  const auto all = types_->tracepoints();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [](const KernelTracepoint& tracepoint) { return tracepoint.name == "sys_enter"; });
+  ASSERT_NE(found, all.end());
+  EXPECT_EQ(found->is_pointer, (std::vector<bool>{true, false}));
+  EXPECT_TRUE(types_->hands_on("sys_enter", 2));
+  EXPECT_FALSE(types_->hands_on("sys_enter", 3));
+  EXPECT_FALSE(types_->hands_on("no_such_tracepoint", 0));
+}
+
+TEST_F(KernelTypesTest, FindMembersByWayOfPointers) {
+  const auto pid = resolve(2, "pid");
+  ASSERT_TRUE(pid);
+  EXPECT_EQ(pid->kind, Operand::Kind::kernel);
+  EXPECT_EQ(pid->size, 4);
+  EXPECT_TRUE(pid->is_signed);
+  EXPECT_EQ(pid->depth, 0);
+  const auto live = resolve(1, "signal.live.counter");
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->depth, 1);
+  EXPECT_EQ(live->size, 4);
+}
+
+TEST_F(KernelTypesTest, TellAnAddressFromWhatLiesThere) {
+  EXPECT_EQ(resolve(1, "&comm")->kind, Operand::Kind::kernel_address);
+  EXPECT_EQ(resolve(1, "&")->kind, Operand::Kind::kernel_address);
+  EXPECT_EQ(resolve(1, "&")->value, 0);
+  EXPECT_EQ(resolve(1, "")->kind, Operand::Kind::handed);
+}
+
+TEST_F(KernelTypesTest, SayWhatIsNotThere) {
+  EXPECT_EQ(resolve(2, "nosuch").error().message, "this kernel's structures have no nosuch");
+  EXPECT_EQ(types_->resolve("nosuch", {Operand::handed(0)}).error().message, "this kernel has no tracepoint nosuch");
+  EXPECT_EQ(resolve(9, "pid").error().message, "the tracepoint sched_switch hands on no word 9");
+}
+
+}  // namespace
+}  // namespace dvm::runtime
