@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "runtime/consumer/json_printer.h"
+#include "runtime/instrument/wanted_pids.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -80,7 +81,9 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
   const CaptureNeeds on_error = needs_on_error(needs_of_all);
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
-    result.push_back({probe.probe, needs_of_all(probe.ecbs)});
+    std::vector<const dif::EcbDesc*> clauses;
+    for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
+    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_pids(clauses)});
     if (probe.needs_machine) result.back().needs |= on_error;
   }
   return result;
@@ -120,11 +123,14 @@ void Handle::Impl::learn_processes() {
   if (config.is_replay) return;
   const bool is_destructive = !enabling.destructive_action().empty();
   if (is_destructive) longest_wait = kBusyWait;
-  for (const ProbeEcbs& probe : enabling.probes())
-    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) {
-      consumer.symbols().learn(site->pid);
-      host.learn(site->pid, is_destructive);
-    }
+  const auto learn = [&](int32_t pid) {
+    consumer.symbols().learn(pid);
+    host.learn(pid, is_destructive);
+  };
+  for (const ProbeEcbs& probe : enabling.probes()) {
+    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) learn(site->pid);
+    if (std::holds_alternative<TracepointSite>(probe.probe->site) && config.target != 0) learn(config.target);
+  }
 }
 
 Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
