@@ -15,6 +15,7 @@
 #include "dvm/vm/cost.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
+#include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 
 namespace dvm::cmd {
@@ -87,6 +88,15 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
   return runtime::measure_replay(compile_script, meter, profile);
 }
 
+// A machine that allows no probes has prices of the rest.
+void calibrate_sources(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
+  runtime::LiveMeterOptions meter;
+  if (options.quick) meter = {3, 2'000};
+  progress.say("sources", 0, 1);
+  if (Status measured = runtime::measure_pid_sources(compile_script, meter, profile); !measured)
+    fmt::print(stderr, "dvm: the cost of probes in processes was not measured: {}\n", measured.error().message);
+}
+
 bool agree(const vm::Price& a, const vm::Price& b, double share) {
   const double apart = std::abs(a.m - b.m);
   return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
@@ -102,6 +112,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   const Progress progress;
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
+  calibrate_sources(options, progress, profile);
   return profile;
 }
 

@@ -10,5 +10,9 @@ dvm_library(cost
 target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_calibrate: fills a profile by running things here.
-dvm_library(calibrate cost/calibrate/script_cases.cpp cost/calibrate/script_meter.cpp)
+dvm_library(calibrate
+  cost/calibrate/live_meter.cpp
+  cost/calibrate/looping_child.cpp
+  cost/calibrate/script_cases.cpp
+  cost/calibrate/script_meter.cpp)
 target_link_libraries(dvm_calibrate PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)

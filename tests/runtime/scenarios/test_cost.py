@@ -102,6 +102,10 @@ class Calibrate(unittest.TestCase):
             self.assertGreater(profile["clock_hz"], 1e8)
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)
+            if dvmtest.missing_privilege() is None:
+                self.assertGreater(profile["prices"]["source"]["pid"]["trigger"]["m"], 0)
+            else:
+                self.assertIn("was not measured", result.stderr)
             text = "replay:::firing /arg0 == 1/ { @[execname] = count(); trace(arg1); }"
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)

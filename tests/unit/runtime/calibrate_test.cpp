@@ -1,6 +1,7 @@
 // Each row of DIF's tables has a case that runs; what they take is looked at only as far as it cannot depend on the machine.
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <map>
 #include <set>
@@ -8,6 +9,7 @@
 #include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
+#include "runtime/cost/calibrate/looping_child.h"
 
 namespace dvm::runtime {
 namespace {
@@ -43,6 +45,21 @@ TEST(Calibrate, ACaseThatFaultsIsNamed) {
   const auto rows = measure_dif(cases, {}, [](size_t) {});
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().message, "opcode/sdiv: fault at instruction 1");
+}
+
+TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
+  auto child = LoopingChild::start();
+  ASSERT_TRUE(child) << child.error().message;
+  for (const Stub stub : {Stub::emulated, Stub::stepped}) {
+    EXPECT_TRUE(offset_of(stub));
+    ASSERT_TRUE((*child)->call(stub, 1000));
+    const auto taken = (*child)->finish();
+    ASSERT_TRUE(taken) << taken.error().message;
+    EXPECT_GT(*taken, 0);
+  }
+  EXPECT_FALSE((*child)->is_done());
+  kill((*child)->pid(), SIGKILL);
+  EXPECT_FALSE((*child)->finish());
 }
 
 TEST(Calibrate, TheMiddleIsNotMovedByOneThatIsFarAway) {

@@ -1,0 +1,116 @@
+// Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "runtime/cost/calibrate/looping_child.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "common/clock.h"
+
+// What is called: a push, which the kernel emulates, and a mov, which it steps over.
+extern "C" {
+void dvm_stub_emulated();
+void dvm_stub_stepped();
+}
+asm(".pushsection .text\n"
+    ".type dvm_stub_emulated, @function\ndvm_stub_emulated: push %rbp\npop %rbp\nret\n.size dvm_stub_emulated, . - "
+    "dvm_stub_emulated\n"
+    ".type dvm_stub_stepped, @function\ndvm_stub_stepped: mov %edi, %eax\nret\n.size dvm_stub_stepped, . - dvm_stub_stepped\n"
+    ".popsection");
+
+namespace dvm::runtime {
+namespace {
+
+struct Order {
+  Stub stub;
+  uint64_t times;
+};
+
+using Function = void (*)();
+
+Function function_of(Stub stub) { return stub == Stub::emulated ? dvm_stub_emulated : dvm_stub_stepped; }
+
+[[noreturn]] void serve(int orders, int answers) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Order order;
+  while (read(orders, &order, sizeof order) == sizeof order) {
+    Function volatile function = function_of(order.stub);
+    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    for (uint64_t i = 0; i < order.times; i++) function();
+    const uint64_t taken = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+    if (write(answers, &taken, sizeof taken) != sizeof taken) break;
+  }
+  _exit(0);
+}
+
+Error system_error(const char* what) { return {std::string(what) + ": " + std::strerror(errno)}; }
+
+}  // namespace
+
+Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
+  int orders[2], answers[2];
+  if (pipe(orders) != 0) return system_error("failed to make a pipe");
+  if (pipe(answers) != 0) {
+    const Error error = system_error("failed to make a pipe");
+    close(orders[0]), close(orders[1]);
+    return error;
+  }
+  std::unique_ptr<LoopingChild> child(new LoopingChild);
+  child->to_child_ = orders[1], child->from_child_ = answers[0];
+  child->pid_ = fork();
+  if (child->pid_ == 0) {
+    close(orders[1]), close(answers[0]);
+    serve(orders[0], answers[1]);
+  }
+  const int error = errno;
+  close(orders[0]), close(answers[1]);
+  errno = error;
+  if (child->pid_ < 0) return system_error("failed to fork");
+  return child;
+}
+
+LoopingChild::~LoopingChild() {
+  close(to_child_), close(from_child_);
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Status LoopingChild::call(Stub stub, uint64_t times) {
+  const Order order{stub, times};
+  times_ = times;
+  return write(to_child_, &order, sizeof order) == sizeof order ? Status() : system_error("failed to write to a child");
+}
+
+bool LoopingChild::is_done() const {
+  pollfd answer{from_child_, POLLIN, 0};
+  return poll(&answer, 1, 0) != 0;
+}
+
+Result<double> LoopingChild::finish() {
+  uint64_t taken = 0;
+  if (read(from_child_, &taken, sizeof taken) != sizeof taken) return Error{"the child that was measured ended early"};
+  return static_cast<double>(taken) / static_cast<double>(times_);
+}
+
+Result<uint64_t> offset_of(Stub stub) {
+  const auto address = reinterpret_cast<uintptr_t>(function_of(stub));
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t begin = 0, end = 0, offset = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) != 3) continue;
+    if (begin <= address && address < end) return address - begin + offset;
+  }
+  return Error{"the program does not find itself in /proc/self/maps"};
+}
+
+}  // namespace dvm::runtime
