@@ -7,7 +7,8 @@
 // braces), so a syntax error stays in its item; there the statement that has it is left out and the rest is read again
 // (recover.h). An item is parsed with ANTLR's fast SLL prediction and, if that fails, again with full LL, whose errors are
 // reported. ANTLR decides by automata that it makes as it goes; Matcher and Predictor walk them without its locks, and tokens and
-// the stream of them are our own (token.h, recover.h): its runtime took two thirds of the time of compiling. How deep rules may nest is limited (kMaxDepth): recursion here and in all later passes follows the depth of the tree.
+// the stream of them are our own (token.h, recover.h): its runtime took two thirds of the time of compiling. How deep rules may
+// nest is limited (kMaxDepth): recursion here and in all later passes follows the depth of the tree.
 
 #include <set>
 #include <string>
