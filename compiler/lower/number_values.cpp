@@ -185,6 +185,7 @@ class Numbering {
   void compare(Step& s) {
     codes_.reset();
     if (s.op == Opcode::scmp) return compare_strings(s);
+    if (compare_unwrapped(s) || compare_with_itself(s)) return keep(s);
     if (!asks_for_order_with_sign()) compare_masked(s);
     const auto left = constant(s.reads[0]), right = s.op == Opcode::tst ? 0 : constant(s.reads[1]);
     if (left && right) codes_ = {*left, *right};
@@ -204,6 +205,48 @@ class Numbering {
   bool asks_for_zero() const { return asked() == Opcode::be || asked() == Opcode::bne; }
   bool asks_for_order_with_sign() const {
     return asked() == Opcode::bl || asked() == Opcode::ble || asked() == Opcode::bg || asked() == Opcode::bge;
+  }
+
+  // v + c, and whether it was wrapped to an int or to 32 bits without sign.
+  struct Wrapped {
+    Register of = 0;
+    uint64_t addend = 0;
+    bool is_signed = false;
+  };
+  std::optional<Wrapped> wrapped_sum(Register r) const {
+    if (r == 0 || counts_.reads[r] != 1) return std::nullopt;
+    const Step& outer = made_[r].step;
+    const bool is_signed = outer.op == Opcode::sra && constant(outer.reads[1]) == 32;
+    if (!is_signed && (outer.op != Opcode::and_ || constant(outer.reads[1]) != kLow32)) return std::nullopt;
+    const Step& up = made_[outer.reads[0]].step;
+    if (is_signed && (up.op != Opcode::sll || constant(up.reads[1]) != 32)) return std::nullopt;
+    const Step& sum = is_signed ? made_[up.reads[0]].step : up;
+    const auto addend = sum.op == Opcode::add || sum.op == Opcode::sub ? constant(sum.reads[1]) : std::nullopt;
+    if (!addend || !is_settled(sum.reads[0])) return std::nullopt;
+    if (!ranges_[sum.reads[0]].is_within(Range::of_bits(32, is_signed))) return std::nullopt;
+    return Wrapped{sum.reads[0], sum.op == Opcode::add ? *addend : 0 - *addend, is_signed};
+  }
+
+  // A wrapped sum against a constant needs no wrapping where the constants can be chosen to the same effect.
+  bool compare_unwrapped(Step& s) {
+    const auto sum = wrapped_sum(s.reads[0]);
+    const auto right = constant(s.reads[1]);
+    const auto plain = sum && right ? unwrap(asked(), sum->addend, *right, sum->is_signed) : std::nullopt;
+    if (!plain) return false;
+    const Register left = plain->added == 0 ? sum->of : new_value(Opcode::add, sum->of, new_constant(plain->added));
+    s.op = Opcode::cmp, s.reads = {left, plain->against == 0 ? 0 : new_constant(plain->against)};
+    return true;
+  }
+
+  // v + c < v, of int and for c > 0, says that the sum has wrapped: the largest int less c is below v.
+  bool compare_with_itself(Step& s) {
+    const auto sum = wrapped_sum(s.reads[0]);
+    if (!sum || !sum->is_signed || sum->of != s.reads[1] || !asks_for_order_with_sign()) return false;
+    constexpr uint64_t kMost = kLow32 >> 1;
+    if (sum->addend == 0 || sum->addend > kMost) return false;
+    const bool has_edge = asked() == Opcode::bl || asked() == Opcode::bge;
+    s.reads[0] = new_constant(kMost - sum->addend + (has_edge ? 0 : 1));
+    return true;
   }
 
   // Two 32-bit values without sign compare as they do when their highest bit is repeated above.
@@ -300,10 +343,14 @@ class Numbering {
     keep(s);
   }
 
-  Register new_constant(uint64_t value) {
-    Step s{.op = Opcode::setx, .writes = code_.registers++, .value = value};
+  Register new_constant(uint64_t value) { return new_value({.op = Opcode::setx, .value = value}); }
+  Register new_value(Opcode op, Register left, Register right) { return new_value({.op = op, .reads = {left, right}}); }
+
+  Register new_value(Step s) {
+    s.writes = code_.registers++;
     same_.push_back(s.writes);
     counts_.writes.push_back(1);
+    counts_.reads.push_back(0);
     last_write_.push_back(at_);
     written_.push_back(false);
     made_.emplace_back();
@@ -341,6 +388,7 @@ class Numbering {
     if (keeps_left) return become_copy(s, s.reads[0]);
     if (right == 0 && (s.op == Opcode::mul || s.op == Opcode::and_)) return become_constant(s, 0);
     if (fits_mask(s, right)) return become_copy(s, s.reads[0]);
+    if (clear_complement(s, right)) return;
     if (s.op == Opcode::sra && skip_extension(s, right)) return;
     if (s.op == Opcode::sdiv) return divide_shifted(s, right);
     if (s.op == Opcode::sll && shift_product(s, right)) return;
@@ -351,6 +399,15 @@ class Numbering {
   bool fits_mask(const Step& s, uint64_t mask) const {
     return s.op == Opcode::and_ && (mask & (mask + 1)) == 0 &&
            ranges_[s.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)});
+  }
+
+  // ~v & 0xff is v ^ 0xff if v is no larger.
+  bool clear_complement(Step& s, uint64_t mask) const {
+    const Step& inner = made_[s.reads[0]].step;
+    if (s.reads[0] == 0 || s.op != Opcode::and_ || inner.op != Opcode::not_ || (mask & (mask + 1)) != 0) return false;
+    if (!is_settled(inner.reads[0]) || !ranges_[inner.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)})) return false;
+    s.op = Opcode::xor_, s.reads[0] = inner.reads[0];
+    return true;
   }
 
   // v << j >> k is v >> (k - j) if v has room above for j bits.
@@ -417,7 +474,7 @@ class Numbering {
 
   Range range_of(const Step& s) const {
     if (s.op == Opcode::setx) return Range::constant(s.value);
-    if (s.symbol) return of_type(s.symbol->type);
+    if (s.symbol) return of_variable(*s.symbol);
     if (is_memory_load(s)) return of_load(s.op);
     return of_operation(s.op, ranges_[s.reads[0]], ranges_[s.reads[1]]);
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "dvm/dif/variable.h"
+
 namespace dvm::compiler {
 
 using dif::Opcode;
@@ -96,6 +98,13 @@ Range of_type(const Type* type) {
   return t.is_bool ? Range{0, 1} : Range::of_bits(static_cast<unsigned>(t.size) * 8, t.is_signed);
 }
 
+// The ids of processes and threads are never negative.
+Range of_variable(const Symbol& v) {
+  const auto is = [&](dif::BuiltIn id) { return v.kind == SymbolKind::built_in && v.id == static_cast<unsigned>(id); };
+  const Range declared = of_type(v.type);
+  return is(dif::BuiltIn::pid) || is(dif::BuiltIn::tid) || is(dif::BuiltIn::ppid) ? Range{0, declared.high} : declared;
+}
+
 Range of_load(Opcode op) {
   struct Row {
     unsigned bits;
@@ -147,6 +156,22 @@ Range of_operation(Opcode op, const Range& left, const Range& right) {
     default:
       return kAll;
   }
+}
+
+// v and the constant are moved up until they are numbers from 0 to 2^32. Of the sum, what did not wrap is then below 2^32; with
+// 2^32 taken away it is, without sign, above all that did wrap. An order with sign is that without, 2^63 above.
+std::optional<Unwrapped> unwrap(Opcode branch, uint64_t addend, uint64_t constant, bool is_signed) {
+  constexpr uint64_t kWrap = uint64_t{1} << 32;
+  const uint64_t moved = is_signed ? kWrap / 2 : 0, limit = constant + moved, c = addend % kWrap;
+  if (limit >= kWrap) return std::nullopt;
+  if (branch == Opcode::be || branch == Opcode::bne) return Unwrapped{0, (limit - c) % kWrap - moved};
+  const Opcode less = is_signed ? Opcode::bl : Opcode::blu, not_less = is_signed ? Opcode::bge : Opcode::bgeu;
+  const Opcode more = is_signed ? Opcode::bg : Opcode::bgu, not_more = is_signed ? Opcode::ble : Opcode::bleu;
+  const bool asks_less = branch == less || branch == not_less;
+  if (!asks_less && branch != more && branch != not_more) return std::nullopt;
+  const bool all_wrapped_below = asks_less ? c <= limit : c <= limit + 1;  // what wrapped is below c
+  const uint64_t sign = is_signed ? uint64_t{1} << 63 : 0;
+  return Unwrapped{c + moved - kWrap + sign, (all_wrapped_below ? limit - kWrap : limit) + sign};
 }
 
 Range join(const Range& a, const Range& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 
+#include "compiler/types/symbols.h"
 #include "compiler/types/type.h"
 #include "dvm/dif/opcode.h"
 
@@ -22,11 +24,19 @@ struct Range {
 };
 
 Range of_type(const Type* type);
+Range of_variable(const Symbol& variable);
 // Of a load from memory.
 Range of_load(dif::Opcode op);
 // Of what an opcode makes of its operands; everything for what is not arithmetic.
 Range of_operation(dif::Opcode op, const Range& left, const Range& right);
 // What is in either.
 Range join(const Range& a, const Range& b);
+
+// v + addend, wrapped to 32 bits, stands against `constant` as, in 64 bits, v + `added` stands against `against`: by the branch
+// that asks, for a v that has 32 bits itself.
+struct Unwrapped {
+  uint64_t added = 0, against = 0;
+};
+std::optional<Unwrapped> unwrap(dif::Opcode branch, uint64_t addend, uint64_t constant, bool is_signed);
 
 }  // namespace dvm::compiler

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "compiler/lower/range.h"
 #include "compiler/sema/session.h"
 #include "tests/support/dtrace_length.h"
 #include "tests/unit/compiler/script.h"
@@ -177,6 +178,12 @@ constexpr Listing kListings[] = {
     {"int x;", "trace((x & 0xff) + 1 > 5);", 12, 11},
     {"int x;", "trace(x < 7u);", 8, 7},
     {"int x;", "trace(x * 3 > 7);", 10, 9},
+    {"int x;", "trace(x + 3 > 7);", 10, 9},
+    {"int x;", "trace(x + 3 == 7);", 10, 7},
+    {"int x;", "trace(x + 1 < x);", 10, 7},
+    {"uint32_t u;", "trace(u + 1 > 5);", 10, 9},
+    {"uint32_t u;", "trace(~u > 3);", 9, 9},
+    {"uint32_t u;", "trace(pid == u);", 8, 7},
     {"int x;", "trace(x ^^ arg0);", 10, 10},
     {"", "trace((short)arg0);", 5, 2},
     {"int i;", "x = (i = 4, i + 1);", 7, 5},
@@ -194,6 +201,69 @@ size_t dtrace_length(const compiler::CheckedClause& clause) {
 size_t length(const dif::EcbDesc& clause) {
   if (clause.predicate) return clause.predicate->difo.text.size();
   return clause.actions.back().args.back().difo.text.size();
+}
+
+// Whether the branch is taken after a comparison of these.
+bool is_taken(dif::Opcode branch, uint64_t l, uint64_t r) {
+  const auto left = static_cast<int64_t>(l), right = static_cast<int64_t>(r);
+  switch (branch) {
+    case dif::Opcode::be:
+      return l == r;
+    case dif::Opcode::bne:
+      return l != r;
+    case dif::Opcode::bl:
+      return left < right;
+    case dif::Opcode::ble:
+      return left <= right;
+    case dif::Opcode::bg:
+      return left > right;
+    case dif::Opcode::bge:
+      return left >= right;
+    case dif::Opcode::blu:
+      return l < r;
+    case dif::Opcode::bleu:
+      return l <= r;
+    case dif::Opcode::bgu:
+      return l > r;
+    default:
+      return l >= r;
+  }
+}
+
+// Numbers around 0 and the ends of 32 bits.
+constexpr uint32_t kEdges[] = {0,          1,          2,          5,          100,        0x7ffffffe, 0x7fffffff,
+                               0x80000000, 0x80000001, 0x80000005, 0xffffff00, 0xfffffffe, 0xffffffff};
+
+uint64_t extended(uint32_t v, bool is_signed) { return is_signed ? static_cast<uint64_t>(static_cast<int32_t>(v)) : v; }
+
+void expect_same_answer(dif::Opcode branch, uint32_t v, uint32_t addend, uint32_t limit, bool is_signed) {
+  const auto plain = compiler::unwrap(branch, addend, extended(limit, is_signed), is_signed);
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_EQ(is_taken(branch, extended(v, is_signed) + plain->added, plain->against),
+            is_taken(branch, extended(v + addend, is_signed), extended(limit, is_signed)))
+      << v << " + " << addend << " against " << limit << (is_signed ? " with sign" : "");
+}
+
+TEST(Optimize, ComparesWrappedSumsWithoutWrapping) {
+  using dif::Opcode;
+  for (const uint32_t v : kEdges)
+    for (const uint32_t addend : kEdges)
+      for (const uint32_t limit : kEdges) {
+        for (const Opcode branch : {Opcode::be, Opcode::bne, Opcode::bl, Opcode::ble, Opcode::bg, Opcode::bge})
+          expect_same_answer(branch, v, addend, limit, true);
+        for (const Opcode branch : {Opcode::be, Opcode::bne, Opcode::blu, Opcode::bleu, Opcode::bgu, Opcode::bgeu})
+          expect_same_answer(branch, v, addend, limit, false);
+      }
+}
+
+// What an int is compared with itself for: whether it overflows.
+TEST(Optimize, ComparesASumWithItself) {
+  for (const int addend : {1, 5, 0x7fffffff})
+    for (const uint32_t v : kEdges)
+      for (const char* op : {"<", "<=", ">", ">=", "==", "!="}) {
+        const std::string text = fmt::format("int x; BEGIN {{ x = (int){0}; trace((x + {1}) {2} x); }}", v, addend, op);
+        EXPECT_EQ(Script(text, true).values, Script(text, false).values) << text;
+      }
 }
 
 TEST(Optimize, CodeIsNoLongerThanDTraces) {
