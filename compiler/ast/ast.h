@@ -189,6 +189,7 @@ struct Translate : ExprOf<ExprKind::Translate> {
 
 // A copy as it was before sema, for what is checked at each of its uses (inlines).
 ExprPtr clone(const Expr& expr);
+ExprPtr copy(const ExprPtr& expr);  // of what may be null
 // Gives a copy the place where it is used: what it was copied from may lie in another file.
 void place_at(Expr& expr, Location where);
 

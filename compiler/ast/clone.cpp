@@ -3,6 +3,8 @@
 
 namespace dvm::compiler {
 
+ExprPtr copy(const ExprPtr& e) { return e ? clone(*e) : nullptr; }
+
 namespace {
 
 std::vector<ExprPtr> copy(const std::vector<ExprPtr>& list) {
@@ -10,8 +12,6 @@ std::vector<ExprPtr> copy(const std::vector<ExprPtr>& list) {
   for (const ExprPtr& e : list) copies.push_back(clone(*e));
   return copies;
 }
-ExprPtr copy(const ExprPtr& e) { return e ? clone(*e) : nullptr; }
-
 void fill(Integer& to, const Integer& e) {
   to.value = e.value, to.decimal = e.decimal, to.is_unsigned = e.is_unsigned, to.is_long = e.is_long;
   to.type = e.type, to.is_zero_constant = e.is_zero_constant;

@@ -23,8 +23,6 @@ bool names_args(const std::vector<Statement>& statements) {
   });
 }
 
-ExprPtr copy(const ExprPtr& e) { return e ? clone(*e) : nullptr; }
-
 std::vector<Statement> copy(const std::vector<Statement>& statements) {
   std::vector<Statement> copies;
   for (const Statement& s : statements)

@@ -10,8 +10,8 @@
 
 namespace dvm::compiler {
 
-// Takes the clause. One that does not name args, or has one description, stays as it is; args in the body of an inline is not
-// seen.
+// Takes the clause. One that does not name args, or has one description, stays as it is. Inlines and translators cannot name
+// args: they stand outside of clauses.
 std::vector<Clause> split_descriptions(Clause&& clause);
 
 }  // namespace dvm::compiler
