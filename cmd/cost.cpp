@@ -132,6 +132,12 @@ int run_calibrate(const CalibrateCommand& given) {
   return given.against.empty() ? 0 : check_calibration(*profile, given.against);
 }
 
+struct ValidateCommand {
+  std::vector<std::string> scripts;
+  std::string profile;
+  bool paper = false, quick = false, as_json = false;
+};
+
 int validate_paper(bool as_json) {
   Result<vm::Profile> profile = read_profile("pentium4-1700");
   if (!profile) return fail("{}", profile.error().message);
@@ -176,15 +182,54 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
+// Each script by itself, on made-up firings.
+Result<runtime::Validated> validate_script(const compiler::Source& source, const vm::Profile& profile,
+                                           const ValidateCommand& given) {
+  dif::Options options;
+  auto programs = compile_sources({source}, {}, {}, options);
+  if (programs.empty()) return Error{fmt::format("{} does not compile", source.name)};
+  runtime::ScriptMeterOptions meter;
+  if (given.quick) meter = {3, 2'000};
+  Result<runtime::Validated> result = runtime::validate_program(programs.front().program, profile, meter);
+  if (!result) return Error{fmt::format("{}: {}", source.name, result.error().message)};
+  return result;
+}
+
+int validate_scripts(const ValidateCommand& given) {
+  Result<vm::Profile> profile = read_profile(given.profile);
+  if (!profile) return fail("{}", profile.error().message);
+  std::vector<ValidatedScript> rows;
+  for (const std::string& path : given.scripts) {
+    Result<compiler::Source> source = read_file(path);
+    if (!source) return fail("{}", source.error().message);
+    Result<runtime::Validated> row = validate_script(*source, *profile, given);
+    if (!row) return fail("{}", row.error().message);
+    rows.push_back({path, std::move(*row)});
+  }
+  if (given.as_json)
+    print_validated_json(stdout, rows, *profile);
+  else
+    print_validated(stdout, rows, *profile);
+  return 0;
+}
+
+int validate(const ValidateCommand& given) {
+  if (given.paper) return validate_paper(given.as_json);
+  if (given.scripts.empty()) return fail("nothing to validate: give --paper, or scripts with --profile");
+  if (given.profile.empty()) return fail("--profile is needed: dvm cost calibrate -o FILE measures one of this machine");
+  return validate_scripts(given);
+}
+
 void add_validate(CLI::App& cost, Action& chosen) {
-  struct Given {
-    bool paper = false, as_json = false;
-  };
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<ValidateCommand>();
   CLI::App* command = cost.add_subcommand("validate", "Hold the model's predictions against measurements");
-  command->add_flag("--paper", given->paper, "The paper's experiments, by its own parameters")->required();
+  command->add_option("scripts", given->scripts, "Scripts with clauses for replay:::firing, run on made-up firings")
+      ->type_name("SCRIPT...");
+  command->add_option("--profile", given->profile, "Prices of this machine")->type_name("PROFILE");
+  command->add_flag("--paper", given->paper, "Instead: the paper's experiments, by its own parameters");
+  command->add_flag("--quick", given->quick, "Few and short samples: to try it, not to rely on");
   command->add_flag("--json", given->as_json, "Print it as JSON");
-  command->callback([given, &chosen] { chosen = [given] { return validate_paper(given->as_json); }; });
+  command->callback([given, &chosen] { chosen = [given] { return validate(*given); }; });
 }
 
 }  // namespace

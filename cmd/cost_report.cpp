@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cost/model.h"
@@ -158,6 +160,47 @@ void print_experiments_json(std::FILE* out, const std::vector<runtime::Experimen
                                    {"measured_percent", row.measured},
                                    {"published_measurement", row.experiment->published_measurement},
                                    {"error_percent", row.error()}});
+  print_json(out, json);
+}
+
+// The median and the worst of the errors, without their signs.
+std::pair<double, double> median_and_worst(const std::vector<ValidatedScript>& rows) {
+  std::vector<double> errors;
+  for (const ValidatedScript& row : rows) errors.push_back(std::abs(row.result.error()));
+  std::sort(errors.begin(), errors.end());
+  return errors.empty() ? std::pair(0.0, 0.0) : std::pair(errors[errors.size() / 2], errors.back());
+}
+
+void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {
+  fmt::print(out, "ns a firing on the probe side, by profile {} ({})\n\n", profile.name, profile.machine);
+  fmt::print(out, "{:<44}{:>12}{:>9}{:>12}{:>9}{:>9}\n", "SCRIPT", "PREDICTED", "+-", "MEASURED", "+-", "ERROR %");
+  std::set<std::string> missing;
+  for (const ValidatedScript& row : rows) {
+    const runtime::Validated& result = row.result;
+    fmt::print(out, "{:<44}{:>12.1f}{:>9.1f}{:>12.1f}{:>9.1f}{:>+9.1f}\n", row.script, result.predicted, result.predicted_spread,
+               result.measured, result.measured_spread, result.error());
+    missing.insert(result.missing.begin(), result.missing.end());
+  }
+  const auto [median, worst] = median_and_worst(rows);
+  fmt::print(out, "\n{} scripts: median error {:.1f} %, worst {:.1f} %\n", rows.size(), median, worst);
+  if (!missing.empty())
+    fmt::print(out, "without a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
+}
+
+void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {
+  Json json = {{"profile", json_of(profile)}};
+  json["scripts"] = Json::array();
+  for (const ValidatedScript& row : rows)
+    json["scripts"].push_back({{"script", row.script},
+                               {"predicted_ns", row.result.predicted},
+                               {"predicted_spread", row.result.predicted_spread},
+                               {"measured_ns", row.result.measured},
+                               {"measured_spread", row.result.measured_spread},
+                               {"error_percent", row.result.error()},
+                               {"missing", row.result.missing}});
+  const auto [median, worst] = median_and_worst(rows);
+  json["median_error_percent"] = median;
+  json["worst_error_percent"] = worst;
   print_json(out, json);
 }
 

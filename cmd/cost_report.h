@@ -8,6 +8,7 @@
 
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/validate.h"
 
 namespace dvm::cmd {
 
@@ -20,6 +21,13 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
 void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context);
 // A bar of stages for each clause's probe.
 std::string draw_prediction(const runtime::Prediction& prediction, const PredictionContext& context);
+
+struct ValidatedScript {
+  std::string script;
+  runtime::Validated result;
+};
+void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);
+void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);
 
 void print_experiments(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);
 void print_experiments_json(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);

@@ -14,5 +14,6 @@ dvm_library(calibrate
   cost/calibrate/live_meter.cpp
   cost/calibrate/looping_child.cpp
   cost/calibrate/script_cases.cpp
-  cost/calibrate/script_meter.cpp)
+  cost/calibrate/script_meter.cpp
+  cost/validate.cpp)
 target_link_libraries(dvm_calibrate PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)

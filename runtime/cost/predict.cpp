@@ -62,11 +62,16 @@ class Predicting {
   void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
-    made.cost = {clause.predicate.has_value(), clause.predicate ? options_.probability : 1, predicate_cost(prices_, clause),
+    made.cost = {clause.predicate.has_value(), clause.predicate ? probability_of(clause) : 1, predicate_cost(prices_, clause),
                  actions_cost(prices_, clause)};
     made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
     probe_of(description).clauses.push_back(std::move(made));
+  }
+
+  double probability_of(const dif::EcbDesc& clause) const {
+    const auto known = options_.probabilities.find(place_of(clause.position));
+    return known == options_.probabilities.end() ? options_.probability : known->second;
   }
 
   ProbePrediction& probe_of(const dif::ProbeDesc& description) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dvm/dif/program.h"
@@ -19,7 +20,9 @@ namespace dvm::runtime {
 
 struct PredictOptions {
   vm::Sizes sizes;
-  double probability = 0.5;             // that a predicate holds
+  double probability = 0.5;  // that a predicate holds
+  // Of single clauses, by their place, where it is known better.
+  std::map<std::tuple<std::string, unsigned, unsigned>, double> probabilities;
   std::map<std::string, double> rates;  // firings a second, by the description as text
   double wake_ups = 1;                  // of the consumer, a second
 };
@@ -47,6 +50,10 @@ struct Prediction {
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here
 };
+
+inline std::tuple<std::string, unsigned, unsigned> place_of(const dif::SourcePosition& position) {
+  return {position.file, position.line, position.column};
+}
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);

@@ -18,8 +18,6 @@ namespace {
 
 constexpr double kToSpread = 1.4826;
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
 // Everything is consumed when the run is over, so the two sides are timed apart.
 Status set_options(dif::Options& options) {
   for (const auto& [name, value] :
@@ -34,13 +32,6 @@ SyntheticFirings firings_of(uint64_t count) {
   firings.args = {1, 42, 0x1000};
   firings.execname = std::string(kExecnameBytes - 1, 'x');
   return firings;
-}
-
-std::string with_probe(std::string text) {
-  for (size_t at = 0; (at = text.find('P', at)) != std::string::npos; at += std::string_view(kCalibratedProbe).size())
-    if (const bool is_probe = at + 1 < text.size() && (text[at + 1] == '{' || text[at + 1] == '/'); is_probe)
-      text.replace(at, 1, kCalibratedProbe);
-  return text;
 }
 
 struct Pair {
@@ -81,18 +72,36 @@ Found difference(const std::vector<double>& with, const std::vector<double>& wit
 
 }  // namespace
 
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings) {
-  const File nowhere(std::fopen("/dev/null", "we"), std::fclose);
-  if (!nowhere) return Error{"failed to open /dev/null"};
+std::string with_probe(std::string text) {
+  for (size_t at = 0; (at = text.find('P', at)) != std::string::npos; at += std::string_view(kCalibratedProbe).size())
+    if (const bool is_probe = at + 1 < text.size() && (text[at + 1] == '{' || text[at + 1] == '/'); is_probe)
+      text.replace(at, 1, kCalibratedProbe);
+  return text;
+}
+
+MadeUpRun::MadeUpRun() : nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
+MadeUpRun::~MadeUpRun() = default;
+
+Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost) {
+  std::unique_ptr<MadeUpRun> run(new MadeUpRun);
+  if (!run->nowhere_) return Error{"failed to open /dev/null"};
   HandleConfig config;
-  config.out = config.err = nowhere.get();
+  config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
+  config.cost = cost;
   if (Status set = set_options(config.options); !set) return set.error();
-  Handle handle(config);
-  handle.add_instrument(make_synthetic_instrument(firings_of(firings)));
-  handle.catalog().add({.provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, 1000}});
+  run->handle_ = std::make_unique<Handle>(config);
+  run->handle_->add_instrument(make_synthetic_instrument(firings_of(firings)));
+  run->handle_->catalog().add({.provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, 1000}});
+  if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
+  return run;
+}
+
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings) {
+  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none);
+  if (!run) return run.error();
+  Handle& handle = (*run)->handle();
   std::vector<Refused> refused;
-  if (Status enabled = handle.enable(program); !enabled) return enabled.error();
   if (Status went = handle.go(refused); !went) return went.error();
   const auto count = static_cast<double>(firings);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -1,10 +1,13 @@
 #pragma once
 // Times programs on made-up firings, through all of the runtime: from the instrument to the buffers, and from there to the text.
 
+#include <cstdio>
 #include <functional>
+#include <memory>
 
 #include "common/result.h"
 #include "dvm/dif/program.h"
+#include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
@@ -18,6 +21,23 @@ struct ScriptMeterOptions {
   unsigned samples = 7;        // of each of the two scripts
   uint64_t firings = 100'000;  // a sample
 };
+
+class Handle;
+// A session that will run the program on so many made-up firings, not begun. Its output goes nowhere.
+class MadeUpRun {
+ public:
+  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost);
+  ~MadeUpRun();
+  Handle& handle() { return *handle_; }
+
+ private:
+  MadeUpRun();
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
+  std::unique_ptr<Handle> handle_;
+};
+
+// The text with the calibrated probe for each P before a body or a predicate.
+std::string with_probe(std::string text);
 
 // Nanoseconds a firing of the probe side and of the consumer. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {

@@ -106,10 +106,30 @@ class Calibrate(unittest.TestCase):
                 self.assertGreater(profile["prices"]["source"]["pid"]["trigger"]["m"], 0)
             else:
                 self.assertIn("was not measured", result.stderr)
+            scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").glob("*.d"))
+            result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rows = json.loads(result.stdout)["scripts"]
+            self.assertEqual([row["script"] for row in rows], scripts)
+            self.assertGreaterEqual(len(rows), 30)
+            for row in rows:
+                self.assertGreater(row["predicted_ns"], 0, row["script"])
+                self.assertGreater(row["measured_ns"], 0, row["script"])
+                self.assertFalse([name for name in row["missing"] if not name.startswith("consumer/")], row["script"])
             text = "replay:::firing /arg0 == 1/ { @[execname] = count(); trace(arg1); }"
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertFalse([row for row in json.loads(result.stdout)["missing"] if not row.startswith("consumer/")])
+
+    def test_what_cannot_be_validated(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for text, said in (("replay:::firing { trace(1 / arg9); }", "faults"), ("BEGIN { trace(1); }", "replay:::firing"),
+                               ("replay:::firing { trace(nothing); }", "does not compile")):
+                result = dvmtest.dvm("cost", "validate", *PENTIUM, "--quick", write(folder, "x.d", text))
+                self.assertEqual(result.returncode, 1, text)
+                self.assertIn(said, result.stderr)
+        self.assertIn("--profile is needed", dvmtest.dvm("cost", "validate", "x.d").stderr)
+        self.assertIn("nothing to validate", dvmtest.dvm("cost", "validate").stderr)
 
     def test_where_it_cannot_be_written(self):
         self.assertEqual(dvmtest.dvm("cost", "calibrate", "--quick", "-o", "/nowhere/p.json").returncode, 1)

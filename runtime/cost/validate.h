@@ -1,0 +1,24 @@
+#pragma once
+// A prediction held against a measurement: a program on made-up firings, which all clauses of the probe replay:::firing see. How
+// often its predicates hold is taken from a counted run; nothing else of the run goes into the prediction.
+
+#include <set>
+#include <string>
+
+#include "runtime/cost/calibrate/script_meter.h"
+
+namespace dvm::runtime {
+
+// Ns of a firing, on the probe side.
+struct Validated {
+  double predicted = 0, predicted_spread = 0;
+  double measured = 0, measured_spread = 0;
+  std::set<std::string> missing;  // rows that the profile does not price
+
+  // Of the prediction, in per cent of the measured cost.
+  double error() const { return measured > 0 ? 100 * (predicted - measured) / measured : 0; }
+};
+
+Result<Validated> validate_program(const dif::Program& program, const vm::Profile& profile, const ScriptMeterOptions& options);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,1 @@
+replay:::firing { seen[execname, arg1]++; }

@@ -1,0 +1,1 @@
+replay:::firing { @size["average"] = avg(arg1); }

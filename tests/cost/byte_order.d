@@ -1,0 +1,1 @@
+replay:::firing { @ = sum(ntohs(arg1) + htonl(arg0)); }

@@ -1,0 +1,1 @@
+replay:::firing { @ = avg(arg1 / 7 + arg1 % 5); }

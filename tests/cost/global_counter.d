@@ -1,0 +1,2 @@
+long calls;
+replay:::firing { calls++; }

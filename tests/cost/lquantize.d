@@ -1,0 +1,1 @@
+replay:::firing { @ = lquantize(arg1, 0, 100, 5); }

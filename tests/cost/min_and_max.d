@@ -1,0 +1,1 @@
+replay:::firing { @low = min(arg1); @high = max(arg1); }

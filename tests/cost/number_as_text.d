@@ -1,0 +1,1 @@
+replay:::firing { @[lltostr(arg1)] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing /execname == "bash"/ { @ = count(); }

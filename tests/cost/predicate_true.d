@@ -1,0 +1,1 @@
+replay:::firing /pid == 1000/ { @ = count(); }

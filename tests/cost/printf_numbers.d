@@ -1,0 +1,1 @@
+replay:::firing { printf("%d %d\n", arg0, arg1); }

@@ -1,0 +1,1 @@
+replay:::firing { printf("%s(%d) at %d\n", execname, pid, timestamp); }

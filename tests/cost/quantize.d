@@ -1,0 +1,1 @@
+replay:::firing { @[probefunc] = quantize(arg1); }

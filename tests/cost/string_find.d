@@ -1,0 +1,1 @@
+replay:::firing /strstr(execname, "xx") != NULL/ { @ = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { this->s = strjoin(execname, ":"); @[this->s] = count(); }

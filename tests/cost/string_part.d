@@ -1,0 +1,1 @@
+replay:::firing { @[substr(execname, 0, 4)] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { @[arg1 > 10 ? "big" : "small"] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { trace(pid); trace(arg0); trace(arg1); }

@@ -1,0 +1,2 @@
+replay:::firing { @a = count(); }
+replay:::firing { @b = sum(arg1); }
