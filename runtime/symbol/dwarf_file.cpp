@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kMostDies = 1 << 24;  // of one walk: damaged ones may lie inside each other
 constexpr size_t kMostNested = 64;       // candidates that are looked at more closely
 
+constexpr std::string_view kPartSuffix = ".dwo";  // of the sections of such a file
+
 std::string_view contents(Elf_Scn* section) {
   Elf_Data* data = elf_rawdata(section, nullptr);
   if (data == nullptr || data->d_buf == nullptr) return {};
@@ -27,7 +29,9 @@ std::string_view debug_name(Elf* elf, size_t names, const GElf_Shdr& header) {
   const char* text = elf_strptr(elf, names, header.sh_name);
   std::string_view name = text == nullptr ? "" : text;
   if (!name.starts_with(".debug_") && !name.starts_with(".zdebug_")) return "";
-  return name.substr(name.find('_') + 1);
+  name = name.substr(name.find('_') + 1);
+  if (name.ends_with(kPartSuffix)) name.remove_suffix(kPartSuffix.size());
+  return name;
 }
 
 // What libdw has read of the file, and decompressed.
@@ -178,6 +182,26 @@ std::optional<uint64_t> address_of(Dwarf_Die& die) {
   return address;
 }
 
+// The unit as a whole, in a .dwo file, of which the file itself has a sketch.
+std::optional<Dwarf_Die> whole_unit(Dwarf_Die& sketch) {
+  Dwarf_Die whole;
+  Dwarf_Half version = 0;
+  uint8_t type = 0;
+  if (dwarf_cu_info(sketch.cu, &version, &type, nullptr, &whole, nullptr, nullptr, nullptr) != 0) return std::nullopt;
+  if (type != DW_UT_skeleton || whole.addr == nullptr) return std::nullopt;
+  return do_texts_end(dwarf_getelf(dwarf_cu_getdwarf(whole.cu))) ? std::optional(whole) : std::nullopt;
+}
+
+// f(unit, whether there is only a sketch of it) until it says to stop.
+template <class F>
+void for_each_unit(Dwarf* dwarf, F&& f) {
+  Dwarf_CU* cu = nullptr;
+  uint8_t type = 0;
+  Dwarf_Die unit;
+  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &unit, nullptr) == 0)
+    if (!f(unit, type == DW_UT_skeleton)) return;
+}
+
 DieWalk::Next into_namespaces(Dwarf_Die& die) {
   const int tag = dwarf_tag(&die);
   return tag == DW_TAG_namespace || tag == DW_TAG_module ? DieWalk::Next::into : DieWalk::Next::over;
@@ -209,7 +233,8 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const std::string& path) {
 }
 
 bool DwarfFile::find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const {
-  return names_->find(name, tags, attribute, visit) && (!alternate_ || alternate_->find(name, tags, attribute, visit));
+  const auto find_in = [&](const DwarfNames& names) { return names.find(name, tags, attribute, visit); };
+  return find_in(*names_) && (!alternate_ || find_in(*alternate_)) && std::all_of(parts().begin(), parts().end(), find_in);
 }
 
 std::optional<Dwarf_Die> DwarfFile::find_type(dif::DescribedAs as, std::string_view name) const {
@@ -243,22 +268,44 @@ std::optional<DwarfFile::Enumerator> DwarfFile::find_enumerator(std::string_view
   return found;
 }
 
-bool DwarfFile::is_split() const {
-  Dwarf_CU* cu = nullptr;
-  uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, nullptr, nullptr) == 0)
-    if (type == DW_UT_skeleton) return true;
-  return false;
+const std::vector<DwarfNames>& DwarfFile::parts() const {
+  if (parts_) return *parts_;
+  parts_.emplace();
+  for_each_unit(dwarf_, [&](Dwarf_Die& unit, bool is_sketch) {
+    if (const std::optional<Dwarf_Die> whole = is_sketch ? whole_unit(unit) : std::nullopt) {
+      Dwarf* part = dwarf_cu_getdwarf(whole->cu);
+      parts_->emplace_back(part, sections_of(dwarf_getelf(part)), std::string_view());
+    }
+    return true;
+  });
+  return *parts_;
+}
+
+std::optional<std::string> DwarfFile::missing_part() const {
+  std::optional<std::string> missing;
+  for_each_unit(dwarf_, [&](Dwarf_Die& unit, bool is_sketch) {
+    if (!is_sketch || whole_unit(unit)) return true;
+    std::string_view name = text_of(unit, DW_AT_dwo_name);
+    if (name.empty()) name = text_of(unit, DW_AT_GNU_dwo_name);
+    missing = name;
+    return false;
+  });
+  return missing;
 }
 
 std::optional<Dwarf_Die> DwarfFile::unit_of(uint64_t address) const {
-  Dwarf_Die unit;
-  if (dwarf_addrdie(dwarf_, address, &unit) != nullptr) return unit;
-  // No .debug_aranges: the units say it themselves.
-  Dwarf_CU* cu = nullptr;
-  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, nullptr, &unit, nullptr) == 0)
-    if (dwarf_haspc(&unit, address) > 0) return unit;
-  return std::nullopt;
+  std::optional<Dwarf_Die> found;
+  Dwarf_Die listed;
+  if (dwarf_addrdie(dwarf_, address, &listed) != nullptr)
+    found = listed;
+  else  // no .debug_aranges: the units say it themselves
+    for_each_unit(dwarf_, [&](Dwarf_Die& unit, bool) {
+      if (dwarf_haspc(&unit, address) > 0) found = unit;
+      return !found;
+    });
+  if (!found) return std::nullopt;
+  const std::optional<Dwarf_Die> whole = whole_unit(*found);
+  return whole ? whole : found;
 }
 
 std::optional<Dwarf_Die> DwarfFile::find_function(uint64_t address) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/result.h"
 #include "dvm/dif/type_desc.h"
@@ -37,18 +38,20 @@ class DwarfFile {
     Dwarf_Die enumeration, enumerator;
   };
   std::optional<Enumerator> find_enumerator(std::string_view name) const;
-  // Whether there are units whose descriptions lie in files of their own (.dwo, -gsplit-dwarf): those are not followed.
-  bool is_split() const;
+  // The name of a .dwo file (-gsplit-dwarf: the descriptions of a unit in a file of their own) that is not there.
+  std::optional<std::string> missing_part() const;
 
  private:
   DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf);
   bool find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const;
   std::optional<Dwarf_Die> unit_of(uint64_t address) const;
+  const std::vector<DwarfNames>& parts() const;
 
   std::unique_ptr<OpenElf> elf_;
   Dwarf* dwarf_;
   std::optional<DwarfNames> names_;
-  std::optional<DwarfNames> alternate_;  // of what dwz has put into a file that several share
+  std::optional<DwarfNames> alternate_;                   // of what dwz has put into a file that several share
+  mutable std::optional<std::vector<DwarfNames>> parts_;  // of the .dwo files: opened when something is looked for in them
 };
 
 }  // namespace dvm::runtime

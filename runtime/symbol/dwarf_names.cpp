@@ -51,7 +51,6 @@ class Offsets {
 struct Unit {
   bool in_types = false;
   size_t begin = 0, first_die = 0, end = 0;  // in its section
-  unsigned version = 0;
 };
 
 // Attributes of a fixed size that may stand before the name; nothing: its size is told by the data.
@@ -169,7 +168,7 @@ class Search {
     while (offset < size && dwarf_next_unit(dwarf_, offset, &next, &header, &version, &abbreviations, &address_size, &offset_size,
                                             in_types ? &signature : nullptr, in_types ? &type_offset : nullptr) == 0) {
       if (next <= offset || next > size || header >= next - offset) return true;
-      if (!search_unit({in_types, offset, offset + header, next, version}, offset_size)) return false;
+      if (!search_unit({in_types, offset, offset + header, next}, offset_size)) return false;
       offset = next;
     }
     return true;
@@ -177,8 +176,7 @@ class Search {
 
   bool search_unit(const Unit& unit, unsigned offset_size) {
     std::vector<size_t> places = places_in(unit);
-    const bool numbered = unit.version >= 5 && may_be_numbered();
-    if (places.empty() && !numbered) return true;
+    if (places.empty() && !may_be_numbered()) return true;
     Dwarf_Die first;
     if (die_at(unit, unit.first_die, first) == nullptr) return true;
     bool walk = false;

@@ -16,7 +16,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kNamedModules = 4;  // in a message
-constexpr const char* kSplit = "its debug information lies in .dwo files, which are not followed: build it without -gsplit-dwarf";
 
 using Data = std::vector<ElfData>::const_iterator;
 
@@ -65,12 +64,16 @@ const ElfObject* TargetTypes::elf_of(Module& module) {
   return module.elf.get();
 }
 
+Error TargetTypes::missing(const Module& module, std::string_view part) {
+  return Error{fmt::format("{}: its debug information lies in .dwo files, and {} is not there", module.object.name, part)};
+}
+
 Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_view pattern) {
   if (modules_.empty()) return Error{problem_};
   if (modules.empty()) return Error{fmt::format("the process has no module '{}'", pattern)};
   std::vector<std::string> with;
   for (Module* module : modules)
-    if (module->dwarf != nullptr && module->dwarf->is_split()) return Error{fmt::format("{}: {}", module->object.name, kSplit)};
+    if (const auto part = module->dwarf ? module->dwarf->missing_part() : std::nullopt) return missing(*module, *part);
   for (Module* module : modules)
     if (module->dwarf != nullptr) with.push_back(module->object.name);
   if (with.empty() && modules.size() == 1) return Error{modules.front()->problem};
@@ -154,7 +157,7 @@ Result<std::vector<dif::ArgumentDesc>> TargetTypes::arguments(std::string_view p
     if (dwarf == nullptr) return Error{module.problem};
     const std::optional<uint64_t> address = elf == nullptr ? std::nullopt : elf->address_of(offset);
     const std::optional<Dwarf_Die> function = address ? dwarf->find_function(*address) : std::nullopt;
-    if (!function && dwarf->is_split()) return Error{fmt::format("{}: {}", module.object.name, kSplit)};
+    if (const auto part = function ? std::nullopt : dwarf->missing_part()) return missing(module, *part);
     if (!function) return Error{fmt::format("{}: its debug information does not describe the function", module.object.name)};
     return arguments_of(*function, is_return, table_);
   }

@@ -55,6 +55,7 @@ class TargetTypes {
   const ElfObject* elf_of(Module& module);
   void add_type(Module& module, std::string_view name, uint64_t address, dif::DataDesc& data);
   Error not_found(const std::vector<Module*>& modules, std::string_view pattern);
+  static Error missing(const Module& module, std::string_view part);
 
   std::vector<Module> modules_;
   std::string problem_ = "there is no traced program to look in (-p PID or -c COMMAND names one)";

@@ -151,6 +151,18 @@ TEST_F(DwarfTest, SeparateAndCompressed) {
   EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));
 }
 
+TEST_F(DwarfTest, SplitIntoFilesOfUnits) {
+  for (const char* name : {"types_split4", "types_split5"}) {
+    SCOPED_TRACE(name);
+    open(name);
+    EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);
+    EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));
+    EXPECT_EQ(type_of_data("counter").name, "int");
+    EXPECT_EQ(type_of_data("static_node").size, 88U);
+    EXPECT_FALSE(file_->missing_part());
+  }
+}
+
 // As compilers write it: the seeds of the fuzzer are one source, by gcc for DWARF 2, 4 with type units, 5 and 5 compressed, by
 // clang for DWARF 5 (numbered strings and addresses), alone and with type units.
 TEST_F(DwarfTest, EveryVersionAndCompiler) {
@@ -164,20 +176,21 @@ TEST_F(DwarfTest, EveryVersionAndCompiler) {
     EXPECT_TRUE(file_->find_enumerator("BLUE"));
     EXPECT_EQ(arguments("visit").size(), 3U);
     EXPECT_EQ(type_of_data("data").name, "odd_t");
-    EXPECT_FALSE(file_->is_split());
+    EXPECT_FALSE(file_->missing_part());
   }
 }
 
-TEST_F(DwarfTest, SplitInformationIsNotFollowedAndSaysSo) {
+TEST_F(DwarfTest, SplitInformationThatIsMissingIsNamed) {
   for (const char* seed : {"split4", "split5"}) {
     const std::string path = std::string(DVM_SOURCE_DIR "/tests/fuzz/corpus/dwarf/") + seed;
     TargetTypes types;
     types.add({unmapped_program(path)});
     EXPECT_THAT(types.find_type("", DescribedAs::structure, "node").error().message,
-                testing::HasSubstr("which are not followed"));
+                testing::ContainsRegex("in .dwo files, and .*[.]dwo is not there"));
     auto elf = ElfObject::read(path);
     ASSERT_TRUE(elf && (*elf)->functions().size() == 1);
-    EXPECT_THAT(types.arguments(path, (*elf)->functions()[0].offset, false).error().message, testing::HasSubstr(".dwo files"));
+    EXPECT_THAT(types.arguments(path, (*elf)->functions()[0].offset, false).error().message,
+                testing::HasSubstr(".dwo is not there"));
   }
 }
 
