@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "runtime/symbol/dwarf_describe.h"
 #include "runtime/symbol/dwarf_file.h"
@@ -161,6 +162,15 @@ TEST_F(DwarfTest, SplitIntoFilesOfUnits) {
     EXPECT_EQ(type_of_data("static_node").size, 88U);
     EXPECT_FALSE(file_->missing_part());
   }
+}
+
+TEST_F(DwarfTest, SharedByDwz) {
+  if (access(program("types_dwz").c_str(), R_OK) != 0) GTEST_SKIP() << "dwz was not there when the tests were built";
+  open("types_dwz");
+  EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);
+  EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));
+  EXPECT_EQ(type_of_data("static_node").size, 88U);
+  EXPECT_TRUE(file_->find_type(DescribedAs::structure, "list"));
 }
 
 // As compilers write it: the seeds of the fuzzer are one source, by gcc for DWARF 2, 4 with type units, 5 and 5 compressed, by
