@@ -120,11 +120,11 @@ void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source>
                    [&](const Diagnostic& a, const Diagnostic& b) { return rank(a) < rank(b); });
 }
 
-// An argument of the command line that names a type does so as $1 too.
+// Arguments that name a type of several words, or of the traced program: the others the lexer knows.
 void add_argument_types(Session& session, TypeNames& type_names) {
   const std::vector<std::string>& arguments = session.options.arguments;
   for (size_t i = 1; i < arguments.size(); i++)
-    if (session.types.find(arguments[i])) type_names.insert(fmt::format("${}", i));
+    if (session.types.find(arguments[i])) type_names.add(fmt::format("${}", i));
 }
 
 std::vector<ArgumentDesc> describe(const std::vector<ProbeArgument>& arguments) {
@@ -151,7 +151,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   std::deque<Job> libraries, jobs;
   for (const Source& source : sources) jobs.emplace_back(source);
 
-  TypeNames type_names = standard_type_names();
+  TypeNames type_names(options.arguments);
   declare_built_ins(session);
   if (!compile_libraries(libraries, sources, type_names, session)) return result;
   session.symbols.set_version(session.options.version);

@@ -66,7 +66,7 @@ std::string print_ast(const Source& source, std::vector<Diagnostic>& diagnostics
   const SourceFile file(source);
   Diagnostics collector(diagnostics);
   collector.set_source(&file);
-  TypeNames type_names = standard_type_names();
+  TypeNames type_names;
   std::string text;
   run_on_large_stack([&] { text = print(parse(file, type_names, collector)); });
   return text;

@@ -2,14 +2,22 @@
 #include "compiler/parse/lexer.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "compiler/types/type_table.h"
 
 namespace dvm::compiler {
 
-TypeNames standard_type_names() {
-  const auto names = TypeTable::standard_names();
-  return {names.begin(), names.end()};
+TypeNames::TypeNames(std::span<const std::string> arguments) : arguments_(arguments) {
+  for (const auto& name : TypeTable::standard_names()) add(name);
+}
+
+bool TypeNames::contains(std::string_view word) const {
+  if (!word.starts_with('$')) return names_.contains(word);
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || number >= arguments_.size()) return false;
+  return names_.contains(word) || names_.contains(arguments_[number]);
 }
 
 namespace {
@@ -164,8 +172,7 @@ void Lexer::follow_typedef(const Token& t) {
   const size_t kind = t.type();
   if (kind == TYPEDEF) in_typedef_ = true;
   if (!in_typedef_ || depth_ > 0) return;
-  if ((kind == COMMA || kind == SEMI || kind == LBRACKET || kind == RPAREN) && !candidate_.empty())
-    type_names_.insert(candidate_);
+  if ((kind == COMMA || kind == SEMI || kind == LBRACKET || kind == RPAREN) && !candidate_.empty()) type_names_.add(candidate_);
   candidate_ = kind == IDENTIFIER ? t.text() : std::string_view();
   if (kind == SEMI) in_typedef_ = false;
 }

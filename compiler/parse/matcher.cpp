@@ -36,9 +36,7 @@ Matcher::Match Matcher::match(std::string_view text, size_t at, size_t mode) {
   }
 }
 
-Matcher::Id Matcher::start(size_t mode) {
-  return starts_[mode] != kUnknown ? starts_[mode] : starts_[mode] = make_start(mode);
-}
+Matcher::Id Matcher::start(size_t mode) { return starts_[mode] != kUnknown ? starts_[mode] : starts_[mode] = make_start(mode); }
 
 Matcher::Id Matcher::make_start(size_t mode) {
   antlr4::dfa::DFA& dfa = _decisionToDFA[mode];

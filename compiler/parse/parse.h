@@ -11,7 +11,9 @@
 // nest is limited (kMaxDepth): recursion here and in all later passes follows the depth of the tree.
 
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ast/ast.h"
@@ -20,8 +22,17 @@
 namespace dvm::compiler {
 
 // Names of types: what stands where decides how D is read. Those of one file hold in the next.
-using TypeNames = std::set<std::string, std::less<>>;
-TypeNames standard_type_names();
+class TypeNames {
+ public:
+  // The standard ones. Arguments of the command line that name a type do so as $1 too.
+  explicit TypeNames(std::span<const std::string> arguments = {});
+  void add(std::string_view name) { names_.emplace(name); }
+  bool contains(std::string_view word) const;
+
+ private:
+  std::set<std::string, std::less<>> names_;
+  std::span<const std::string> arguments_;
+};
 
 // The AST of everything that could be parsed; the rest is diagnosed.
 Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);

@@ -167,6 +167,14 @@ TEST(Compile, AnArgumentMayNameAType) {
   EXPECT_EQ(result.programs[0].program.clauses[0].actions[1].args[0].difo.result.name, "uint32_t");
 }
 
+TEST(Compile, AnArgumentNamesATypedefOfTheScript) {
+  CompileOptions options;
+  options.arguments = {"x.d", "pair_t"};
+  const std::string text =
+      "typedef struct pair { int a, b; } pair_t; $1 p; BEGIN /sizeof ($1) == 8/ { trace((($1 *)arg0)->b + p.a); }";
+  EXPECT_TRUE(compile_one(text, options).diagnostics.empty());
+}
+
 TEST(Compile, TellsHowStableAProgramIs) {
   const Source source{
       "x.d", "#pragma D attributes Unstable/Evolving/ISA shaky\ninline int shaky = 1;\npid1:::entry { trace(shaky); }", false};
