@@ -2,15 +2,19 @@
 //
 //   uprobe/firing/count    @ = count()                  (the record holds the probe id)
 //   uprobe/firing/string   @[copyinstr(arg0)] = count() (and the string)
+//   syscall/firing/count   @ = count() of one system call in that process
 //
-// A child calls a function whose first instruction is a push, in a tight loop: once untraced, then traced by each. Added cost is
-// the difference. Prints medians with quartiles over the rounds, and the ratio. usage: firing_cost [ROUNDS [CALLS]]
+// A child calls a function whose first instruction is a push, or makes a system call, in a tight loop: once untraced, then traced
+// by each. Added cost is the difference. Prints medians with quartiles over the rounds, and the ratio. usage: firing_cost [ROUNDS
+// [CALLS]]
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,6 +60,13 @@ void run_on(int cpu) {
   std::exit(1);
 }
 
+enum class What : long { function, system_call };
+
+struct Order {
+  long calls;
+  What what;
+};
+
 // The traced process: runs so many calls when told, and says how long they took.
 class Workload {
  public:
@@ -74,9 +85,10 @@ class Workload {
   pid_t pid() const { return pid_; }
 
   // Nanoseconds for the calls.
-  long run(long calls) {
+  long run(long calls, What what) {
     long took = 0;
-    if (write(to_, &calls, sizeof calls) != sizeof calls || read(from_, &took, sizeof took) != sizeof took)
+    const Order order{calls, what};
+    if (write(to_, &order, sizeof order) != sizeof order || read(from_, &took, sizeof took) != sizeof took)
       fail("the child died");
     return took;
   }
@@ -84,9 +96,13 @@ class Workload {
  private:
   [[noreturn]] static void serve(int from, int to) {
     run_on(0);
-    for (long calls; read(from, &calls, sizeof calls) == sizeof calls;) {
+    for (Order order; read(from, &order, sizeof order) == sizeof order;) {
       const long start = now();
-      for (long i = 0; i < calls; i++) bench_hot("a string of usual size");
+      if (order.what == What::function) {
+        for (long i = 0; i < order.calls; i++) bench_hot("a string of usual size");
+      } else {
+        for (long i = 0; i < order.calls; i++) syscall(SYS_getppid);
+      }
       const long took = now() - start;
       if (write(to, &took, sizeof took) != sizeof took) break;
     }
@@ -96,6 +112,8 @@ class Workload {
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1;
 };
+
+using Site = decltype(Probe::site);
 
 class Count final : public EventSink {
  public:
@@ -109,11 +127,11 @@ class Count final : public EventSink {
 // Our instrument on the workload, polled every millisecond by a thread, as dvm does.
 class OurTracer {
  public:
-  OurTracer(pid_t pid, uint64_t offset, const CaptureNeeds& needs) : instrument_(make_uprobe_instrument()) {
+  OurTracer(pid_t pid, const Site& site, const CaptureNeeds& needs) : instrument_(make_uprobe_instrument()) {
     probe_.id = 4;
-    probe_.site = UprobeSite{fmt::format("/proc/{}/exe", pid), offset, false, pid};
+    probe_.site = site;
     std::vector<Refused> refused;
-    const dvm::Status status = instrument_->enable(std::array{EnabledProbe{&probe_, needs}}, refused);
+    const dvm::Status status = instrument_->enable(std::array{EnabledProbe{&probe_, needs, {{pid}, {}}}}, refused);
     if (!status) fail(status.error().message);
     poller_ = std::thread([this] { poll(); });
   }
@@ -149,14 +167,15 @@ class OurTracer {
 // bpftrace on the workload, until the end of the object.
 class Bpftrace {
  public:
-  Bpftrace(pid_t pid, const std::string& file, const std::string& action) {
+  Bpftrace(pid_t pid, const std::string& program) {
     int out[2];
     if (pipe2(out, O_CLOEXEC) != 0) fail("no pipe");
-    const std::string program = fmt::format("uprobe:{}:bench_hot {{ {} }}", file, action), target = std::to_string(pid);
+    const std::string target = std::to_string(pid);
     pid_ = fork();
     if (pid_ == 0) {
       dup2(out[1], 1);
       dup2(open("/dev/null", O_WRONLY), 2);  // it complains about limits and files that do not matter here
+      show_tracepoints();
       execlp("bpftrace", "bpftrace", "-p", target.c_str(), "-e", program.c_str(), nullptr);
       _exit(127);
     }
@@ -171,6 +190,13 @@ class Bpftrace {
   }
 
  private:
+  // Where nothing is mounted, for it alone.
+  static void show_tracepoints() {
+    if (access("/sys/kernel/tracing/events", F_OK) == 0 || unshare(CLONE_NEWNS) != 0) return;
+    mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, nullptr);
+  }
+
   void wait_until_attached() {
     char text[256];
     const ssize_t got = read(from_, text, sizeof text);
@@ -194,7 +220,9 @@ Spread spread(std::vector<double> values) {
 
 struct Case {
   std::string name;
-  std::string action;  // bpftrace's
+  What what = What::function;
+  Site site;
+  std::string program;  // bpftrace's
   CaptureNeeds needs;
   std::vector<double> ours, theirs, ratios;
   uint64_t events = 0, expected = 0, strings = 0, drops = 0;
@@ -202,25 +230,25 @@ struct Case {
 
 // Nanoseconds a call: the median of several runs, so that a moment without the CPU does not count.
 constexpr int kRuns = 5;
-double per_call(Workload& workload, long calls) {
+double per_call(Workload& workload, long calls, What what) {
   std::vector<double> times;
-  for (int i = 0; i < kRuns; i++) times.push_back(static_cast<double>(workload.run(calls)) / static_cast<double>(calls));
+  for (int i = 0; i < kRuns; i++) times.push_back(static_cast<double>(workload.run(calls, what)) / static_cast<double>(calls));
   return spread(std::move(times)).median;
 }
 
-void run_round(Workload& workload, const std::string& file, uint64_t offset, long calls, Case& one) {
-  const double plain = per_call(workload, calls);
+void run_round(Workload& workload, long calls, Case& one) {
+  const double plain = per_call(workload, calls, one.what);
   {
-    OurTracer tracer(workload.pid(), offset, one.needs);
-    one.ours.push_back(per_call(workload, calls) - plain);
+    OurTracer tracer(workload.pid(), one.site, one.needs);
+    one.ours.push_back(per_call(workload, calls, one.what) - plain);
     const Count& count = tracer.finish();
     one.events += count.events;
     one.strings += count.strings;
     one.drops += tracer.drops();
     one.expected += static_cast<uint64_t>(kRuns * calls);
   }
-  Bpftrace tracer(workload.pid(), file, one.action);
-  one.theirs.push_back(per_call(workload, calls) - plain);
+  Bpftrace tracer(workload.pid(), one.program);
+  one.theirs.push_back(per_call(workload, calls, one.what) - plain);
   one.ratios.push_back(one.ours.back() / one.theirs.back());
 }
 
@@ -232,10 +260,10 @@ void print(const Case& one) {
   if (!one.needs.memory.empty() && one.strings != one.events) fail(fmt::format("{} strings missed", one.events - one.strings));
 }
 
-void sustain(Workload& workload, uint64_t offset, Case& one) {
+void sustain(Workload& workload, Case& one) {
   constexpr long kCalls = 5'000'000;
-  OurTracer tracer(workload.pid(), offset, one.needs);
-  const double seconds = static_cast<double>(workload.run(kCalls)) / kNanoseconds;
+  OurTracer tracer(workload.pid(), one.site, one.needs);
+  const double seconds = static_cast<double>(workload.run(kCalls, one.what)) / kNanoseconds;
   const Count& count = tracer.finish();
   fmt::print("{:22} {:6.2f} M events/s for {:.1f} s, {} of {} events, {} drops\n", one.name + "/rate",
              static_cast<double>(kCalls) / seconds / 1e6, seconds, count.events, kCalls, tracer.drops());
@@ -261,17 +289,22 @@ int main(int argc, char** argv) {
   Workload workload;
   run_on(1);
 
-  std::array<Case, 2> cases;
+  std::array<Case, 3> cases;
   cases[0].name = "uprobe/firing/count";
-  cases[0].action = "@ = count();";
+  cases[0].program = fmt::format("uprobe:{}:bench_hot {{ @ = count(); }}", path);
   cases[1].name = "uprobe/firing/string";
-  cases[1].action = "@[str(arg0)] = count();";
+  cases[1].program = fmt::format("uprobe:{}:bench_hot {{ @[str(arg0)] = count(); }}", path);
   cases[1].needs.args = 1;
   cases[1].needs.memory = {{0, true, 0, 256}};
+  cases[0].site = cases[1].site = UprobeSite{fmt::format("/proc/{}/exe", workload.pid()), offset, false, workload.pid()};
+  cases[2].name = "syscall/firing/count";
+  cases[2].what = What::system_call;
+  cases[2].program = fmt::format("tracepoint:syscalls:sys_enter_getppid /pid == {}/ {{ @ = count(); }}", workload.pid());
+  cases[2].site = TracepointSite{{KernelEvent{"sys_enter", {SYS_getppid}}}};
   for (int round = 0; round < rounds; round++)
-    for (Case& one : cases) run_round(workload, path, offset, calls, one);
+    for (Case& one : cases) run_round(workload, calls, one);
 
   fmt::print("{:22} {:>20} {:>20} {:>18}\n", "added ns a firing", "dvm", "bpftrace", "ratio");
   for (const Case& one : cases) print(one);
-  for (Case& one : cases) sustain(workload, offset, one);
+  for (Case& one : cases) sustain(workload, one);
 }
