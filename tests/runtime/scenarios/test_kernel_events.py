@@ -1,0 +1,114 @@
+"""System calls, the scheduler and processes, on programs of the system that nobody here wrote: cat, sh, find."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import dvm, numbers
+
+
+class SystemCalls(dvmtest.PrivilegedTest):
+    def run_script(self, script, command, *options):
+        result = dvm("run", "-q", *options, "-n", script, "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_what_cat_reads_is_what_it_writes(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"x" * 300_000)
+            file.flush()
+            script = """
+                syscall::openat:entry /pid == $target/ { self->is_it = copyinstr(arg1) == "%s"; }
+                syscall::openat:return /pid == $target && self->is_it/ { file = (int)arg0; self->is_it = 0; }
+                syscall::read:entry /pid == $target && file != 0 && arg0 == file/ { self->reads = 1; }
+                syscall::read:return /self->reads/ { @["read"] = sum(arg0); self->reads = 0; }
+                syscall::write:entry /pid == $target && arg0 == 1/ { self->writes = 1; }
+                syscall::write:return /self->writes/ { @["wrote"] = sum(arg0); self->writes = 0; }
+                END { printa("%%s %%@d\\n", @); }"""
+            result = dvm("run", "-q", "-o", "/dev/stderr", "-n", script % file.name, "-c", f"cat {file.name}")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("read 300000\n", result.stderr)
+            self.assertIn("wrote 300000\n", result.stderr)
+
+    def test_find_looks_into_each_folder_once(self):
+        with tempfile.TemporaryDirectory() as top:
+            for name in ("a", "a/b", "a/b/c", "d"):
+                os.mkdir(os.path.join(top, name))
+            script = "syscall::getdents64:return /pid == $target && arg0 == 0/ { @ = count(); } END { printa(\"%@d\\n\", @); }"
+            output = self.run_script(script, f"find {top} -type f")
+            self.assertEqual(numbers(output), [5])
+
+    def test_times_are_sums_of_calls(self):
+        script = """
+            syscall:::entry /pid == $target/ { self->began = timestamp; self->used = vtimestamp; @calls = count(); }
+            syscall:::return /pid == $target && self->began/ {
+              @returns = count(); @back = sum(timestamp <= self->began || vtimestamp < self->used); self->began = 0; }
+            END { printa("%@d ", @calls); printa("%@d ", @returns); printa("%@d\\n", @back); }"""
+        calls, returns, back = numbers(self.run_script(script, "find /usr/bin -maxdepth 1 -name nosuch"))
+        self.assertGreater(calls, 10)
+        self.assertEqual(returns, calls - 1)  # exit_group() does not return
+        self.assertEqual(back, 0)
+
+    def test_shell_runs_what_it_is_told(self):
+        script = """
+            proc:::create /pid == $target/ { mine[args[0]->pr_pid] = 1; @["create"] = count(); }
+            proc:::exec /mine[pid]/ { @[stringof(args[0])] = count(); }
+            proc:::exec-success /mine[pid]/ { @[execname] = count(); }
+            proc:::exit /mine[pid]/ { @[args[0] == CLD_EXITED ? "exited" : "killed"] = count(); }
+            END { printa("%s %@d\\n", @); }"""
+        output = self.run_script(script, "/bin/sh -c '/bin/true; /bin/cat /dev/null; /bin/true; :'")
+        self.assertEqual(sorted(output.split("\n")[:-1]),
+                         ["", "/bin/cat 1", "/bin/true 2", "cat 1", "create 3", "exited 3", "true 2"])
+
+    def test_time_on_the_cpu_is_less_than_all_the_time(self):
+        script = """
+            BEGIN { began = timestamp; }
+            sched:::on-cpu /pid == $target/ { self->on = timestamp; }
+            sched:::off-cpu /pid == $target && self->on/ { on += timestamp - self->on; off++; self->on = 0; }
+            END { printf("%d %d\\n", off > 0 && on > 0, on < timestamp - began); }"""
+        output = self.run_script(script, "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.1'")
+        self.assertEqual(numbers(output), [1, 1])
+
+    def test_calls_of_others_do_not_fire(self):
+        other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        try:
+            script = "syscall:::entry /pid == $1/ { @ = count(); } END { printa(\"%@d\\n\", @); }"
+            result = dvm("run", "-q", "-n", script, "-c", "cat /dev/null", str(other.pid))
+            self.assertEqual((result.returncode, result.stdout.strip()), (0, ""), result.stderr)
+        finally:
+            other.stdin.close()
+            other.wait(30)
+
+    def test_events_are_recorded_and_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "calls.dvm")
+            record = dvm("record", "-q", "-o", file, "-n", "syscall::openat: /pid == $target/ { trace(errno); }", "-c",
+                         "cat /nonexistent")
+            self.assertEqual(record.returncode, 0, record.stderr)
+            replay = dvm("replay", "-q", file, "-n", "syscall::openat:return /errno == ENOENT/ { found = (int)arg1; exit(0); } "
+                         "END { printf(\"%d\\n\", found); }")
+            self.assertEqual(replay.stdout.split(), ["-1"], replay.stderr)
+
+
+class Harm(dvmtest.PrivilegedTest):
+    def test_nothing_is_left_when_dvm_is_killed(self):
+        """The program goes on, and its system calls do what they did."""
+        target = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3):
+            tracer = subprocess.Popen([dvmtest.DVM, "run", "-n", "BEGIN { printf(\"on\\n\"); } syscall:::, sched::: { @ = count(); }",
+                                       "-p", str(target.pid), "-x", "switchrate=1ms"], stdout=subprocess.PIPE, text=True,
+                                      env=dvmtest.ENV)
+            while "on" not in tracer.stdout.readline():
+                self.assertIsNone(tracer.poll())
+            tracer.send_signal(signal.SIGKILL)
+            tracer.wait(30)
+            tracer.stdout.close()
+        output, _ = target.communicate("a line\n", timeout=30)
+        self.assertEqual(output, "a line\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
