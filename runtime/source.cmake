@@ -4,7 +4,7 @@ target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
 target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
 
 target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/capture_needs.cpp instrument/own_firing.cpp
-  instrument/timer.cpp instrument/wanted_pids.cpp)
+  instrument/timer.cpp instrument/wanted_processes.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)

@@ -15,13 +15,14 @@
 #include "dvm/vm/host.h"
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/instrument/wanted_processes.h"
 
 namespace dvm::runtime {
 
 struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
-  std::vector<int32_t> pids{};  // all its clauses are false in other processes; empty: not known
+  WantedProcesses wanted{};  // all its clauses are false in others
 };
 
 // Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink

@@ -1,10 +1,13 @@
-// Walks the ways through a predicate. Tested by tests/unit/instrument/wanted_pids_test.cpp.
-#include "runtime/instrument/wanted_pids.h"
+// Walks the ways through a predicate. Tested by tests/unit/instrument/wanted_processes_test.cpp.
+#include "runtime/instrument/wanted_processes.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include "dvm/dif/register.h"
 #include "dvm/dif/variable.h"
@@ -16,36 +19,28 @@ using dif::Instruction;
 using dif::Opcode;
 
 constexpr unsigned kMostWays = 256;
-constexpr size_t kMostPids = 64;
+constexpr size_t kMostProcesses = 64;
+constexpr size_t kMostName = 15;  // characters that the kernel keeps of a name
 
 struct Value {
-  enum class Kind : uint8_t { unknown, constant, pid };
+  enum class Kind : uint8_t { unknown, constant, pid, text, name };
   Kind kind = Kind::unknown;
-  uint64_t number = 0;
+  uint64_t number = 0;  // a constant, or where in the string table a text is
 };
+
+using Process = std::variant<int32_t, std::string>;
 
 // Where one way has come to, and what is known there.
 struct Way {
   size_t pc = 0;
   std::array<Value, dif::kRegisters> registers{};
-  Value left, right;           // that were compared last
-  std::optional<int32_t> pid;  // it must be this one
+  Value left, right;               // that were compared last
+  std::optional<Process> process;  // that it must be
 
   Way() { registers[0] = {Value::Kind::constant, 0}; }
   Value get(unsigned r) const { return r < registers.size() ? registers[r] : Value{}; }
   void set(unsigned r, Value value) {
     if (r != 0 && r < registers.size()) registers[r] = value;
-  }
-  // The process that the last comparison was with, if it was with one.
-  std::optional<int32_t> compared() const {
-    if (left.kind == Value::Kind::constant && right.kind == Value::Kind::pid) return as_pid(left);
-    return left.kind == Value::Kind::pid && right.kind == Value::Kind::constant ? as_pid(right) : std::nullopt;
-  }
-
- private:
-  static std::optional<int32_t> as_pid(const Value& value) {
-    if (value.number > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    return static_cast<int32_t>(value.number);
   }
 };
 
@@ -60,7 +55,7 @@ class Walk {
  public:
   explicit Walk(const dif::Difo& difo) : difo_(difo) {}
 
-  std::vector<int32_t> pids() {
+  std::set<Process> processes() {
     ways_.push_back({});
     for (unsigned count = 0; !ways_.empty(); count++) {
       if (count == kMostWays) return {};
@@ -68,7 +63,7 @@ class Walk {
       ways_.pop_back();
       if (!go(way)) return {};
     }
-    return {found_.begin(), found_.end()};
+    return found_;
   }
 
  private:
@@ -78,20 +73,28 @@ class Walk {
       const Instruction in = difo_.text[way.pc];
       if (in.number() == 0 || in.number() > dif::kOpcodeCount) return false;
       if (dif::info(in.opcode()).format == dif::Format::branch) return branch(way, in);
-      if (!way.pid && !cannot_fault(in.opcode())) return false;
+      if (!way.process && !cannot_fault(in.opcode()) && !compares_name(way, in)) return false;
       if (in.opcode() == Opcode::ret) return end(way, way.get(in.rd()));
       step(way, in);
     }
     return false;
   }
 
+  static bool compares_name(const Way& way, Instruction in) {
+    const auto has_name = [](const Value& a, const Value& b) {
+      return a.kind == Value::Kind::name && b.kind == Value::Kind::text;
+    };
+    const Value left = way.get(in.r1()), right = way.get(in.r2());
+    return in.opcode() == Opcode::scmp && (has_name(left, right) || has_name(right, left));
+  }
+
   void step(Way& way, Instruction in) const {
     switch (in.opcode()) {
       case Opcode::cmp:
+      case Opcode::scmp:
         way.left = way.get(in.r1()), way.right = way.get(in.r2());
         return;
       case Opcode::tst:
-      case Opcode::scmp:
         way.left = way.right = {};
         return;
       case Opcode::mov:
@@ -99,52 +102,89 @@ class Walk {
       case Opcode::setx:
         return way.set(in.rd(),
                        in.index() < difo_.integers.size() ? Value{Value::Kind::constant, difo_.integers[in.index()]} : Value{});
+      case Opcode::sets:
+        return way.set(in.rd(), {Value::Kind::text, in.index()});
       case Opcode::ldgs:
-        return way.set(in.rd(), in.index() == static_cast<unsigned>(dif::BuiltIn::pid) ? Value{Value::Kind::pid} : Value{});
+        return way.set(in.rd(), built_in(in.index()));
       default:
         return way.set(in.rd(), {});
     }
   }
 
+  static Value built_in(unsigned id) {
+    if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {Value::Kind::pid};
+    return id == static_cast<unsigned>(dif::BuiltIn::execname) ? Value{Value::Kind::name} : Value{};
+  }
+
+  // The process that the last comparison was with, if it was with one.
+  std::optional<Process> compared(const Way& way) const {
+    for (const auto& [what, with] : {std::pair(way.left, way.right), {way.right, way.left}}) {
+      if (what.kind == Value::Kind::pid && with.kind == Value::Kind::constant) return as_pid(with.number);
+      if (what.kind == Value::Kind::name && with.kind == Value::Kind::text) return as_name(with.number);
+    }
+    return std::nullopt;
+  }
+  static std::optional<Process> as_pid(uint64_t number) {
+    if (number > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    return static_cast<int32_t>(number);
+  }
+  std::optional<Process> as_name(uint64_t at) const {
+    if (at >= difo_.strings.size()) return std::nullopt;
+    const std::string name = difo_.strings.substr(at, difo_.strings.find('\0', at) - at);
+    if (name.size() > kMostName) return std::nullopt;
+    return name;
+  }
+
   bool branch(const Way& way, Instruction in) {
     if (in.label() <= way.pc) return false;
-    const std::optional<int32_t> pid = way.compared();
-    if (in.opcode() != Opcode::ba) take(way, way.pc + 1, in.opcode() == Opcode::bne ? pid : std::nullopt);
-    take(way, in.label(), in.opcode() == Opcode::be ? pid : std::nullopt);
+    const std::optional<Process> process = compared(way);
+    if (in.opcode() != Opcode::ba) take(way, way.pc + 1, in.opcode() == Opcode::bne ? process : std::nullopt);
+    take(way, in.label(), in.opcode() == Opcode::be ? process : std::nullopt);
     return true;
   }
 
-  // A way on which the process would have to be two is none.
-  void take(Way way, size_t pc, std::optional<int32_t> pid) {
-    if (pid && way.pid && *pid != *way.pid) return;
-    if (pid) way.pid = pid;
+  // A way on which the process would have to have two numbers, or two names, is none. A number says more than a name.
+  void take(Way way, size_t pc, const std::optional<Process>& process) {
+    if (process && way.process && process->index() == way.process->index() && *process != *way.process) return;
+    if (process && !(way.process && std::holds_alternative<int32_t>(*way.process))) way.process = process;
     way.pc = pc;
-    ways_.push_back(way);
+    ways_.push_back(std::move(way));
   }
 
   bool end(const Way& way, const Value& result) {
     if (result.kind == Value::Kind::constant && result.number == 0) return true;
-    if (way.pid) found_.insert(*way.pid);
-    return way.pid.has_value() && found_.size() <= kMostPids;
+    if (way.process) found_.insert(*way.process);
+    return way.process.has_value() && found_.size() <= kMostProcesses;
   }
 
   const dif::Difo& difo_;
   std::vector<Way> ways_;
-  std::set<int32_t> found_;
+  std::set<Process> found_;
 };
 
 }  // namespace
 
-std::vector<int32_t> wanted_pids(const dif::Difo& predicate) { return Walk(predicate).pids(); }
-
-std::vector<int32_t> wanted_pids(std::span<const dif::EcbDesc* const> clauses) {
-  std::set<int32_t> all;
-  for (const dif::EcbDesc* clause : clauses) {
-    const auto pids = clause->predicate ? wanted_pids(clause->predicate->difo) : std::vector<int32_t>{};
-    if (pids.empty()) return {};
-    all.insert(pids.begin(), pids.end());
+WantedProcesses wanted_processes(const dif::Difo& predicate) {
+  WantedProcesses wanted;
+  for (const Process& process : Walk(predicate).processes()) {
+    if (const int32_t* pid = std::get_if<int32_t>(&process))
+      wanted.pids.push_back(*pid);
+    else
+      wanted.names.push_back(std::get<std::string>(process));
   }
-  return {all.begin(), all.end()};
+  return wanted;
+}
+
+WantedProcesses wanted_processes(std::span<const dif::EcbDesc* const> clauses) {
+  std::set<int32_t> pids;
+  std::set<std::string> names;
+  for (const dif::EcbDesc* clause : clauses) {
+    const WantedProcesses wanted = clause->predicate ? wanted_processes(clause->predicate->difo) : WantedProcesses{};
+    if (wanted.is_any()) return {};
+    pids.insert(wanted.pids.begin(), wanted.pids.end());
+    names.insert(wanted.names.begin(), wanted.names.end());
+  }
+  return {{pids.begin(), pids.end()}, {names.begin(), names.end()}};
 }
 
 }  // namespace dvm::runtime

@@ -27,10 +27,11 @@ constexpr SystemCall kSystemCalls[] = {
 
 struct Alias {
   std::string_view name, calls;  // parted by blanks
+  std::string_view arguments;    // where they lie, beside what the name promises
 };
 
 constexpr Alias kAliases[] = {
-#define DVM_SYSCALL_ALIAS(name, calls, arguments) {name, calls},
+#define DVM_SYSCALL_ALIAS(name, calls, arguments) {name, calls, arguments},
 #include "runtime/provider/syscall_aliases.def"
 };
 
@@ -99,6 +100,7 @@ class SyscallProvider : public Provider {
     for (const std::string_view name : names) {
       Probe probe = make_probe(alias->name, name, numbers_of(alias->calls));
       probe.spell_function = true;
+      probe.remark = fmt::format("{}; arguments: {}", alias->calls, alias->arguments);
       catalog.add(std::move(probe));
     }
     return true;

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "runtime/consumer/json_printer.h"
-#include "runtime/instrument/wanted_pids.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -83,7 +82,7 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
-    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_pids(clauses)});
+    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses)});
     if (probe.needs_machine) result.back().needs |= on_error;
   }
   return result;

@@ -21,6 +21,7 @@
 
 #include "runtime/catalog/kernel_event.h"
 #include "runtime/instrument/uprobe/record.h"
+#include "runtime/instrument/wanted_processes.h"
 
 namespace dvm::runtime {
 
@@ -66,8 +67,8 @@ struct Gate {
   int ids_map = -1;           // of system calls, instead of the id: a table of them by number
   int16_t thread_status = 0;  // of a task_struct: says whether a call is one of i386
   std::vector<KernelGateCondition> when;
-  std::vector<int32_t> pids;  // only those; empty: all
-  int32_t not_pid = 0;        // never this one
+  WantedProcesses wanted;
+  int32_t not_pid = 0;  // never this one
 };
 
 std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,

@@ -1,6 +1,10 @@
 // Emits the gate, and the way to words of the kernel. Tested by tests/runtime/syscall, sched and proc.
 #include "runtime/instrument/uprobe/kernel_emitter.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 namespace dvm::runtime {
 namespace {
 
@@ -136,20 +140,49 @@ void KernelEmitter::find_probe(const Gate& gate) {
 }
 
 void KernelEmitter::check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
-  if (gate.not_pid == 0 && gate.pids.empty()) return;
-  if (layout.shape.thread.is_given()) {
-    kernel_operand(layout.shape.thread.process);
-  } else {
-    this_thread(pids);
-    mov(r1, r0);
-    shift_right(r1, 32);
+  const WantedProcesses& wanted = gate.wanted;
+  std::vector<Place> found;
+  if (gate.not_pid != 0 || !wanted.pids.empty()) {
+    if (layout.shape.thread.is_given()) {
+      kernel_operand(layout.shape.thread.process);
+    } else {
+      this_thread(pids);
+      mov(r1, r0);
+      shift_right(r1, 32);
+    }
+    if (gate.not_pid) leave_if(BPF_JEQ, r1, gate.not_pid);
+    for (const int32_t pid : wanted.pids) found.push_back(jump_if(BPF_JEQ, r1, pid));
   }
-  if (gate.not_pid) leave_if(BPF_JEQ, r1, gate.not_pid);
-  if (gate.pids.empty()) return;
-  std::vector<Place> wanted;
-  for (const int32_t pid : gate.pids) wanted.push_back(jump_if(BPF_JEQ, r1, pid));
-  unwanted_.push_back(jump());
-  for (const Place place : wanted) land(place);
+  if (!wanted.names.empty()) check_name(wanted.names, layout, found);
+  if (!wanted.is_any()) unwanted_.push_back(jump());
+  for (const Place place : found) land(place);
+}
+
+// The name as the kernel has it, 16 bytes with its NULs, in two words below fp-8, where no record is yet.
+void KernelEmitter::check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Place>& found) {
+  constexpr int16_t kAt = -24;
+  store(fp, kAt, 0);
+  store(fp, kAt + 8, 0);
+  if (layout.shape.thread.is_given()) {
+    kernel_operand(layout.shape.thread.name);
+    load_constant(r3, INT64_MIN);
+    bits_or(r3, r1);
+  }
+  mov(r1, fp);
+  plus(r1, kAt);
+  mov(r2, kCommBytes);
+  call(layout.shape.thread.is_given() ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_get_current_comm);
+  for (const std::string& name : names) {
+    std::array<int64_t, 2> words{};
+    std::memcpy(words.data(), name.data(), std::min<size_t>(name.size(), kCommBytes - 1));
+    load(r2, fp, kAt);
+    load_constant(r1, words[0]);
+    const Place other = jump_if(BPF_JNE, r1, r2);
+    load(r2, fp, kAt + 8);
+    load_constant(r1, words[1]);
+    found.push_back(jump_if(BPF_JEQ, r1, r2));
+    land(other);
+  }
 }
 
 void KernelEmitter::check(const KernelGateCondition& condition) {

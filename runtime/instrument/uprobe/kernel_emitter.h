@@ -8,6 +8,7 @@
 // Registers: r6 the context or, at a system call, the registers of the thread in its process; r9 the probe's id. The word at fp-8
 // is for what is read on the way. All others but r7 and r8 may be changed.
 
+#include <string>
 #include <vector>
 
 #include "runtime/instrument/uprobe/capture_program.h"
@@ -32,6 +33,7 @@ class KernelEmitter : public Emitter {
  private:
   void find_probe(const Gate& gate);
   void check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
+  void check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Place>& found);
   void check(const KernelGateCondition& condition);
   void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }
   void follow(const Operand& operand);

@@ -69,7 +69,7 @@ bool Tracepoints::Planned::has_room_for(const std::vector<uint16_t>& calls) cons
 
 bool Tracepoints::Planned::can_share(const Planned& other) const {
   return !program && shape.kind == SiteKind::syscall && tracepoint == other.tracepoint && needs == other.needs &&
-         shape == other.shape && gate.when == other.gate.when && gate.pids == other.gate.pids;
+         shape == other.shape && gate.when == other.gate.when && gate.wanted == other.gate.wanted;
 }
 
 Result<Tracepoints::Planned> Tracepoints::make(const KernelEvent& event, const EnabledProbe& enabled) const {
@@ -83,7 +83,7 @@ Result<Tracepoints::Planned> Tracepoints::make(const KernelEvent& event, const E
   planned.needs = possible_needs(enabled.needs, planned.shape);
   planned.gate.probe_id = enabled.probe->id;
   planned.gate.when = conditions(event, *types_, resolve);
-  planned.gate.pids = enabled.pids;
+  planned.gate.wanted = enabled.wanted;
   if (is_system_call(event)) {
     const Operand status = resolve({Operand::handed(kThisThread), "thread_info.status"});
     planned.gate.thread_status = static_cast<int16_t>(status.value);

@@ -7,7 +7,8 @@
 //
 // There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
 // more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
-// profile-N uses perf events of the CPU clock, one a CPU, whose program writes into the same ring, so firings keep their order.
+// profile-N uses perf events of the CPU clock, one a CPU, and system calls, sched, proc and rawtp use raw tracepoints (tracepoints.h),
+// whose programs write into the same ring, so firings keep their order.
 //
 // Invariants
 //   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
@@ -30,7 +31,7 @@ struct UprobeOptions {
   size_t ring_bytes = 8u << 20;  // rounded up to a power of two, at least one page
 };
 
-// Takes uprobe sites and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
+// Takes uprobe sites, tracepoints and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});
 
 }  // namespace dvm::runtime
