@@ -2,6 +2,7 @@
 dvm_library(cost
   cost/calibrate/dif_cases.cpp
   cost/calibrate/dif_meter.cpp
+  cost/calibrate/middle.cpp
   cost/model.cpp
   cost/paper.cpp
   cost/predict.cpp

@@ -2,29 +2,21 @@
 
 #include "runtime/cost/validate.h"
 
-#include <algorithm>
-
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kCountedFirings = 1000;
-constexpr double kToSpread = 1.4826;
 
 // How often each predicate holds.
 Status count_hits(const dif::Program& program, PredictOptions& options) {
   auto run = MadeUpRun::make(program, kCountedFirings, vm::CostPolicy::blocks);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
-  const std::vector<EnabledProbe> enabled = handle.enabled();
-  if (std::none_of(enabled.begin(), enabled.end(), is_made_up)) return Error{"it has no clause for the probe replay:::firing"};
-  std::vector<Refused> refused;
-  if (Status went = handle.go(refused); !went) return went;
-  while (handle.work()) {
-  }
+  (*run)->fire_all();
   if (Status stopped = handle.stop(); !stopped) return stopped;
   uint64_t faults = 0;
   for (const EcbAccount& ecb : handle.account().ecbs) {
@@ -58,7 +50,7 @@ Result<Validated> validate_program(const dif::Program& program, const vm::Profil
   }
   const Middle all = middle(std::move(samples));
   result.measured = all.median;
-  result.measured_spread = kToSpread * all.distance;
+  result.measured_spread = all.deviation();
   result.missing = prediction.missing;
   return result;
 }

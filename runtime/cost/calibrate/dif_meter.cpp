@@ -6,19 +6,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <map>
 
 #include "common/clock.h"
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
+#include "runtime/cost/calibrate/middle.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr unsigned kShort = 8, kLong = 200;  // letters of the strings that by_size is found with
-constexpr double kToSpread = 1.4826;         // of normally distributed values, a standard deviation is so many median distances
 constexpr size_t kCapturedBytes = 512;
 
 // A process of one piece of memory, which can be written.
@@ -93,10 +92,6 @@ class Runnable {
   CaseHost host_;
 };
 
-struct Difference {
-  double ticks = 0, spread = 0;
-};
-
 // So that one sample takes about as long as is asked for.
 uint64_t times_of(Runnable& text, const MeterOptions& options) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
@@ -106,60 +101,42 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
   return std::max<uint64_t>(times, 1);
 }
 
-Difference difference(Runnable& text, Runnable* base, const MeterOptions& options) {
+vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t times = times_of(text, options);
   std::vector<double> with, without;
   for (unsigned i = 0; i < options.samples; i++) {
     with.push_back(text.time(times));
     without.push_back(base ? base->time(times) : 0);
   }
-  const Middle a = middle(std::move(with)), b = middle(std::move(without));
-  return {a.median - b.median, kToSpread * std::hypot(a.distance, b.distance)};
+  return difference(middle(std::move(with)), middle(std::move(without)));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its empty text alone.
-Result<Difference> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
+Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();
   if (one.copies == 0) return difference(**text, nullptr, options);
   auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
   if (!base) return base.error();
-  Difference all = difference(**text, base->get(), options);
-  return Difference{all.ticks / one.copies, all.spread / one.copies};
+  return times(difference(**text, base->get(), options), 1.0 / one.copies);
 }
 
-// A row cannot cost less than nothing: what came out below is lost in the spread.
-double least_nothing(double ticks) { return std::max(ticks, 0.0); }
-
 Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
-  Result<Difference> few = measure(one, kShort, options);
-  if (!few) return few.error();
-  if (!one.by_size) return vm::Price{least_nothing(few->ticks), 0, few->spread};
-  Result<Difference> many = measure(one, kLong, options);
-  if (!many) return many.error();
-  const double each = least_nothing((many->ticks - few->ticks) / (kLong - kShort));
-  return vm::Price{least_nothing(few->ticks - each * (kShort + 1)), each, std::max(few->spread, many->spread)};
+  Result<vm::Price> few = measure(one, kShort, options);
+  if (!few || !one.by_size) return few;
+  Result<vm::Price> many = measure(one, kLong, options);
+  if (!many) return many;
+  const double each = std::max((many->m - few->m) / (kLong - kShort), 0.0);
+  return vm::Price{std::max(few->m - each * (kShort + 1), 0.0), each, std::max(few->spread, many->spread)};
 }
 
 void add(vm::Price& to, const vm::Price* row, double sign) {
   if (!row) return;
-  to.m = least_nothing(to.m + sign * row->m);
+  to.m = std::max(to.m + sign * row->m, 0.0);
   to.spread += row->spread;
 }
 
 }  // namespace
-
-Middle middle(std::vector<double> values) {
-  if (values.empty()) return {};
-  const auto median = [](std::vector<double>& of) {
-    const auto half = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-    std::nth_element(of.begin(), half, of.end());
-    return *half;
-  };
-  const double centre = median(values);
-  for (double& value : values) value = std::abs(value - centre);
-  return {centre, median(values)};
-}
 
 Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
                                              const std::function<void(size_t)>& told) {

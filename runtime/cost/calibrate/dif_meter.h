@@ -28,11 +28,4 @@ struct MeasuredRow {
 Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
                                              const std::function<void(size_t)>& told);
 
-// The median, and the median distance from it; 0 of none.
-struct Middle {
-  double median = 0;
-  double distance = 0;
-};
-Middle middle(std::vector<double> values);
-
 }  // namespace dvm::runtime

@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/looping_child.h"
-#include "runtime/cost/predict.h"
+#include "runtime/cost/calibrate/middle.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
@@ -28,12 +26,6 @@ struct LiveSample {
   double traced = 0, handled = 0;
 };
 
-Status set_options(dif::Options& options) {
-  for (const auto& [name, value] : {std::pair("quiet", ""), {"switchrate", "10ms"}, {"aggrate", "1h"}})
-    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
-  return {};
-}
-
 // One attachment, `samples` rounds.
 class LiveRun {
  public:
@@ -42,7 +34,8 @@ class LiveRun {
     if (!run->nowhere_) return Error{"failed to open /dev/null"};
     HandleConfig config;
     config.out = config.err = run->nowhere_.get();
-    if (Status set = set_options(config.options); !set) return set.error();
+    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}}); !set)
+      return set.error();
     Result<uint64_t> offset = offset_of(source.stub);
     if (!offset) return offset.error();
     run->handle_ = std::make_unique<Handle>(config);
@@ -99,11 +92,6 @@ Result<std::vector<double>> untraced(LoopingChild& child, Stub stub, const LiveM
   return samples;
 }
 
-vm::Price price(const std::vector<double>& with, double without, double clock_hz) {
-  const Middle middle_of_all = middle(with);
-  return {std::max(middle_of_all.median - without, 0.0) * clock_hz / 1e9, 0, 1.4826 * middle_of_all.distance * clock_hz / 1e9};
-}
-
 // What the ECB takes that counts.
 double counted(const vm::Profile& profile) {
   double clocks = 0;
@@ -127,8 +115,9 @@ Status measure(const LiveSource& source, const dif::Program& program, const Live
   }
   if (Status stopped = (*run)->stop(options.samples * options.calls); !stopped) return stopped;
   const std::string row = fmt::format("source/{}/", source.name);
-  profile.set(row + "trigger", price(traced, middle(*without).median, profile.clock_hz));
-  profile.set(row + "handler", price(handled, counted(profile), profile.clock_hz));
+  const double clocks = profile.clock_hz / 1e9;  // a ns
+  profile.set(row + "trigger", times(difference(middle(traced), middle(*without)), clocks));
+  profile.set(row + "handler", times(difference(middle(handled), {counted(profile), 0}), clocks));
   return {};
 }
 

@@ -5,26 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/replay/replay.h"
 
 namespace dvm::runtime {
 namespace {
-
-constexpr double kToSpread = 1.4826;
-
-// Everything is consumed when the run is over, so the two sides are timed apart.
-Status set_options(dif::Options& options) {
-  for (const auto& [name, value] :
-       {std::pair("quiet", ""), {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", "64m"}, {"bufpolicy", "fill"}})
-    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
-  return {};
-}
 
 SyntheticFirings firings_of(uint64_t count) {
   SyntheticFirings firings;
@@ -60,23 +50,19 @@ struct Sides {
   void add(const ScriptSample& sample) { probe.push_back(sample.probe), consumer.push_back(sample.consumer); }
 };
 
-struct Found {
-  double clocks, spread;
-};
-
-Found difference(const std::vector<double>& with, const std::vector<double>& without, double clock_hz) {
-  const Middle a = middle(with), b = middle(without);
-  const double clocks = clock_hz / 1e9;  // a ns
-  return {(a.median - b.median) * clocks, kToSpread * std::hypot(a.distance, b.distance) * clocks};
-}
-
 }  // namespace
 
 std::string with_probe(std::string text) {
-  for (size_t at = 0; (at = text.find('P', at)) != std::string::npos; at += std::string_view(kCalibratedProbe).size())
-    if (const bool is_probe = at + 1 < text.size() && (text[at + 1] == '{' || text[at + 1] == '/'); is_probe)
-      text.replace(at, 1, kCalibratedProbe);
+  const std::string_view probe = kCalibratedProbe;
+  for (size_t at = 0; (at = text.find_first_of("{/", at + 1)) != std::string::npos;)
+    if (text[at - 1] == 'P') text.replace(at - 1, 1, probe), at += probe.size() - 1;
   return text;
+}
+
+Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
+  for (const auto& [name, value] : settings)
+    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
+  return {};
 }
 
 MadeUpRun::MadeUpRun() : nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
@@ -89,24 +75,35 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
   config.cost = cost;
-  if (Status set = set_options(config.options); !set) return set.error();
+  // Everything is consumed when the run is over, so the two sides are timed apart.
+  const auto set = set_options(
+      config.options, {{"quiet", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", "64m"}, {"bufpolicy", "fill"}});
+  if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
   run->handle_->add_instrument(make_synthetic_instrument(firings_of(firings)));
   run->handle_->catalog().add({.provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, 1000}});
   if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
+  const std::vector<EnabledProbe> probes = run->handle_->enabled();
+  const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
+  if (std::none_of(probes.begin(), probes.end(), is_made_up))
+    return Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
+  std::vector<Refused> refused;
+  if (Status went = run->handle_->go(refused); !went) return went.error();
   return run;
+}
+
+void MadeUpRun::fire_all() {
+  while (handle_->work()) {
+  }
 }
 
 Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings) {
   auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  std::vector<Refused> refused;
-  if (Status went = handle.go(refused); !went) return went.error();
   const auto count = static_cast<double>(firings);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  while (handle.work()) {
-  }
+  (*run)->fire_all();
   const uint64_t fired = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const Status stopped = handle.stop();
   const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -126,11 +123,11 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
-  const double clock = profile.clock_hz;
-  const Found found =
-      one.is_consumer ? difference(with.consumer, without.consumer, clock) : difference(with.probe, without.probe, clock);
+  const double clocks = profile.clock_hz / 1e9;  // a ns
+  const vm::Price found = one.is_consumer ? times(difference(middle(with.consumer), middle(without.consumer)), clocks)
+                                          : times(difference(middle(with.probe), middle(without.probe)), clocks);
   const double known = one.is_consumer ? 0 : predicted(pair->with, profile) - predicted(pair->without, profile);
-  const double rest = std::max(found.clocks - known, 0.0);
+  const double rest = std::max(found.m - known, 0.0);
   const vm::Price* before = profile.find(one.row);
   vm::Price price = before ? *before : vm::Price{};
   (one.bytes > 0 ? price.n : price.m) = one.bytes > 0 ? rest / one.bytes : rest;
@@ -149,8 +146,8 @@ Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& op
     sides.add(*sample);
   }
   profile.set("prepare/machine", {});  // not to be told from the source
-  const Found whole = difference(sides.probe, {0}, profile.clock_hz);
-  profile.set("source/replay/trigger", {std::max(whole.clocks - predicted(*counting, profile), 0.0), 0, whole.spread});
+  const vm::Price whole = times(difference(middle(sides.probe), {}), profile.clock_hz / 1e9);
+  profile.set("source/replay/trigger", {std::max(whole.m - predicted(*counting, profile), 0.0), 0, whole.spread});
   return {};
 }
 

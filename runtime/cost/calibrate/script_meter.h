@@ -3,13 +3,16 @@
 
 #include <cstdio>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "common/result.h"
+#include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
-#include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
 
 namespace dvm::runtime {
@@ -23,18 +26,21 @@ struct ScriptMeterOptions {
 };
 
 class Handle;
-// A session that will run the program on so many made-up firings, not begun. Its output goes nowhere.
+// A session that runs the program on so many made-up firings, begun: BEGIN has fired. Its output goes nowhere.
 class MadeUpRun {
  public:
   static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost);
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
+  void fire_all();
 
  private:
   MadeUpRun();
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
   std::unique_ptr<Handle> handle_;
 };
+
+Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings);
 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);

@@ -10,6 +10,7 @@
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/looping_child.h"
+#include "runtime/cost/calibrate/middle.h"
 
 namespace dvm::runtime {
 namespace {

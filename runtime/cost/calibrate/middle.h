@@ -1,0 +1,30 @@
+#pragma once
+// Samples as one figure: the median, and how far from it the samples lie. One that an interrupt fell into counts for no more than
+// any other.
+
+#include <cmath>
+#include <vector>
+
+#include "dvm/vm/profile.h"
+
+namespace dvm::runtime {
+
+struct Middle {
+  double median = 0;
+  double distance = 0;  // the median one
+
+  // The standard deviation, were the samples normally distributed.
+  double deviation() const { return 1.4826 * distance; }
+};
+
+// Of none: 0.
+Middle middle(std::vector<double> values);
+
+// What one thing takes more than another, in the unit of both. Less than nothing is nothing, lost in the spread.
+inline vm::Price difference(const Middle& with, const Middle& without) {
+  return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
+}
+
+inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }
+
+}  // namespace dvm::runtime
