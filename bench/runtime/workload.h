@@ -1,0 +1,185 @@
+#pragma once
+// What the benchmarks of firings share: a child that calls a function in a tight loop when told, and our instrument on it.
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/symbol/elf.h"
+
+namespace dvm::bench {
+
+using namespace dvm::runtime;
+
+inline constexpr long kNanoseconds = 1'000'000'000;
+
+inline long now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * kNanoseconds + time.tv_nsec;
+}
+
+inline void run_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+[[noreturn]] inline void fail(const std::string& what) {
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, what);
+  std::exit(1);
+}
+
+// What the child does in its loop.
+using Work = void (*)(const char*);
+
+// The traced process: runs so many calls when told, and says how long they took.
+class Workload {
+ public:
+  Workload() {
+    int down[2], up[2];
+    if (pipe(down) != 0 || pipe(up) != 0) fail("no pipe");
+    pid_ = fork();
+    if (pid_ == 0) serve(down[0], up[1]);
+    to_ = down[1];
+    from_ = up[0];
+  }
+  ~Workload() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+
+  // Nanoseconds for so many calls of a function that the child has too.
+  long run(long calls, Work work) {
+    long took = 0;
+    const Order order{calls, work};
+    if (write(to_, &order, sizeof order) != sizeof order || read(from_, &took, sizeof took) != sizeof took)
+      fail("the child died");
+    return took;
+  }
+
+ private:
+  struct Order {
+    long calls;
+    Work work;
+  };
+
+  [[noreturn]] static void serve(int from, int to) {
+    run_on(0);
+    for (Order order; read(from, &order, sizeof order) == sizeof order;) {
+      const long start = now();
+      for (long i = 0; i < order.calls; i++) order.work("a string of usual size");
+      const long took = now() - start;
+      if (write(to, &took, sizeof took) != sizeof took) break;
+    }
+    _exit(0);
+  }
+
+  pid_t pid_ = -1;
+  int to_ = -1, from_ = -1;
+};
+
+class Count final : public EventSink {
+ public:
+  void fire(dvm::vm::Firing& firing) noexcept override {
+    events++;
+    strings += !firing.memory.empty();
+  }
+  uint64_t events = 0, strings = 0;
+};
+
+using Site = decltype(Probe::site);
+
+// Our instrument on the workload, polled every millisecond by a thread, as dvm does.
+class OurTracer {
+ public:
+  OurTracer(pid_t pid, const Site& site, const CaptureNeeds& needs) : instrument_(make_uprobe_instrument()) {
+    probe_.id = 4;
+    probe_.site = site;
+    std::vector<Refused> refused;
+    const dvm::Status status = instrument_->enable(std::array{EnabledProbe{&probe_, needs, {{pid}, {}}}}, refused);
+    if (!status) fail(status.error().message);
+    poller_ = std::thread([this] { poll(); });
+  }
+  ~OurTracer() { finish(); }
+
+  const Count& finish() {
+    if (poller_.joinable()) {
+      stop_ = true;
+      poller_.join();
+      instrument_->disable();
+      if (!instrument_->poll(count_)) fail("poll failed");
+    }
+    return count_;
+  }
+  uint64_t drops() const { return instrument_->drops(); }
+
+ private:
+  void poll() {
+    run_on(1);
+    while (!stop_) {
+      if (!instrument_->poll(count_)) fail("poll failed");
+      usleep(1000);
+    }
+  }
+
+  std::unique_ptr<Instrument> instrument_;
+  Probe probe_;
+  Count count_;
+  std::atomic<bool> stop_ = false;
+  std::thread poller_;
+};
+
+struct Spread {
+  double low, median, high;
+};
+
+inline Spread spread(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return {values[n / 4], values[n / 2], values[3 * n / 4]};
+}
+
+// Nanoseconds a call: the median of several runs, so that a moment without the CPU does not count.
+inline constexpr int kRuns = 5;
+inline double per_call(Workload& workload, long calls, Work work) {
+  std::vector<double> times;
+  for (int i = 0; i < kRuns; i++) times.push_back(static_cast<double>(workload.run(calls, work)) / static_cast<double>(calls));
+  return spread(std::move(times)).median;
+}
+
+inline uint64_t offset_of(const std::string& file, const std::string& function) {
+  const auto object = ElfObject::read(file);
+  if (!object) fail(object.error().message);
+  for (const ElfFunction& candidate : (*object)->functions())
+    if (candidate.name == function) return candidate.offset;
+  fail(function + " not found");
+}
+
+// Of the child, whose program is this one.
+inline UprobeSite site_of(const Workload& workload, const std::string& file, const std::string& function) {
+  return {fmt::format("/proc/{}/exe", workload.pid()), offset_of(file, function), false, workload.pid()};
+}
+
+inline std::string own_file() {
+  char path[4096] = {};
+  if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0) fail("no /proc/self/exe");
+  return path;
+}
+
+}  // namespace dvm::bench
