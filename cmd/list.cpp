@@ -28,18 +28,22 @@ Result<dif::ProbeDesc> read_description(const std::string& text, const std::map<
   return *description;
 }
 
-int print_matches(runtime::Handle& handle, const std::string& text, const std::map<std::string, std::string>& macros) {
+int print_matches(runtime::Handle& handle, const std::string& text, const std::map<std::string, std::string>& macros,
+                  bool with_sites) {
   const Result<dif::ProbeDesc> description = read_description(text, macros);
   if (!description) return fail("failed to match {}: {}", text, description.error().message);
   runtime::Discovery found = handle.discover(*description);
   std::vector<const runtime::Probe*> probes = handle.catalog().match(*description);
   if (probes.empty() && !found.reason.empty()) return fail("{}: {}", text, found.reason);
   if (probes.empty()) return fail("failed to match {}: No probe matches description", text);
-  for (const runtime::Probe* probe : probes) print_probe(*probe);
+  if (with_sites)
+    print_probes_with_sites(probes);
+  else
+    for (const runtime::Probe* probe : probes) print_probe(*probe);
   return 0;
 }
 
-int list(const ScriptOptions& given) {
+int list(const ScriptOptions& given, bool with_sites) {
   Result<Targets> targets = Targets::open(given, {});
   if (!targets) return fail("{}", targets.error().message);
   runtime::Handle handle({});
@@ -50,7 +54,7 @@ int list(const ScriptOptions& given) {
   print_probe_heading();
   const auto macros = macro_values(targets->first());
   int status = 0;
-  for (const std::string& text : descriptions) status = std::max(status, print_matches(handle, text, macros));
+  for (const std::string& text : descriptions) status = std::max(status, print_matches(handle, text, macros, with_sites));
   return status;
 }
 
@@ -58,11 +62,13 @@ int list(const ScriptOptions& given) {
 
 void add_list(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<ScriptOptions>();
+  auto with_sites = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("list", "List the probes that descriptions match");
   command->add_option("-n", given->operands, "Probe description")->type_name("DESCRIPTION")->allow_extra_args(false)->take_all();
   command->add_option("descriptions", given->operands, "[DESCRIPTION...] as provider:module:function:name")->take_all();
+  command->add_flag("-v", *with_sites, "Show where each probe of a process is put and what a firing costs there");
   add_process_options(*command, *given);
-  command->callback([given, &chosen] { chosen = [given] { return list(*given); }; });
+  command->callback([=, &chosen] { chosen = [=] { return list(*given, *with_sites); }; });
 }
 
 }  // namespace dvm::cmd

@@ -17,7 +17,6 @@ if(DVM_BPF)
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/record.cpp
-    instrument/uprobe/site_shape.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/tracepoints.cpp
@@ -26,16 +25,23 @@ else()
   target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)
 endif()
 
+find_package(Zydis REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
-target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB)
+target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB Zydis::Zydis)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
+  code/entry_place.cpp
+  code/frame_index.cpp
+  code/function_code.cpp
+  code/module_code.cpp
   instrument/replay/recorded_instrument.cpp
   instrument/replay/recording_reader.cpp
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp
   instrument/replay/synthetic.cpp
+  instrument/uprobe/site_plan.cpp
+  instrument/uprobe/site_shape.cpp
   process/find_program.cpp
   process/cpu_topology.cpp
   process/late_reads.cpp
@@ -47,6 +53,8 @@ target_sources(dvm_source PRIVATE
   provider/dtrace.cpp
   provider/kernel.cpp
   provider/pid.cpp
+  provider/pid_functions.cpp
+  provider/pid_probes.cpp
   provider/profile.cpp
   provider/providers.cpp
   provider/rawtp.cpp

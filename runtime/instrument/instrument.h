@@ -23,6 +23,7 @@ struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
   WantedProcesses wanted{};  // all its clauses are false in others
+  bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
 };
 
 // Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink

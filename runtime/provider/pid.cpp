@@ -1,8 +1,8 @@
-// The pid provider: entry and return of the functions of a process. Probes are made when a description names them, from the files
-// that the process has mapped at that moment. Covered by tests/unit/instrument/pid_provider_test.cpp.
+// The pid provider: entry, return and instructions of the functions of a process. Probes are made when a description names them,
+// from the files that the process has mapped at that moment. Covered by tests/unit/instrument/pid_provider_test.cpp.
 //
-//   description -> pid -> mapped files that the module field means -> their functions that the function field means -> entry,
-//   return
+//   description -> pid -> mapped files that the module field means -> their functions that the function field means
+//   (pid_functions.h) -> entry, return, offsets (pid_probes.h)
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <unordered_map>
 
 #include "common/similar.h"
+#include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
-#include "runtime/symbol/demangle.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
 
@@ -35,71 +35,12 @@ std::optional<int32_t> parse_pid(std::string_view text) {
   return pid;
 }
 
-bool is_offset(std::string_view name) {
-  return !name.empty() && name.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-}
-
 // A mapped file and its functions, or why they cannot be had.
 struct Module {
   MappedObject object;
   std::shared_ptr<const ElfObject> elf;
   std::string problem;
 };
-
-// Functions with one name: nearly always one.
-struct Chosen {
-  std::string_view name;
-  std::string demangled;
-  std::vector<uint64_t> offsets;
-};
-
-class Choice {
- public:
-  void add(const ElfFunction& function, std::string demangled = "") {
-    auto [place, is_new] = by_name_.try_emplace(function.name, chosen_.size());
-    if (is_new) chosen_.push_back({function.name, std::move(demangled), {}});
-    chosen_[place->second].offsets.push_back(function.offset);
-    last_ = &function;
-  }
-  // Functions are sorted by address, the best name first: the first that matched is the one to take.
-  bool has_address_of(const ElfFunction& function) const { return last_ != nullptr && last_->address == function.address; }
-  bool empty() const { return chosen_.empty(); }
-  const std::vector<Chosen>& chosen() const { return chosen_; }
-
- private:
-  std::unordered_map<std::string_view, size_t> by_name_;
-  std::vector<Chosen> chosen_;
-  const ElfFunction* last_ = nullptr;
-};
-
-// They run before and after the program proper; only who names them gets them.
-bool is_start_or_end(std::string_view name) { return name == "_init" || name == "_fini"; }
-
-// By the exact name or, of a glob, one name for each address.
-Choice choose(const ElfObject& elf, std::string_view pattern, std::string_view& indirect) {
-  Choice choice;
-  bool glob = is_glob(pattern);
-  for (const ElfFunction& function : elf.functions()) {
-    if (glob ? !glob_match(pattern, function.name) || is_start_or_end(function.name) : pattern != function.name) continue;
-    if (function.is_indirect) {
-      indirect = function.name;
-    } else if (!glob || !choice.has_address_of(function)) {
-      choice.add(function);
-    }
-  }
-  return choice;
-}
-
-// Only when no raw name matched: demangling every name is slow.
-Choice choose_demangled(const ElfObject& elf, std::string_view pattern) {
-  Choice choice;
-  for (const ElfFunction& function : elf.functions()) {
-    if (function.is_indirect || choice.has_address_of(function)) continue;
-    std::string name = demangle_without_arguments(function.name);
-    if (!name.empty() && glob_match(pattern, name)) choice.add(function, std::move(name));
-  }
-  return choice;
-}
 
 class PidProvider : public Provider {
  public:
@@ -113,21 +54,14 @@ class PidProvider : public Provider {
     if (!pid) return refuse("D_PROC_BADPID", fmt::format("'{}' does not contain a valid pid", provider));
     // Each firing would make dvm work, which would fire again.
     if (*pid == getpid()) return refuse("D_PROC_DYN", fmt::format("process {} is dvm itself", *pid));
-    if (Discovery wrong = check_name(description.name); !wrong.reason.empty()) return wrong;
+    if (kind_of_name(description.name) == PidName::wrong)
+      return refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name", description.name));
     auto objects = objects_of_(*pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", *pid, objects.error().message));
     return discover_in(*pid, *objects, description, catalog);
   }
 
  private:
-  static Discovery check_name(std::string_view name) {
-    if (glob_match(name, "entry") || glob_match(name, "return")) return {};
-    if (is_offset(name)) {
-      return refuse("D_PROC_OFF", fmt::format("'{}' is an instruction offset: only entry and return can be traced", name));
-    }
-    return refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name: only entry and return can be traced", name));
-  }
-
   Discovery discover_in(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description,
                         Catalog& catalog) {
     std::vector<Module> modules;
@@ -139,13 +73,49 @@ class PidProvider : public Provider {
                     fmt::format("failed to grab process {}: it runs no program (it has exited or is a kernel thread)", pid));
     }
     if (modules.empty()) return no_module(pid, objects, description);
-    std::string indirect;
+    if (description.function == "-") return discover_address(pid, modules, description, catalog);
+    return discover_functions(pid, modules, description, catalog);
+  }
+
+  Discovery discover_functions(int32_t pid, const std::vector<Module>& modules, const dif::ProbeDesc& description,
+                               Catalog& catalog) {
+    Outcome outcome;
     for (bool demangled : {false, true}) {
-      bool found = false;
-      for (const Module& module : modules) found |= add_functions(pid, module, description, demangled, catalog, indirect);
-      if (found) return {};
+      for (const Module& module : modules) add_functions(pid, module, description, demangled, catalog, outcome);
+      if (!outcome.wrong.tag.empty() && !is_glob(description.module)) return refuse(outcome.wrong.tag, outcome.wrong.reason);
+      if (outcome.found) return {};
     }
-    return indirect.empty() ? no_function(modules, description) : refuse("D_PROC_FUNC", indirect);
+    return outcome.indirect.empty() ? no_function(modules, description) : refuse("D_PROC_FUNC", outcome.indirect);
+  }
+
+  // An address of the process or, which is the same for a program at a fixed place, of the file.
+  static Discovery discover_address(int32_t pid, const std::vector<Module>& modules, const dif::ProbeDesc& description,
+                                    Catalog& catalog) {
+    const auto address = parse_offset(description.name);
+    if (!address) return refuse("D_PROC_NAME", "only individual addresses may be specified with the '-' function");
+    for (const Module& module : modules) {
+      const auto place = find_address(module, *address, description.module.empty());
+      if (!place) continue;
+      const PidRefusal wrong =
+          PidProbes(pid, module.object, catalog).add_address(place->in_file, place->offset, description.name);
+      return wrong.tag.empty() ? Discovery{} : refuse(wrong.tag, wrong.reason);
+    }
+    return refuse("D_PROC_OFF", fmt::format("address 0x{:x} is no code of module '{}'", *address,
+                                            description.module.empty() ? "a.out" : description.module));
+  }
+
+  struct CodeAddress {
+    uint64_t in_file = 0, offset = 0;
+  };
+
+  static std::optional<CodeAddress> find_address(const Module& module, uint64_t address, bool only_program) {
+    if (module.elf == nullptr) return std::nullopt;
+    const auto bias = module.elf->bias(module.object.address, module.object.offset);
+    for (const uint64_t in_file : {address - bias.value_or(0), address}) {
+      if (only_program && !module.object.is_program && in_file == address) continue;
+      if (const auto offset = module.elf->offset_of(in_file)) return CodeAddress{in_file, *offset};
+    }
+    return std::nullopt;
   }
 
   Module load(const MappedObject& object) {
@@ -153,45 +123,34 @@ class PidProvider : public Provider {
     auto elf = cache_.read(object.open_path);
     if (!elf) {
       module.problem = elf.error().message;
-    } else if ((*elf)->functions().empty()) {
-      module.problem = "it has no function symbols (it is stripped)";
     } else {
+      if ((*elf)->functions().empty()) module.problem = "it has no function symbols (it is stripped)";
       module.elf = *elf;
     }
     return module;
   }
 
-  // False: the module has none of them.
-  static bool add_functions(int32_t pid, const Module& module, const dif::ProbeDesc& description, bool demangled,
-                            Catalog& catalog, std::string& indirect_reason) {
-    if (module.elf == nullptr) return false;
-    std::string_view indirect;
-    Choice choice =
-        demangled ? choose_demangled(*module.elf, description.function) : choose(*module.elf, description.function, indirect);
-    if (!indirect.empty()) {
-      indirect_reason = fmt::format("'{}' in module '{}' is an indirect function: the program calls one of its variants",
-                                    indirect, module.object.name);
-    }
-    for (const Chosen& chosen : choice.chosen()) {
-      for (const char* name : {"entry", "return"}) {
-        if (glob_match(description.name, name)) catalog.add(make_probe(pid, module.object, chosen, name));
-      }
-    }
-    return !choice.empty();
-  }
+  struct Outcome {
+    bool found = false;
+    PidRefusal wrong;
+    std::string indirect;
+  };
 
-  static Probe make_probe(int32_t pid, const MappedObject& object, const Chosen& chosen, std::string_view name) {
-    Probe probe;
-    probe.provider = fmt::format("pid{}", pid);
-    probe.module = object.name;
-    probe.function = chosen.name;
-    probe.name = name;
-    probe.site = UprobeSite{
-        object.open_path, chosen.offsets.front(), name == "return", pid, {chosen.offsets.begin() + 1, chosen.offsets.end()}};
-    probe.object = object.path;
-    probe.in_program = object.is_program;
-    probe.demangled = chosen.demangled;
-    return probe;
+  static void add_functions(int32_t pid, const Module& module, const dif::ProbeDesc& description, bool demangled,
+                            Catalog& catalog, Outcome& outcome) {
+    if (module.elf == nullptr) return;
+    std::vector<const ElfFunction*> indirect;
+    const ChosenFunctions chosen = demangled ? choose_demangled(*module.elf, description.function)
+                                             : choose_functions(*module.elf, description.function, indirect);
+    for (const ElfFunction* function : indirect)
+      outcome.indirect = fmt::format("'{}' in module '{}' is an indirect function: the program calls one of its variants",
+                                     function->name, module.object.name);
+    PidProbes probes(pid, module.object, catalog);
+    for (const ChosenFunction& function : chosen.all()) {
+      PidRefusal wrong = probes.add(function, description.name);
+      outcome.found |= wrong.tag.empty();
+      if (outcome.wrong.tag.empty()) outcome.wrong = std::move(wrong);
+    }
   }
 
   static Discovery no_module(int32_t pid, const std::vector<MappedObject>& objects, const dif::ProbeDesc& description) {

@@ -82,7 +82,7 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
-    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses)});
+    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses), config.options[dif::Option::site] != 0});
     if (probe.needs_machine) result.back().needs |= on_error;
   }
   return result;

@@ -48,6 +48,7 @@ class ElfLoader {
     std::sort(all.begin(), all.end(), [&](const ElfFunction& a, const ElfFunction& b) { return rank(a) < rank(b); });
     auto same = [](const ElfFunction& a, const ElfFunction& b) { return a.address == b.address && a.name == b.name; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    find_neighbours();
     take_data();
     return std::move(object_);
   }
@@ -73,6 +74,14 @@ class ElfLoader {
     return {copy, size};
   }
 
+  void find_neighbours() {
+    uint64_t next = UINT64_MAX, here = UINT64_MAX;
+    for (auto function = object_->functions_.rbegin(); function != object_->functions_.rend(); ++function) {
+      if (function->address != here) next = here, here = function->address;
+      function->alone = std::min(function->size, next - here);
+    }
+  }
+
   void take_data() {
     auto& all = object_->data_;
     auto rank = [](const ElfData& d) { return std::tuple(d.name, !d.is_global, d.address); };
@@ -94,7 +103,7 @@ class ElfLoader {
   }
 
   void add_function(const GElf_Sym& symbol, std::string_view name) {
-    std::optional<uint64_t> offset = file_offset(symbol.st_value);
+    std::optional<uint64_t> offset = object_->offset_of(symbol.st_value);
     if (symbol.st_size == 0 || !offset) return;
     object_->functions_.push_back(ElfFunction{.name = name,
                                               .address = symbol.st_value,
@@ -102,15 +111,6 @@ class ElfLoader {
                                               .offset = *offset,
                                               .is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL,
                                               .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
-  }
-
-  std::optional<uint64_t> file_offset(uint64_t address) const {
-    for (const ElfObject::Segment& segment : object_->segments_) {
-      if (address < segment.address || address - segment.address >= segment.size) continue;
-      uint64_t offset = address - segment.address + segment.offset;
-      if (offset >= segment.offset && offset <= INT64_MAX) return offset;
-    }
-    return std::nullopt;
   }
 
   std::shared_ptr<ElfObject> object_ = std::make_shared<ElfObject>();
@@ -121,6 +121,15 @@ std::optional<uint64_t> ElfObject::bias(uint64_t mapped_at, uint64_t offset) con
   for (const Segment& segment : segments_)
     if (offset >= segment.offset / kPage * kPage && offset - segment.offset / kPage * kPage < segment.size + kPage)
       return mapped_at - offset + segment.offset - segment.address;
+  return std::nullopt;
+}
+
+std::optional<uint64_t> ElfObject::offset_of(uint64_t address) const {
+  for (const Segment& segment : segments_) {
+    if (address < segment.address || address - segment.address >= segment.size) continue;
+    const uint64_t offset = address - segment.address + segment.offset;
+    if (offset >= segment.offset && offset <= INT64_MAX) return offset;
+  }
   return std::nullopt;
 }
 

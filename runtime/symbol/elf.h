@@ -22,6 +22,7 @@ struct ElfFunction {
   std::string_view name;  // in its ElfObject
   uint64_t address = 0;   // as the file has it
   uint64_t size = 0;
+  uint64_t alone = 0;   // bytes before another function begins
   uint64_t offset = 0;  // in the file
   bool is_global = false;
   bool is_indirect = false;  // STT_GNU_IFUNC: the address is of the function that chooses
@@ -46,6 +47,8 @@ class ElfObject {
   const std::vector<ElfData>& data() const { return data_; }
   // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
+  // Where code of an address of the file lies in it.
+  std::optional<uint64_t> offset_of(uint64_t address) const;
   // The address in the file of what lies at an offset of it, if that is code.
   std::optional<uint64_t> address_of(uint64_t offset) const;
 

@@ -32,6 +32,7 @@ FENCED = {
     "dwarf.h": ["runtime/symbol/"],
     "gelf": ["runtime/symbol/"],
     "libelf": ["runtime/symbol/"],
+    "Zydis/": ["runtime/code/"],
     "CLI/": ["cmd/"],
 }
 # Probe context knows nothing of the consumer.

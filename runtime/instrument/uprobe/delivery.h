@@ -7,6 +7,7 @@
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/record.h"
+#include "runtime/instrument/uprobe/site_plan.h"
 
 namespace dvm::runtime {
 
@@ -29,6 +30,14 @@ class Delivery {
   size_t groups() const { return groups_.size(); }
   const RecordGroup& group(size_t number) const { return groups_[number]; }
 
+  // What a cookie says of a probe that fires at such a place: its id or, where a firing has to be put right, the number of the
+  // place. Consumer context.
+  uint32_t number(const FiredAt& place) {
+    if (place.is_plain()) return place.probe_id;
+    places_.push_back(place);
+    return kIsPlace | static_cast<uint32_t>(places_.size() - 1);
+  }
+
   // What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, which records hold.
   void set_wall_offset(uint64_t offset) { wall_offset_ = offset; }
   // What is to be added to the CPU times that records hold.
@@ -43,6 +52,7 @@ class Delivery {
     if (record.size() < group.layout.least) return;
     vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
+    if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
     if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
@@ -50,7 +60,19 @@ class Delivery {
   }
 
  private:
+  static constexpr uint32_t kIsPlace = 1u << 31;
+
+  // The first program counter is that of the instruction which the probe means.
+  bool put_right(vm::Firing& firing) noexcept {
+    const uint32_t number = firing.probe_id & ~kIsPlace;
+    if (number >= places_.size()) return false;
+    firing.probe_id = places_[number].probe_id;
+    if (!firing.stack.empty()) room_.stack[0] -= places_[number].moved;
+    return true;
+  }
+
   std::vector<RecordGroup> groups_;
+  std::vector<FiredAt> places_;
   FiringRoom room_;
   ThreadTimes thread_times_;
   uint64_t wall_offset_ = 0;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/clock.h"
@@ -13,6 +14,7 @@
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring.h"
+#include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
@@ -87,45 +89,41 @@ class UprobeInstrument final : public Instrument {
       ring_ = std::move(*ring);
     }
     UprobeSets sets;
+    for (const Place& place : plan_places(probes))
+      if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
-      if (Status status = plan(enabled, sets, refused); !status) return status;
-    for (const auto& [key, set] : sets)
-      if (Status status = attach_uprobes(set, links_, refused); !status) return status;
+      if (Status status = plan_other(enabled, refused); !status) return status;
+    // Of probes at one instruction the kernel runs the latest first: so an entry comes before the instruction itself.
+    for (auto set = sets.rbegin(); set != sets.rend(); ++set)
+      if (Status status = attach_uprobes(set->second, links_, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
   }
 
-  Status plan(const EnabledProbe& enabled, UprobeSets& sets, std::vector<Refused>& refused) {
-    const Probe& probe = *enabled.probe;
-    if (enabled.needs.vtime && !start_scheduler_clock(probe, refused)) return {};
-    if (std::holds_alternative<TracepointSite>(probe.site)) return tracepoints_.plan(enabled, delivery_, refused);
-    const auto* site = std::get_if<UprobeSite>(&probe.site);
-    if (!site) return plan_timer(enabled, std::get<TimerSite>(probe.site));
-    if (Status status = plan_site(enabled, *site, sets); !status) return status;
-    for (const UprobeSite& more : probe.more_sites)
-      if (Status status = plan_site(enabled, more, sets); !status) return status;
-    return {};
-  }
-
-  Status plan_timer(const EnabledProbe& enabled, const TimerSite& timer) {
-    const SiteShape shape = SiteKind::timer;
-    const auto group = find_group(possible_needs(enabled.needs, shape), shape, 0);
+  Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
+    const UprobeSite& site = *place.site;
+    const auto group = find_group(*place.enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
-    return start_clocks(timer, group_programs_[*group], make_cookie(enabled.probe->id, *group));
-  }
-
-  Status plan_site(const EnabledProbe& enabled, const UprobeSite& site, UprobeSets& sets) {
-    const SiteShape shape = shape_of(site);
-    const auto group = find_group(possible_needs(enabled.needs, shape), shape, site.pid);
-    if (!group) return group.error();
-    const uint64_t cookie = make_cookie(enabled.probe->id, *group);
-    UprobeSet& set = sets[{site.path, *group}];
+    if (!*group) return {};
+    UprobeSet& set = sets[{site.path, **group}];
     set.path = site.path;
     set.pid = site.pid;
     set.is_return = site.is_return;
-    set.program = group_programs_[*group];
-    set.add(site.offset, cookie, site.semaphore, enabled.probe);
-    for (uint64_t offset : site.more_offsets) set.add(offset, cookie, site.semaphore, enabled.probe);
+    set.program = group_programs_[**group];
+    set.add(place.offset, make_cookie(delivery_.number(place.fired_at), **group), site.semaphore, place.enabled->probe);
     return {};
+  }
+
+  Status plan_other(const EnabledProbe& enabled, std::vector<Refused>& refused) {
+    if (std::holds_alternative<TracepointSite>(enabled.probe->site)) {
+      if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return {};
+      return tracepoints_.plan(enabled, delivery_, refused);
+    }
+    const auto* timer = std::get_if<TimerSite>(&enabled.probe->site);
+    if (!timer) return {};
+    const auto group = find_group(enabled, SiteKind::timer, 0, refused);
+    if (!group) return group.error();
+    if (!*group) return {};
+    return start_clocks(*timer, group_programs_[**group], make_cookie(enabled.probe->id, **group));
   }
 
   // False: refused, and the reason said.
@@ -137,6 +135,15 @@ class UprobeInstrument final : public Instrument {
     else
       refused.push_back({&probe, "vtimestamp cannot be had: " + clock.error().message});
     return scheduler_clock_ != nullptr;
+  }
+
+  // None: the probe was refused.
+  Result<std::optional<uint16_t>> find_group(const EnabledProbe& enabled, const SiteShape& shape, int32_t pid,
+                                             std::vector<Refused>& refused) {
+    if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return std::optional<uint16_t>();
+    const auto group = find_group(possible_needs(enabled.needs, shape), shape, pid);
+    if (!group) return group.error();
+    return std::optional(*group);
   }
 
   Result<uint16_t> find_group(const CaptureNeeds& needs, const SiteShape& shape, int32_t pid) {

@@ -44,8 +44,13 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_functions_of_a_process(self):
         result = dvm("list", "pid$target:looper:func:", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        names = sorted(line.split()[-1] for line in result.stdout.splitlines()[1:])
-        self.assertEqual(names, ["entry", "return"])
+        names = [line.split()[-1] for line in result.stdout.splitlines()[1:]]
+        self.assertEqual(names[:4], ["entry", "return", "0", "1"])
+
+    def test_sites_of_a_process(self):
+        result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout.splitlines()[2], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns a firing\)$")
 
 
 if __name__ == "__main__":

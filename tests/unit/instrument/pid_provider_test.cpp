@@ -26,6 +26,11 @@ Function ppt_resolver() { return ppt_other; }
 int ppt_indirect(int) __attribute__((ifunc("ppt_resolver")));
 }
 
+extern "C" void ppt_instructions();
+asm(".pushsection .text\n.globl ppt_instructions\n.type ppt_instructions, @function\nppt_instructions:\n"
+    "mov %rdi, %rax\nxor %ecx, %ecx\nmovabs $0x1122334455667788, %rdx\n.byte 0x90\nret\n"
+    ".size ppt_instructions, . - ppt_instructions\n.popsection");
+
 __attribute__((noinline, used)) int ppt_mangled(int x, long) { return x + 47; }
 
 namespace dvm::runtime {
@@ -86,8 +91,52 @@ TEST_F(PidProvider, FindsAFunctionWhereItIs) {
 TEST_F(PidProvider, NameFieldChoosesEntryReturnOrBoth) {
   EXPECT_THAT(found({self(), "a.out", "ppt_other", "return"}), ElementsAre("ppt_other:return"));
   EXPECT_TRUE(site({self(), "a.out", "ppt_other", "return"}).is_return);
-  EXPECT_THAT(found({self(), "a.out", "ppt_other", ""}), UnorderedElementsAre("ppt_other:entry", "ppt_other:return"));
   EXPECT_THAT(found({self(), "a.out", "ppt_function", "e*"}), ElementsAre("ppt_function:entry"));
+}
+
+TEST_F(PidProvider, InstructionsHaveTheirOffsetsForNames) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_instructions", "3"}), ElementsAre("ppt_instructions:3"));
+  const UprobeSite& inside = site({self(), "a.out", "ppt_instructions", "3"});
+  EXPECT_EQ(inside.offset, test::file_offset(reinterpret_cast<void*>(&ppt_instructions)) + 3);
+  ASSERT_TRUE(inside.inside);
+  EXPECT_EQ(inside.inside->at(0), Operand::of_register(saved::rdi));
+}
+
+TEST_F(PidProvider, AGlobOrAnEmptyNameTakesInstructionsToo) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_instructions", "[0-9a-f]"}),
+              ElementsAre("ppt_instructions:0", "ppt_instructions:3", "ppt_instructions:5", "ppt_instructions:f"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_instructions", ""}),
+              UnorderedElementsAre("ppt_instructions:entry", "ppt_instructions:return", "ppt_instructions:0",
+                                   "ppt_instructions:3", "ppt_instructions:5", "ppt_instructions:f", "ppt_instructions:10"));
+}
+
+TEST_F(PidProvider, OffsetsMustBeThoseOfInstructions) {
+  found({self(), "a.out", "ppt_instructions", "4"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_ALIGN");
+  EXPECT_EQ(discovery_.reason, "offset 0x4 is not aligned on an instruction");
+  found({self(), "a.out", "ppt_instructions", "fff"});
+  EXPECT_EQ(discovery_.tag, "D_PROC_OFF");
+  EXPECT_EQ(discovery_.reason, "offset 0xfff outside of function 'ppt_instructions'");
+  for (const char* name : {"03", "0x3", "1F", "12345678123456781"}) {
+    found({self(), "a.out", "ppt_instructions", name});
+    EXPECT_EQ(discovery_.tag, "D_PROC_NAME") << name;
+  }
+  EXPECT_EQ(catalog_.size(), 0U);
+}
+
+// The twin has the same addresses.
+TEST_F(PidProvider, AnAddressNeedsNoFunction) {
+  const auto address = reinterpret_cast<uint64_t>(&ppt_function);
+  const uint64_t offset = test::file_offset(reinterpret_cast<void*>(&ppt_function));
+  const std::string name = fmt::format("{:x}", address);
+  for (const char* module : {"", "a.out"}) EXPECT_THAT(found({self(), module, "-", name}), ElementsAre("-:" + name));
+  EXPECT_EQ(site({self(), "", "-", name}).offset, offset);
+  found({self(), "", "-", fmt::format("{:x}", address + 1)});
+  EXPECT_EQ(discovery_.tag, "D_PROC_ALIGN");
+  found({self(), "", "-", "1"});
+  EXPECT_EQ(discovery_.reason, "address 0x1 is no code of module 'a.out'");
+  found({self(), "", "-", "entry"});
+  EXPECT_EQ(discovery_.reason, "only individual addresses may be specified with the '-' function");
 }
 
 TEST_F(PidProvider, ModuleFieldTakesEveryNameOfAFile) {
@@ -146,9 +195,6 @@ TEST_F(PidProvider, RefusesToTraceTheTracer) {
 }
 
 TEST_F(PidProvider, RefusesWhatIsNoProbe) {
-  found({self(), "a.out", "ppt_other", "4"});
-  EXPECT_EQ(discovery_.tag, "D_PROC_OFF");
-  EXPECT_THAT(discovery_.reason, HasSubstr("instruction offset"));
   found({self(), "a.out", "ppt_other", "exit"});
   EXPECT_EQ(discovery_.tag, "D_PROC_NAME");
   for (const char* provider : {"pid", "pid*", "pid12x", "pid99999999999", "pid0", "pid-1"}) {

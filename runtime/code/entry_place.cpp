@@ -1,0 +1,128 @@
+// The site chooser for entries. Covered by tests/unit/code/entry_place_test.cpp and entry_corpus_test.cpp.
+
+#include "runtime/code/entry_place.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostInstructions = 16;
+constexpr unsigned char kPushFramePointer = 0x55;
+
+struct Operated {
+  ZydisDecodedInstruction instruction;
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+
+  bool decode(CodeBytes code) {
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands.data()));
+  }
+  std::span<const ZydisDecodedOperand> all() const { return {operands.data(), instruction.operand_count}; }
+};
+
+// Those whose effects are their operands alone.
+bool is_simple(ZydisMnemonic mnemonic) {
+  constexpr std::array kSimple = {
+      ZYDIS_MNEMONIC_MOV,    ZYDIS_MNEMONIC_MOVZX,  ZYDIS_MNEMONIC_MOVSX,  ZYDIS_MNEMONIC_MOVSXD, ZYDIS_MNEMONIC_LEA,
+      ZYDIS_MNEMONIC_XOR,    ZYDIS_MNEMONIC_SUB,    ZYDIS_MNEMONIC_ADD,    ZYDIS_MNEMONIC_AND,    ZYDIS_MNEMONIC_OR,
+      ZYDIS_MNEMONIC_NOT,    ZYDIS_MNEMONIC_NEG,    ZYDIS_MNEMONIC_SHL,    ZYDIS_MNEMONIC_SHR,    ZYDIS_MNEMONIC_SAR,
+      ZYDIS_MNEMONIC_CMP,    ZYDIS_MNEMONIC_TEST,   ZYDIS_MNEMONIC_PUSH,   ZYDIS_MNEMONIC_NOP,    ZYDIS_MNEMONIC_ENDBR64,
+      ZYDIS_MNEMONIC_PXOR,   ZYDIS_MNEMONIC_XORPS,  ZYDIS_MNEMONIC_XORPD,  ZYDIS_MNEMONIC_MOVD,   ZYDIS_MNEMONIC_MOVQ,
+      ZYDIS_MNEMONIC_MOVAPS, ZYDIS_MNEMONIC_MOVAPD, ZYDIS_MNEMONIC_MOVDQA, ZYDIS_MNEMONIC_MOVSS};
+  return std::find(kSimple.begin(), kSimple.end(), mnemonic) != kSimple.end();
+}
+
+// What an entry probe tells: arguments, and callers by the frame pointer.
+bool is_told(ZydisRegister reg) {
+  constexpr std::array kTold = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX,
+                                ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_RBP};
+  return std::find(kTold.begin(), kTold.end(), reg) != kTold.end();
+}
+
+ZydisRegister whole(ZydisRegister reg) { return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg); }
+
+bool is_write(const ZydisDecodedOperand& operand) { return (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0; }
+
+// The stack, what the file itself has, and what belongs to the thread. An address that is computed may be wrong.
+bool is_there(const ZydisDecodedOperand& operand) {
+  const auto& memory = operand.mem;
+  if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || memory.type != ZYDIS_MEMOP_TYPE_MEM) return true;
+  if (memory.index != ZYDIS_REGISTER_NONE) return false;
+  if (memory.segment == ZYDIS_REGISTER_FS) return memory.base == ZYDIS_REGISTER_NONE;
+  return memory.base == ZYDIS_REGISTER_RSP || memory.base == ZYDIS_REGISTER_RIP;
+}
+
+// Bytes that the stack grows by; none: that is not known.
+std::optional<int64_t> growth(const Operated& one) {
+  const auto& first = one.operands[0];
+  const auto& second = one.operands[1];
+  const ZydisMnemonic mnemonic = one.instruction.mnemonic;
+  if (mnemonic == ZYDIS_MNEMONIC_PUSH) {
+    if (first.type == ZYDIS_OPERAND_TYPE_MEMORY || one.instruction.operand_width != 64) return std::nullopt;
+    return 8;
+  }
+  const bool moves = std::any_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_write(operand) && whole(operand.reg.value) == ZYDIS_REGISTER_RSP;
+  });
+  if (!moves) return 0;
+  const bool by_constant = second.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first.size == 64;
+  if (by_constant && mnemonic == ZYDIS_MNEMONIC_SUB) return second.imm.value.s;
+  if (by_constant && mnemonic == ZYDIS_MNEMONIC_ADD) return -second.imm.value.s;
+  return std::nullopt;
+}
+
+// Whether all that an entry probe tells is still told after it.
+bool keeps(const Operated& one) {
+  if (!is_simple(one.instruction.mnemonic)) return false;
+  if ((one.instruction.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)) != 0) return false;
+  return std::all_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+    const bool is_register = operand.type == ZYDIS_OPERAND_TYPE_REGISTER;
+    return is_there(operand) && !(is_register && is_write(operand) && is_told(whole(operand.reg.value)));
+  });
+}
+
+// At a push of the frame pointer the kernel takes the word that %rsp points to for a return address.
+bool is_usable(CodeBytes code, const EntryPlace& place) {
+  return code[place.moved] != kPushFramePointer || place.stack_moved == 0;
+}
+
+// By the entry block alone.
+EntryPlace first_cheap(CodeBytes code, uint64_t alone, bool& grew) {
+  EntryPlace place;
+  for (size_t i = 0; i < kMostInstructions; i++) {
+    const auto instruction = decode_instruction(code, place.moved);
+    if (!instruction || place.moved >= alone) return {};
+    grew = place.stack_moved > 0 || (code[place.moved] & 0xfe) == 0x40 || (code[place.moved] & 0xf8) == 0x50;
+    if (instruction->cost != FiringCost::stepped && is_usable(code, place)) return place;
+    Operated one;
+    if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one)) return {};
+    const auto more = growth(one);
+    if (!more || *more < INT16_MIN || *more > INT16_MAX || place.stack_moved + *more < 0) return {};
+    place.stack_moved += static_cast<int32_t>(*more);
+    place.moved += instruction->length;
+  }
+  return {};
+}
+
+bool is_entered_behind(const FunctionCode& function, uint32_t last) {
+  return std::any_of(function.instructions.begin(), function.instructions.end(),
+                     [&](const MachineInstruction& one) { return one.target && *one.target > 0 && *one.target <= last; });
+}
+
+}  // namespace
+
+EntryPlace choose_entry(CodeBytes code, uint64_t alone) {
+  bool grew = false;
+  const EntryPlace place = first_cheap(code, alone, grew);
+  if (place.moved == 0) return {};
+  const FunctionCode function = decode_function(code);
+  if (!function.is_complete || is_entered_behind(function, place.moved)) return {};
+  return function.has_table_jump() && !grew ? EntryPlace{} : place;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,33 @@
+#pragma once
+// Where an entry probe is put: the first instruction of the entry block that is cheap to probe, if a probe there is still one of
+// the entry.
+//
+//   f:  endbr64              a step: 7,000 ns
+//       mov  %rdi, %rax      a step; no argument changes
+//       push %rbp            emulated: 420 ns. The probe is put here; %rsp is what it was
+//
+// Between the entry and that place
+//  - every instruction runs exactly once for each entry: none of them branches, calls, or may fault on an address that came with
+//    the arguments, and nothing jumps behind the first one: no branch of the function, no other symbol, no branch from outside
+//    (ModuleCode). Where an indirect jump may go by a table, and so to any place, the stack must have grown by the instruction at
+//    the place, or before: a loop that grows the stack in each round is not what compilers make. A landing pad expects the
+//    exception in a register, so no entry runs into one;
+//  - no argument register and no frame pointer is written, and %rsp moves by a number of bytes that is known.
+// Then arguments, return address and callers are told as exactly as at the first instruction. Other registers may have changed:
+// who asks for those is given the first instruction.
+
+#include <cstdint>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+struct EntryPlace {
+  uint32_t moved = 0;       // bytes from the first instruction
+  int32_t stack_moved = 0;  // bytes from %rsp to the return address there
+};
+
+// alone: as far as no other symbol begins. The jumps from outside are not known here.
+EntryPlace choose_entry(CodeBytes code, uint64_t alone);
+
+}  // namespace dvm::runtime

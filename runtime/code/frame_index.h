@@ -1,0 +1,23 @@
+#pragma once
+// Where functions begin and end by the table that unwinders search (.eh_frame_hdr): also stripped files have it, for nearly all
+// of their code.
+//
+//   .eh_frame_hdr  | version, encodings | .eh_frame | count | begin, description | begin, description | ...   sorted by begin
+//   .eh_frame      ... | length | CIE | begin | size | ...
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+// By addresses as the file has them.
+struct FramedFunction {
+  uint64_t address = 0, size = 0;
+};
+
+// Of a whole ELF file. Nothing: the table is missing, is of another form, or has no function there.
+std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address);
+
+}  // namespace dvm::runtime

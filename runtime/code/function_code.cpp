@@ -1,0 +1,155 @@
+// Decodes functions into instructions with their flow and their cost. Covered by tests/unit/code/function_code_test.cpp.
+
+#include "runtime/code/function_code.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dvm::runtime {
+namespace {
+
+const ZydisDecoder& decoder() {
+  static const ZydisDecoder made = [] {
+    ZydisDecoder fresh;
+    ZydisDecoderInit(&fresh, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return fresh;
+  }();
+  return made;
+}
+
+bool is_push_of_register(CodeBytes bytes) {
+  const bool extended = bytes.size() == 2 && (bytes[0] == 0x40 || bytes[0] == 0x41);
+  return (bytes.size() == 1 || extended) && (bytes.back() & 0xf8) == 0x50;
+}
+
+bool is_relative(CodeBytes bytes) {
+  if (bytes.size() == 2) return bytes[0] == 0xeb || (bytes[0] & 0xf0) == 0x70;
+  if (bytes.size() == 5) return bytes[0] == 0xe8 || bytes[0] == 0xe9;
+  return bytes.size() == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
+}
+
+// Those that assemblers fill gaps with, but not with a segment prefix, which the kernel refuses.
+bool is_nop(CodeBytes bytes) {
+  while (bytes.size() > 1 && bytes[0] == 0x66) bytes = bytes.subspan(1);
+  return bytes[0] == 0x90 ? bytes.size() == 1 : bytes.size() > 2 && bytes[0] == 0x0f && bytes[1] == 0x1f;
+}
+
+FiringCost cost_of(CodeBytes bytes) {
+  constexpr std::array<unsigned char, 5> kNop = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+  if (std::equal(bytes.begin(), bytes.end(), kNop.begin(), kNop.end())) return FiringCost::rewritten;
+  return is_push_of_register(bytes) || is_relative(bytes) || is_nop(bytes) ? FiringCost::emulated : FiringCost::stepped;
+}
+
+Flow flow_of(const ZydisDecodedInstruction& decoded) {
+  switch (decoded.meta.category) {
+    case ZYDIS_CATEGORY_CALL:
+      return Flow::call;
+    case ZYDIS_CATEGORY_COND_BR:
+      return Flow::branch;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      return Flow::jump;
+    case ZYDIS_CATEGORY_RET:
+      return Flow::return_;
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSTEM:
+    case ZYDIS_CATEGORY_SYSRET:
+    case ZYDIS_CATEGORY_INTERRUPT:
+      return Flow::elsewhere;
+    default:
+      break;
+  }
+  return decoded.mnemonic == ZYDIS_MNEMONIC_UD2 || decoded.mnemonic == ZYDIS_MNEMONIC_HLT ? Flow::elsewhere : Flow::next;
+}
+
+// Where an indirect jump finds its target: in a table, if by an index or out of a register; a single pointer in memory is that of
+// another function.
+bool may_use_table(const ZydisDecodedInstruction& decoded) {
+  const bool in_memory = decoded.raw.modrm.mod != 3;
+  const bool has_index = in_memory && decoded.raw.modrm.rm == 4 &&
+                         (decoded.raw.sib.index != 4 || (decoded.attributes & ZYDIS_ATTRIB_HAS_REX && decoded.raw.rex.X));
+  return !in_memory || has_index;
+}
+
+MachineInstruction describe(const ZydisDecodedInstruction& decoded, CodeBytes bytes, uint32_t offset) {
+  MachineInstruction made;
+  made.offset = offset;
+  made.length = decoded.length;
+  made.cost = cost_of(bytes);
+  made.flow = flow_of(decoded);
+  const bool may_have_target = made.flow == Flow::call || made.flow == Flow::branch || made.flow == Flow::jump;
+  if (may_have_target && decoded.raw.imm[0].is_relative)
+    made.target = static_cast<int64_t>(offset) + decoded.length + decoded.raw.imm[0].value.s;
+  made.is_table_jump = made.flow == Flow::jump && !made.target && may_use_table(decoded);
+  return made;
+}
+
+bool branches_lead_to_instructions(const FunctionCode& function, uint64_t size) {
+  return std::all_of(function.instructions.begin(), function.instructions.end(), [&](const MachineInstruction& one) {
+    const bool inside = one.target && *one.target >= 0 && static_cast<uint64_t>(*one.target) < size;
+    return !inside || function.at(static_cast<uint64_t>(*one.target)) != nullptr;
+  });
+}
+
+}  // namespace
+
+const char* name_of(FiringCost cost) {
+  constexpr std::array<const char*, 3> kNames = {"rewritten", "emulated", "stepped"};
+  return kNames[static_cast<size_t>(cost)];
+}
+
+// As bench/runtime/instruction_cost.cpp measured them.
+unsigned expected_ns(FiringCost cost) {
+  constexpr std::array<unsigned, 3> kNanoseconds = {220, 420, 7000};
+  return kNanoseconds[static_cast<size_t>(cost)];
+}
+
+const MachineInstruction* FunctionCode::at(uint64_t offset) const {
+  const auto found = std::lower_bound(instructions.begin(), instructions.end(), offset,
+                                      [](const MachineInstruction& one, uint64_t wanted) { return one.offset < wanted; });
+  return found != instructions.end() && found->offset == offset ? &*found : nullptr;
+}
+
+bool FunctionCode::has_table_jump() const {
+  return std::any_of(instructions.begin(), instructions.end(), [](const MachineInstruction& one) { return one.is_table_jump; });
+}
+
+bool FunctionCode::has_call() const {
+  return std::any_of(instructions.begin(), instructions.end(),
+                     [](const MachineInstruction& one) { return one.flow == Flow::call; });
+}
+
+std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset) {
+  if (offset >= code.size()) return std::nullopt;
+  ZydisDecodedInstruction decoded;
+  const ZyanStatus status =
+      ZydisDecoderDecodeInstruction(&decoder(), nullptr, code.data() + offset, code.size() - offset, &decoded);
+  if (!ZYAN_SUCCESS(status) || decoded.length == 0) return std::nullopt;
+  return describe(decoded, code.subspan(offset, decoded.length), offset);
+}
+
+FunctionCode decode_function(CodeBytes code) {
+  FunctionCode function;
+  uint32_t offset = 0;
+  while (const auto instruction = decode_instruction(code, offset)) {
+    function.instructions.push_back(*instruction);
+    offset += instruction->length;
+  }
+  function.is_complete = offset == code.size() && offset > 0 && branches_lead_to_instructions(function, code.size());
+  return function;
+}
+
+std::string instruction_text(CodeBytes code, uint64_t address) {
+  ZydisDecodedInstruction decoded;
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), code.data(), code.size(), &decoded, operands.data()))) return "";
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT);
+  std::array<char, 128> text{};
+  ZydisFormatterFormatInstruction(&formatter, &decoded, operands.data(), decoded.operand_count_visible, text.data(), text.size(),
+                                  address, nullptr);
+  return text.data();
+}
+
+}  // namespace dvm::runtime

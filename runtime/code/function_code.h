@@ -1,0 +1,68 @@
+#pragma once
+// Reads the machine code of traced files: what an instruction costs to be probed, where a function's entry can be seen most
+// cheaply, and where it is left. The only folder that knows an instruction set; Zydis does the decoding.
+//
+//   bytes of a function -> FunctionCode -> EntryPlace: the instruction for the entry probe (entry_place.h)
+//   a file -> ModuleCode: those bytes, and jumps into a function from outside of it (module_code.h)
+//
+// The kernel replaces the first byte of a probed instruction by a breakpoint. After the probe it emulates the simplest
+// instructions (push of a register, nop, relative jump, branch and call); every other one it runs from a copy with the trap flag
+// set, a second exception that costs 3 to 15 times as much as the rest (bench/runtime/instruction_cost.cpp). A nop of five bytes
+// newer kernels replace by a call, which is cheaper still.
+//
+// Files are untrusted: bytes that are no instructions end the decoding, and nothing is concluded from what follows. Consumer
+// context.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+using CodeBytes = std::span<const unsigned char>;
+
+enum class FiringCost : uint8_t { rewritten, emulated, stepped };
+// "emulated", and what a firing there costs on one machine, as an expectation.
+const char* name_of(FiringCost cost);
+unsigned expected_ns(FiringCost cost);
+
+// Where control goes after an instruction.
+enum class Flow : uint8_t {
+  next,
+  call,      // to `target` and, if that returns, to the next; an indirect call has no target
+  branch,    // to `target` or the next
+  jump,      // to `target`; without one, to where a register or memory says
+  return_,   // ret
+  elsewhere  // a system call, a trap, an invalid instruction
+};
+
+struct MachineInstruction {
+  uint32_t offset = 0;  // in its function
+  uint8_t length = 0;
+  FiringCost cost = FiringCost::stepped;
+  Flow flow = Flow::next;
+  bool is_table_jump = false;       // an indirect jump that may lead to any place in the function
+  std::optional<int64_t> target{};  // in its function, or outside of it
+};
+
+struct FunctionCode {
+  std::vector<MachineInstruction> instructions;
+  bool is_complete = false;  // all bytes are instructions, and each branch inside leads to the beginning of one
+
+  // The instruction that begins there, or null.
+  const MachineInstruction* at(uint64_t offset) const;
+  bool has_table_jump() const;
+  bool has_call() const;
+};
+
+// Decodes at most all bytes.
+FunctionCode decode_function(CodeBytes code);
+std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset);
+
+// "push %rbp"; empty: no instruction.
+std::string instruction_text(CodeBytes code, uint64_t address);
+
+}  // namespace dvm::runtime

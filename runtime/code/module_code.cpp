@@ -1,0 +1,114 @@
+// Maps a file and looks for jumps in it. Covered by tests/unit/code/module_code_test.cpp.
+
+#include "runtime/code/module_code.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kNearReach = 128;  // of a jump with an offset of one byte
+
+// The length of a jump, branch or call with an offset of four bytes; 0: none begins here.
+unsigned far_jump(const unsigned char* at) {
+  if (at[0] == 0xe8 || at[0] == 0xe9) return 5;
+  return at[0] == 0x0f && (at[1] & 0xf0) == 0x80 ? 6 : 0;
+}
+
+bool is_near_jump(unsigned char first) { return first == 0xeb || (first & 0xf0) == 0x70 || (first & 0xfc) == 0xe0; }
+
+bool covers(const ModuleCode::Window& window, uint64_t target) {
+  return target > window.function.offset && target <= window.last;
+}
+
+bool is_of(const FunctionExtent& function, uint64_t offset) {
+  return offset >= function.offset && offset - function.offset < function.size;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ModuleCode>> ModuleCode::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return Error{std::strerror(errno)};
+  struct stat st {};
+  const bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+  const auto size = static_cast<size_t>(st.st_size);
+  void* data = is_file ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (data == MAP_FAILED) return Error{"it cannot be mapped"};
+  std::unique_ptr<ModuleCode> made(new ModuleCode(static_cast<const unsigned char*>(data), size));
+  made->find_segments();
+  return made;
+}
+
+ModuleCode::~ModuleCode() { munmap(const_cast<unsigned char*>(file_.data()), file_.size()); }
+
+void ModuleCode::find_segments() {
+  Elf64_Ehdr header;
+  if (file_.size() < sizeof header) return;
+  std::memcpy(&header, file_.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; i++) {
+    Elf64_Phdr segment;
+    const uint64_t at = header.e_phoff + i * sizeof segment;
+    if (at > file_.size() || file_.size() - at < sizeof segment) return;
+    std::memcpy(&segment, file_.data() + at, sizeof segment);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset >= file_.size()) continue;
+    segments_.push_back({segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset)});
+  }
+}
+
+CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
+  for (const Segment& segment : segments_) {
+    if (offset < segment.offset || offset - segment.offset >= segment.size) continue;
+    return file_.subspan(offset, std::min(size, segment.size - (offset - segment.offset)));
+  }
+  return {};
+}
+
+void ModuleCode::find_entered(std::vector<Window>& windows) const {
+  std::sort(windows.begin(), windows.end(),
+            [](const Window& a, const Window& b) { return a.function.offset < b.function.offset; });
+  for (const Segment& segment : segments_) {
+    look_far(segment, windows);
+    for (Window& window : windows) look_near(segment, window);
+  }
+}
+
+void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) const {
+  constexpr uint64_t kLongest = 6;
+  if (windows.empty() || segment.size < kLongest) return;
+  const auto begins_after = [](uint64_t target, const Window& window) { return target <= window.function.offset; };
+  for (uint64_t at = segment.offset; at <= segment.offset + segment.size - kLongest; at++) {
+    const unsigned length = far_jump(file_.data() + at);
+    if (length == 0) continue;
+    int32_t by;
+    std::memcpy(&by, file_.data() + at + length - sizeof by, sizeof by);
+    const uint64_t target = at + length + static_cast<uint64_t>(static_cast<int64_t>(by));
+    const auto after = std::upper_bound(windows.begin(), windows.end(), target, begins_after);
+    if (after == windows.begin()) continue;
+    Window& window = *std::prev(after);
+    if (covers(window, target) && !is_of(window.function, at)) window.is_entered = true;
+  }
+}
+
+void ModuleCode::look_near(const Segment& segment, Window& window) const {
+  const uint64_t end = segment.offset + segment.size;
+  const uint64_t begin = window.function.offset;
+  if (begin < segment.offset || begin >= end) return;
+  const uint64_t from = begin - std::min(begin - segment.offset, kNearReach + 2);
+  for (uint64_t at = from; at + 2 <= std::min(end, window.last + kNearReach); at++) {
+    if (is_of(window.function, at) || !is_near_jump(file_[at])) continue;
+    const auto by = static_cast<int8_t>(file_[at + 1]);
+    if (covers(window, at + 2 + static_cast<uint64_t>(static_cast<int64_t>(by)))) window.is_entered = true;
+  }
+}
+
+}  // namespace dvm::runtime

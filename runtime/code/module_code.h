@@ -1,0 +1,56 @@
+#pragma once
+// The code of a file: the bytes of its functions, and who jumps into the middle of them from outside. Hand-written functions
+// share tails: the mempcpy() of glibc jumps behind the first instruction of its memmove().
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+// A function, by its offset in the file.
+struct FunctionExtent {
+  uint64_t offset = 0;
+  uint64_t size = 0;   // 0: not known
+  uint64_t alone = 0;  // bytes before another symbol begins
+};
+
+class ModuleCode {
+ public:
+  static Result<std::unique_ptr<ModuleCode>> open(const std::string& path);
+  ~ModuleCode();
+  ModuleCode(const ModuleCode&) = delete;
+  ModuleCode& operator=(const ModuleCode&) = delete;
+
+  // The whole file.
+  CodeBytes file() const { return file_; }
+  // As many bytes as lie in the same segment of code, at most `size`.
+  CodeBytes bytes(uint64_t offset, uint64_t size) const;
+
+  // Bytes behind `offset`, up to and with `last`, that no jump from outside of the function may lead to.
+  struct Window {
+    FunctionExtent function;
+    uint64_t last = 0;
+    bool is_entered = false;
+  };
+  // Looks at every byte as if an instruction began there: sees too many jumps rather than too few. Sorts the windows.
+  void find_entered(std::vector<Window>& windows) const;
+
+ private:
+  struct Segment {
+    uint64_t offset = 0, size = 0;
+  };
+  ModuleCode(const unsigned char* data, size_t size) : file_(data, size) {}
+  void find_segments();
+  void look_far(const Segment& segment, std::vector<Window>& windows) const;
+  void look_near(const Segment& segment, Window& window) const;
+
+  CodeBytes file_;
+  std::vector<Segment> segments_;  // with code
+};
+
+}  // namespace dvm::runtime

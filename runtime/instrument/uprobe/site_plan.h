@@ -1,0 +1,42 @@
+#pragma once
+// From the sites of probes to the places where the kernel is asked to put them: an entry goes to the cheapest instruction that
+// still tells the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants the first one.
+//
+//   EnabledProbe ──> Place: offset in the file, shape, and what a firing there means (FiredAt)
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/code/entry_place.h"
+#include "runtime/code/module_code.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/site_shape.h"
+
+namespace dvm::runtime {
+
+// What a record does not say about where it comes from.
+struct FiredAt {
+  uint32_t probe_id = 0;
+  uint32_t moved = 0;  // bytes from the instruction that the probe means
+  bool is_plain() const { return moved == 0; }
+};
+
+struct Place {
+  const EnabledProbe* enabled = nullptr;
+  const UprobeSite* site = nullptr;  // of that probe
+  uint64_t offset = 0;               // in the file
+  SiteShape shape = SiteKind::entry;
+  FiredAt fired_at;
+};
+
+// The cheapest places for entries of functions of one file, in their order. A file that cannot be read has none: then all stay.
+std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const FunctionExtent> functions);
+
+// For all uprobe sites among the probes; those of others are left out.
+std::vector<Place> plan_places(std::span<const EnabledProbe> probes);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,46 @@
+// Chooses functions by name. Covered by tests/unit/instrument/pid_provider_test.cpp.
+
+#include "runtime/provider/pid_functions.h"
+
+#include "runtime/catalog/catalog.h"
+#include "runtime/symbol/demangle.h"
+
+namespace dvm::runtime {
+namespace {
+
+// They run before and after the program proper; only who names them gets them.
+bool is_start_or_end(std::string_view name) { return name == "_init" || name == "_fini"; }
+
+}  // namespace
+
+void ChosenFunctions::add(const ElfFunction& function, std::string demangled) {
+  auto [place, is_new] = by_name_.try_emplace(function.name, chosen_.size());
+  if (is_new) chosen_.push_back({function.name, std::move(demangled), {}});
+  chosen_[place->second].places.push_back(&function);
+  last_ = &function;
+}
+
+ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect) {
+  ChosenFunctions chosen;
+  const bool glob = is_glob(pattern);
+  for (const ElfFunction& function : elf.functions()) {
+    if (glob ? !glob_match(pattern, function.name) || is_start_or_end(function.name) : pattern != function.name) continue;
+    if (function.is_indirect)
+      indirect.push_back(&function);
+    else if (!glob || !chosen.has_address_of(function))
+      chosen.add(function);
+  }
+  return chosen;
+}
+
+ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern) {
+  ChosenFunctions chosen;
+  for (const ElfFunction& function : elf.functions()) {
+    if (function.is_indirect || chosen.has_address_of(function)) continue;
+    std::string name = demangle_without_arguments(function.name);
+    if (!name.empty() && glob_match(pattern, name)) chosen.add(function, std::move(name));
+  }
+  return chosen;
+}
+
+}  // namespace dvm::runtime

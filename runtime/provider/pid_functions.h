@@ -1,0 +1,40 @@
+#pragma once
+// Which functions of a file a description's function field means: by the raw name or, where none has it, by the demangled one. A
+// glob takes one name of each address.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/symbol/elf.h"
+
+namespace dvm::runtime {
+
+// Functions with one name: nearly always one.
+struct ChosenFunction {
+  std::string_view name;
+  std::string demangled;
+  std::vector<const ElfFunction*> places;  // the first is the best
+};
+
+class ChosenFunctions {
+ public:
+  void add(const ElfFunction& function, std::string demangled = "");
+  // Functions are sorted by address, the best name first: the first that matched is the one to take.
+  bool has_address_of(const ElfFunction& function) const { return last_ != nullptr && last_->address == function.address; }
+  bool empty() const { return chosen_.empty(); }
+  const std::vector<ChosenFunction>& all() const { return chosen_; }
+
+ private:
+  std::unordered_map<std::string_view, size_t> by_name_;
+  std::vector<ChosenFunction> chosen_;
+  const ElfFunction* last_ = nullptr;
+};
+
+// indirect: those that the pattern means too, but which are called by way of a resolver.
+ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
+// Demangling every name is slow.
+ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,127 @@
+// Makes the probes of functions. Covered by tests/unit/instrument/pid_provider_test.cpp.
+
+#include "runtime/provider/pid_probes.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "runtime/code/frame_index.h"
+
+namespace dvm::runtime {
+namespace {
+
+// At the instruction before it runs: as dtrace has it, the registers that arguments come in, whatever is in them by then.
+UprobeSite instruction_site(const std::string& path, uint64_t offset, int32_t pid) {
+  UprobeSite site{path, offset, false, pid};
+  Operands& args = site.inside.emplace();
+  constexpr std::array kRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::rcx, saved::r8, saved::r9};
+  for (size_t n = 0; n < kRegisters.size(); n++) args[n] = Operand::of_register(kRegisters[n]);
+  return site;
+}
+
+}  // namespace
+
+std::optional<uint64_t> parse_offset(std::string_view name) {
+  uint64_t offset = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), offset, 16);
+  if (error != std::errc() || end != name.data() + name.size() || fmt::format("{:x}", offset) != name) return std::nullopt;
+  return offset;
+}
+
+PidName kind_of_name(std::string_view name) {
+  if (name == "entry" || name == "return") return PidName::whole;
+  if (is_glob(name)) return PidName::any;
+  return parse_offset(name) ? PidName::offset : PidName::wrong;
+}
+
+PidRefusal PidProbes::add(const ChosenFunction& function, std::string_view name) {
+  if (catalog_.size() >= kMostPidProbes)
+    return {"D_PROC_CREATEFAIL",
+            fmt::format("failed to create probes in process {}: there are {} already", pid_, catalog_.size())};
+  switch (kind_of_name(name)) {
+    case PidName::offset:
+      return add_offset(function, name);
+    case PidName::any:
+      return add_matching(function, name);
+    default:
+      break;
+  }
+  add_whole(function, name);
+  return {};
+}
+
+void PidProbes::add_whole(const ChosenFunction& function, std::string_view name) {
+  const ElfFunction& first = *function.places.front();
+  UprobeSite site{object_.open_path, first.offset, name == "return", pid_};
+  for (size_t i = 1; i < function.places.size(); i++) site.more_offsets.push_back(function.places[i]->offset);
+  site.size = first.size;
+  site.alone = first.alone;
+  Probe probe = make(function.name, name, std::move(site));
+  probe.demangled = function.demangled;
+  catalog_.add(std::move(probe));
+}
+
+PidRefusal PidProbes::add_offset(const ChosenFunction& function, std::string_view name) {
+  const uint64_t offset = *parse_offset(name);
+  const ElfFunction& place = *function.places.front();
+  if (offset >= place.size) return {"D_PROC_OFF", fmt::format("offset 0x{:x} outside of function '{}'", offset, function.name)};
+  const FunctionCode code = decode_function(bytes_of(place));
+  if (code.at(offset) == nullptr) return {"D_PROC_ALIGN", fmt::format("offset 0x{:x} is not aligned on an instruction", offset)};
+  add_instruction(function, place, offset);
+  return {};
+}
+
+PidRefusal PidProbes::add_matching(const ChosenFunction& function, std::string_view glob) {
+  for (const char* name : {"entry", "return"})
+    if (glob_match(glob, name)) add_whole(function, name);
+  const ElfFunction& place = *function.places.front();
+  for (const MachineInstruction& one : decode_function(bytes_of(place)).instructions)
+    if (glob_match(glob, fmt::format("{:x}", one.offset))) add_instruction(function, place, one.offset);
+  return {};
+}
+
+void PidProbes::add_instruction(const ChosenFunction& function, const ElfFunction& place, uint64_t offset) {
+  Probe probe =
+      make(function.name, fmt::format("{:x}", offset), instruction_site(object_.open_path, place.offset + offset, pid_));
+  probe.demangled = function.demangled;
+  catalog_.add(std::move(probe));
+}
+
+// An instruction is known by the function around it, which unwinders know also in a stripped file.
+PidRefusal PidProbes::add_address(uint64_t file_address, uint64_t offset, std::string_view name) {
+  const auto function = code() ? framed_function(code()->file(), file_address) : std::nullopt;
+  if (!function)
+    return {"D_PROC_CREATEFAIL",
+            fmt::format("failed to create probe at 0x{}: nothing tells where instructions begin there", name)};
+  const uint64_t inside = file_address - function->address;
+  if (decode_function(code()->bytes(offset - inside, function->size)).at(inside) == nullptr)
+    return {"D_PROC_ALIGN", fmt::format("offset 0x{} is not aligned on an instruction", name)};
+  catalog_.add(make("-", name, instruction_site(object_.open_path, offset, pid_)));
+  return {};
+}
+
+Probe PidProbes::make(std::string_view function, std::string_view name, UprobeSite site) const {
+  Probe probe;
+  probe.provider = fmt::format("pid{}", pid_);
+  probe.module = object_.name;
+  probe.function = function;
+  probe.name = name;
+  probe.site = std::move(site);
+  probe.object = object_.path;
+  probe.in_program = object_.is_program;
+  return probe;
+}
+
+const ModuleCode* PidProbes::code() {
+  if (code_) return code_.get();
+  auto opened = ModuleCode::open(object_.open_path);
+  if (opened) code_ = std::move(*opened);
+  return code_.get();
+}
+
+CodeBytes PidProbes::bytes_of(const ElfFunction& function) {
+  return code() ? code()->bytes(function.offset, function.size) : CodeBytes();
+}
+
+}  // namespace dvm::runtime

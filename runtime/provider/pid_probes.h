@@ -1,0 +1,49 @@
+#pragma once
+// The probes of one function: entry, return, and its instructions by their offsets in hexadecimal. A name that is a glob, or
+// empty, means all of them that it matches.
+
+#include "runtime/catalog/catalog.h"
+#include "runtime/code/module_code.h"
+#include "runtime/provider/pid_functions.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+// dtrace's own limit for all pid probes.
+inline constexpr size_t kMostPidProbes = 250'000;
+
+enum class PidName : uint8_t { wrong, whole, offset, any };
+// whole: entry or return; offset: one instruction; any: a glob.
+PidName kind_of_name(std::string_view name);
+// As the names of instructions are written: hexadecimal, in lower case, without zeros before it.
+std::optional<uint64_t> parse_offset(std::string_view name);
+
+// What was wrong with an offset; tag is empty if nothing was.
+struct PidRefusal {
+  std::string tag, reason;
+};
+
+class PidProbes {
+ public:
+  PidProbes(int32_t pid, const MappedObject& object, Catalog& catalog) : pid_(pid), object_(object), catalog_(catalog) {}
+
+  PidRefusal add(const ChosenFunction& function, std::string_view name);
+  // An instruction at an address that no symbol needs to know: the function is "-", its name the address.
+  PidRefusal add_address(uint64_t file_address, uint64_t offset, std::string_view name);
+
+ private:
+  void add_whole(const ChosenFunction& function, std::string_view name);
+  PidRefusal add_offset(const ChosenFunction& function, std::string_view name);
+  PidRefusal add_matching(const ChosenFunction& function, std::string_view glob);
+  void add_instruction(const ChosenFunction& function, const ElfFunction& place, uint64_t offset);
+  Probe make(std::string_view function, std::string_view name, UprobeSite site) const;
+  const ModuleCode* code();
+  CodeBytes bytes_of(const ElfFunction& function);
+
+  int32_t pid_;
+  const MappedObject& object_;
+  Catalog& catalog_;
+  std::unique_ptr<ModuleCode> code_;  // once it is needed
+};
+
+}  // namespace dvm::runtime

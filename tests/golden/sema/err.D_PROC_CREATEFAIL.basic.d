@@ -1,0 +1,1 @@
+pid$target:a.out:D_PROC_CREATEFAIL:5 { trace(1); }

@@ -1,0 +1,4 @@
+/* run: -c '{programs}/sites'
+ * needs: uprobes
+ */
+pid$target:sites:site_copy:4 { trace(1); }

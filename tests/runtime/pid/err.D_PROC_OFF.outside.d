@@ -1,0 +1,4 @@
+/* run: -c '{programs}/sites'
+ * needs: uprobes
+ */
+pid$target:sites:site_copy:fff { trace(1); }

@@ -1,0 +1,105 @@
+"""Where entry probes are put: checked for every function of some libraries against a disassembly that is not dvm's, and, for
+programs that run, by what is seen there and at the first instruction."""
+
+import bisect
+import re
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+ARGUMENTS = re.compile(r"%(r?[ds]i|[ds]il|e[ds]i|[re]?[cd]x|[cd][lh]|r[89][dwb]?|[re]?bp|bpl)$")
+JUMP = re.compile(r"^(?:notrack |bnd )*(?:j[a-z]+|call|loop[a-z]*|xbegin)\s+([0-9a-f]+)")
+
+
+def disassembly(path):
+    """Address to text of every instruction, and the sorted addresses that a branch, call or symbol leads to."""
+    out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "-w", path], capture_output=True, text=True, check=True).stdout
+    code, targets = {}, set()
+    for line in out.splitlines():
+        address, colon, text = line.partition(":\t")
+        if not colon:
+            continue
+        at = int(address, 16)
+        code[at] = text.strip()
+        jump = JUMP.match(code[at])
+        if jump:
+            targets.add((int(jump.group(1), 16)))
+    return code, sorted(targets)
+
+
+def moved_sites(text):
+    return [(int(at, 16) - int(moved, 16), int(at, 16))
+            for at, moved in re.findall(r"site: at 0x([0-9a-f]+) of the file, 0x([0-9a-f]+) after the entry", text)]
+
+
+def written(text):
+    """The operand that an instruction in AT&T's syntax writes."""
+    return text.split("#")[0].rstrip().rsplit(",", 1)[-1].split()[-1]
+
+
+class Sites(dvmtest.PrivilegedTest):
+    def check(self, description, command, path):
+        listing = dvm("list", "-v", description, "-c", command)
+        self.assertEqual(listing.returncode, 0, listing.stderr)
+        sites = moved_sites(listing.stdout)
+        self.assertGreater(len(sites), 50)
+        code, targets = disassembly(path)
+        # Sites are offsets in the file; where the segment of code lies says what that is as an address.
+        segments = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout
+        offset, address = (int(x, 16) for x in re.search(r"LOAD\s+(\S+) (\S+) \S+ \S+ \S+ R E", segments).groups())
+        for entry, site in sites:
+            self.check_site(code, targets, entry - offset + address, site - offset + address)
+
+    def check_site(self, code, targets, entry, site):
+        where = f"{entry:x} to {site:x}"
+        self.assertIn(site, code, where)
+        first = bisect.bisect_right(targets, entry)
+        self.assertFalse(first < len(targets) and targets[first] <= site, f"{where}: something jumps there")
+        for at in range(entry, site):
+            if at in code:
+                self.assertNotRegex(code[at], r"^(j|call|ret|rep|lock|syscall|leave|div|pop)", where)
+                if not code[at].startswith(("cmp", "test", "push", "nop", "endbr")):
+                    self.assertNotRegex(written(code[at]), ARGUMENTS, f"{where}: {code[at]}")
+
+    def test_libc(self):
+        self.check("pid$target:libc::entry", "/bin/true", "/lib/x86_64-linux-gnu/libc.so.6")
+
+    def test_libstdcxx(self):
+        self.check("pid$target:libstdc++::entry", program("classes"), "/lib/x86_64-linux-gnu/libstdc++.so.6")
+
+    def test_bash(self):
+        self.check("pid$target:a.out::entry", "/bin/bash -c :", "/bin/bash")
+
+
+class Firings(dvmtest.PrivilegedTest):
+    """The same run is traced with the sites that dvm chooses and with all at the first instruction."""
+
+    def seen(self, option, script, command):
+        result = dvm("run", "-q", *option, "-n", script, "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("drops", result.stderr)
+        return sorted(result.stdout.split("\n"))
+
+    def same(self, script, command):
+        self.assertEqual(self.seen([], script, command), self.seen(["-x", "site=entry"], script, command))
+
+    def test_counts(self):
+        self.same("pid$target:a.out::entry { @[probefunc] = count(); }",
+                  "/bin/bash -c 'for i in 1 2 3; do x=${x}a$i; done; f() { echo $1; }; f a | cat'")
+
+    def test_arguments(self):
+        self.same("pid$target:sites:site_*:entry { @[probefunc, arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7] = count(); }",
+                  program("sites"))
+
+    def test_callers(self):
+        self.same("pid$target:sites:site_*:entry { @[probefunc, ustack(3)] = count(); }", program("sites"))
+
+    def test_registers_are_those_of_the_entry(self):
+        script = "pid$target:sites:site_*:entry { @[probefunc, uregs[R_RAX], uregs[R_RSP] & 15] = count(); }"
+        self.same(script, program("sites"))
+
+
+if __name__ == "__main__":
+    unittest.main()

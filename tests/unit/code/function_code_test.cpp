@@ -1,0 +1,71 @@
+// Decoding: boundaries, flow, cost and text of instructions.
+#include "runtime/code/function_code.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/code/assembled.h"
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+
+ASSEMBLED(costs,
+          "push %rbp\n push %r15\n nop\n .byte 0x66,0x90\n .byte 0x0f,0x1f,0x44,0,0\n call . + 7\n jmp . + 2\n jne . + 2\n"
+          "push $1\n pop %rax\n endbr64\n mov %rdi, %rax\n ret\n xchg %r8, %rax\n .byte 0x2e\n nopl 0(%rax)\n")
+ASSEMBLED(loop, "xor %eax, %eax\n 1: inc %eax\n cmp %edi, %eax\n jne 1b\n ret\n")
+ASSEMBLED(into_an_instruction, "mov $0x11223344, %eax\n jmp into_an_instruction_begin + 1\n")
+ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
+ASSEMBLED(by_table, "jmp *%rax\n")
+ASSEMBLED(by_indexed_table, "jmp *64(,%rax,8)\n")
+ASSEMBLED(by_pointer, "jmp *16(%rax)\n jmp *0(%rip)\n")
+ASSEMBLED(through_stack, "jmp *8(%rsp)\n")
+
+std::vector<FiringCost> costs_of(const FunctionCode& function) {
+  std::vector<FiringCost> all;
+  for (const MachineInstruction& one : function.instructions) all.push_back(one.cost);
+  return all;
+}
+
+TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
+  constexpr auto stepped = FiringCost::stepped, emulated = FiringCost::emulated, rewritten = FiringCost::rewritten;
+  EXPECT_THAT(costs_of(decode_function(costs())),
+              ElementsAre(emulated, emulated, emulated, emulated, rewritten, emulated, emulated, emulated, stepped, stepped,
+                          stepped, stepped, stepped, stepped, stepped));
+}
+
+TEST(FunctionCode, FindsWhereInstructionsBegin) {
+  const FunctionCode function = decode_function(loop());
+  EXPECT_TRUE(function.is_complete);
+  EXPECT_EQ(function.instructions.size(), 5U);
+  EXPECT_NE(function.at(2), nullptr);
+  EXPECT_EQ(function.at(3), nullptr);
+  EXPECT_EQ(function.at(6)->target, 2);
+  EXPECT_EQ(function.at(6)->flow, Flow::branch);
+  EXPECT_EQ(function.instructions.back().flow, Flow::return_);
+}
+
+TEST(FunctionCode, DoubtsWhatBranchesIntoAnInstruction) { EXPECT_FALSE(decode_function(into_an_instruction()).is_complete); }
+
+TEST(FunctionCode, EndsAtWhatIsNoInstruction) {
+  const FunctionCode function = decode_function(no_code());
+  EXPECT_FALSE(function.is_complete);
+  EXPECT_EQ(function.instructions.size(), 1U);
+  EXPECT_FALSE(decode_function({}).is_complete);
+}
+
+TEST(FunctionCode, TellsJumpsByTableFromThoseToFunctions) {
+  EXPECT_TRUE(decode_function(by_table()).has_table_jump());
+  EXPECT_TRUE(decode_function(by_indexed_table()).has_table_jump());
+  EXPECT_FALSE(decode_function(by_pointer()).has_table_jump());
+  EXPECT_FALSE(decode_function(through_stack()).has_table_jump());
+}
+
+TEST(FunctionCode, WritesInstructionsAsTheAssemblerReadsThem) {
+  EXPECT_EQ(instruction_text(costs(), 0), "push %rbp");
+  EXPECT_EQ(instruction_text({}, 0), "");
+}
+
+}  // namespace
+}  // namespace dvm::runtime

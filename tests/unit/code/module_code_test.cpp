@@ -1,0 +1,88 @@
+// The code of a file, jumps from outside of a function, and functions by the unwinders' table, on this very program.
+#include "runtime/code/module_code.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "runtime/code/frame_index.h"
+#include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/symbol/elf.h"
+
+// The second jumps into the first, behind its first instruction, by an offset of four bytes and one; nobody jumps into the third.
+asm(".pushsection .text\n"
+    ".type mct_shared, @function\nmct_shared: mov %rdi, %rax\nmct_tail: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_shared, . - "
+    "mct_shared\n"
+    ".type mct_far, @function\nmct_far: mov %rsi, %rax\n .byte 0xe9\n .long mct_tail - . - 4\n.size mct_far, . - mct_far\n"
+    ".type mct_near_shared, @function\nmct_near_shared: mov %rdi, %rax\n2: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_near_shared, "
+    ". - mct_near_shared\n"
+    ".type mct_near, @function\nmct_near: mov %rsi, %rax\n jmp 2b\n.size mct_near, . - mct_near\n"
+    ".type mct_alone, @function\nmct_alone: mov %rdi, %rax\n cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_alone, . - mct_alone\n"
+    ".popsection");
+
+extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
+
+namespace dvm::runtime {
+namespace {
+
+class ModuleCodeTest : public testing::Test {
+ protected:
+  const ElfFunction& function(std::string_view name) const {
+    for (const ElfFunction& one : elf_->functions())
+      if (one.name == name) return one;
+    ADD_FAILURE() << name;
+    return elf_->functions().front();
+  }
+  EntryPlace chosen(std::string_view name) const {
+    const ElfFunction& f = function(name);
+    const FunctionExtent extent{f.offset, f.size, f.alone};
+    return choose_entries(*code_, std::span(&extent, 1)).at(0);
+  }
+
+  std::shared_ptr<const ElfObject> elf_ = *ElfObject::read("/proc/self/exe");
+  std::unique_ptr<ModuleCode> code_ = std::move(*ModuleCode::open("/proc/self/exe"));
+};
+
+TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
+  EXPECT_EQ(chosen("mct_shared").moved, 0U);
+  EXPECT_EQ(chosen("mct_near_shared").moved, 0U);
+  EXPECT_EQ(chosen("mct_alone").moved, 7U);
+}
+
+TEST_F(ModuleCodeTest, ChoosesForManyAtOnce) {
+  std::vector<FunctionExtent> extents;
+  for (const char* name : {"mct_alone", "mct_shared", "mct_alone"})
+    extents.push_back({function(name).offset, function(name).size, function(name).alone});
+  const std::vector<EntryPlace> places = choose_entries(*code_, extents);
+  EXPECT_EQ(places[0].moved, 7U);
+  EXPECT_EQ(places[1].moved, 0U);
+  EXPECT_EQ(places[2].moved, 7U);
+}
+
+TEST_F(ModuleCodeTest, HasNoBytesOutsideOfCode) {
+  EXPECT_TRUE(code_->bytes(0, 16).empty());
+  EXPECT_TRUE(code_->bytes(UINT64_MAX, 16).empty());
+  EXPECT_EQ(code_->bytes(function("mct_far").offset, 3).size(), 3U);
+}
+
+TEST_F(ModuleCodeTest, FindsFunctionsByTheTableOfUnwinders) {
+  const ElfFunction& f = function("mct_framed");
+  for (const uint64_t address : {f.address, f.address + f.size - 1}) {
+    const auto framed = framed_function(code_->file(), address);
+    ASSERT_TRUE(framed);
+    EXPECT_EQ(framed->address, f.address);
+    EXPECT_EQ(framed->size, f.size);
+  }
+  EXPECT_FALSE(framed_function(code_->file(), 0));
+  EXPECT_FALSE(framed_function(code_->file().first(64), f.address));
+  EXPECT_FALSE(framed_function({}, f.address));
+}
+
+TEST(ModuleCode, SaysWhyAFileCannotBeRead) {
+  EXPECT_EQ(ModuleCode::open("/nowhere/at/all").error().message, "No such file or directory");
+  EXPECT_EQ(ModuleCode::open("/").error().message, "it cannot be mapped");
+}
+
+}  // namespace
+}  // namespace dvm::runtime
