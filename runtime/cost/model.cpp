@@ -4,22 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 namespace {
-
-double bytes_of(const dif::DataType& type, double string) { return type.kind == dif::TypeKind::string ? string : type.size; }
-
-// What the row of an action is priced by: the bytes that it records, or those of the keys of an aggregation.
-double priced_bytes(const dif::ActDesc& action, double string) {
-  const size_t count = dif::find_aggregation(action.kind) ? action.key_count : action.args.size();
-  double bytes = 0;
-  for (size_t i = 0; i < std::min(count, action.args.size()); i++) bytes += bytes_of(action.args[i].difo.result, string);
-  return bytes;
-}
 
 std::string row_of(const dif::ActDesc& action) {
   if (const dif::AggregationInfo* function = dif::find_aggregation(action.kind))
@@ -27,16 +15,37 @@ std::string row_of(const dif::ActDesc& action) {
   return fmt::format("action/{}", dif::find_action(action.kind)->name);
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
-  const std::string row = row_of(action);
-  const auto priced = [&](double string) { return prices.of(row, priced_bytes(action, string)); };
+vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
+
+// Keeping a value: `what` is record or key.
+vm::CostRange kept(Prices& prices, std::string_view what, const dif::DataType& type) {
+  if (type.kind == dif::TypeKind::none) return {};
+  if (type.kind == dif::TypeKind::integer) return always(prices.of(fmt::format("{}/integer", what)));
+  const std::string row = fmt::format("{}/string", what);
+  if (type.kind == dif::TypeKind::bytes) return always(prices.of(row, type.size));
   const vm::Sizes& sizes = prices.sizes();
-  vm::CostRange sum{priced(sizes.least), priced(sizes.expected), priced(sizes.most)};
-  for (const dif::RecDesc& value : action.args) {
-    sum += prices.of(value.difo);
-    if (value.made_by == dif::Action::expression || value.made_by == action.kind) continue;
-    const vm::Cost made = prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name));  // a key
-    sum += {made, made, made};
+  return {prices.of(row, sizes.least), prices.of(row, sizes.expected), prices.of(row, sizes.most)};
+}
+
+// Evaluating it, and what else makes it: a stack or a symbol.
+vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDesc& value) {
+  vm::CostRange sum = prices.of(value.difo);
+  if (value.made_by != dif::Action::expression && value.made_by != action.kind)
+    sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name)));
+  return sum;
+}
+
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
+  vm::CostRange sum = always(prices.of(row_of(action)));
+  const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
+  const bool records = !aggregates && action.kind != dif::Action::expression;
+  if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
+  for (size_t i = 0; i < action.args.size(); i++) {
+    const dif::RecDesc& value = action.args[i];
+    sum += made(prices, action, value);
+    if (value.made_by != dif::Action::expression) continue;
+    if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo.result);
+    if (records) sum += kept(prices, "record", value.difo.result);
   }
   return sum;
 }

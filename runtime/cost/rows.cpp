@@ -33,11 +33,23 @@ const std::vector<CostRow>& consumer_steps() {
   return rows;
 }
 
+const std::vector<CostRow>& kept_values() {
+  static const std::vector<CostRow> rows = {
+      {"record/integer", "an integer that is recorded"},
+      {"record/string", "a string or structure that is recorded; n: a byte of it"},
+      {"key/any", "an aggregation with keys: finding its place"},
+      {"key/integer", "an integer among the keys"},
+      {"key/string", "a string or structure among the keys; n: a byte of it"},
+  };
+  return rows;
+}
+
 std::vector<std::string> price_rows() {
   std::vector<std::string> rows = vm::dif_rows();
   for (const dif::ActionInfo& action : dif::kActions)
     if (action.unsupported.empty()) rows.push_back(fmt::format("action/{}", action.name));
   for (const dif::AggregationInfo& function : dif::kAggregations) rows.push_back(fmt::format("aggregation/{}", function.name));
+  for (const CostRow& kept : kept_values()) rows.emplace_back(kept.name);
   rows.push_back("prepare/machine");
   rows.push_back("prepare/dif");
   rows.push_back("prepare/ecb");

@@ -2,6 +2,7 @@
 // The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h) and
 //
 //   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
+//   record/KIND  key/KIND                 values that are kept (rows.cpp)
 //   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
 //   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
@@ -21,6 +22,8 @@ struct CostRow {
 const std::vector<CostRow>& sources();
 const std::vector<CostRow>& flow_stages();
 const std::vector<CostRow>& consumer_steps();
+// What keeping a value costs besides the action.
+const std::vector<CostRow>& kept_values();
 
 // All of them, in the order of the tables.
 std::vector<std::string> price_rows();

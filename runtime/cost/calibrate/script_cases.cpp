@@ -9,6 +9,7 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 199;
 constexpr std::string_view kNothing = "P{ arg0; }";  // one ECB that evaluates a little
 
 // The call of an aggregating function, by its prototype.
@@ -19,13 +20,25 @@ std::string call_of(const dif::AggregationInfo& function) {
   return fmt::format("{}(arg1)", function.name);
 }
 
-void add_aggregations(std::vector<ScriptCase>& cases) {
-  for (const dif::AggregationInfo& function : dif::kAggregations) {
-    const std::string row = fmt::format("aggregation/{}", function.name), call = call_of(function);
-    const std::string plain = fmt::format("P{{ arg0; @ = {}; }}", call);
-    cases.push_back({row, plain, std::string(kNothing)});
-    cases.push_back({row, fmt::format("P{{ arg0; @[execname] = {}; }}", call), plain, kExecnameBytes});
-  }
+std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
+
+// What values cost that are kept, by scripts that keep one more, or a longer one.
+std::vector<ScriptCase> kept_values() {
+  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
+  const double longer = kManyLetters - kFewLetters;
+  const auto printed = [](const std::string& format, const std::string& values) {
+    return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
+  };
+  const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
+  return {
+      {"record/integer", printed("%d %d", "arg1, arg2"), printed("%d", "arg1")},
+      {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
+      {"record/string", printed("%d %s", "arg1, " + few), printed("%d", "arg1")},
+      {"key/integer", counted("arg1, arg2"), counted("arg1")},
+      {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
+      {"key/string", counted("arg1, " + few), counted("arg1")},
+      {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
+  };
 }
 
 }  // namespace
@@ -33,14 +46,22 @@ void add_aggregations(std::vector<ScriptCase>& cases) {
 std::vector<ScriptCase> script_cases() {
   const std::string nothing(kNothing);
   std::vector<ScriptCase> cases = {
-      {"action/expression", "P{ arg0; arg1; }", nothing},   {"prepare/ecb", "P{ arg0; } P/arg0 == 99/{ arg0; }", nothing},
-      {"action/trace", "P{ arg0; trace(arg1); }", nothing}, {"action/printf", "P{ arg0; printf(\"%d\\n\", arg1); }", nothing},
-      {"action/print", "P{ arg0; print(arg1); }", nothing}, {"action/uaddr", "P{ arg0; uaddr(arg1); }", nothing},
-      {"action/usym", "P{ arg0; usym(arg1); }", nothing},   {"action/umod", "P{ arg0; umod(arg1); }", nothing},
-      {"action/ufunc", "P{ arg0; ufunc(arg1); }", nothing}, {"action/ustack", "P{ arg0; ustack(); }", nothing},
-      {"action/stack", "P{ arg0; stack(); }", nothing},     {"consumer/print", "P{ arg0; trace(arg1); }", nothing, 0, true},
+      {"action/expression", "P{ arg0; arg1; }", nothing},
+      {"prepare/ecb", "P{ arg0; } P/arg0 == 99/{ arg0; }", nothing},
   };
-  add_aggregations(cases);
+  for (ScriptCase& one : kept_values()) cases.push_back(std::move(one));
+  const auto add = [&](std::string row, const std::string& action) {
+    cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
+  };
+  add("action/trace", "trace(arg1)");
+  add("action/printf", "printf(\"%d\\n\", arg1)");
+  add("action/print", "print(arg1)");
+  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
+    add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
+  for (const char* stack : {"ustack", "stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    add(fmt::format("aggregation/{}", function.name), fmt::format("@ = {}", call_of(function)));
+  cases.push_back({"consumer/print", "P{ arg0; trace(arg1); }", nothing, 0, true});
   cases.push_back({"prepare/dif", "P{ arg0; @ = count(); }", "P{ @ = count(); }"});
   return cases;
 }
