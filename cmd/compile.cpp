@@ -54,20 +54,9 @@ dif::ProgramFile program_file(const std::vector<compiler::Source>& sources, Prog
   return file;
 }
 
-bool write(const std::string& path, const std::string& bytes) {
-  std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  return (std::fclose(file) == 0) && written;
-}
-
-// The file has its name when all of it is there.
 int write_program(const std::string& path, dif::ProgramFile file) {
-  const std::string unfinished = fmt::format("{}.{}.tmp", path, getpid());
-  if (write(unfinished, dif::to_bytes(std::move(file))) && std::rename(unfinished.c_str(), path.c_str()) == 0) return 0;
-  const int error = errno;
-  unlink(unfinished.c_str());
-  return fail("failed to write {}: {}", path, std::strerror(error));
+  if (Status written = write_file(path, dif::to_bytes(std::move(file))); !written) return fail("{}", written.error().message);
+  return 0;
 }
 
 int compile(const CompileCommand& given) {

@@ -41,6 +41,9 @@ void add_process_options(CLI::App& command, ScriptOptions& options);
 // The text of a script, or why there is none.
 Result<compiler::Source> read_file(const std::string& path);
 
+// The file has its name when all of it is there.
+Status write_file(const std::string& path, const std::string& bytes);
+
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
 
@@ -69,6 +72,7 @@ struct CompileAgainst {
   compiler::TypeCatalog* types = nullptr;  // of the traced program
   pid_t target = 0;                        // $target; 0: none
   bool keep_target = false;                // $target stays in probe descriptions, for whoever enables the program
+  std::vector<compiler::ProviderDesc>* declared = nullptr;  // takes the providers that the sources declare
 };
 
 // Prints diagnostics on standard error, applies the pragmas to `options`. Empty result: there were errors, and they have been

@@ -1,0 +1,222 @@
+// dvm header: a C header that makes the probes of a provider declaration, as dtrace -h does. Covered by
+// tests/runtime/scenarios/test_header.py.
+//
+//   provider disk { probe start__io(int, char *); };      DISK_START_IO(unit, name), DISK_START_IO_ENABLED()
+//
+// Each macro leaves a nop, and a note that says where the arguments are (runtime/symbol/stapsdt.h), by inline assembly of its
+// own, so that who builds the program needs nothing but the header. The nop has five bytes: the kernel can make a call of it,
+// which costs less than a breakpoint. What arguments point to is in memory by then, also in optimized programs. Whether somebody
+// has the probe enabled is counted in a variable that all files of the program share.
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/script.h"
+
+namespace dvm::cmd {
+namespace {
+
+constexpr size_t kMostArguments = 10;  // arg0 to arg9
+
+struct HeaderCommand {
+  ScriptOptions script;
+  std::string output;  // "-": standard output; empty: named as the script
+};
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string replaced(std::string_view text, char what, std::string_view by) {
+  std::string out;
+  for (char c : text) c == what ? out.append(by) : out.append(1, c);
+  return out;
+}
+
+// How a type is declared that the header need not know.
+std::string c_type(const std::string& type) {
+  const bool is_pointer = type == "string" || type.find_first_of("*[") != std::string::npos;
+  return is_pointer ? "const volatile void *" : type;
+}
+
+Status check(const compiler::ProviderDesc& provider, const compiler::DeclaredProbeDesc& probe) {
+  for (const compiler::ArgumentDesc& argument : probe.arguments)
+    for (const char* kind : {"struct ", "union "})
+      if (argument.type.starts_with(kind) && c_type(argument.type) == argument.type)
+        return Error{fmt::format("probe {}:{} has an argument of type {}, which is neither a number nor a pointer", provider.name,
+                                 probe.name, argument.type)};
+  return {};
+}
+
+// format(0), format(1), ... with something between.
+template <class Format>
+std::string joined(size_t count, std::string_view between, Format&& format) {
+  std::string text;
+  for (size_t n = 0; n < count; n++) text += (n ? std::string(between) : "") + format(n);
+  return text;
+}
+
+// {0} names both the function and the semaphore, {1} the provider, {2} the probe as notes name it.
+constexpr std::string_view kNote = R"(  __asm__ volatile (
+    "990:\t.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+    "\t.pushsection .note.stapsdt, \"?\", \"note\"\n"
+    "\t.balign 4\n"
+    "\t.4byte 992f-991f, 994f-993f, 3\n"
+    "991:\t.asciz \"stapsdt\"\n"
+    "992:\t.balign 4\n"
+    "993:\t.8byte 990b\n"
+    "\t.8byte _.stapsdt.base\n"
+    "\t.8byte {0}_semaphore\n"
+    "\t.asciz \"{1}\"\n"
+    "\t.asciz \"{2}\"\n"
+    "\t.asciz \"{3}\"\n"
+    "994:\t.balign 4\n"
+    "\t.popsection\n"
+    "\t.ifndef _.stapsdt.base\n"
+    "\t.pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"
+    "\t.weak _.stapsdt.base\n"
+    "\t.hidden _.stapsdt.base\n"
+    "_.stapsdt.base:\t.space 1\n"
+    "\t.size _.stapsdt.base, 1\n"
+    "\t.popsection\n"
+    "\t.endif\n"
+)";
+
+struct Names {
+  std::string symbol, macro, note;  // disk_start__io, DISK_START_IO, start__io
+};
+
+Names names_of(const std::string& provider, const std::string& probe) {
+  Names names;
+  names.note = replaced(probe, '-', "__");
+  names.symbol = fmt::format("dvm_{}_{}", provider, names.note);
+  names.macro = upper(fmt::format("{}_{}", provider, replaced(probe, '-', "_")));
+  return names;
+}
+
+std::string function_of(const std::string& provider, const compiler::DeclaredProbeDesc& probe, const Names& names) {
+  const size_t count = std::min(probe.arguments.size(), kMostArguments);
+  const auto type = [&](size_t n) { return c_type(probe.arguments[n].type); };
+  const auto parameters = joined(probe.arguments.size(), ", ", [&](size_t n) {
+    return fmt::format("{} a{}{}", type(n), n, n < kMostArguments ? "" : " DVM_UNUSED");
+  });
+  const auto places = joined(count, " ", [](size_t n) { return fmt::format("%c[s{0}]@%[a{0}]", n); });
+  const auto operands = joined(count, ",\n       ", [&](size_t n) {
+    return fmt::format("[s{0}] \"n\" (DVM_SIZE ({1})), [a{0}] \"nor\" (a{0})", n, type(n));
+  });
+  return fmt::format(
+      "extern volatile unsigned short {0}_semaphore;\n"
+      "__attribute__ ((weak, visibility (\"hidden\"), section (\".probes\"), used)) volatile unsigned short {0}_semaphore;\n"
+      "static inline __attribute__ ((always_inline)) void {0} ({1}) {{\n{2}    :: {3} : \"memory\");\n}}\n",
+      names.symbol, parameters.empty() ? "void" : parameters,
+      fmt::format(fmt::runtime(kNote), names.symbol, provider, names.note, places), operands);
+}
+
+std::string macros_of(const compiler::DeclaredProbeDesc& probe, const Names& names, bool is_there) {
+  const auto arguments = joined(probe.arguments.size(), ", ", [](size_t n) { return fmt::format("a{}", n); });
+  if (!is_there) return fmt::format("#define {0}({1}) ((void) 0)\n#define {0}_ENABLED() 0\n", names.macro, arguments);
+  return fmt::format("#define {0}({1}) {2} ({3})\n#define {0}_ENABLED() __builtin_expect ({2}_semaphore != 0, 0)\n", names.macro,
+                     arguments, names.symbol,
+                     joined(probe.arguments.size(), ", ", [](size_t n) { return fmt::format("(a{})", n); }));
+}
+
+constexpr std::string_view kBegin =
+    R"(/* Made by dvm header: probes for programs in C and C++. Without DVM_NO_PROBES, on x86-64, each is a nop. */
+#ifndef {0}
+#define {0}
+
+#if defined (__x86_64__) && defined (__ELF__) && !defined (DVM_NO_PROBES)
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifndef DVM_SIZE
+/* As notes have it: below 0 for what has a sign. */
+#define DVM_SIZE(type) (((type) -1 < (type) 1 ? -1 : 1) * (int) sizeof (type))
+#define DVM_UNUSED __attribute__ ((unused))
+#endif
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+)";
+constexpr std::string_view kMiddle = R"(
+#ifdef __cplusplus
+}
+#endif
+
+#else
+
+)";
+
+Result<std::string> make_header(const std::vector<compiler::ProviderDesc>& providers, const std::string& guard) {
+  std::string functions, macros, nothing;
+  for (const compiler::ProviderDesc& provider : providers)
+    for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
+      if (Status fine = check(provider, probe); !fine) return fine.error();
+      const Names names = names_of(provider.name, probe.name);
+      functions += function_of(provider.name, probe, names) + macros_of(probe, names, true) + "\n";
+      nothing += macros_of(probe, names, false);
+    }
+  return fmt::format(fmt::runtime(kBegin), guard) + functions + std::string(kMiddle) + nothing + "\n#endif\n#endif\n";
+}
+
+// "dir/disk.d" is written to "disk.h".
+Result<std::string> output_path(const HeaderCommand& given, const std::vector<compiler::Source>& sources) {
+  if (!given.output.empty()) return given.output;
+  if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
+    return Error{"name the header with -o FILE"};
+  const std::string& name = sources[0].name;
+  const size_t begin = name.rfind('/') + 1;
+  return name.substr(begin, name.size() - 2 - begin) + ".h";
+}
+
+std::string guard_of(const std::string& path) {
+  std::string guard = "DVM_";
+  for (unsigned char c : path.substr(path.rfind('/') + 1)) guard += std::isalnum(c) ? static_cast<char>(std::toupper(c)) : '_';
+  return path == "-" ? "DVM_PROBES_H" : guard;
+}
+
+int write_header(const std::string& path, const std::string& text) {
+  if (path == "-") return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;  // main() says why
+  if (Status written = write_file(path, text); !written) return fail("{}", written.error().message);
+  return 0;
+}
+
+int make(const HeaderCommand& given) {
+  Result<dif::Options> options = run_time_options(given.script);
+  if (!options) return fail("{}", options.error().message);
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
+  if (!sources) return fail("{}", sources.error().message);
+  Result<std::string> path = output_path(given, *sources);
+  if (!path) return fail("{}", path.error().message);
+  std::vector<compiler::ProviderDesc> providers;
+  CompileAgainst against;
+  against.declared = &providers;
+  if (compile_sources(*sources, given.script, against, *options).empty()) return 1;
+  const bool has_probes = std::any_of(providers.begin(), providers.end(), [](const auto& p) { return !p.probes.empty(); });
+  if (!has_probes) return fail("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", (*sources)[0].name);
+  Result<std::string> header = make_header(providers, guard_of(*path));
+  if (!header) return fail("{}", header.error().message);
+  return write_header(*path, *header);
+}
+
+}  // namespace
+
+void add_header(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<HeaderCommand>();
+  CLI::App* command = app.add_subcommand("header", "Make a C header with the probes that a program declares");
+  add_script_options(*command, given->script, "[SCRIPT]");
+  command->add_option("-o", given->output, "Write the header to this file; - is standard output")->type_name("FILE");
+  command->callback([given, &chosen] { chosen = [given] { return make(*given); }; });
+}
+
+}  // namespace dvm::cmd

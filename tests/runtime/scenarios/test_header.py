@@ -1,0 +1,139 @@
+"""dvm header: programs that are built with the header have the probes that the script declares."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import dvm
+
+DECLARATION = """
+struct order { int items; };
+provider shop {
+  probe open();
+  probe sold__item(int, uint8_t, string name, struct order *);
+  probe many(long, char, short, unsigned int, int64_t, uintptr_t, int, int, int, int, int);
+};
+"""
+
+PROGRAM = """
+#include <stdio.h>
+#include "shop.h"
+struct order { int items; };
+static void use(struct order *order) { (void)order; }
+int main(void) {
+  int enabled = 0;
+  SHOP_OPEN();
+  for (int i = -1; i < 2; i++) {
+    struct order o = {10 * i};
+    use(&o);
+    if (SHOP_SOLD_ITEM_ENABLED()) enabled++;
+    SHOP_SOLD_ITEM(i, i, "apple", &o);
+    SHOP_MANY(i, i, i, i, i, i, 1, 2, 3, 4, 5);
+  }
+  printf("enabled %d\\n", enabled);
+  return 0;
+}
+"""
+
+SCRIPT = """
+shop$target:::open { printf("%s\\n", probefunc); }
+shop$target:::sold-item { printf("%d %d %s %d\\n", arg0, arg1, copyinstr(arg2), *(int *)copyin(arg3, 4)); }
+shop$target:::many { printf("%d %d %d %d %d %x %d %d %d %d\\n", arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9); }
+"""
+
+OUTPUT = """main
+-1 255 apple -10
+-1 -1 -1 4294967295 -1 ffffffffffffffff 1 2 3 4
+0 0 apple 0
+0 0 0 0 0 0 1 2 3 4
+1 1 apple 10
+1 1 1 1 1 1 1 2 3 4
+"""
+
+BUILDS = [["gcc", "-std=c99", "-pedantic", "-O0"], ["gcc", "-O2"], ["gcc", "-O3", "-static"], ["g++", "-x", "c++", "-O2"],
+          ["g++", "-x", "c++", "-std=c++20", "-O2", "-fno-pie", "-no-pie"]]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        (self.path / "shop.d").write_text(DECLARATION)
+        (self.path / "shop.c").write_text(PROGRAM)
+
+    def header(self, *args):
+        return dvm("header", *args, cwd=self.path)
+
+    def build(self, compiler):
+        result = subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", "shop.c", "-o", "shop"], cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return str(self.path / "shop")
+
+    def untraced(self, built):
+        return subprocess.run([built], capture_output=True, text=True, check=True).stdout
+
+
+class Header(Folder):
+    def test_is_named_as_the_script(self):
+        result = self.header("-s", "shop.d")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertIn("#define SHOP_SOLD_ITEM_ENABLED()", (self.path / "shop.h").read_text())
+        self.assertEqual(sorted(os.listdir(self.path)), ["shop.c", "shop.d", "shop.h"])
+
+    def test_goes_where_it_is_told_to(self):
+        self.assertEqual(self.header("-s", "shop.d", "-o", "other.h").returncode, 0)
+        printed = self.header("shop.d", "-o", "-")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertEqual(printed.stdout.replace("DVM_PROBES_H", "DVM_OTHER_H"), (self.path / "other.h").read_text())
+
+    def test_probes_cost_nothing_where_they_are_not_wanted(self):
+        self.header("-s", "shop.d")
+        self.assertEqual(self.untraced(self.build(["gcc", "-DDVM_NO_PROBES"])), "enabled 0\n")
+
+    def test_what_cannot_be_made_is_refused_and_nothing_is_written(self):
+        for text, reason in [("BEGIN { }", "declares no probes"), ("provider p { probe a(nosuch_t); };", "failed to compile"),
+                             ("struct s { int x; }; provider p { probe a(struct s); };", "neither a number nor a pointer"),
+                             ("provider p { probe a(int);", "syntax error")]:
+            (self.path / "bad.d").write_text(text)
+            result = self.header("-s", "bad.d")
+            self.assertEqual(result.returncode, 1, text)
+            self.assertIn(reason, result.stderr)
+            self.assertFalse((self.path / "bad.h").exists())
+        result = self.header("-n", "provider p { probe a(); };")
+        self.assertIn("name the header with -o FILE", result.stderr)
+        result = self.header("-s", "shop.d", "-o", "nowhere/shop.h")
+        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to write nowhere/shop.h: No such file or directory\n"))
+
+
+class Traced(Folder, dvmtest.PrivilegedTest):
+    def test_programs_in_c_and_c_plus_plus(self):
+        self.header("-s", "shop.d")
+        for compiler in BUILDS:
+            if shutil.which(compiler[0]) is None:
+                continue
+            with self.subTest(" ".join(compiler)):
+                built = self.build(compiler)
+                self.assertEqual(self.untraced(built), "enabled 0\n")
+                result = dvm("run", "-q", "-n", SCRIPT, "-o", str(self.path / "out"), "-c", built)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(result.stdout, "enabled 3\n")
+                self.assertEqual((self.path / "out").read_text().rstrip("\n"), OUTPUT.rstrip("\n"))
+                (self.path / "out").unlink()
+
+    def test_the_declaration_gives_args_their_types(self):
+        self.header("-s", "shop.d")
+        built = self.build(["gcc", "-O2"])
+        result = dvm("run", "-q", "-n", DECLARATION + 'shop$target:::sold-item { printf("%d %d %d\\n", args[0] - 1, args[1], args[3] != 0); }',
+                     "-o", str(self.path / "out"), "-c", built)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual((self.path / "out").read_text().split("\n")[:3], ["-2 255 1", "-1 0 1", "0 1 1"])
+
+
+if __name__ == "__main__":
+    unittest.main()
