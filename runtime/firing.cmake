@@ -31,6 +31,7 @@ dvm_library(runtime
   session/account.cpp
   session/buffers.cpp
   session/firings.cpp
+  session/late.cpp
   session/loop.cpp
   session/setup.cpp)
 target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

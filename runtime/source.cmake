@@ -16,6 +16,7 @@ if(DVM_BPF)
     instrument/uprobe/kernel.cpp
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
+    instrument/uprobe/load_watch.cpp
     instrument/uprobe/record.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
@@ -65,6 +66,7 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_file.cpp
   symbol/dwarf_names.cpp
   symbol/elf.cpp
+  symbol/linker.cpp
   symbol/maps.cpp
   symbol/open_elf.cpp
   symbol/signature.cpp

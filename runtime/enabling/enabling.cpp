@@ -313,6 +313,25 @@ Status Enabling::add(const dif::Program& program, const Matches& matches, const 
   return {};
 }
 
+Status Enabling::extend(const Matches& matches, const dif::Options& options, vm::CostPolicy policy) {
+  Draft draft;
+  Maker maker{options, policy};
+  unsigned clause = 0;
+  for (const dif::Program& program : programs_)
+    for (const dif::EcbDesc& desc : program.clauses)
+      if (Status status = draft.add_clause(*this, clause++, desc, matches, maker); !status) return status;
+  commit(std::move(draft.ecbs));
+  return {};
+}
+
+std::vector<const dif::ProbeDesc*> Enabling::descriptions() const {
+  std::vector<const dif::ProbeDesc*> all;
+  for (const dif::Program& program : programs_)
+    for (const dif::EcbDesc& clause : program.clauses)
+      for (const dif::ProbeDesc& description : clause.probes) all.push_back(&description);
+  return all;
+}
+
 // Moving a Program keeps its vectors where they are, so what points into it stays good; aggregations move one by one and are
 // found again.
 void Enabling::commit(Draft&& draft) {
@@ -327,7 +346,11 @@ void Enabling::commit(Draft&& draft) {
     aggregations_.push_back(std::move(aggregation));
     by_aggregation_[id] = &aggregations_.back();
   }
-  for (Ecb& ecb : draft.ecbs) {
+  commit(std::move(draft.ecbs));
+}
+
+void Enabling::commit(std::deque<Ecb>&& ecbs) {
+  for (Ecb& ecb : ecbs) {
     for (Action& action : ecb.actions)
       if (action.aggregation) action.aggregation = aggregation(action.aggregation->desc.id);
     ecb.epid = static_cast<Epid>(ecbs_.size() + 1);

@@ -27,6 +27,11 @@ class Enabling {
   // Makes the ECBs of all clauses, or none of them and an error that names clause and instruction.
   Status add(const dif::Program& program, const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
 
+  // Makes ECBs of the clauses that are there already on further probes: those that `matches` now gives. All of them or none.
+  Status extend(const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
+  // Of all clauses, in program order.
+  std::vector<const dif::ProbeDesc*> descriptions() const;
+
   const ProbeEcbs* find(uint32_t probe_id) const;
   ProbeEcbs* find(uint32_t probe_id);
   // Probes in the order in which they were enabled.
@@ -50,6 +55,7 @@ class Enabling {
  private:
   struct Draft;
   void commit(Draft&& draft);
+  void commit(std::deque<Ecb>&& ecbs);
 
   std::deque<dif::Program> programs_;  // addresses stay
   std::deque<Ecb> ecbs_;

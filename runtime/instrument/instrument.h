@@ -16,6 +16,7 @@
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/wanted_processes.h"
+#include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
 
@@ -60,6 +61,11 @@ class Instrument {
   virtual uint64_t drops() const { return 0; }
   // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.
   virtual uint64_t drops_on(uint32_t cpu) const { return cpu == 0 ? drops() : 0; }
+  // Tells from now on of files that the process maps: take_loads() says whether there are new ones, and the process waits until
+  // settle(), two seconds at most, so that their probes can be enabled before they run.
+  virtual Status watch(const LinkerSite&) { return {}; }
+  virtual bool take_loads() { return false; }
+  virtual void settle() {}
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
   virtual void disable() = 0;
 };

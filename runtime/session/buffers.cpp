@@ -71,6 +71,15 @@ Status Handle::Impl::allocate_buffers() {
   return fit(dif::Option::aggsize, "aggregation size", [this](size_t size) { return session.aggregations.allocate(size); });
 }
 
+// For ECBs that were made while the session runs, from this one on.
+Status Handle::Impl::make_room(size_t first) {
+  if (enabling.largest_record() > size_of(dif::Option::bufsize) || enabling.largest_key() > size_of(dif::Option::aggsize))
+    return Error{"Enabling exceeds size of buffer"};
+  for (size_t i = first; i < enabling.ecbs().size(); i++) share_strings(enabling.ecbs()[i], *variables);
+  for (FireContext* each : {&*context, &*error_context}) each->key.resize(std::max(each->key.size(), enabling.largest_key()));
+  return {};
+}
+
 Status Handle::Impl::allocate_speculations() {
   const auto count = static_cast<uint32_t>(size_of(dif::Option::nspec));
   host.speculate_in(session.speculations);

@@ -5,11 +5,13 @@
 //   firings.cpp  from an instrument, or from dvm itself, to the ECB loop
 //   loop.cpp     waiting, the rates, the end
 //   account.cpp  what it cost
+//   late.cpp     probes of files that a process maps while it is traced
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
@@ -50,6 +52,7 @@ struct Handle::Impl final : EventSink {
 
   int wake = -1;
   std::atomic<bool> interrupted = false;
+  std::vector<int32_t> watched;  // processes that tell of files which they map
   bool is_running = false, is_stopped = false;
   Status failure;
   Rate switching, aggregating, reporting, cleaning;
@@ -80,11 +83,17 @@ struct Handle::Impl final : EventSink {
   Status allocate_buffers();
   Status allocate_speculations();
   Status allocate_state();
+  Status make_room(size_t first);
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
   CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
   void learn_processes();
-  Status turn_on(std::vector<Refused>& refused);
+  Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  void activate(Instrument& instrument);
+  void watch_loads();
+  void match_late();
+  Status enable_late();
+  Status take_up(size_t first_ecb, size_t first_probe);
   Result<uint64_t> poll_all();
   void wait(Clock until);
   bool all_finished() const;

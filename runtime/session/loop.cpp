@@ -50,6 +50,7 @@ bool Handle::work() {
     if (impl.is_done()) return false;
     Result<uint64_t> count = impl.poll_all();
     if (!count) impl.failure = count.error();
+    if (!impl.watched.empty()) impl.match_late();
     if (impl.is_done() || impl.all_finished()) return false;
     if (*count > 0) impl.idle_wait = kBusyWait;
     impl.wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);

@@ -132,9 +132,13 @@ void Handle::Impl::learn_processes() {
   }
 }
 
-Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
+void Handle::Impl::activate(Instrument& instrument) {
+  if (std::find(active.begin(), active.end(), &instrument) == active.end()) active.push_back(&instrument);
+}
+
+Status Handle::Impl::turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
   std::vector<std::vector<EnabledProbe>> shares(instruments.size());
-  for (const EnabledProbe& probe : enabled()) {
+  for (const EnabledProbe& probe : probes) {
     if (std::holds_alternative<InternalSite>(probe.probe->site)) continue;
     auto taker = std::find_if(instruments.begin(), instruments.end(), [&](auto& i) { return i->takes(*probe.probe); });
     if (taker == instruments.end())
@@ -144,7 +148,7 @@ Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
   }
   for (size_t i = 0; i < instruments.size(); i++) {
     if (shares[i].empty()) continue;
-    active.push_back(instruments[i].get());
+    activate(*instruments[i]);
     if (Status status = instruments[i]->enable(shares[i], refused); !status) return status;
   }
   return {};
@@ -164,10 +168,11 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
   impl.learn_processes();
-  if (Status status = impl.turn_on(refused); !status) {
+  if (Status status = impl.turn_on(impl.enabled(), refused); !status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;
   }
+  impl.watch_loads();
   Clock now = read_clock(CLOCK_MONOTONIC);
   impl.switching.start(now, impl.config.options[dif::Option::switchrate]);
   impl.aggregating.start(now, impl.config.options[dif::Option::aggrate]);

@@ -53,5 +53,24 @@ class PrivilegedTest(unittest.TestCase):
             skip_or_fail(self, PrivilegedTest.reason)
 
 
+class Text:
+    """The instructions of a mapped file whose path has this part, in the process and in the file."""
+
+    def __init__(self, pid, part):
+        self.pid = pid
+        with open(f"/proc/{pid}/maps") as maps:
+            line = next(line.split() for line in maps if part in line and " r-xp " in line)
+        self.path = line[5]
+        self.begin, end = (int(address, 16) for address in line[0].split("-"))
+        with open(self.path, "rb") as file:
+            file.seek(int(line[2], 16))
+            self.original = file.read(end - self.begin)
+
+    def changed(self):
+        with open(f"/proc/{self.pid}/mem", "rb") as memory:
+            memory.seek(self.begin)
+            return memory.read(len(self.original)) != self.original
+
+
 def numbers(text):
     return [int(n) for n in re.findall(r"-?\d+", text)]

@@ -48,6 +48,12 @@ class Emitter {
     add(static_cast<uint8_t>(BPF_JMP | BPF_X | condition), left, right, 0, 0);
     return code_.size() - 1;
   }
+  // Jumps once the kernel thinks that the loop has gone on for long enough: a quarter of a second.
+  [[nodiscard]] Place may_leave() {
+    constexpr uint8_t kConditional = 0xe0;  // BPF_JCOND, newer than the headers that this may be built with
+    add(BPF_JMP | kConditional, r0, r0, 0, 0);
+    return code_.size() - 1;
+  }
   [[nodiscard]] Place jump() {
     add(BPF_JMP | BPF_JA, r0, r0, 0, 0);
     return code_.size() - 1;

@@ -104,12 +104,24 @@ Result<FileDescriptor> create_ring_map(size_t bytes) {
   return FileDescriptor(fd);
 }
 
-Result<FileDescriptor> create_counter_map() {
+Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes) {
   bpf_map_create_opts options{};
   options.sz = sizeof options;
   options.map_flags = BPF_F_MMAPABLE;
-  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dvm_drops", sizeof(uint32_t), kCpuCounters * sizeof(uint64_t), 1, &options);
+  const int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), bytes, 1, &options);
   if (fd < 0) return kernel_error("cannot make a BPF counter", errno);
+  return FileDescriptor(fd);
+}
+
+Result<FileDescriptor> create_counter_map() { return create_shared_map("dvm_drops", kCpuCounters * sizeof(uint64_t)); }
+
+Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name) {
+  bpf_prog_load_opts options{};
+  options.sz = sizeof options;
+  options.expected_attach_type = kTraceUprobeMulti;
+  options.prog_flags = BPF_F_SLEEPABLE;
+  const int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options);
+  if (fd < 0) return kernel_error("cannot load a BPF program", errno);
   return FileDescriptor(fd);
 }
 

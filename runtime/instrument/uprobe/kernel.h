@@ -43,7 +43,11 @@ bool lacks_uprobe_multi(const std::string& release);
 
 Result<FileDescriptor> create_ring_map(size_t bytes);
 Result<FileDescriptor> create_counter_map();
+// Memory that a program and dvm share, zeros at first.
+Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes);
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout);
+// A program for uprobes that may wait for pages of the process.
+Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name);
 PidNamespace own_pid_namespace();
 
 // Uprobes of one file in one process, all with the same program. Parallel arrays.

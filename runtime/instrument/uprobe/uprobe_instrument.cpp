@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/instrument/uprobe/load_watch.h"
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
@@ -52,9 +54,29 @@ class UprobeInstrument final : public Instrument {
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
+    const size_t before = links_.size();
     Status status = try_enable(probes, refused);
-    if (!status) disable();
+    if (!status && before == 0) disable();
+    if (!status && before != 0) detach_from(before);
     return status;
+  }
+
+  Status watch(const LinkerSite& linker) override {
+    auto watch = LoadWatch::make(linker);
+    if (!watch) return watch.error();
+    watches_.push_back({std::move(*watch), 0});
+    return {};
+  }
+
+  bool take_loads() override {
+    bool any = false;
+    for (auto& [watch, arrived] : watches_) any |= (arrived = watch->unanswered()) != 0;
+    return any;
+  }
+
+  void settle() override {
+    for (auto& [watch, arrived] : watches_)
+      if (arrived != 0) watch->answer(arrived);
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -68,8 +90,13 @@ class UprobeInstrument final : public Instrument {
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
   void disable() override {
+    for (auto& [watch, arrived] : watches_) {
+      watch->answer(UINT64_MAX);  // the kernel waits for programs that run
+      links_.push_back(watch->take_link());
+    }
     detach(links_);
     tracepoints_.detach();
+    watches_.clear();
     clocks_.clear();
     programs_.clear();
     std::fill(group_programs_.begin(), group_programs_.end(), -1);  // no later program is mistaken for one of these
@@ -81,6 +108,18 @@ class UprobeInstrument final : public Instrument {
     SiteShape shape;
     FileDescriptor program;
   };
+
+  struct Watched {
+    std::unique_ptr<LoadWatch> watch;
+    uint64_t arrived = 0;
+  };
+
+  void detach_from(size_t first) {
+    const auto begin = links_.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<FileDescriptor> added(std::make_move_iterator(begin), std::make_move_iterator(links_.end()));
+    links_.erase(begin, links_.end());
+    detach(added);
+  }
 
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
     if (!ring_) {
@@ -189,6 +228,7 @@ class UprobeInstrument final : public Instrument {
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
+  std::vector<Watched> watches_;
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
 };
 

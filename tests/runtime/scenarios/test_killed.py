@@ -5,27 +5,9 @@ import time
 import unittest
 
 import dvmtest
-from dvmtest import DVM, ENV, SANITIZED, program
+from dvmtest import DVM, ENV, SANITIZED, Text, program
 
 TEXT = "pid$target:libc::entry { @[probefunc] = count(); } tick-60ms { exit(0); }"
-
-
-class Text:
-    """The instructions of the C library, in the process and in the file."""
-
-    def __init__(self, pid):
-        self.pid = pid
-        with open(f"/proc/{pid}/maps") as maps:
-            line = next(line.split() for line in maps if "libc.so" in line and " r-xp " in line)
-        self.begin, end = (int(address, 16) for address in line[0].split("-"))
-        with open(line[5], "rb") as library:
-            library.seek(int(line[2], 16))
-            self.original = library.read(end - self.begin)
-
-    def changed(self):
-        with open(f"/proc/{self.pid}/mem", "rb") as memory:
-            memory.seek(self.begin)
-            return memory.read(len(self.original)) != self.original
 
 
 class Killed(dvmtest.PrivilegedTest):
@@ -33,7 +15,7 @@ class Killed(dvmtest.PrivilegedTest):
         target = subprocess.Popen([program("looper"), "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(target.communicate)
         self.assertEqual(target.stdout.readline(), b"ready\n")
-        text = Text(target.pid)
+        text = Text(target.pid, "libc.so")
         self.assertFalse(text.changed())
         seen = 0
         for step in range(24):

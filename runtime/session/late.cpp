@@ -1,0 +1,105 @@
+// Probes of files that a process maps while it is traced: libraries that it opens late, the program that it becomes by exec.
+// Tested by tests/runtime/scenarios/test_late.py.
+//
+//   the dynamic linker has mapped files ── descriptions are matched again ── ECBs on the probes that are new ── on, then it goes
+//   on
+//
+// Only for descriptions that may mean what is not mapped yet: a module that is a glob or none, a.out, or one that matches nothing
+// so far (-Z). Probes that are on already stay: the kernel puts them into every mapping of their file.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "runtime/session/impl.h"
+#include "runtime/symbol/linker.h"
+
+namespace dvm::runtime {
+namespace {
+
+// The process whose number a provider ends with; 0: none.
+int32_t process_of(std::string_view provider) {
+  const std::string_view digits = provider.substr(provider.find_last_not_of("0123456789") + 1);
+  int32_t pid = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  return pid;
+}
+
+bool may_match_more(const dif::ProbeDesc& description, const Catalog& catalog) {
+  return is_glob(description.module) || description.module == "a.out" || catalog.match(description).empty();
+}
+
+// What has gone meanwhile is no reason for a notice.
+bool runs_program(int32_t pid) {
+  const auto objects = mapped_objects(pid);
+  return objects && !objects->empty();
+}
+
+}  // namespace
+
+void Handle::Impl::watch_loads() {
+  if (config.is_replay) return;
+  std::set<int32_t> processes;
+  for (const dif::ProbeDesc* description : enabling.descriptions())
+    if (const int32_t pid = process_of(description->provider); pid > 0 && may_match_more(*description, catalog))
+      processes.insert(pid);
+  ElfCache files;
+  for (const int32_t pid : processes) {
+    const auto objects = mapped_objects(pid);
+    const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
+    if (!linker) continue;  // what is linked statically opens no libraries
+    for (auto& instrument : instruments) {
+      if (Status status = instrument->watch(*linker); !status)
+        consumer.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
+      activate(*instrument);
+    }
+    watched.push_back(pid);
+    longest_wait = kBusyWait;
+  }
+}
+
+void Handle::Impl::match_late() {
+  bool any = false;
+  for (Instrument* instrument : active) any |= instrument->take_loads();
+  if (!any) return;
+  if (Status status = enable_late(); !status && std::all_of(watched.begin(), watched.end(), runs_program))
+    consumer.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
+  for (Instrument* instrument : active) instrument->settle();
+}
+
+Status Handle::Impl::enable_late() {
+  const size_t known = catalog.size();
+  const uint32_t last_id = known ? catalog.probes().back().id : 0;
+  for (const dif::ProbeDesc* description : enabling.descriptions())
+    if (process_of(description->provider) > 0)
+      for (auto& provider : providers) provider->discover(*description, catalog);
+  if (catalog.size() == known) return {};
+  const auto matches = [&](const dif::ProbeDesc& description) {
+    std::vector<const Probe*> found = catalog.match(description);
+    std::erase_if(found, [&](const Probe* probe) { return probe->id <= last_id; });
+    return found;
+  };
+  const size_t ecbs = enabling.ecbs().size(), probes = enabling.probes().size();
+  if (Status status = enabling.extend(matches, config.options, config.cost); !status) return status;
+  return take_up(ecbs, probes);
+}
+
+// From ECBs that were just made to probes that are on.
+Status Handle::Impl::take_up(size_t first_ecb, size_t first_probe) {
+  if (Status status = check(); !status) return status;
+  if (Status status = make_room(first_ecb); !status) return status;
+  if (Status status = consumer.prepare(); !status) return status;
+  index_probes();
+  learn_processes();
+  std::vector<Refused> refused;
+  const std::vector<EnabledProbe> all = enabled();
+  Status status = turn_on(std::span(all).subspan(first_probe), refused);
+  if (!refused.empty())
+    consumer.notice(fmt::format("{} probes of files that were mapped late are left out, {} of {} and others: {}", refused.size(),
+                                refused[0].probe->function, refused[0].probe->module, refused[0].reason));
+  return status;
+}
+
+}  // namespace dvm::runtime

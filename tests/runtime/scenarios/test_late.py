@@ -1,0 +1,74 @@
+"""Files that a process maps while it is traced: libraries that it opens late, the program that it becomes. Descriptions are matched again."""
+
+import os
+import pathlib
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
+
+
+def late(*args):
+    return " ".join([program("late"), *args])
+
+
+class Late(dvmtest.PrivilegedTest):
+    def run_until_it_fires(self, text, command, *options):
+        """The program calls until it is ended, which the script does."""
+        result = dvm("run", "-q", *options, "-n", text, "-c", command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def test_a_module_that_is_a_glob(self):
+        out = self.run_until_it_fires('pid$target:liblate*:late_function:entry { printf("%s %s %d", probemod, probefunc, arg0); exit(0); }',
+                                      late(LIBRARY, "patient"), "-Z")
+        self.assertEqual(out.strip(), "liblate_library.so late_function 1")
+
+    def test_a_module_that_is_not_there_yet(self):
+        out = self.run_until_it_fires('pid$target:liblate_library:late_function:return { printf("%d", arg1 > 0); exit(0); }',
+                                      late(LIBRARY, "patient"), "-Z")
+        self.assertEqual(out.strip(), "1")
+
+    def test_beside_what_is_matched_already(self):
+        out = self.run_until_it_fires('pid$target::call*:entry, pid$target::late_function:entry { @[probefunc] = count(); } '
+                                      'pid$target::late_function:entry /arg0 == 1/ { self->seen++; } '
+                                      'pid$target::late_function:return /self->seen > 20/ { exit(0); }',
+                                      late(LIBRARY, "patient"), "-Z")
+        self.assertRegex(out, r"call_patiently +1\n")
+        self.assertRegex(out, r"late_function +\d+\n")
+
+    def test_without_a_late_glob_an_unmatched_description_is_refused(self):
+        result = dvm("run", "-n", "pid$target:liblate_library:late_function:entry { }", "-c", late(LIBRARY, "patient"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("failed to find module 'liblate_library'", result.stderr)
+
+    def test_a_clause_that_is_enabled_late_may_still_be_refused(self):
+        result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*:late_function:entry { stop(); } tick-100ms { exit(0); }",
+                     "-c", late(LIBRARY, "patient"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("Destructive actions not allowed", result.stderr)
+
+    def test_strings_keys_and_records_of_a_late_clause(self):
+        out = self.run_until_it_fires('int calls; pid$target:liblate*:late_function:entry { @["a key of some length", probefunc, arg0] = count(); '
+                                      'names[probefunc] = "value"; calls++; } '
+                                      'pid$target:liblate*:late_function:return /calls >= 3/ '
+                                      '{ printf("%s", names[probefunc]); printa("%s %s %d", @); exit(0); }',
+                                      late(LIBRARY, "patient"), "-Z")
+        self.assertRegex(out.strip(), r"^value\s*a key of some length late_function 1")
+
+    def test_the_program_that_a_process_becomes(self):
+        out = self.run_until_it_fires('pid$target:a.out:func:entry { printf("%s", probemod); exit(0); }',
+                                      late("exec", program("looper"), "2000000000"), "-Z")
+        self.assertEqual(out.strip(), "looper")
+
+    def test_opening_and_closing_harms_nobody(self):
+        result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([line for line in result.stdout.split("\n") if line == "10"], ["10"] * 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
