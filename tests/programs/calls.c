@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,6 +39,11 @@ static void memory(void) {
   unmap(memory, 12288);
 }
 
+static void allocate(void) {
+  free(malloc(100));
+  free(malloc(1 << 20));
+}
+
 // One that ends with a status, one that a signal ends, one that finds no program.
 static void children(void) {
   int status;
@@ -55,6 +61,7 @@ int main(void) {
   for (int i = 0; i < 3; i++) syscall(SYS_getppid);
   files();
   memory();
+  allocate();
   children();
   return 0;
 }

@@ -72,6 +72,15 @@ class SystemCalls(dvmtest.PrivilegedTest):
         output = self.run_script(script, "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.1'")
         self.assertEqual(numbers(output), [1, 1])
 
+    def test_example_counts_and_times_calls(self):
+        result = dvm("run", str(dvmtest.ROOT / "examples/system-calls.d"), "-c", "cat /dev/null")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line.split() for line in result.stdout.splitlines() if line.strip()]
+        calls = {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[1].isdigit()}
+        self.assertIn("openat", calls, result.stdout)
+        self.assertGreater(calls["openat"][1], 0)
+        self.assertEqual(calls["exit_group"], (1, 0))
+
     def test_calls_of_others_do_not_fire(self):
         other = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         try:
