@@ -96,6 +96,23 @@ TEST(Record, AReturnHasItsValueAlone) {
   EXPECT_EQ(possible.memory, (std::vector<MemoryNeed>{{1, false, -8, 6}, {1, true, 0, 8}}));
 }
 
+TEST(Record, ASystemCallHasItsErrorOnceItHasReturned) {
+  CaptureNeeds needs;
+  needs.error = true;
+  SiteShape entry = SiteKind::syscall, exit = SiteKind::syscall;
+  exit.error = Operand::of_kind(Operand::Kind::error);
+  EXPECT_FALSE(possible_needs(needs, entry).error);
+  EXPECT_TRUE(possible_needs(needs, exit).error);
+  EXPECT_TRUE(possible_needs(needs, exit).thread);  // nothing else says whose call it was
+  const RecordLayout layout = make_layout(possible_needs(needs, exit), exit);
+  std::vector<uint64_t> words(layout.size / 8);
+  words[layout.error / 8] = 2;
+  FiringRoom room;
+  vm::Firing firing;
+  decode(layout, std::as_bytes(std::span(words)), room, firing);
+  EXPECT_EQ(firing.error_number, 2);
+}
+
 TEST(Record, ATimerHasProgramCountersAndItsThread) {
   const CaptureNeeds possible = possible_needs(everything(), SiteKind::timer);
   EXPECT_EQ(possible.args, 0b11);
