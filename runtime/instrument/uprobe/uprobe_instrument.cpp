@@ -56,8 +56,8 @@ class UprobeInstrument final : public Instrument {
     if (probes.empty()) return {};
     const size_t before = links_.size();
     Status status = try_enable(probes, refused);
-    if (!status && before == 0) disable();
-    if (!status && before != 0) detach_from(before);
+    if (!status) is_on_ ? detach_from(before) : disable();  // what was on before stays
+    is_on_ |= static_cast<bool>(status);
     return status;
   }
 
@@ -65,6 +65,7 @@ class UprobeInstrument final : public Instrument {
     auto watch = LoadWatch::make(linker);
     if (!watch) return watch.error();
     watches_.push_back({std::move(*watch), 0});
+    is_on_ = true;
     return {};
   }
 
@@ -98,6 +99,7 @@ class UprobeInstrument final : public Instrument {
     tracepoints_.detach();
     watches_.clear();
     clocks_.clear();
+    is_on_ = false;
     programs_.clear();
     std::fill(group_programs_.begin(), group_programs_.end(), -1);  // no later program is mistaken for one of these
   }
@@ -221,6 +223,7 @@ class UprobeInstrument final : public Instrument {
   }
 
   UprobeOptions options_;
+  bool is_on_ = false;
   std::unique_ptr<Ring> ring_;
   Delivery delivery_;                // its groups are kept after disable(): what is in the ring needs them
   std::vector<int> group_programs_;  // by group

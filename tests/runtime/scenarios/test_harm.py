@@ -68,6 +68,7 @@ class Harm(dvmtest.PrivilegedTest):
         expected = self.untraced()
         chance = random.Random(5)
         torture = Torture()
+        self.addCleanup(torture.process.wait)
         self.addCleanup(torture.process.kill)
         texts = [Text(torture.pid, part) for part in ("torture", "libc.so", "libstdc++.so", "ld-linux")]
         for step in range(CYCLES):

@@ -1,6 +1,8 @@
 // A session from enable() to stop(): what fires when, what is printed, and the exit status.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <climits>
 
@@ -99,6 +101,67 @@ TEST(Handle, ClauseThatOnlyAggregatesLeavesNoLine) {
   std::string out = session.out();  // only the line of exit(); its CPU is whichever dvm ran on
   EXPECT_EQ(out.substr(0, out.find('\n')), "CPU     ID                    FUNCTION:NAME");
   EXPECT_EQ(out.substr(out.find('\n') + 4), "      1                           :BEGIN \n\n                2\n");
+}
+
+// Finds a probe of this process once a library has been opened.
+class LateProvider final : public Provider {
+ public:
+  explicit LateProvider(const bool& is_there) : is_there_(is_there) {}
+  std::string_view name() const override { return "late"; }
+  Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
+    if (is_there_)
+      catalog.add({0, description.provider, "liblate.so", "late", "entry", UprobeSite{"liblate.so", 1, false, getpid()}});
+    return {};
+  }
+
+ private:
+  const bool& is_there_;
+};
+
+dif::EcbDesc late_clause(std::vector<dif::ActDesc> actions) {
+  dif::EcbDesc desc = clause("entry", std::move(actions));
+  desc.probes = {{fmt::format("late{}", getpid()), "liblate*", "", "entry"}};
+  return desc;
+}
+
+// From a session that waits to one that has matched again.
+void open_late(Session& session, bool& is_there) {
+  is_there = session.instrument().has_loaded = true;
+  session.handle().work();
+}
+
+TEST(Handle, WhatIsMappedLateIsMatchedInTheRunningSession) {
+  Session session;
+  bool is_there = false;
+  session.handle().add_provider(std::make_unique<LateProvider>(is_there));
+  ASSERT_EQ(session.start({late_clause({print("%d,", {built_in(dif::BuiltIn::arg0)})}),
+                           late_clause({aggregate(dif::Action::agg_count, 1, {text("a key that nobody had before")}, 1)})},
+                          {declare(1, dif::Action::agg_count, {kString})}),
+            "");
+  session.handle().work();
+  EXPECT_EQ(session.instrument().settled, 0);
+  open_late(session, is_there);
+  EXPECT_EQ(session.instrument().settled, 1);
+  ASSERT_EQ(session.handle().enabled().size(), 1U);
+  for (uint64_t i : {7, 8}) session.fire(session.handle().enabled()[0].probe->id, {i});
+  session.handle().work();
+  open_late(session, is_there);  // nothing is new: no clause fires twice
+  session.fire(session.handle().enabled()[0].probe->id, {9});
+  session.handle().work();
+  EXPECT_TRUE(session.handle().stop());
+  EXPECT_EQ(session.out(), "7,8,9,\n  a key that nobody had before                                      3\n");
+  EXPECT_EQ(session.err(), "");
+}
+
+TEST(Handle, WhatMayNotBeEnabledLateIsSaid) {
+  Session session;
+  bool is_there = false;
+  session.handle().add_provider(std::make_unique<LateProvider>(is_there));
+  ASSERT_EQ(session.start({late_clause({action(dif::Action::stop)})}), "");
+  open_late(session, is_there);
+  EXPECT_EQ(session.instrument().settled, 1);
+  EXPECT_TRUE(session.handle().stop());
+  EXPECT_EQ(session.err(), "dvm: could not enable probes of files that were mapped late: Destructive actions not allowed\n");
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ class ManualInstrument final : public Instrument {
  public:
   std::deque<vm::Firing> firings;
   uint64_t lost = 0;
+  bool has_loaded = false;  // the next question finds files that were mapped
+  int settled = 0;
   bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
   Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
   Result<uint64_t> poll(EventSink& sink) override {
@@ -30,6 +32,8 @@ class ManualInstrument final : public Instrument {
   }
   bool finished() const override { return firings.empty(); }
   uint64_t drops() const override { return lost; }
+  bool take_loads() override { return std::exchange(has_loaded, false); }
+  void settle() override { settled++; }
   void disable() override {}
 };
 

@@ -1,0 +1,107 @@
+"""Several processes at once, processes of other mount namespaces, and processes that vanish."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, ROOT, dvm, program
+
+PATIENCE = 60
+
+
+class Waiting:
+    """A program that waits for a line."""
+
+    def __init__(self, *words, **options):
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+        assert self.process.stdout.readline() == "ready\n"
+        self.pid = self.process.pid
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def go(self):
+        self.process.communicate("\n", timeout=PATIENCE)
+
+
+class Targets(dvmtest.PrivilegedTest):
+    def trace(self, text, *options):
+        """dvm once its probes are on."""
+        tracer = subprocess.Popen([DVM, "run", "-q", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + text, *options],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        return tracer
+
+    def finish(self, tracer):
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(tracer.returncode, 0, err)
+        return out
+
+    def waiting(self, *words, **options):
+        target = Waiting(*words, **options)
+        self.addCleanup(target.end)
+        return target
+
+    def test_several_processes_until_the_last_has_ended(self):
+        first, second = (self.waiting(program("looper"), str(calls), "wait") for calls in (1000, 2000))
+        tracer = self.trace(f"pid{first.pid}:looper:func:entry {{ @[pid == $target] = count(); }} pid{second.pid}:looper:func:entry {{ @[pid == $target] = count(); }}",
+                            "-p", str(first.pid), "-p", str(second.pid))
+        first.go()
+        self.assertIsNone(tracer.poll())
+        second.go()
+        self.assertEqual(self.finish(tracer).split(), ["1", "1000", "0", "2000"])
+
+    def test_a_running_process_beside_one_that_is_started(self):
+        running = self.waiting(program("looper"), "1000", "wait")
+        tracer = self.trace(f"pid{running.pid}:looper:func:entry {{ @ = count(); }}", "-p", str(running.pid), "-c", "/bin/true")
+        running.go()
+        self.assertRegex(self.finish(tracer), r"\n +1000\n")
+
+    def test_of_several_one_vanishes(self):
+        first, second = (self.waiting(program("looper"), "1000", "wait") for _ in range(2))
+        tracer = self.trace(f"pid{first.pid}:looper:func:entry, pid{second.pid}:looper:func:entry {{ @ = count(); }}", "-p", str(first.pid), "-p", str(second.pid))
+        first.process.kill()
+        first.process.wait()
+        second.go()
+        self.assertEqual(self.finish(tracer).split(), ["1000"])
+
+    def test_a_process_that_is_not_there(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        result = dvm("run", "-n", "pid$target:::entry { }", "-p", str(gone.pid))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"failed to grab process {gone.pid}", result.stderr)
+
+    def test_programs_of_another_mount_namespace(self):
+        if shutil.which("unshare") is None:
+            dvmtest.skip_or_fail(self, "there is no unshare")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("looper", "pid{}:a.out:func:entry {{ @ = count(); }}"), ("markers_O0", "dvmtest{}:a.out::round-begin {{ @ = count(); }}")):
+                if not os.path.exists(program(name)):
+                    continue
+                with self.subTest(name):
+                    script = f"mount -t tmpfs none {folder} && cp {program(name)} {folder}/hidden && exec {folder}/hidden 100 wait"
+                    target = self.waiting("unshare", "--mount", "sh", "-c", script)
+                    self.assertEqual(os.listdir(folder), [])
+                    tracer = self.trace(text.format(target.pid), "-p", str(target.pid))
+                    target.go()
+                    self.assertEqual(self.finish(tracer).split(), ["100"])
+
+    def test_the_exceptions_of_a_program(self):
+        library = str(pathlib.Path(program("torture")).parent / "liblate_library.so")
+        target = self.waiting(program("torture"), library)
+        result = dvm("run", "-s", str(ROOT / "examples/exceptions.d"), "-n", "libstdcxx$target:::throw { thrown++; } "
+                     "libstdcxx$target:::throw /thrown == 50/ { exit(0); }", "-p", str(target.pid))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"St13runtime_error +[1-9]")
+
+
+if __name__ == "__main__":
+    unittest.main()
