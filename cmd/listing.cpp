@@ -45,11 +45,14 @@ void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
   std::vector<runtime::EnabledProbe> enabled;
   for (const runtime::Probe* probe : probes) enabled.push_back({probe, {}});
   std::map<const runtime::Probe*, std::vector<runtime::Place>> places;
-  for (const runtime::Place& place : runtime::plan_places(enabled)) places[place.enabled->probe].push_back(place);
+  std::vector<runtime::Refused> refused;
+  for (const runtime::Place& place : runtime::plan_places(enabled, refused)) places[place.enabled->probe].push_back(place);
   std::map<std::string, std::unique_ptr<runtime::ModuleCode>> files;
   for (const runtime::Probe* probe : probes) {
     print_probe(*probe);
     for (const runtime::Place& place : places[probe]) print_site(place, files);
+    for (const runtime::Refused& one : refused)
+      if (one.probe == probe) fmt::print("\tsite: none, for {}\n", one.reason);
   }
 }
 

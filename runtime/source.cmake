@@ -33,6 +33,7 @@ target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB Zydis::Zydi
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
   code/entry_place.cpp
+  code/exits.cpp
   code/frame_index.cpp
   code/function_code.cpp
   code/module_code.cpp
@@ -41,6 +42,7 @@ target_sources(dvm_source PRIVATE
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp
   instrument/replay/synthetic.cpp
+  instrument/uprobe/return_plan.cpp
   instrument/uprobe/site_plan.cpp
   instrument/uprobe/site_shape.cpp
   process/find_program.cpp

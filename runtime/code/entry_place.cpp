@@ -1,4 +1,4 @@
-// The site chooser for entries. Covered by tests/unit/code/entry_place_test.cpp and entry_corpus_test.cpp.
+// The site chooser for entries. Covered by tests/unit/code/entry_place_test.cpp and tests/runtime/scenarios/test_sites.py.
 
 #include "runtime/code/entry_place.h"
 

@@ -23,6 +23,13 @@ unsigned far_jump(const unsigned char* at) {
   return at[0] == 0x0f && (at[1] & 0xf0) == 0x80 ? 6 : 0;
 }
 
+// Its last four bytes say how far from its end.
+uint64_t far_target(const unsigned char* code, uint64_t at, unsigned length) {
+  int32_t by;
+  std::memcpy(&by, code + length - sizeof by, sizeof by);
+  return at + length + static_cast<uint64_t>(static_cast<int64_t>(by));
+}
+
 bool is_near_jump(unsigned char first) { return first == 0xeb || (first & 0xf0) == 0x70 || (first & 0xfc) == 0xe0; }
 
 bool covers(const ModuleCode::Window& window, uint64_t target) {
@@ -60,9 +67,21 @@ void ModuleCode::find_segments() {
     const uint64_t at = header.e_phoff + i * sizeof segment;
     if (at > file_.size() || file_.size() - at < sizeof segment) return;
     std::memcpy(&segment, file_.data() + at, sizeof segment);
+    if (segment.p_type == PT_NOTE) is_go_ |= has_go_note(segment.p_offset, segment.p_filesz);
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset >= file_.size()) continue;
     segments_.push_back({segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset)});
   }
+}
+
+// Its build id: the first note of its segment.
+bool ModuleCode::has_go_note(uint64_t offset, uint64_t size) const {
+  constexpr char kGo[] = "Go\0";
+  constexpr uint32_t kGoBuildId = 4;
+  Elf64_Nhdr note;
+  if (size < sizeof note + sizeof kGo || offset > file_.size() || file_.size() - offset < sizeof note + sizeof kGo) return false;
+  std::memcpy(&note, file_.data() + offset, sizeof note);
+  return note.n_namesz == sizeof kGo && note.n_type == kGoBuildId &&
+         std::memcmp(file_.data() + offset + sizeof note, kGo, sizeof kGo) == 0;
 }
 
 CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
@@ -71,6 +90,15 @@ CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {
     return file_.subspan(offset, std::min(size, segment.size - (offset - segment.offset)));
   }
   return {};
+}
+
+bool ModuleCode::has_call(uint64_t offset, uint64_t size, uint64_t to) const {
+  constexpr unsigned char kCall = 0xe8;
+  constexpr size_t kLength = 5;
+  const CodeBytes code = bytes(offset, size);
+  for (size_t at = 0; at + kLength <= code.size(); at++)
+    if (code[at] == kCall && far_target(code.data() + at, offset + at, kLength) == to) return true;
+  return false;
 }
 
 void ModuleCode::find_entered(std::vector<Window>& windows) const {
@@ -89,9 +117,7 @@ void ModuleCode::look_far(const Segment& segment, std::vector<Window>& windows) 
   for (uint64_t at = segment.offset; at <= segment.offset + segment.size - kLongest; at++) {
     const unsigned length = far_jump(file_.data() + at);
     if (length == 0) continue;
-    int32_t by;
-    std::memcpy(&by, file_.data() + at + length - sizeof by, sizeof by);
-    const uint64_t target = at + length + static_cast<uint64_t>(static_cast<int64_t>(by));
+    const uint64_t target = far_target(file_.data() + at, at, length);
     const auto after = std::upper_bound(windows.begin(), windows.end(), target, begins_after);
     if (after == windows.begin()) continue;
     Window& window = *std::prev(after);

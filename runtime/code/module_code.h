@@ -28,8 +28,13 @@ class ModuleCode {
 
   // The whole file.
   CodeBytes file() const { return file_; }
+  // Made by Go's compiler, whose stacks are moved while it runs.
+  bool is_go() const { return is_go_; }
   // As many bytes as lie in the same segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
+
+  // Whether among these bytes is something that looks like a call of the function that begins at `to`.
+  bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 
   // Bytes behind `offset`, up to and with `last`, that no jump from outside of the function may lead to.
   struct Window {
@@ -46,11 +51,13 @@ class ModuleCode {
   };
   ModuleCode(const unsigned char* data, size_t size) : file_(data, size) {}
   void find_segments();
+  bool has_go_note(uint64_t offset, uint64_t size) const;
   void look_far(const Segment& segment, std::vector<Window>& windows) const;
   void look_near(const Segment& segment, Window& window) const;
 
   CodeBytes file_;
   std::vector<Segment> segments_;  // with code
+  bool is_go_ = false;
 };
 
 }  // namespace dvm::runtime

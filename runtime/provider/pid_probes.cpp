@@ -52,12 +52,14 @@ PidRefusal PidProbes::add(const ChosenFunction& function, std::string_view name)
 }
 
 void PidProbes::add_whole(const ChosenFunction& function, std::string_view name) {
-  const ElfFunction& first = *function.places.front();
-  UprobeSite site{object_.open_path, first.offset, name == "return", pid_};
-  for (size_t i = 1; i < function.places.size(); i++) site.more_offsets.push_back(function.places[i]->offset);
-  site.size = first.size;
-  site.alone = first.alone;
-  Probe probe = make(function.name, name, std::move(site));
+  std::vector<UprobeSite> sites;
+  for (const ElfFunction* place : function.places) {
+    UprobeSite& site = sites.emplace_back(UprobeSite{object_.open_path, place->offset, name == "return", pid_});
+    site.size = place->size;
+    site.alone = place->alone;
+  }
+  Probe probe = make(function.name, name, sites.front());
+  probe.more_sites.assign(sites.begin() + 1, sites.end());
   probe.demangled = function.demangled;
   catalog_.add(std::move(probe));
 }

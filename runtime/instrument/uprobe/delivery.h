@@ -66,8 +66,10 @@ class Delivery {
   bool put_right(vm::Firing& firing) noexcept {
     const uint32_t number = firing.probe_id & ~kIsPlace;
     if (number >= places_.size()) return false;
-    firing.probe_id = places_[number].probe_id;
-    if (!firing.stack.empty()) room_.stack[0] -= places_[number].moved;
+    const FiredAt& place = places_[number];
+    firing.probe_id = place.probe_id;
+    if (place.exit) firing.args[0] = *place.exit;
+    if (!firing.stack.empty()) room_.stack[0] -= place.moved;
     return true;
   }
 

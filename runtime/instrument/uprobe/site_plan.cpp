@@ -1,14 +1,21 @@
-// Plans where probes are put. Tested by tests/unit/instrument/site_plan_test.cpp and, on live processes, uprobe_test.cpp.
+// Plans where probes are put. Tested by tests/unit/instrument/uprobe_test.cpp, tests/unit/code/module_code_test.cpp and, on live
+// processes, tests/runtime/scenarios/test_sites.py.
 #include "runtime/instrument/uprobe/site_plan.h"
 
 #include <algorithm>
 #include <set>
 
+#include "runtime/instrument/uprobe/return_plan.h"
+
 namespace dvm::runtime {
 namespace {
 
-bool may_move(const EnabledProbe& enabled, const UprobeSite& site) {
-  return !enabled.at_entry && enabled.needs.registers == 0 && !site.is_return && !site.inside && site.size != 0;
+// Probes at the beginning of a function. The kernel takes the return address for a uretprobe from there.
+bool may_move(const Place& place) {
+  const EnabledProbe& enabled = *place.enabled;
+  const bool reads_registers = enabled.needs.registers != 0 && !place.is_return;
+  const bool is_at_begin = place.offset == place.site->offset && place.site->is_return == place.is_return;
+  return is_at_begin && !enabled.at_entry && !reads_registers && !place.site->inside && place.site->size != 0;
 }
 
 // Sites differ in how far the stack has moved only for what lies on it.
@@ -20,18 +27,84 @@ bool reads_stack(const CaptureNeeds& needs) {
 }
 
 Place place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
-  return {&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0}};
+  Place place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
+  if (site.is_return) place.fired_at.exit = 0;
+  return place;
 }
 
-void add_places(const EnabledProbe& enabled, const UprobeSite& site, std::vector<Place>& places) {
-  places.push_back(place_at(enabled, site, site.offset));
-  for (const uint64_t offset : site.more_offsets) places.push_back(place_at(enabled, site, offset));
+// The return address is at %rsp, as at an entry; the value is known.
+SiteShape exit_shape() {
+  SiteShape shape = SiteKind::entry;
+  shape.args = {};
+  shape.args[1] = Operand::of_register(saved::rax);
+  return shape;
 }
+
+// Opens each file once.
+class Files {
+ public:
+  const ModuleCode* open(const std::string& path) {
+    auto [file, is_new] = files_.try_emplace(path);
+    if (is_new)
+      if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
+    return file->second.get();
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<ModuleCode>> files_;
+};
+
+void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const ReturnPlan& plan, std::vector<Place>& places) {
+  for (const uint32_t exit : plan.exits) {
+    Place place = place_at(enabled, site, site.offset + exit);
+    place.shape = exit_shape();
+    place.fired_at.exit = exit;
+    place.is_return = false;
+    places.push_back(std::move(place));
+  }
+}
+
+class Planner {
+ public:
+  explicit Planner(std::vector<Refused>& refused) : refused_(refused) {}
+
+  void add(const EnabledProbe& enabled, const UprobeSite& site) {
+    if (site.is_return && site.size != 0) return add_return(enabled, site);
+    places_.push_back(place_at(enabled, site, site.offset));
+    for (const uint64_t offset : site.more_offsets) places_.push_back(place_at(enabled, site, offset));
+  }
+
+  std::vector<Place> take() {
+    move_entries();
+    return std::move(places_);
+  }
+
+ private:
+  void add_return(const EnabledProbe& enabled, const UprobeSite& site) {
+    const bool wants_offset = (enabled.needs.args & 1) != 0;
+    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants_offset);
+    if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
+    if (plan.by == ReturnPlan::By::nothing) {
+      refused_.push_back({enabled.probe, "not all instructions that leave the function are known, and the program is Go's"});
+      return;
+    }
+    places_.push_back(place_at(enabled, site, site.offset));
+    places_.back().fired_at.exit = plan.only_exit.value_or(0);
+  }
+
+  void move_entries();
+
+  Files files_;
+  ReturnPlanner returns_;
+  std::vector<Refused>& refused_;
+  std::vector<Place> places_;
+};
 
 void move(Place& place, const EntryPlace& to) {
+  if (place.is_return && to.stack_moved != 0) return;
   place.offset += to.moved;
   place.fired_at.moved = to.moved;
-  if (reads_stack(place.enabled->needs)) place.shape = SiteShape(SiteKind::entry, to.stack_moved);
+  if (!place.is_return && reads_stack(place.enabled->needs)) place.shape = SiteShape(SiteKind::entry, to.stack_moved);
 }
 
 // Instructions that are probed themselves, by file.
@@ -43,18 +116,24 @@ bool is_in_order(const Place& place, const EntryPlace& to, const std::set<uint64
   return first == instructions.end() || *first > place.offset + to.moved;
 }
 
-// Entries of one file, those that may move.
-void move_entries(const std::string& path, const std::vector<Place*>& places, const std::set<uint64_t>& instructions) {
-  const auto file = ModuleCode::open(path);
-  if (!file) return;
+// Of one file, those that may move.
+void move_in(const ModuleCode& file, const std::vector<Place*>& places, const std::set<uint64_t>& instructions) {
   std::vector<FunctionExtent> functions;
-  for (const Place* place : places) {
-    const UprobeSite& site = *place->site;
-    functions.push_back({site.offset, site.size, site.alone});
-  }
-  const std::vector<EntryPlace> chosen = choose_entries(**file, functions);
+  for (const Place* place : places) functions.push_back({place->site->offset, place->site->size, place->site->alone});
+  const std::vector<EntryPlace> chosen = choose_entries(file, functions);
   for (size_t i = 0; i < places.size(); i++)
     if (chosen[i].moved != 0 && is_in_order(*places[i], chosen[i], instructions)) move(*places[i], chosen[i]);
+}
+
+void Planner::move_entries() {
+  std::map<std::string, std::vector<Place*>> by_file;
+  Instructions instructions;
+  for (Place& place : places_) {
+    if (place.site->inside) instructions[place.site->path].insert(place.offset);
+    if (may_move(place)) by_file[place.site->path].push_back(&place);
+  }
+  for (const auto& [path, movable] : by_file)
+    if (const ModuleCode* file = files_.open(path)) move_in(*file, movable, instructions[path]);
 }
 
 }  // namespace
@@ -75,23 +154,15 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const F
   return places;
 }
 
-std::vector<Place> plan_places(std::span<const EnabledProbe> probes) {
-  std::vector<Place> places;
+std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  Planner planner(refused);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);
     if (!first) continue;
-    add_places(enabled, *first, places);
-    for (const UprobeSite& site : enabled.probe->more_sites) add_places(enabled, site, places);
+    planner.add(enabled, *first);
+    for (const UprobeSite& site : enabled.probe->more_sites) planner.add(enabled, site);
   }
-  std::map<std::string, std::vector<Place*>> by_file;
-  Instructions instructions;
-  for (Place& place : places) {
-    const UprobeSite& site = *place.site;
-    if (site.inside) instructions[site.path].insert(place.offset);
-    if (place.offset == site.offset && may_move(*place.enabled, site)) by_file[site.path].push_back(&place);
-  }
-  for (const auto& [path, movable] : by_file) move_entries(path, movable, instructions[path]);
-  return places;
+  return planner.take();
 }
 
 }  // namespace dvm::runtime

@@ -1,12 +1,14 @@
 #pragma once
 // From the sites of probes to the places where the kernel is asked to put them: an entry goes to the cheapest instruction that
-// still tells the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants the first one.
+// still tells the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants the first one; a
+// return to what leaves the function, or into the kernel's hands (return_plan.h).
 //
 //   EnabledProbe ──> Place: offset in the file, shape, and what a firing there means (FiredAt)
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +23,9 @@ namespace dvm::runtime {
 // What a record does not say about where it comes from.
 struct FiredAt {
   uint32_t probe_id = 0;
-  uint32_t moved = 0;  // bytes from the instruction that the probe means
-  bool is_plain() const { return moved == 0; }
+  uint32_t moved = 0;              // bytes from the instruction that the probe means
+  std::optional<uint32_t> exit{};  // of a return: the offset in the function of what leaves it, 0 if that is not known
+  bool is_plain() const { return moved == 0 && !exit; }
 };
 
 struct Place {
@@ -31,12 +34,13 @@ struct Place {
   uint64_t offset = 0;               // in the file
   SiteShape shape = SiteKind::entry;
   FiredAt fired_at;
+  bool is_return = false;  // a uretprobe
 };
 
 // The cheapest places for entries of functions of one file, in their order. A file that cannot be read has none: then all stay.
 std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const FunctionExtent> functions);
 
-// For all uprobe sites among the probes; those of others are left out.
-std::vector<Place> plan_places(std::span<const EnabledProbe> probes);
+// For all uprobe sites among the probes; those of others are left out. What must not be probed is refused.
+std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
 
 }  // namespace dvm::runtime

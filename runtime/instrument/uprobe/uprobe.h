@@ -17,7 +17,8 @@
 //   - The ring is never signalled: whoever polls does so by the clock.
 //
 // Known limits, both of the kernel
-//   - It follows 64 nested returns of a thread. A deeper call fires its entry but not its return, and nobody counts that.
+//   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that: functions
+//     that call themselves are not given one (return_plan.h).
 //   - A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, uncounted.
 
 #include <cstddef>

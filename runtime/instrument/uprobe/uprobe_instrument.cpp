@@ -130,7 +130,7 @@ class UprobeInstrument final : public Instrument {
       ring_ = std::move(*ring);
     }
     UprobeSets sets;
-    for (const Place& place : plan_places(probes))
+    for (const Place& place : plan_places(probes, refused))
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
@@ -148,7 +148,7 @@ class UprobeInstrument final : public Instrument {
     UprobeSet& set = sets[{site.path, **group}];
     set.path = site.path;
     set.pid = site.pid;
-    set.is_return = site.is_return;
+    set.is_return = place.is_return;
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(delivery_.number(place.fired_at), **group), site.semaphore, place.enabled->probe);
     return {};

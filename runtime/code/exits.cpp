@@ -1,0 +1,74 @@
+// Finds the ways out of a function. Covered by tests/unit/code/exits_test.cpp.
+
+#include "runtime/code/exits.h"
+
+#include <algorithm>
+
+namespace dvm::runtime {
+namespace {
+
+enum class Way : uint8_t { inside, out, unknown };
+
+// Compilers add the entry of a table to the table's address, then jump there; nobody computes a function's address so.
+bool is_sum(CodeBytes code, const MachineInstruction& before, const MachineInstruction& jump) {
+  const CodeBytes sum = code.subspan(before.offset, before.length);
+  const CodeBytes last = code.subspan(jump.offset, jump.length);
+  constexpr unsigned kModeRegister = 0xc0;
+  if (sum.size() != 3 || (sum[0] & 0xf8) != 0x48 || (sum[2] & kModeRegister) != kModeRegister) return false;
+  if ((last.back() & kModeRegister) != kModeRegister) return false;
+  const bool to_first = sum[1] == 0x01, to_second = sum[1] == 0x03;
+  const unsigned target = to_first ? sum[2] & 7U : sum[2] >> 3 & 7U;
+  const bool is_high = (sum[0] & (to_first ? 1 : 4)) != 0;
+  const bool jumps_high = last.size() > 2 && (last[last.size() - 3] & 0xf1) == 0x41;
+  return (to_first || to_second) && target == (last.back() & 7U) && is_high == jumps_high;
+}
+
+bool has_index(CodeBytes code, const MachineInstruction& jump) {
+  const CodeBytes bytes = code.subspan(jump.offset, jump.length);
+  const auto opcode = std::find(bytes.begin(), bytes.end(), 0xff);
+  return bytes.end() - opcode > 1 && (opcode[1] & 0xc0) != 0xc0;
+}
+
+Way way_of_indirect(CodeBytes code, const MachineInstruction* before, const MachineInstruction& jump) {
+  if (!jump.is_table_jump) return Way::out;
+  if (has_index(code, jump)) return Way::inside;
+  return before != nullptr && is_sum(code, *before, jump) ? Way::inside : Way::unknown;
+}
+
+Way way_of(CodeBytes code, const MachineInstruction* before, const MachineInstruction& one,
+           const std::function<bool(int64_t)>& is_function) {
+  if (one.flow == Flow::return_) return Way::out;
+  if (one.flow == Flow::jump && !one.target) return way_of_indirect(code, before, one);
+  if (one.flow != Flow::jump && one.flow != Flow::branch) return Way::inside;
+  const bool leads_inside = *one.target >= 0 && static_cast<uint64_t>(*one.target) < code.size();
+  if (leads_inside) return Way::inside;
+  return one.flow == Flow::jump && is_function(*one.target) ? Way::out : Way::unknown;
+}
+
+}  // namespace
+
+Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function) {
+  const FunctionCode function = decode_function(code);
+  Exits exits;
+  exits.is_complete = exits.is_leaf = function.is_complete;
+  const MachineInstruction* before = nullptr;
+  for (const MachineInstruction& one : function.instructions) {
+    const Way way = way_of(code, before, one, is_function);
+    if (way == Way::out) exits.offsets.push_back(one.offset);
+    if (way == Way::unknown) exits.is_complete = false;
+    const bool runs_others =
+        one.flow == Flow::call || one.flow == Flow::elsewhere || (way != Way::inside && one.flow != Flow::return_);
+    if (runs_others) exits.is_leaf = false;
+    before = &one;
+  }
+  return exits;
+}
+
+bool is_jump_by_pointer(CodeBytes code) {
+  auto one = decode_instruction(code, 0);
+  constexpr size_t kMark = 4;  // endbr64
+  if (one && one->length == kMark && code[0] == 0xf3 && one->flow == Flow::next) one = decode_instruction(code, kMark);
+  return one && one->flow == Flow::jump && !one->target && !one->is_table_jump;
+}
+
+}  // namespace dvm::runtime

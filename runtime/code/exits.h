@@ -1,0 +1,30 @@
+#pragma once
+// How a function is left: by `ret`, or by a jump to another function that returns in its place.
+//
+// Where all such instructions are known a return probe can lie on them. A uretprobe instead puts an address of the kernel's in
+// the place of the return address. That costs one trap less than a stepped `ret`, but whoever looks at the stack meanwhile sees
+// the wrong address: an exception that is thrown through such a frame ends the program, a Go program that moves its stack
+// crashes; and the kernel follows 64 of them. So it is for functions below which nothing runs, and for those whose ways out are
+// not known.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+struct Exits {
+  std::vector<uint32_t> offsets;  // ascending
+  bool is_complete = false;       // there are no others
+  bool is_leaf = false;           // it calls nobody and makes no system calls
+};
+
+// is_function: whether another function begins so many bytes from the beginning of this one.
+Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function);
+
+// Whether the bytes are a stub that jumps where a single pointer says, as those of a procedure linkage table.
+bool is_jump_by_pointer(CodeBytes code);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,79 @@
+// Plans return probes. Tested by tests/runtime/scenarios/test_returns.py.
+#include "runtime/instrument/uprobe/return_plan.h"
+
+#include <algorithm>
+
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kMostCallee = 4096;  // bytes of a called function that are looked at
+
+// A part of a function that was moved away, as `f.cold`, is no other function.
+bool is_part(std::string_view name) {
+  return name.find(".cold") != std::string_view::npos || name.find(".part.") != std::string_view::npos;
+}
+
+// Those who unwind stacks have a library for it, or are linked with one.
+bool is_unwinder(const MappedObject& object, ElfCache& cache) {
+  if (object.name.starts_with("libgcc_s") || object.name.starts_with("libunwind")) return true;
+  if (!object.is_program) return false;
+  const auto elf = cache.read(object.open_path);
+  if (!elf) return true;
+  const auto& all = (*elf)->functions();
+  return std::any_of(all.begin(), all.end(), [](const ElfFunction& one) { return one.name == "_Unwind_RaiseException"; });
+}
+
+}  // namespace
+
+bool ReturnPlanner::is_function(const UprobeSite& site, const ModuleCode& file, int64_t target) {
+  const uint64_t offset = site.offset + static_cast<uint64_t>(target);
+  if (is_jump_by_pointer(file.bytes(offset, 16))) return true;
+  const auto elf = cache_.read(site.path);
+  if (!elf) return false;
+  const auto address = (*elf)->address_of(offset);
+  const auto& all = (*elf)->functions();
+  const auto found = std::lower_bound(all.begin(), all.end(), address.value_or(0),
+                                      [](const ElfFunction& one, uint64_t wanted) { return one.address < wanted; });
+  return address && found != all.end() && found->address == *address && !is_part(found->name);
+}
+
+bool ReturnPlanner::can_throw(int32_t pid) {
+  const auto [entry, is_new] = throws_.try_emplace(pid, true);
+  if (!is_new) return entry->second;
+  if (const auto objects = mapped_objects(pid))
+    entry->second =
+        std::any_of(objects->begin(), objects->end(), [&](const MappedObject& one) { return is_unwinder(one, cache_); });
+  return entry->second;
+}
+
+// Calls itself, at once or by way of one other function of the file.
+bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
+  if (file.has_call(site.offset, site.size, site.offset)) return true;
+  for (const MachineInstruction& one : decode_function(file.bytes(site.offset, site.size)).instructions) {
+    if (one.flow != Flow::call || !one.target) continue;
+    if (file.has_call(site.offset + static_cast<uint64_t>(*one.target), kMostCallee, site.offset)) return true;
+  }
+  return false;
+}
+
+ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset) {
+  if (file == nullptr || site.size == 0) return {};
+  ReturnPlan plan;
+  const CodeBytes code = file->bytes(site.offset, site.size);
+  const Exits exits = find_exits(code, [&](int64_t target) { return is_function(site, *file, target); });
+  const bool is_only = exits.is_complete && exits.offsets.size() == 1;
+  if (is_only) plan.only_exit = exits.offsets.front();
+  const bool tells = is_only || !wants_offset;
+  if (file->is_go()) {
+    plan.by = exits.is_complete ? ReturnPlan::By::exits : ReturnPlan::By::nothing;
+  } else if (exits.is_complete && !exits.offsets.empty()) {
+    const bool is_safe = exits.is_leaf || (!can_throw(site.pid) && !comes_back(site, *file));
+    if (!tells || !is_safe) plan.by = ReturnPlan::By::exits;
+  }
+  if (plan.by == ReturnPlan::By::exits) plan.exits = exits.offsets;
+  return plan;
+}
+
+}  // namespace dvm::runtime

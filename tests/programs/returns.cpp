@@ -1,0 +1,58 @@
+// Ways to leave a function: by several returns, 10,000 levels deep, by a jump to another function, by an exception, by longjmp(),
+// and after a signal in its middle. Prints what must be printed if a tracer changes nothing.
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+
+namespace {
+volatile long sink;
+std::jmp_buf place;
+}  // namespace
+
+extern "C" {
+__attribute__((noinline)) long deep(long n) {
+  if (n == 0) return 0;
+  const long below = deep(n - 1);
+  sink = below;
+  return below + 1;
+}
+__attribute__((noinline)) void throws(long n) {
+  sink = n;
+  if (n == 2) throw n;
+}
+__attribute__((noinline)) long passes(long n) {
+  throws(n);
+  sink = n;
+  return n;
+}
+__attribute__((noinline)) long jumps(long n) {
+  sink = n;
+  if (n == 3) std::longjmp(place, 1);
+  return n;
+}
+__attribute__((noinline)) long interrupted(long n) {
+  raise(SIGUSR1);
+  return n + 1;
+}
+long two_ways(long n);
+long tail(long n);
+}
+// Leaves at offset 6 or 9; and by a jump.
+asm(".text\n.globl two_ways\n.type two_ways, @function\ntwo_ways:\n test %rdi, %rdi\n jne 1f\n push %rdi\n pop %rax\n ret\n"
+    "1: mov %rdi, %rax\n ret\n.size two_ways, . - two_ways\n"
+    ".globl tail\n.type tail, @function\ntail:\n inc %rdi\n jmp two_ways\n.size tail, . - tail\n");
+
+int main() {
+  signal(SIGUSR1, [](int) { sink = sink + 1; });
+  long caught = 0;
+  for (long n = 0; n < 4; n++) {
+    try {
+      passes(n);
+    } catch (long what) {
+      caught += what;
+    }
+    if (setjmp(place) == 0) jumps(n);
+  }
+  const long ways = two_ways(0) + two_ways(5) + tail(6) + interrupted(1);
+  std::printf("%ld %ld %ld\n", deep(10000), caught, ways);
+}

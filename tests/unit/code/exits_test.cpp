@@ -1,0 +1,72 @@
+// The ways out of functions.
+#include "runtime/code/exits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/code/assembled.h"
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+
+ASSEMBLED(leaf, "test %rdi, %rdi\n je 1f\n xor %eax, %eax\n ret\n 1: mov %rdi, %rax\n ret\n")
+ASSEMBLED(caller, "sub $8, %rsp\n call . + 64\n add $8, %rsp\n ret\n")
+ASSEMBLED(system_caller, "mov $39, %eax\n syscall\n ret\n")
+ASSEMBLED(tail_caller, "inc %rdi\n jmp . + 64\n")
+ASSEMBLED(tail_caller_by_pointer, "jmp *8(%rax)\n")
+ASSEMBLED(with_far_part, "test %rdi, %rdi\n .byte 0x0f,0x84,0,1,0,0\n ret\n")
+ASSEMBLED(with_table, "movslq (%rdx,%rax,4), %rax\n add %rdx, %rax\n jmp *%rax\n 1: ret\n")
+ASSEMBLED(with_high_table, "add %r10, %r11\n jmp *%r11\n 1: ret\n")
+ASSEMBLED(with_plain_table, "jmp *1024(,%rax,8)\n 1: ret\n")
+ASSEMBLED(by_register, "mov 8(%rdi), %rax\n jmp *%rax\n")
+ASSEMBLED(by_other_register, "add %rdx, %rax\n jmp *%rcx\n")
+ASSEMBLED(endless, "1: jmp 1b\n")
+ASSEMBLED(stub, "jmp *64(%rip)\n")
+ASSEMBLED(marked_stub, "endbr64\n jmp *64(%rip)\n")
+
+Exits exits(CodeBytes code, bool is_function = true) {
+  return find_exits(code, [=](int64_t) { return is_function; });
+}
+
+TEST(Exits, AreWhereAFunctionReturns) {
+  EXPECT_THAT(exits(leaf()).offsets, ElementsAre(7, 11));
+  EXPECT_TRUE(exits(leaf()).is_complete);
+  EXPECT_TRUE(exits(leaf()).is_leaf);
+  EXPECT_TRUE(exits(endless()).offsets.empty());
+  EXPECT_TRUE(exits(endless()).is_complete);
+}
+
+TEST(Exits, AFunctionThatRunsOthersIsNoLeaf) {
+  for (const auto& code : {caller(), system_caller(), tail_caller(), tail_caller_by_pointer()}) {
+    EXPECT_FALSE(exits(code).is_leaf);
+    EXPECT_TRUE(exits(code).is_complete);
+    EXPECT_EQ(exits(code).offsets.size(), 1U);
+  }
+}
+
+TEST(Exits, AreUnknownWhereAJumpGoesElsewhere) {
+  EXPECT_FALSE(exits(tail_caller(), false).is_complete);
+  EXPECT_FALSE(exits(with_far_part()).is_complete);
+  EXPECT_FALSE(exits(by_register()).is_complete);
+  EXPECT_FALSE(exits(by_other_register()).is_complete);
+  EXPECT_FALSE(exits({}).is_complete);
+}
+
+TEST(Exits, ATableStaysInside) {
+  for (const auto& code : {with_table(), with_high_table(), with_plain_table()}) {
+    EXPECT_TRUE(exits(code).is_complete);
+    EXPECT_EQ(exits(code).offsets.size(), 1U);
+  }
+}
+
+TEST(Exits, StubsJumpByAPointer) {
+  EXPECT_TRUE(is_jump_by_pointer(stub()));
+  EXPECT_TRUE(is_jump_by_pointer(marked_stub()));
+  EXPECT_FALSE(is_jump_by_pointer(leaf()));
+  EXPECT_FALSE(is_jump_by_pointer({}));
+}
+
+}  // namespace
+}  // namespace dvm::runtime
