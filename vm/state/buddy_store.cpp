@@ -6,8 +6,7 @@
 
 namespace dvm::vm {
 
-BuddyStore::BuddyStore(size_t granules)
-    : memory_(granules * kGranule), next_(granules, kNone), previous_(granules, kNone), free_order_(granules, kTaken) {
+BuddyStore::BuddyStore(size_t granules) : memory_(granules * kGranule), next_(granules), previous_(granules), free_(granules) {
   heads_.fill(kNone);
   uint32_t at = 0;
   for (unsigned order = kOrders; order-- > 0;)
@@ -15,7 +14,7 @@ BuddyStore::BuddyStore(size_t granules)
 }
 
 void BuddyStore::put(uint32_t granule, unsigned order) noexcept {
-  free_order_[granule] = static_cast<uint8_t>(order);
+  free_[granule] = static_cast<uint8_t>(order + 1);
   previous_[granule] = kNone;
   next_[granule] = heads_[order];
   if (heads_[order] != kNone) previous_[heads_[order]] = granule;
@@ -23,7 +22,7 @@ void BuddyStore::put(uint32_t granule, unsigned order) noexcept {
 }
 
 void BuddyStore::take(uint32_t granule, unsigned order) noexcept {
-  free_order_[granule] = kTaken;
+  free_[granule] = 0;
   if (previous_[granule] == kNone)
     heads_[order] = next_[granule];
   else
@@ -51,7 +50,7 @@ void BuddyStore::release(Block block) noexcept {
   unsigned order = block.order;
   for (; order + 1 < kOrders; order++) {
     const uint32_t buddy = granule ^ (1u << order);
-    if (buddy >= free_order_.size() || free_order_[buddy] != order) break;
+    if (buddy >= free_.size() || free_[buddy] != order + 1) break;
     take(buddy, order);
     granule = std::min(granule, buddy);
   }

@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "vm/state/lazy_array.h"
 
 namespace dvm::vm {
 
@@ -29,18 +30,17 @@ class BuddyStore {
   Block allocate(size_t bytes) noexcept;
   void release(Block block) noexcept;
   std::byte* at(Block block) noexcept { return memory_.data() + block.granule * kGranule; }
-  std::span<std::byte> memory() noexcept { return memory_; }
+  std::span<std::byte> memory() noexcept { return {memory_.data(), memory_.size()}; }
 
  private:
   static constexpr unsigned kOrders = 26;
-  static constexpr uint8_t kTaken = 0xff;
 
   void put(uint32_t granule, unsigned order) noexcept;
   void take(uint32_t granule, unsigned order) noexcept;
 
-  std::vector<std::byte> memory_;
-  std::vector<uint32_t> next_, previous_;  // links of the free lists
-  std::vector<uint8_t> free_order_;        // of the free block that begins here
+  LazyArray<std::byte> memory_;
+  LazyArray<uint32_t> next_, previous_;  // links of the free lists, where a free block begins
+  LazyArray<uint8_t> free_;              // of the free block that begins here: its order + 1; 0: none does
   std::array<uint32_t, kOrders> heads_;
 };
 

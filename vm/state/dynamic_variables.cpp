@@ -52,15 +52,10 @@ size_t stored_size(std::span<const TupleEntry> tuple) {
 }  // namespace
 
 // Half of the memory is for nodes with their buckets, half for data with its bookkeeping.
-DynamicVariables::DynamicVariables(size_t bytes)
-    : nodes_(bytes / 2 / (sizeof(Node) + sizeof(uint32_t))),
-      buckets_(std::bit_floor(nodes_.size() | 1), kNone),
-      data_(bytes / 2 / (BuddyStore::kGranule + BuddyStore::kOverhead)) {
-  for (size_t i = nodes_.size(); i-- > 0;) {
-    nodes_[i].next = free_;
-    free_ = static_cast<uint32_t>(i);
-  }
-}
+size_t DynamicVariables::nodes_in(size_t bytes) { return bytes / 2 / (sizeof(Node) + sizeof(uint32_t)); }
+
+DynamicVariables::DynamicVariables(size_t bytes, size_t nodes)
+    : nodes_(nodes + 1), buckets_(std::bit_floor(nodes | 1)), data_(bytes / 2 / (BuddyStore::kGranule + BuddyStore::kOverhead)) {}
 
 bool DynamicVariables::matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept {
   if (node.hash != hash || node.id != key.id || node.tid != key.tid || node.thread != key.thread) return false;
@@ -107,6 +102,7 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) 
   const uint32_t hash = hash_of(key);
   uint32_t* link = link_to(key, hash);
   if (*link != kNone) return &nodes_[*link];
+  if (free_ == kNone && fresh_ < nodes_.size()) free_ = fresh_++;
   if (free_ == kNone) return nullptr;
   Node& node = nodes_[free_];
   const uint32_t next_free = node.next;

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "dvm/vm/state.h"
 #include "vm/state/buddy_store.h"
@@ -31,7 +30,7 @@ struct DynamicKey {
 
 class DynamicVariables {
  public:
-  explicit DynamicVariables(size_t bytes);
+  explicit DynamicVariables(size_t bytes) : DynamicVariables(bytes, nodes_in(bytes)) {}
 
   // The integer or the address of the value; 0: no such variable.
   uint64_t load(const DynamicKey& key) noexcept;
@@ -44,7 +43,7 @@ class DynamicVariables {
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = 0;
 
   struct Node {
     uint32_t next = kNone;
@@ -58,6 +57,8 @@ class DynamicVariables {
     uint64_t value = 0;
   };
 
+  DynamicVariables(size_t bytes, size_t nodes);
+  static size_t nodes_in(size_t bytes);
   uint32_t* link_to(const DynamicKey& key, uint32_t hash) noexcept;
   bool matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept;
   Node* find_or_insert(const DynamicKey& key) noexcept;
@@ -65,9 +66,10 @@ class DynamicVariables {
   void erase(const DynamicKey& key) noexcept;
   void erase_at(uint32_t* link) noexcept;
 
-  std::vector<Node> nodes_;
-  std::vector<uint32_t> buckets_;
+  LazyArray<Node> nodes_;  // by their numbers, which count from 1
+  LazyArray<uint32_t> buckets_;
   uint32_t free_ = kNone;
+  uint32_t fresh_ = 1;  // from this number on nodes were never used, and are in no list
   BuddyStore data_;
   DynamicDrops drops_;
 };
