@@ -1,6 +1,8 @@
 // Types to layouts. Tests: tests/runtime/print.
 #include "compiler/sema/describe_layout.h"
 
+#include <algorithm>
+
 namespace dvm::compiler {
 
 namespace {
@@ -16,8 +18,9 @@ LayoutKind kind_of(const Type& t) {
     case TypeClass::string:
       return LayoutKind::string;
     case TypeClass::pointer:
+      return resolve(*t.target).cls == TypeClass::function ? LayoutKind::function_pointer : LayoutKind::pointer;
     case TypeClass::function:
-      return LayoutKind::pointer;
+      return LayoutKind::function_pointer;
     case TypeClass::array:
       return LayoutKind::array;
     case TypeClass::record:
@@ -35,6 +38,13 @@ std::string spelt(const Type* type) {
   std::string name = type->name;
   if (name.ends_with(kAnonymous)) name.resize(name.size() - kAnonymous.size());
   return name;
+}
+
+// In the order of their places: members of anonymous members stand behind the others.
+std::vector<Field> in_place(std::vector<Field> fields) {
+  const auto place = [](const Field& field) { return field.offset * 8 + field.shift; };
+  std::stable_sort(fields.begin(), fields.end(), [&](const Field& a, const Field& b) { return place(a) < place(b); });
+  return fields;
 }
 
 class Describer {
@@ -67,7 +77,7 @@ class Describer {
 
   void add_members(uint32_t depth, const Type& record) {
     (void)record.find("");  // brings in the members of a type of the traced program
-    for (const Field& field : record.fields) {
+    for (const Field& field : in_place(record.fields)) {
       dif::LayoutNode member;
       member.depth = depth, member.member = field.name, member.offset = field.offset;
       member.bits = field.bits, member.shift = field.shift;

@@ -56,6 +56,7 @@ class TypedJson {
     switch (node.kind) {
       case LayoutKind::integer:
       case LayoutKind::pointer:
+      case LayoutKind::function_pointer:
       case LayoutKind::character:
         return integer(integer_at(node, own), node.bits != 0 ? node.bits : 8 * node.size, node.is_signed);
       case LayoutKind::floating:

@@ -42,6 +42,11 @@ std::string MadePrinter::address_text(const UserAddress& place) const {
   return fmt::format("{}`{}+0x{:x}", symbol->module, symbol->function, place.address - symbol->address);
 }
 
+std::string MadePrinter::target_function(uint64_t address) const {
+  const auto symbol = find({target_, address});
+  return symbol && !symbol->function.empty() ? target_text(address) : std::string();
+}
+
 void MadePrinter::append_stack(std::string& out, const Datum& datum, int indent) const {
   out += '\n';
   for (const UserAddress& frame : frames_of(datum)) {

@@ -31,6 +31,8 @@ class MadePrinter {
   // The process that bare addresses are looked up in.
   void set_target(int32_t pid) { target_ = pid; }
   std::string target_text(uint64_t address) const { return address_text({target_, address}); }
+  // module`function, or nothing where none is known.
+  std::string target_function(uint64_t address) const;
   // Option noresolve: addresses alone.
   void leave_unresolved() { resolves_ = false; }
   // indent: of a stack's lines.

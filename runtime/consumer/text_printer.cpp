@@ -32,7 +32,7 @@ void TextPrinter::end(const PrintedRecord&) {
 void TextPrinter::print_values(const Action& action, std::span<const Datum> values) {
   if (action.kind == dif::Action::tracemem) return append_dump(output_.text(), values[0].bytes);
   if (action.kind == dif::Action::print && !action.desc->layout.empty())
-    return append_typed(output_.text(), action.desc->layout, values[0].bytes);
+    return append_typed(output_.text(), action.desc->layout, values[0].bytes, made_);
   const DatumStyle style = datum_style(options_);
   for (const Datum& datum : values) {
     if (datum.is_made())

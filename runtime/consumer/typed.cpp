@@ -46,7 +46,7 @@ void append_float(std::string& out, Bytes bytes) {
 
 class TypedText {
  public:
-  TypedText(std::string& out, const dif::Layout& layout) : out_(out), layout_(layout) {}
+  TypedText(std::string& out, const dif::Layout& layout, const MadePrinter& made) : out_(out), layout_(layout), made_(made) {}
 
   // A value with its type and, of a member, its name. bytes: of the record, or all.
   void line(size_t index, Bytes bytes, int indent) {
@@ -82,10 +82,19 @@ class TypedText {
       case LayoutKind::unknown:
         out_ += "<unknown type>";
         return;
+      case LayoutKind::function_pointer:
+        return function(integer_at(node, bytes));
       case LayoutKind::integer:
       case LayoutKind::pointer:
-        return append(out_, "%#llx", static_cast<unsigned long long>(integer_at(node, bytes)));
+        return number(integer_at(node, bytes));
     }
+  }
+
+  void number(uint64_t value) { append(out_, "%#llx", static_cast<unsigned long long>(value)); }
+
+  void function(uint64_t address) {
+    const std::string name = made_.target_function(address);
+    name.empty() ? number(address) : static_cast<void>(out_ += name);
   }
 
   void enumeration(const dif::LayoutNode& node, Bytes bytes) {
@@ -127,6 +136,7 @@ class TypedText {
 
   std::string& out_;
   const dif::Layout& layout_;
+  const MadePrinter& made_;
 };
 
 }  // namespace
@@ -156,8 +166,8 @@ bool is_string(std::span<const std::byte> bytes) {
 }
 
 // A structure ends at its brace; everything else has a line of its own.
-void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes) {
-  TypedText(out, layout).line(0, bytes, 0);
+void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes, const MadePrinter& made) {
+  TypedText(out, layout, made).line(0, bytes, 0);
   if (layout[0].kind != LayoutKind::record) out += '\n';
 }
 

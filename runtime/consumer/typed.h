@@ -1,5 +1,5 @@
 #pragma once
-// print(): a value by its layout. Integers are hexadecimal, characters and strings quoted, enumerators named:
+// print(): a value by its layout. Integers are hexadecimal, characters and strings quoted, enumerators and functions named:
 //
 //   struct node {
 //       int id = 0x2a
@@ -15,11 +15,12 @@
 #include <string>
 
 #include "dvm/dif/layout.h"
+#include "runtime/consumer/made.h"
 
 namespace dvm::runtime {
 
-// What a layout says, of these bytes; of more than there are, nothing is shown.
-void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes);
+// What a layout says, of these bytes; of more than there are, nothing is shown. Functions are named as `made` knows them.
+void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes, const MadePrinter& made);
 
 // The integer that a node describes, of the bytes at its place.
 uint64_t integer_at(const dif::LayoutNode& node, std::span<const std::byte> bytes);

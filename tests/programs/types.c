@@ -63,6 +63,10 @@ int table[4] = {10, 20, 30, 40};
 odd_t odd = {1.5L, 200};
 _Thread_local int per_thread = 5;
 
+static int by_value(const void* a, const void* b) {
+  return (int)(((const struct node*)a)->value - ((const struct node*)b)->value);
+}
+
 __attribute__((noinline)) long visit(struct node* node, int depth, double factor, unsigned char small) {
   __asm__ volatile("" ::: "memory");
   return node->value + depth + (factor > 0) + small;
@@ -96,7 +100,8 @@ static void print_layout(void) {
 int main(void) {
   char second_name[] = "second", first_name[] = "first";
   struct node second = {.value = -5, .name = second_name, .color = BLUE, .place = {3, -4}, .number = 0x01020304};
-  struct node first = {.value = 12, .name = first_name, .next = &second, .list = &list, .tag = "tagged", .color = GREEN};
+  struct node first = {
+      .value = 12, .name = first_name, .next = &second, .list = &list, .tag = "tagged", .color = GREEN, .compare = by_value};
   first.bits = (struct bits){5, -33, 0x123456789a, 1};
   list.head = &first, list.count = 2, list.grid[1][2] = 77;
   print_layout();

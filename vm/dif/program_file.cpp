@@ -186,8 +186,8 @@ void describe(A& a, std::pair<std::string, int64_t>& enumerator) {
 template <class A>
 void describe(A& a, LayoutNode& n) {
   auto& [kind, depth, is_signed, type, member, offset, size, bits, shift, count, enumerators] = n;
-  describe(a, kind, LayoutKind::unknown), a.number(depth), describe(a, is_signed), a.text(type), a.text(member), a.number(offset),
-      a.number(size);
+  describe(a, kind, LayoutKind::function_pointer), a.number(depth), describe(a, is_signed), a.text(type), a.text(member),
+      a.number(offset), a.number(size);
   a.number(bits), a.number(shift), a.number(count), describe(a, enumerators);
 }
 

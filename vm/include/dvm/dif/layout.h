@@ -16,7 +16,18 @@
 
 namespace dvm::dif {
 
-enum class LayoutKind : uint8_t { integer, character, floating, pointer, string, array, record, enumeration, unknown };
+enum class LayoutKind : uint8_t {
+  integer,
+  character,
+  floating,
+  pointer,
+  string,
+  array,
+  record,
+  enumeration,
+  unknown,
+  function_pointer
+};
 
 struct LayoutNode {
   LayoutKind kind = LayoutKind::unknown;
