@@ -26,8 +26,8 @@
 
 namespace dvm::runtime {
 
-constexpr Clock kBusyWait = 1'000'000;   // between polls that found something lately
-constexpr Clock kIdleWait = 10'000'000;  // at the longest, between polls that found nothing
+constexpr Clock kBusyWait = 1'000'000;  // between polls that found something lately
+constexpr Clock kIdleWait = 4'000'000;  // at the longest, between polls that found nothing: so late is exit() at most
 constexpr size_t kMostDirectIds = 1 << 20;
 
 struct Handle::Impl final : EventSink {
