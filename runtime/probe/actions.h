@@ -172,6 +172,13 @@ inline size_t end_stack(const Value& value, std::byte* key) noexcept {
   return at;
 }
 
+// Zeros up to a multiple of 8 bytes, which it returns.
+inline size_t pad_key(std::byte* key, size_t size) noexcept {
+  const size_t padded = (size + 7) & ~size_t{7};
+  std::memset(key + size, 0, padded - size);
+  return padded;
+}
+
 // Appends a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
 inline size_t append_key(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
   if (!value.type.by_ref()) {
@@ -179,12 +186,10 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
     std::memcpy(to, &word, sizeof(word));
     return sizeof(word);
   }
-  size_t room = (value.size + 7) & ~size_t{7};
-  std::memset(to + value.size - 1, 0, room - value.size + 1);
   if (!store_value(context, value, result, to)) return 0;
   if (dif::is_stack(value.made_by)) return end_stack(value, to);
-  if (value.type.kind == dif::TypeKind::bytes) return room;
-  return (::strnlen(reinterpret_cast<const char*>(to), value.size - 1) + 8) & ~size_t{7};
+  const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
+  return pad_key(to, is_text ? ::strnlen(reinterpret_cast<const char*>(to), value.size - 1) + 1 : value.size);
 }
 
 // The state of the action's key, null when there is no room for it; `ok` false: a fault.

@@ -172,13 +172,19 @@ struct OnAlways {
   }
 };
 
+// An instrument uses a firing again for the next one, mostly of the same probe.
+inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
+  firing.probe_id = probe.id;
+  if (firing.name.data() == probe.name.data()) return;
+  firing.provider = probe.provider;
+  firing.module = probe.module;
+  firing.function = probe.function;
+  firing.name = probe.name;
+}
+
 template <class Accounting>
 void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-  firing.probe_id = probe.probe->id;
-  firing.provider = probe.probe->provider;
-  firing.module = probe.probe->module;
-  firing.function = probe.probe->function;
-  firing.name = probe.probe->name;
+  set_names(*probe.probe, firing);
   context.firing = &firing;
   if (probe.needs_machine) Accounting::prepare(context, probe, firing);
   for (Ecb* ecb : probe.ecbs) {

@@ -167,7 +167,7 @@ bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexce
   if (!text) return false;
   const size_t size = std::min(text->size(), to.size());
   if (size != 0) std::memcpy(to.data(), text->data(), size);
-  std::fill(to.begin() + static_cast<std::ptrdiff_t>(size), to.end(), std::byte{0});
+  if (size < to.size()) to[size] = std::byte{0};
   return true;
 }
 

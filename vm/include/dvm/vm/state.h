@@ -69,8 +69,8 @@ class MachineState {
   const FaultState& fault() const noexcept;
   // A fault of what is done with a value, when no DIF runs.
   void set_fault(dif::Fault id, uint64_t value = 0) noexcept;
-  // Copies what a by-reference value refers to, checked as a load: a string up to its NUL or to.size() (then padded with
-  // zeros), or exactly to.size() bytes. False: fault badaddr is set.
+  // Copies what a by-reference value refers to, checked as a load: a string with its NUL or the first to.size() bytes
+  // of it, or exactly to.size() bytes. False: fault badaddr is set.
   bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;
   bool copy_bytes(uint64_t value, std::span<std::byte> to) noexcept;
 
