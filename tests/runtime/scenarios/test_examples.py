@@ -2,8 +2,8 @@
 
 import os
 import re
+import resource
 import subprocess
-import time
 import unittest
 
 import dvmtest
@@ -31,13 +31,21 @@ class Compiled(unittest.TestCase):
 
 
 class Examples(dvmtest.PrivilegedTest):
+    def stay_on_one_cpu(self):
+        """For what is started from now on: a program then gets no CPU that dvm waits for, however much else runs."""
+        cpus = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, cpus)
+        os.sched_setaffinity(0, {min(cpus)})
+
     def test_looper_counts_every_call(self):
+        self.stay_on_one_cpu()
         result = dvm("run", "-q", example("looper.d"), "-c", f"{program('looper')} {CALLS}", timeout=300)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, rf"\n +{CALLS}\n")
         self.assertNotIn("drop", result.stderr)
 
     def test_looper_strings_has_one_exact_row(self):
+        self.stay_on_one_cpu()
         result = dvm("run", "-q", example("looper-strings.d"), "-c", f"{program('looper')} {STRING_CALLS}", timeout=300)
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = re.findall(r"^  (\S.*?) +(\d+)$", result.stdout, re.M)
@@ -54,9 +62,7 @@ class Examples(dvmtest.PrivilegedTest):
     def test_slow_calls_of_python(self):
         """Whole lines, each of a slow call: nothing of the others is printed. On one CPU, since the parts of a call that moves to
         another are committed apart."""
-        cpus = os.sched_getaffinity(0)
-        self.addCleanup(os.sched_setaffinity, 0, cpus)
-        os.sched_setaffinity(0, {min(cpus)})
+        self.stay_on_one_cpu()
         result = dvm("run", example("slow-calls.d"), "-c", "/usr/bin/python3 -c pass")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         lines = result.stdout.split("\n")
@@ -72,15 +78,19 @@ class Examples(dvmtest.PrivilegedTest):
         rows = dict(re.findall(r"^  (\S+) +(\d+)$", result.stdout, re.M))
         self.assertEqual(len(rows), 20, result.stdout)
 
-    def test_bash_attaches_and_detaches_within_two_seconds(self):
+    def test_bash_attaches_and_detaches_with_a_second_of_cpu_time(self):
+        def cpu_time():
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
         shell = subprocess.Popen(["bash", "-c", "while :; do sleep 0.05; done"])
         try:
-            start = time.monotonic()
+            before = cpu_time()
             result = dvm("run", "-n", "pid$target:bash::entry { @[probefunc] = count(); } tick-1 { exit(0); }", "-p", str(shell.pid))
-            taken = time.monotonic() - start
+            taken = cpu_time() - before
             matched = int(re.search(r"matched (\d+) probes", result.stderr).group(1))
             self.assertGreater(matched, 1500, result.stderr)
-            self.assertLess(taken, 3 if not SANITIZED else 20)
+            self.assertLess(taken, 1 if not SANITIZED else 20)
         finally:
             shell.kill()
             shell.wait()

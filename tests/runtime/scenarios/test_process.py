@@ -69,12 +69,12 @@ class Running(dvmtest.PrivilegedTest):
         before = function_bytes(self.target.pid, program("looper"), "func")
         tracer = self.attach("pid$target:looper:main:return { @left = count(); } BEGIN { @ = count(); }")
         tracer.send_signal(signal.SIGINT)
-        out, err = tracer.communicate(timeout=10)
+        out, err = tracer.communicate(timeout=30)
         self.assertEqual(tracer.returncode, 0, err)
         self.assertRegex(out, r" 1\n")
         self.assertEqual(function_bytes(self.target.pid, program("looper"), "func"), before)
         self.go()
-        self.assertEqual(self.target.wait(timeout=10), 0)
+        self.assertEqual(self.target.wait(timeout=30), 0)
 
     def test_sigkill_leaves_the_target_whole(self):
         before = function_bytes(self.target.pid, program("looper"), "func")
@@ -88,12 +88,12 @@ class Running(dvmtest.PrivilegedTest):
             time.sleep(0.05)
         self.assertEqual(function_bytes(self.target.pid, program("looper"), "func"), before)
         self.go()
-        self.assertEqual(self.target.wait(timeout=10), 0)
+        self.assertEqual(self.target.wait(timeout=30), 0)
 
     def test_target_killed_while_traced(self):
         tracer = self.attach("pid$target:looper:func:entry { @ = count(); } END { trace(\"end\"); }")
         self.target.kill()
-        out, err = tracer.communicate(timeout=10)
+        out, err = tracer.communicate(timeout=30)
         self.assertEqual(tracer.returncode, 0, err)
         self.assertIn("end", out)
 
@@ -121,7 +121,7 @@ class Started(dvmtest.PrivilegedTest):
         child = int(tracer.stdout.readline())
         tracer.stdout.close()
         self.assertIn("dvm: could not write the output: Broken pipe", tracer.stderr.read())
-        self.assertEqual(tracer.wait(timeout=20), 1)
+        self.assertEqual(tracer.wait(timeout=30), 1)
         self.assertFalse(os.path.exists(f"/proc/{child}"))
         tracer.stderr.close()
 
