@@ -63,6 +63,7 @@ target_sources(dvm_source PRIVATE
   provider/rawtp.cpp
   provider/syscall.cpp
   provider/usdt.cpp
+  symbol/call_frames.cpp
   symbol/demangle.cpp
   symbol/dwarf_describe.cpp
   symbol/dwarf_file.cpp
@@ -71,8 +72,10 @@ target_sources(dvm_source PRIVATE
   symbol/linker.cpp
   symbol/maps.cpp
   symbol/open_elf.cpp
+  symbol/perf_map.cpp
   symbol/signature.cpp
   symbol/stapsdt.cpp
   symbol/stapsdt_arguments.cpp
   symbol/target_types.cpp
+  symbol/unwinder.cpp
   symbol/user_symbols.cpp)

@@ -34,6 +34,7 @@ namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
 inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
+inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
 inline constexpr uint32_t kMostBytes = 4096;  // of one need
 inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
 
@@ -84,6 +85,9 @@ struct CaptureNeeds {
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;     // of the user stack, at most kMostFrames
   uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
+  // Of the stack itself, for frames without frame pointers; 0: frames are found by those. kWhereNeeded: as many as usual, where
+  // the code of the probe has none.
+  uint32_t stack_bytes = 0;
 
   // Adds memory, and the words that its address is found by; or nothing, where there is no room for all of it.
   void add(const MemoryNeed& need);

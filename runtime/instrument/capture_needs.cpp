@@ -98,6 +98,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   error |= other.error;
   frames = std::max(frames, other.frames);
   registers |= other.registers;
+  stack_bytes = std::max(stack_bytes, other.stack_bytes);
   for (const MemoryNeed& need : other.memory) add(need);
   return *this;
 }

@@ -77,6 +77,8 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
     }
     return all;
   };
+  const int64_t unwound = config.options[dif::Option::ustackunwind];
+  const uint32_t stack_bytes = unwound < 0 ? kWhereNeeded : static_cast<uint32_t>(unwound);
   const CaptureNeeds on_error = needs_on_error(needs_of_all);
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
@@ -84,6 +86,7 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
     result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses), config.options[dif::Option::site] != 0});
     if (probe.needs_machine) result.back().needs |= on_error;
+    if (result.back().needs.frames != 0) result.back().needs.stack_bytes = stack_bytes;
   }
   return result;
 }

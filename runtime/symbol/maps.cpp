@@ -130,6 +130,12 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
   return true;
 }
 
+const MappedObject* object_at(const std::vector<MappedObject>& objects, uint64_t address) {
+  const auto after = std::upper_bound(objects.begin(), objects.end(), address,
+                                      [](uint64_t a, const MappedObject& object) { return a < object.address; });
+  return after == objects.begin() ? nullptr : &*std::prev(after);
+}
+
 MappedObject unmapped_program(const std::string& path) {
   MappedObject object;
   object.path = object.open_path = path;

@@ -23,6 +23,9 @@ struct MappedObject {
 // In the order of their addresses, each once. Fails if the process does not exist or may not be looked at.
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
 
+// The object, of those in the order of their addresses, whose code an address may lie in; null: none begins before it.
+const MappedObject* object_at(const std::vector<MappedObject>& objects, uint64_t address);
+
 // The same of any process that a script names: mapped_objects(), or that of a program which does not run.
 using ObjectsOf = std::function<Result<std::vector<MappedObject>>(int32_t pid)>;
 

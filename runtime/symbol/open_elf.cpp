@@ -70,6 +70,19 @@ OpenElf::~OpenElf() {
   if (fd_ >= 0) close(fd_);
 }
 
+std::vector<CodeSegment> code_segments(Elf* elf) {
+  std::vector<CodeSegment> segments;
+  size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) return segments;
+  for (size_t i = 0; i < count && i < 65536; i++) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) continue;
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
+      segments.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
+  }
+  return segments;
+}
+
 std::vector<std::string> debug_paths(Elf* elf, const std::string& path) {
   std::vector<std::string> paths;
   if (std::string by_id = build_id_path(elf); !by_id.empty()) paths.push_back(std::move(by_id));

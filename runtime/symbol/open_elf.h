@@ -3,6 +3,7 @@
 
 #include <libelf.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ class OpenElf {
   int fd_ = -1;
   Elf* elf_ = nullptr;
 };
+
+// Where code lies in memory, and in the file.
+struct CodeSegment {
+  uint64_t address = 0, offset = 0, size = 0;
+};
+std::vector<CodeSegment> code_segments(Elf* elf);
 
 // Where what was stripped off the file may lie, the likeliest first: by its build id, then by its .gnu_debuglink beside the file
 // and under /usr/lib/debug. path: the file's own.

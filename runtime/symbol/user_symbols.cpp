@@ -53,6 +53,7 @@ UserSymbols::Process& UserSymbols::process(int32_t pid) {
   known.read_at = time;
   // A process that has ended keeps the map that it had.
   if (auto objects = mapped_objects(pid); objects && !objects->empty()) known.objects = std::move(*objects);
+  known.generated.read(pid);
   return known;
 }
 
@@ -67,10 +68,16 @@ const ElfObject* UserSymbols::elf(const MappedObject& object) {
 }
 
 std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t address) {
-  const auto& all = process.objects;
-  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const MappedObject& o) { return a < o.address; });
-  if (after == all.begin()) return std::nullopt;
-  const MappedObject& object = *std::prev(after);
+  if (auto symbol = find_in_file(process, address)) return symbol;
+  const GeneratedFunction* function = process.generated.find(address);
+  if (!function) return std::nullopt;
+  return UserSymbol{process.generated.name(), function->name, function->address, process.generated.first_address()};
+}
+
+std::optional<UserSymbol> UserSymbols::find_in_file(const Process& process, uint64_t address) {
+  const MappedObject* found = object_at(process.objects, address);
+  if (!found) return std::nullopt;
+  const MappedObject& object = *found;
   const ElfObject* file = elf(object);
   const auto in_file = file ? file->address_of(address - object.address + object.offset) : std::nullopt;
   if (!in_file) return std::nullopt;

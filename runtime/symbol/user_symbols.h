@@ -16,6 +16,7 @@
 
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
+#include "runtime/symbol/perf_map.h"
 
 namespace dvm::runtime {
 
@@ -45,11 +46,13 @@ class UserSymbols {
  private:
   struct Process {
     std::vector<MappedObject> objects;  // by address
-    int64_t read_at = 0;                // ns, CLOCK_MONOTONIC
+    PerfMap generated;
+    int64_t read_at = 0;  // ns, CLOCK_MONOTONIC
   };
   Process& process(int32_t pid);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
+  std::optional<UserSymbol> find_in_file(const Process& process, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
 
   bool is_recorded_ = false;

@@ -42,7 +42,7 @@ class CaptureProgram : KernelEmitter {
     clear_words();
     arguments();
     if (layout_.registers) registers();
-    if (layout_.stack) user_stack();
+    if (layout_.stack) layout_.stack_bytes ? stack_bytes() : user_stack();
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
@@ -251,11 +251,7 @@ class CaptureProgram : KernelEmitter {
       if (layout_.shape.stack_moved) plus(r3, layout_.shape.stack_moved);
       call(BPF_FUNC_probe_read_user);
     }
-    if (layout_.shape.kind == SiteKind::return_) {
-      mov(r1, r6);
-      call(BPF_FUNC_get_func_ip);
-      store(r7, at16(layout_.stack + 8), r0);
-    }
+    if (layout_.shape.kind == SiteKind::return_) store_function();
     if (is_in_kernel(kind))
       call(BPF_FUNC_get_current_task_btf);
     else
@@ -266,6 +262,32 @@ class CaptureProgram : KernelEmitter {
     mov(r4, BPF_F_USER_STACK);
     call(is_in_kernel(kind) ? BPF_FUNC_get_task_stack : BPF_FUNC_get_stack);
     store(r7, at16(layout_.stack), r0);
+  }
+
+  // In pieces, for above the stack there may be nothing to be read: how many bytes were read is known before each.
+  void stack_bytes() {
+    store(r7, at16(layout_.stack + 8), 0);
+    if (layout_.shape.kind == SiteKind::return_) store_function();
+    load(r8, r6, offsetof(pt_regs, rsp));
+    bits_and(r8, -static_cast<int32_t>(kStackPiece));
+    std::vector<Place> ends;
+    for (uint32_t done = 0; done < layout_.stack_bytes; done += kStackPiece) {
+      store(r7, at16(layout_.stack), static_cast<int32_t>(done));
+      record_address(r1, layout_.stack_at + done);
+      mov(r2, static_cast<int32_t>(kStackPiece));
+      mov(r3, r8);
+      plus(r3, static_cast<int32_t>(done));
+      call(BPF_FUNC_probe_read_user);
+      ends.push_back(jump_if(BPF_JSLT, r0, 0));
+    }
+    store(r7, at16(layout_.stack), static_cast<int32_t>(layout_.stack_bytes));
+    for (const Place end : ends) land(end);
+  }
+
+  void store_function() {
+    mov(r1, r6);
+    call(BPF_FUNC_get_func_ip);
+    store(r7, at16(layout_.stack + 8), r0);
   }
 
   void memory_argument(unsigned n) {

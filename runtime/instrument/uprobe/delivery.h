@@ -52,12 +52,15 @@ class Delivery {
     if (record.size() < group.layout.least) return;
     vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
+    if (group.layout.stack_bytes) firing.stack = unwind(group.layout, record, firing.pid);
     if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
     if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
     sink.fire(firing);
   }
+
+  Unwinder& unwinder() { return unwinder_; }
 
  private:
   static constexpr uint32_t kIsPlace = 1u << 31;
@@ -73,9 +76,18 @@ class Delivery {
     return true;
   }
 
+  std::span<const uint64_t> unwind(const RecordLayout& layout, std::span<const std::byte> record, int32_t pid) noexcept {
+    const StackCopy copy = stack_copy(layout, record);
+    const std::span<uint64_t> room = std::span(room_.stack).first(layout.frames);
+    const size_t first = copy.function != 0;
+    if (first) room[0] = copy.function;
+    return room.first(first + unwinder_.walk(pid, copy.stack, room.subspan(first)));
+  }
+
   std::vector<RecordGroup> groups_;
   std::vector<FiredAt> places_;
   FiringRoom room_;
+  Unwinder unwinder_;
   ThreadTimes thread_times_;
   uint64_t wall_offset_ = 0;
   int64_t cpu_offset_ = 0;

@@ -76,6 +76,13 @@ std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<con
   return stack.first(count);
 }
 
+// DWARF's numbers of what the rules of frames speak of, by words of struct pt_regs.
+struct FrameRegister {
+  unsigned word, number;
+};
+constexpr FrameRegister kFrameWords[] = {
+    {0, 15}, {1, 14}, {2, 13}, {3, 12}, {4, kFramePointer}, {5, 3}, {16, kReturnAddress}, {19, kStackPointer}};
+
 // Words must be found before what depends on them: bytes of a fixed size by their depth, then what has no words in it.
 std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
   const auto rank = [](const MemoryNeed& need) { return need.is_string || need.sized_by ? kMostPointers + 1 : need.base.depth; };
@@ -127,6 +134,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) needs.memory.clear();
+  if (!can_sleep(shape.kind) || needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
@@ -150,15 +158,30 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
+  layout.stack_bytes = (std::min(possible.stack_bytes, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;
   layout.saved = possible.registers;
+  for (const FrameRegister& one : kFrameWords)
+    if (layout.stack_bytes) layout.saved |= 1u << one.word;
   if (layout.saved) layout.registers = take(layout, 8 * static_cast<uint32_t>(std::popcount(layout.saved)));
   layout.frames = std::min(possible.frames, kMostFrames);
-  if (layout.frames) layout.stack = take(layout, 16 + 8 * layout.frames);
+  if (layout.frames) layout.stack = take(layout, 16 + (layout.stack_bytes ? 0 : 8 * layout.frames));
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
+  if (layout.stack_bytes) layout.stack_at = take(layout, layout.stack_bytes);
   layout.is_on_stack = layout.size <= kStackBytes;
   layout.is_cut = layout.is_on_stack && !layout.slots.empty() && layout.slots.back().is_variable();
   layout.least = layout.is_cut ? layout.slots.back().at + 8 : layout.size;
   return layout;
+}
+
+StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> record) noexcept {
+  StackCopy copy;
+  const vm::UserRegisters registers = decode_registers(layout, record);
+  for (const FrameRegister& one : kFrameWords) copy.stack.set(one.number, registers[one.word]);
+  copy.function = word_at(record, layout.stack + 8);
+  copy.stack.address = copy.stack.registers[kStackPointer] & ~uint64_t{kStackPiece - 1};
+  const uint64_t bytes = std::min<uint64_t>(word_at(record, layout.stack), layout.stack_bytes);
+  copy.stack.bytes = record.subspan(layout.stack_at, static_cast<size_t>(bytes));
+  return copy;
 }
 
 void decode(const RecordLayout& layout, std::span<const std::byte> record, FiringRoom& room, vm::Firing& firing) noexcept {
@@ -182,7 +205,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
   }
   if (layout.error) firing.error_number = static_cast<int32_t>(word_at(record, layout.error));
   if (layout.registers) firing.registers = decode_registers(layout, record);
-  if (layout.stack) firing.stack = decode_stack(layout, record, room.stack);
+  if (layout.stack && !layout.stack_bytes) firing.stack = decode_stack(layout, record, room.stack);
   firing.memory = decode_memory(layout, record, room.memory);
 }
 

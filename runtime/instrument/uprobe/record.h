@@ -2,12 +2,14 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | slot ... |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | slot ... | stack bytes |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
+//          or, where the stack itself is captured: its bytes | entry: 0; return: the function
+//   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
 //          without its room
@@ -28,12 +30,14 @@
 #include "dvm/vm/host.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/uprobe/site_shape.h"
+#include "runtime/symbol/unwinder.h"
 
 namespace dvm::runtime {
 
 inline constexpr int64_t kAbsent = -1;
 inline constexpr uint32_t kHeadBytes = 8;
 inline constexpr uint32_t kCommBytes = 16;
+inline constexpr uint32_t kStackPiece = 512;  // divides a page, so that a piece can be read or cannot
 
 struct MemorySlot {
   MemoryNeed need;
@@ -57,12 +61,16 @@ struct RecordLayout {
   uint32_t captured_args = 0;  // a bit for each
   uint32_t registers = 0;      // the first of them
   uint32_t saved = 0;          // bit n: word n of struct pt_regs
+  uint32_t stack_at = 0;       // of the stack's bytes
+  uint32_t stack_bytes = 0;    // that there is room for; 0: program counters stand in their place
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
   bool is_on_stack = true;      // small enough for the BPF stack: made there, then copied into the ring
   bool is_cut = false;          // such a record ends with a slot of variable length, whose room is not sent
 };
+
+inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 
 // What can be captured at a site of this shape: arguments that it has, and memory that starts from those; a timer no memory.
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
@@ -84,8 +92,15 @@ struct FiringRoom {
   }
 };
 
-// Fills the firing from a record of at least layout.least bytes: the same fields for every record of a layout. Views point into
-// the record and the room.
+// The stack of a record whose layout has its bytes: what the unwinder starts from, and the function that has returned, or 0.
+struct StackCopy {
+  CapturedStack stack;
+  uint64_t function = 0;
+};
+StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> record) noexcept;
+
+// Fills the firing from a record of at least layout.least bytes: the same fields for every record of a layout, but for a stack
+// that is yet to be unwound. Views point into the record and the room.
 void decode(const RecordLayout& layout, std::span<const std::byte> record, FiringRoom& room, vm::Firing& firing) noexcept;
 
 }  // namespace dvm::runtime

@@ -24,6 +24,8 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
+constexpr uint32_t kUsualStackBytes = 4096;
+constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
 
 // Online CPUs, from the kernel's list "0-3,5".
 std::vector<int> online_cpus() {
@@ -125,7 +127,9 @@ class UprobeInstrument final : public Instrument {
 
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
     if (!ring_) {
-      auto ring = Ring::make(options_.ring_bytes);
+      const auto takes_stack = [](const EnabledProbe& probe) { return probe.needs.frames > 2 && probe.needs.stack_bytes != 0; };
+      const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
+      auto ring = Ring::make(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0));
       if (!ring) return ring.error();
       ring_ = std::move(*ring);
     }
@@ -140,9 +144,19 @@ class UprobeInstrument final : public Instrument {
     return tracepoints_.attach(maps(), task_layout());
   }
 
+  // How a stack is found: the first two frames are known without more.
+  CaptureNeeds with_stack(CaptureNeeds needs, const UprobeSite& site) {
+    if (needs.frames <= 2) needs.stack_bytes = 0;
+    if (needs.stack_bytes == kWhereNeeded)
+      needs.stack_bytes = delivery_.unwinder().keeps_frame_pointers(site.pid, site.path) ? 0 : kUsualStackBytes;
+    if (needs.stack_bytes != 0) delivery_.unwinder().learn(site.pid);
+    return needs;
+  }
+
   Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
-    const auto group = find_group(*place.enabled, place.shape, site.pid, refused);
+    const EnabledProbe enabled{place.enabled->probe, with_stack(place.enabled->needs, site)};
+    const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
     if (!*group) return {};
     UprobeSet& set = sets[{site.path, **group}];

@@ -295,5 +295,35 @@ TEST(Record, AStackThatCouldNotBeWalkedIsEmpty) {
   EXPECT_EQ(stack_of(SiteKind::timer, 2, INT64_MAX, 0, {1, 2}).size(), 2u);
 }
 
+TEST(Record, TheBytesOfAStackComeLastWithTheRegistersToUnwindIt) {
+  CaptureNeeds needs;
+  needs.frames = 5;
+  needs.stack_bytes = 700;
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::return_), SiteKind::return_);
+  EXPECT_EQ(layout.stack_bytes, 1024u);
+  EXPECT_EQ(layout.stack_at + 1024, layout.size);
+  EXPECT_FALSE(layout.is_on_stack);
+  std::vector<std::byte> record(layout.least);
+  for (uint32_t i = 0; i < 8; i++) put(record, layout.registers + 8 * i, 0x1000 + i);  // the last two: %rip, %rsp
+  put(record, layout.stack, 512);
+  put(record, layout.stack + 8, 0x7777);
+  StackCopy copy = stack_copy(layout, record);
+  EXPECT_EQ(copy.function, 0x7777u);
+  EXPECT_EQ(copy.stack.registers[kReturnAddress], 0x1006u);
+  EXPECT_EQ(copy.stack.registers[kStackPointer], 0x1007u);
+  EXPECT_EQ(copy.stack.address, 0x1000u);
+  EXPECT_EQ(copy.stack.bytes.size(), 512u);
+  put(record, layout.stack, UINT64_MAX);
+  EXPECT_EQ(stack_copy(layout, record).stack.bytes.size(), 1024u);
+}
+
+TEST(Record, ATimerHasNoBytesOfAStack) {
+  CaptureNeeds needs;
+  needs.frames = 5;
+  needs.stack_bytes = kWhereNeeded;
+  EXPECT_EQ(make_layout(possible_needs(needs, SiteKind::timer), SiteKind::timer).stack_bytes, 0u);
+  EXPECT_EQ(make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry).stack_bytes, kMostStackBytes);
+}
+
 }  // namespace
 }  // namespace dvm::runtime

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 namespace dvm::runtime {
 
@@ -31,6 +34,22 @@ TEST(UserSymbols, KnowsNothingWhereNoFileIsMapped) {
   EXPECT_FALSE(symbols.find(getpid(), reinterpret_cast<uint64_t>(&local)));
   EXPECT_FALSE(symbols.find(getpid(), 8));
   EXPECT_FALSE(symbols.find(INT32_MAX, address_of_function()));
+}
+
+TEST(UserSymbols, CodeThatTheProcessGeneratedIsNamedByItsMap) {
+  const auto name = "perf-" + std::to_string(getpid()) + ".map";
+  const std::string path = "/tmp/" + name;
+  std::ofstream(path) << "10000 20 one\nnonsense\n0x10020 10 two of them\n10000 10 one again\n";
+  UserSymbols symbols;
+  const auto first = symbols.find(getpid(), 0x10008), second = symbols.find(getpid(), 0x10021);
+  const bool has_more = symbols.find(getpid(), 0x10018) || symbols.find(getpid(), 0x10030);
+  std::remove(path.c_str());
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(has_more);
+  EXPECT_EQ(first->module, name);
+  EXPECT_EQ(first->function, "one again");
+  EXPECT_EQ(first->address, 0x10000u);
+  EXPECT_EQ(second->function, "two of them");
 }
 
 TEST(UserSymbols, AnswersAreKeptForARecordingAndGivenInItsReplay) {

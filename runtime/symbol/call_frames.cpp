@@ -1,0 +1,176 @@
+// Call frame information through libdw. Covered by tests/unit/instrument/unwinder_test.cpp.
+
+#include "runtime/symbol/call_frames.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <span>
+
+#include "runtime/symbol/open_elf.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kRules = 4096;         // that are kept; a power of two
+constexpr unsigned kMostLooked = 4000;  // functions that keeps_frame_pointers() looks at
+
+struct FreeFrame {
+  void operator()(Dwarf_Frame* frame) const { std::free(frame); }
+};
+
+using Ops = std::span<const Dwarf_Op>;
+
+bool fits(int64_t value) { return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max(); }
+
+// "register + constant"; nothing for any other expression.
+struct Sum {
+  uint8_t base = 0;
+  int32_t offset = 0;
+};
+std::optional<Sum> sum_of(const Dwarf_Op& op) {
+  const bool is_short = op.atom >= DW_OP_breg0 && op.atom < DW_OP_breg0 + kReturnAddress;
+  const bool is_long = op.atom == DW_OP_bregx && op.number < kReturnAddress;
+  const auto offset = static_cast<int64_t>(is_short ? op.number : op.number2);
+  if ((!is_short && !is_long) || !fits(offset)) return std::nullopt;
+  return Sum{static_cast<uint8_t>(is_short ? op.atom - DW_OP_breg0 : op.number), static_cast<int32_t>(offset)};
+}
+
+bool read_cfa(Ops ops, FrameRule& rule) {
+  rule.cfa_is_loaded = ops.size() == 2 && ops[1].atom == DW_OP_deref;
+  const auto sum = ops.size() == 1 || rule.cfa_is_loaded ? sum_of(ops[0]) : std::nullopt;
+  if (sum) rule.cfa_base = sum->base, rule.cfa_offset = sum->offset;
+  return sum.has_value();
+}
+
+// "CFA + constant", which libdw writes in one way or the other; nothing for any other expression.
+std::optional<int32_t> cfa_offset(Ops ops) {
+  if (ops[0].atom != DW_OP_call_frame_cfa || ops.size() > 3) return std::nullopt;
+  if (ops.size() == 1) return 0;
+  const auto offset = static_cast<int64_t>(ops[1].number);
+  const bool is_sum = ops.size() == 2 ? ops[1].atom == DW_OP_plus_uconst : ops[2].atom == DW_OP_plus;
+  return is_sum && fits(offset) ? std::optional(static_cast<int32_t>(offset)) : std::nullopt;
+}
+
+// libdw: no operations and no room for them: the register is as it was; no operations: it is lost. An expression starts with the
+// CFA, whether it has a use for it or not.
+std::optional<FrameRule::Place> read_place(Ops ops, bool is_same) {
+  using Kept = FrameRule::Kept;
+  if (ops.empty()) return FrameRule::Place{is_same ? Kept::same : Kept::undefined, 0, 0};
+  if (const auto offset = cfa_offset(ops)) return FrameRule::Place{Kept::at_cfa, 0, *offset};
+  const auto sum = ops.size() <= 2 ? sum_of(ops.back()) : std::nullopt;
+  const bool is_alone = ops.size() == 1 || ops[0].atom == DW_OP_call_frame_cfa;
+  if (!sum || !is_alone) return std::nullopt;
+  return FrameRule::Place{Kept::at_register, sum->base, sum->offset};
+}
+
+bool read_places(Dwarf_Frame* frame, FrameRule& rule) {
+  for (unsigned number = 0; number < kFrameRegisters; number++) {
+    Dwarf_Op room[3];
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    if (dwarf_frame_register(frame, static_cast<int>(number), room, &ops, &count) != 0) return false;
+    const auto place = read_place({ops, count}, ops == nullptr);
+    if (place) rule.places[number] = *place;
+    if (!place && number == kReturnAddress) return false;
+    if (!place) rule.places[number].kept = FrameRule::Kept::undefined;
+  }
+  return true;
+}
+
+// DW_CFA_def_cfa_register with %rbp, or DW_CFA_def_cfa with it: the frame begins where %rbp says.
+bool sets_frame_pointer(std::span<const uint8_t> program) {
+  for (size_t i = 0; i + 1 < program.size(); i++)
+    if ((program[i] == DW_CFA_def_cfa_register || program[i] == DW_CFA_def_cfa) && program[i + 1] == kFramePointer) return true;
+  return false;
+}
+
+// DW_CFA_def_cfa_offset: something was pushed, or room made.
+bool moves_stack(std::span<const uint8_t> program) {
+  return std::find(program.begin(), program.end(), DW_CFA_def_cfa_offset) != program.end();
+}
+
+Elf_Data* eh_frame(Elf* elf) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return nullptr;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    const char* name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+    if (name != nullptr && std::string_view(name) == ".eh_frame") return elf_getdata(section, nullptr);
+  }
+  return nullptr;
+}
+
+bool mostly_keeps_frame_pointers(Elf* elf) {
+  Elf_Data* data = eh_frame(elf);
+  const auto* ident = reinterpret_cast<const unsigned char*>(elf_getident(elf, nullptr));
+  if (data == nullptr || data->d_buf == nullptr || ident == nullptr) return true;
+  unsigned with_frame = 0, with_pointer = 0, looked = 0;
+  Dwarf_CFI_Entry entry;
+  for (Dwarf_Off at = 0, next = 0; looked < kMostLooked && dwarf_next_cfi(ident, data, true, at, &next, &entry) == 0; at = next) {
+    if (dwarf_cfi_cie_p(&entry)) continue;
+    const std::span<const uint8_t> program(entry.fde.start, entry.fde.end);
+    looked++, with_frame += moves_stack(program), with_pointer += sets_frame_pointer(program);
+  }
+  return with_pointer * 2 >= with_frame;
+}
+
+}  // namespace
+
+struct CallFrames::File {
+  explicit File(const std::string& path) : elf(path) {
+    if (elf.get() != nullptr) cfi = dwarf_getcfi_elf(elf.get()), segments = code_segments(elf.get());
+  }
+  ~File() {
+    if (cfi != nullptr) dwarf_cfi_end(cfi);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  OpenElf elf;
+  Dwarf_CFI* cfi = nullptr;
+  std::vector<CodeSegment> segments;
+  std::optional<bool> keeps_frame_pointers;
+};
+
+CallFrames::CallFrames(std::unique_ptr<File> file) : file_(std::move(file)), rules_(kRules) {}
+CallFrames::~CallFrames() = default;
+
+std::unique_ptr<CallFrames> CallFrames::open(const std::string& path) {
+  auto file = std::make_unique<File>(path);
+  return file->cfi == nullptr ? nullptr : std::unique_ptr<CallFrames>(new CallFrames(std::move(file)));
+}
+
+std::optional<uint64_t> CallFrames::address_of(uint64_t offset) const {
+  for (const CodeSegment& segment : file_->segments)
+    if (offset >= segment.offset && offset - segment.offset < segment.size) return offset - segment.offset + segment.address;
+  return std::nullopt;
+}
+
+const FrameRule& CallFrames::at(uint64_t address) {
+  FrameRule& rule = rules_[address % kRules];
+  if (address >= rule.begin && address < rule.end) return rule;
+  rule = FrameRule{.begin = address, .end = address + 1, .places = {}};
+  Dwarf_Frame* found = nullptr;
+  if (dwarf_cfi_addrframe(file_->cfi, address, &found) != 0) return rule;
+  const std::unique_ptr<Dwarf_Frame, FreeFrame> frame(found);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  Dwarf_Addr begin = 0, end = 0;
+  if (dwarf_frame_cfa(found, &ops, &count) != 0 || !read_cfa({ops, count}, rule)) return rule;
+  if (dwarf_frame_info(found, &begin, &end, &rule.is_signal) != static_cast<int>(kReturnAddress)) return rule;
+  if (begin <= address && address < end) rule.begin = begin, rule.end = end;
+  rule.is_known = read_places(found, rule);
+  return rule;
+}
+
+bool CallFrames::keeps_frame_pointers() {
+  if (!file_->keeps_frame_pointers) file_->keeps_frame_pointers = mostly_keeps_frame_pointers(file_->elf.get());
+  return *file_->keeps_frame_pointers;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,60 @@
+#pragma once
+// The call frame information of one file (.eh_frame): for an address in a function, where the frame begins and where it has kept
+// the return address and the registers of its caller.
+//
+//   CFA  the canonical frame address: the stack pointer as it was before the call, a register plus a constant or, where the stack
+//        was realigned, the word that lies there
+//
+// libdw interprets the tables; what it said is kept, for the same addresses come again and again.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dvm::runtime {
+
+inline constexpr unsigned kFrameRegisters = 17;  // by DWARF's numbers for x86-64; 16 is the return address
+inline constexpr unsigned kFramePointer = 6, kStackPointer = 7, kReturnAddress = 16;
+
+struct FrameRule {
+  enum class Kept : uint8_t { same, undefined, at_cfa, at_register };
+  struct Place {
+    Kept kept = Kept::same;
+    uint8_t base = 0;  // of at_register
+    int32_t offset = 0;
+  };
+
+  uint64_t begin = 0, end = 0;  // addresses of the file for which it holds
+  bool is_known = false;        // false: there is no information, or none that dvm understands
+  bool is_signal = false;       // what called it was interrupted, and did not call
+  bool cfa_is_loaded = false;
+  uint8_t cfa_base = 0;
+  int32_t cfa_offset = 0;
+  std::array<Place, kFrameRegisters> places{};
+};
+
+class CallFrames {
+ public:
+  // Null: it cannot be read, or has no such information.
+  static std::unique_ptr<CallFrames> open(const std::string& path);
+  ~CallFrames();
+
+  // The address in the file of what lies at an offset of it, if that is code.
+  std::optional<uint64_t> address_of(uint64_t offset) const;
+  // Good until the next call.
+  const FrameRule& at(uint64_t address);
+  // Whether most functions that have a frame at all set %rbp to it.
+  bool keeps_frame_pointers();
+
+ private:
+  struct File;
+  explicit CallFrames(std::unique_ptr<File> file);
+
+  std::unique_ptr<File> file_;
+  std::vector<FrameRule> rules_;  // by address, the latest
+};
+
+}  // namespace dvm::runtime

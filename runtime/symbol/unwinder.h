@@ -1,0 +1,59 @@
+#pragma once
+// Stacks of code that was built without frame pointers: from the registers and the upper part of the stack, as they were captured
+// at a firing, and the call frame information of the files that the process has mapped.
+//
+//   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
+//
+// Where there is no information (code that was generated, the kernel's vdso) the frame pointer is taken at its word. It ends
+// where the captured part of the stack does. What is met for the first time is read from its file; else nothing is allocated.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/symbol/call_frames.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+struct CapturedStack {
+  std::array<uint64_t, kFrameRegisters> registers{};  // by DWARF's numbers; kReturnAddress: the program counter
+  uint32_t known = 0;                                 // bit n: register n
+  uint64_t address = 0;                               // of the first byte
+  std::span<const std::byte> bytes;
+
+  void set(unsigned number, uint64_t value) { registers[number] = value, known |= 1u << number; }
+};
+
+class Unwinder {
+ public:
+  // Reads what the process has mapped, while it can be.
+  void learn(int32_t pid);
+  // Whether a walk by frame pointers misses nothing in this file and in the program of the process.
+  bool keeps_frame_pointers(int32_t pid, const std::string& path);
+  // Program counters, the innermost first. Returns how many.
+  size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
+
+ private:
+  struct Process {
+    std::vector<MappedObject> objects;               // by address
+    std::vector<std::optional<CallFrames*>> frames;  // of each, once it was asked for
+    uint64_t read_at = 0;                            // ns, CLOCK_MONOTONIC
+  };
+  Process& process(int32_t pid);
+  CallFrames* file(const MappedObject& object);
+  CallFrames* frames_of(Process& process, const MappedObject& object);
+  const FrameRule* find(Process& process, uint64_t address);
+  const FrameRule* rule_at(int32_t pid, Process& process, uint64_t address);
+
+  std::map<int32_t, Process> processes_;
+  std::map<std::string, std::unique_ptr<CallFrames>> files_;  // by path in the process; null: they have no information
+};
+
+}  // namespace dvm::runtime

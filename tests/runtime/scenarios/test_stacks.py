@@ -1,0 +1,46 @@
+"""ustack() of programs that keep no frame pointers: callers are found by the call frame information of the files."""
+
+import re
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+
+class Stacks(dvmtest.PrivilegedTest):
+    def stacks(self, name, *options, probe="bottom:entry"):
+        """The functions of each stack, the innermost first."""
+        result = dvm("run", "-q", *options, "-n", f'pid$target:{name}:{probe} {{ ustack(); printf("--\\n"); }}', "-c", program(name))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [re.findall(r"`([\w.]+)", stack) for stack in result.stdout.split("--\n")[:-1]]
+
+    def assert_in_order(self, functions, *expected):
+        rest = iter(functions)
+        for name in expected:
+            self.assertIn(name, rest, functions)
+
+    def test_through_the_library_a_signal_and_a_realigned_frame(self):
+        stacks = self.stacks("unwound", "-x", "ustackunwind=32k")  # room for a signal's frame, which holds all vector registers
+        self.assertEqual(len(stacks), 4)
+        for functions in stacks[:2]:
+            self.assert_in_order(functions, "bottom", "compare", "sort", "main")
+        self.assert_in_order(stacks[2], "bottom", "handler", "interrupted", "main")
+        self.assertEqual(stacks[3][:3], ["bottom", "realigned", "main"])
+
+    def test_at_a_return_the_function_is_the_first(self):
+        stacks = self.stacks("unwound", probe="bottom:return")
+        self.assertEqual(stacks[3][:3], ["bottom", "realigned", "main"])
+
+    def test_no_more_than_is_captured(self):
+        whole, part = self.stacks("stacks_bare"), self.stacks("stacks_bare", "-x", "ustackunwind=1")
+        self.assertEqual(whole[-1][:8], ["bottom"] + ["deep"] * 6 + ["main"])
+        self.assertTrue(all(functions[:1] == ["bottom"] for functions in part))
+        self.assertLessEqual(len(part[-1]), len(whole[-1]))
+
+    def test_programs_with_frame_pointers_are_unwound_when_asked(self):
+        stacks = self.stacks("stacks", "-x", "ustackunwind=8k")
+        self.assertEqual([functions[:functions.index("main")] for functions in stacks][:4], [["bottom", "middle", "top"]] * 3 + [["bottom", "middle"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

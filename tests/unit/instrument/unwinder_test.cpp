@@ -1,0 +1,126 @@
+// Stacks of this very process, which keeps no frame pointers, from its registers and a copy of its stack.
+
+#include "runtime/symbol/unwinder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dvm::runtime {
+namespace {
+
+const std::string kPrograms = DVM_BINARY_DIR "/tests/programs/";
+
+struct Walk {
+  std::vector<uint64_t> expected;  // return addresses, the innermost first
+  std::vector<uint64_t> frames;
+  std::vector<std::byte> bytes;
+  size_t most_bytes = 32768;  // a signal's frame holds all vector registers
+};
+
+uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+CapturedStack captured(const ucontext_t& context, Walk& walk) {
+  constexpr std::pair<int, unsigned> kRegisters[] = {
+      {REG_RBX, 3},  {REG_RBP, kFramePointer}, {REG_RSP, kStackPointer}, {REG_R12, 12}, {REG_R13, 13}, {REG_R14, 14},
+      {REG_R15, 15}, {REG_RIP, kReturnAddress}};
+  CapturedStack stack;
+  for (const auto& [from, number] : kRegisters) stack.set(number, static_cast<uint64_t>(context.uc_mcontext.gregs[from]));
+  stack.address = stack.registers[kStackPointer];
+  walk.bytes.resize(walk.most_bytes);
+  const int memory = open("/proc/self/mem", O_RDONLY);  // asks no sanitizer
+  walk.bytes.resize(static_cast<size_t>(pread(memory, walk.bytes.data(), walk.most_bytes, static_cast<off_t>(stack.address))));
+  close(memory);
+  stack.bytes = walk.bytes;
+  return stack;
+}
+
+__attribute__((noinline)) void innermost(Walk& walk) {
+  ucontext_t context;
+  getcontext(&context);
+  walk.expected.insert(walk.expected.begin(), address_of(__builtin_return_address(0)));
+  Unwinder unwinder;
+  walk.frames.resize(64);
+  walk.frames.resize(unwinder.walk(getpid(), captured(context, walk), walk.frames));
+}
+
+__attribute__((noinline)) void realigned(Walk& walk, size_t room) {
+  alignas(64) char on_line[64];
+  auto* more = static_cast<volatile char*>(__builtin_alloca(room));
+  more[0] = on_line[0] = 1;
+  walk.expected.insert(walk.expected.begin(), address_of(__builtin_return_address(0)));
+  innermost(walk);
+  more[0] = on_line[0];
+}
+
+__attribute__((noinline)) void deep(Walk& walk, int calls) {
+  walk.expected.insert(walk.expected.begin(), address_of(__builtin_return_address(0)));
+  calls == 0 ? realigned(walk, 100) : deep(walk, calls - 1);
+  __asm__ volatile("" ::: "memory");  // no tail call
+}
+
+bool begins_with(std::span<const uint64_t> frames, std::span<const uint64_t> expected) {
+  return frames.size() >= expected.size() && std::equal(expected.begin(), expected.end(), frames.begin());
+}
+
+TEST(Unwinder, FindsEveryCallerWithoutFramePointers) {
+  Walk walk;
+  deep(walk, 10);
+  ASSERT_FALSE(walk.frames.empty());
+  EXPECT_TRUE(begins_with(std::span(walk.frames).subspan(1), walk.expected));
+  EXPECT_GT(walk.frames.size(), walk.expected.size() + 1);  // those that called the test, too
+}
+
+TEST(Unwinder, EndsWhereTheCapturedStackEnds) {
+  Walk walk;
+  walk.most_bytes = 2048;
+  deep(walk, 60);
+  ASSERT_GT(walk.frames.size(), 2u);
+  EXPECT_LT(walk.frames.size(), walk.expected.size());
+  EXPECT_TRUE(begins_with(walk.expected, std::span(walk.frames).subspan(1)));
+}
+
+Walk* g_walk;
+void on_signal(int) { innermost(*g_walk); }
+__attribute__((noinline)) void interrupted(Walk& walk) {
+  walk.expected.push_back(address_of(__builtin_return_address(0)));
+  g_walk = &walk;
+  raise(SIGUSR1);
+  __asm__ volatile("" ::: "memory");
+}
+
+TEST(Unwinder, GoesThroughSignalHandlers) {
+  Walk walk;
+  signal(SIGUSR1, on_signal);
+  interrupted(walk);
+  signal(SIGUSR1, SIG_DFL);
+  ASSERT_EQ(walk.expected.size(), 2u);
+  EXPECT_NE(std::find(walk.frames.begin(), walk.frames.end(), walk.expected[1]), walk.frames.end());
+}
+
+TEST(Unwinder, TakesNothingForGranted) {
+  Unwinder unwinder;
+  std::array<uint64_t, 8> frames{};
+  CapturedStack stack;
+  EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 0u);
+  stack.set(kReturnAddress, 0x1234);
+  EXPECT_EQ(unwinder.walk(INT32_MAX, stack, frames), 1u);
+  stack.set(kFramePointer, UINT64_MAX - 7);
+  stack.set(kStackPointer, 0);
+  EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 1u);
+}
+
+TEST(CallFrames, TellWhetherFunctionsKeepFramePointers) {
+  EXPECT_TRUE(CallFrames::open(kPrograms + "stacks")->keeps_frame_pointers());
+  EXPECT_FALSE(CallFrames::open(kPrograms + "stacks_bare")->keeps_frame_pointers());
+  EXPECT_EQ(CallFrames::open("/etc/passwd"), nullptr);
+  EXPECT_EQ(CallFrames::open("/no/such/file"), nullptr);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
