@@ -16,7 +16,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kRules = 4096;         // that are kept; a power of two
+constexpr size_t kRules = 1024;         // that are kept; a power of two
 constexpr unsigned kMostLooked = 4000;  // functions that keeps_frame_pointers() looks at
 
 struct FreeFrame {

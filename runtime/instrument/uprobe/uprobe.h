@@ -9,6 +9,7 @@
 // more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
 // profile-N uses perf events of the CPU clock, one a CPU, and system calls, sched, proc and rawtp use raw tracepoints (tracepoints.h),
 // whose programs write into the same ring, so firings keep their order.
+// Where code has no frame pointers, a record holds registers and a piece of the stack, and Delivery has it unwound.
 //
 // Invariants
 //   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
