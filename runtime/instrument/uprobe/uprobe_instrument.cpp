@@ -155,7 +155,8 @@ class UprobeInstrument final : public Instrument {
 
   Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
-    const EnabledProbe enabled{place.enabled->probe, with_stack(place.enabled->needs, site)};
+    EnabledProbe enabled = *place.enabled;
+    enabled.needs = with_stack(std::move(enabled.needs), site);
     const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
     if (!*group) return {};
