@@ -33,6 +33,16 @@ class ElfLoader {
     return {};
   }
 
+  void find_handlers(Elf* elf) {
+    size_t names = 0;
+    if (elf_getshdrstrndx(elf, &names) != 0) return;
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+      GElf_Shdr header;
+      const char* name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+      if (name && std::string_view(name) == ".gcc_except_table") object_->has_handlers_ = true;
+    }
+  }
+
   void read_symbols(Elf* elf) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
@@ -146,6 +156,7 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
   ElfLoader loader;
   if (Status segments = loader.read_segments(file.get()); !segments) return segments.error();
   loader.read_symbols(file.get());
+  loader.find_handlers(file.get());
   for (const std::string& debug_path : debug_paths(file.get(), path)) {
     OpenElf debug(debug_path);
     if (debug.get() == nullptr) continue;

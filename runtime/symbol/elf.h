@@ -45,6 +45,8 @@ class ElfObject {
   const std::vector<ElfFunction>& functions() const { return functions_; }
   // Defined variables by name; of one name the global first.
   const std::vector<ElfData>& data() const { return data_; }
+  // Its code handles exceptions, so they may be thrown through any of it.
+  bool has_handlers() const { return has_handlers_; }
   // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
   // Where code of an address of the file lies in it.
@@ -59,7 +61,8 @@ class ElfObject {
   };
   std::vector<ElfFunction> functions_;
   std::vector<ElfData> data_;
-  std::vector<Segment> segments_;               // with code
+  std::vector<Segment> segments_;  // with code
+  bool has_handlers_ = false;
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 

@@ -57,7 +57,7 @@ inline bool replay(MemoryFile& file, std::string_view bytes) {
   runtime::Catalog catalog;
   if (!(*reader)->add_probes(catalog)) return false;
   std::vector<runtime::EnabledProbe> enabled;
-  for (const runtime::Probe* each : catalog.match({})) enabled.push_back({each, {}});
+  for (const runtime::Probe& each : catalog.probes()) enabled.push_back({&each, {}});
   const uint64_t events = (*reader)->events();
   auto instrument = runtime::make_replay_instrument(std::move(*reader));
   std::vector<runtime::Refused> refused;

@@ -35,11 +35,16 @@ __attribute__((noinline)) long interrupted(long n) {
   return n + 1;
 }
 long two_ways(long n);
+void unknown_ways(long n);
 long tail(long n);
 }
 // Leaves at offset 6 or 9; and by a jump.
 asm(".text\n.globl two_ways\n.type two_ways, @function\ntwo_ways:\n test %rdi, %rdi\n jne 1f\n push %rdi\n pop %rax\n ret\n"
     "1: mov %rdi, %rax\n ret\n.size two_ways, . - two_ways\n"
+    // Jumps where a register says, in a way that no compiler does.
+    ".globl unknown_ways\n.type unknown_ways, @function\nunknown_ways:\n .cfi_startproc\n push %rbx\n .cfi_def_cfa_offset 16\n"
+    " call throws\n lea 1f(%rip), %rbx\n mov %rbx, %rax\n jmp *%rax\n1: pop %rbx\n .cfi_def_cfa_offset 8\n ret\n .cfi_endproc\n"
+    ".size unknown_ways, . - unknown_ways\n"
     ".globl tail\n.type tail, @function\ntail:\n inc %rdi\n jmp two_ways\n.size tail, . - tail\n");
 
 int main() {
@@ -48,6 +53,11 @@ int main() {
   for (long n = 0; n < 4; n++) {
     try {
       passes(n);
+    } catch (long what) {
+      caught += what;
+    }
+    try {
+      unknown_ways(n);
     } catch (long what) {
       caught += what;
     }

@@ -48,6 +48,12 @@ bool ReturnPlanner::can_throw(int32_t pid) {
   return entry->second;
 }
 
+bool ReturnPlanner::is_thrown_through(const UprobeSite& site, const Exits& exits) {
+  if (exits.is_leaf || !can_throw(site.pid)) return false;
+  const auto elf = cache_.read(site.path);
+  return elf && (*elf)->has_handlers();
+}
+
 // Calls itself, at once or by way of one other function of the file.
 bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   if (file.has_call(site.offset, site.size, site.offset)) return true;
@@ -68,9 +74,14 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
   const bool tells = is_only || !wants_offset;
   if (file->is_go()) {
     plan.by = exits.is_complete ? ReturnPlan::By::exits : ReturnPlan::By::nothing;
+    plan.why_not = "not all instructions that leave the function are known, and the program is Go's";
   } else if (exits.is_complete && !exits.offsets.empty()) {
     const bool is_safe = exits.is_leaf || (!can_throw(site.pid) && !comes_back(site, *file));
     if (!tells || !is_safe) plan.by = ReturnPlan::By::exits;
+  } else if (is_thrown_through(site, exits)) {
+    plan.by = ReturnPlan::By::nothing;
+    plan.why_not =
+        "not all instructions that leave the function are known, and an exception through a return probe ends the program";
   }
   if (plan.by == ReturnPlan::By::exits) plan.exits = exits.offsets;
   return plan;

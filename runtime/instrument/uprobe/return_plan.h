@@ -6,12 +6,15 @@
 //     - it calls itself, or the process can throw exceptions,
 //       or is written in Go, or
 //     - a clause asks which one it was (arg0) and there are several
-//   otherwise                                                  uretprobe; but none in a program written in Go
+//   otherwise                                                  uretprobe; but none in a program written in Go, nor where an
+//                                                              exception may be thrown through the function, which would end
+//                                                              the program
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/code/exits.h"
@@ -26,6 +29,7 @@ struct ReturnPlan {
   By by = By::uretprobe;
   std::vector<uint32_t> exits;          // offsets in the function
   std::optional<uint32_t> only_exit{};  // of a uretprobe: what arg0 is
+  std::string_view why_not{};           // of nothing
 };
 
 class ReturnPlanner {
@@ -36,6 +40,7 @@ class ReturnPlanner {
  private:
   bool is_function(const UprobeSite& site, const ModuleCode& file, int64_t target);
   bool can_throw(int32_t pid);
+  bool is_thrown_through(const UprobeSite& site, const Exits& exits);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
 
   ElfCache cache_;

@@ -85,7 +85,7 @@ class Planner {
     const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants_offset);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {
-      refused_.push_back({enabled.probe, "not all instructions that leave the function are known, and the program is Go's"});
+      refused_.push_back({enabled.probe, std::string(plan.why_not)});
       return;
     }
     places_.push_back(place_at(enabled, site, site.offset));

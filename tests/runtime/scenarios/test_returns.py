@@ -12,8 +12,8 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("drops", result.stderr)
         lines = [line for line in result.stdout.splitlines() if line.strip()]
-        self.assertIn("10000 2 14", lines, "the program was disturbed")
-        lines.remove("10000 2 14")
+        self.assertIn("10000 4 14", lines, "the program was disturbed")
+        lines.remove("10000 4 14")
         return [" ".join(line.split()) for line in lines]
 
     def test_deep_recursion(self):
@@ -22,7 +22,15 @@ class Returns(dvmtest.PrivilegedTest):
     def test_exceptions_pass(self):
         self.assertEqual(self.lines("pid$target:a.out:passes:entry, pid$target:a.out:throws:entry { @[probefunc] = count(); }"
                                     "pid$target:a.out:passes:return, pid$target:a.out:throws:return { @r[probefunc] = count(); }"),
-                         ["passes 4", "throws 4", "passes 3", "throws 3"])
+                         ["passes 4", "throws 8", "passes 3", "throws 6"])
+
+    def test_what_an_exception_may_pass_is_left_out(self):
+        result = dvm("run", "-q", "-n", "pid$target:a.out:unknown_ways:entry, pid$target:a.out:unknown_ways:return { @[probename] = count(); }",
+                     "-c", program("returns"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("an exception through a return probe ends the program", result.stderr)
+        self.assertIn("10000 4 14", result.stdout)
+        self.assertEqual([line.split() for line in result.stdout.splitlines() if "entry" in line], [["entry", "4"]])
 
     def test_longjmp(self):
         self.assertEqual(self.lines("pid$target:a.out:jumps:return { printf(\"%d\\n\", arg1); }"), ["0", "1", "2"])
