@@ -406,6 +406,14 @@ std::string_view Enabling::destructive_action() const {
   return {};
 }
 
+bool Enabling::chills_others() const {
+  return std::any_of(ecbs_.begin(), ecbs_.end(), [](const Ecb& ecb) {
+    const bool is_own = std::holds_alternative<InternalSite>(ecb.probe->site);
+    return !is_own &&
+           std::any_of(ecb.actions.begin(), ecb.actions.end(), [](const Action& a) { return a.kind == dif::Action::chill; });
+  });
+}
+
 uint32_t Enabling::largest_record() const {
   uint32_t largest = 0;
   for (const Ecb& ecb : ecbs_) largest = std::max(largest, ecb.record_size);

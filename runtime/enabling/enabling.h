@@ -47,6 +47,8 @@ class Enabling {
 
   // Name of the first destructive action, or else subroutine; empty if there is none.
   std::string_view destructive_action() const;
+  // Whether an ECB chills a thread other than dvm's own, which it cannot.
+  bool chills_others() const;
   uint32_t largest_record() const;
   // Of all clauses on dvm's own probe of this name, together.
   size_t record_bytes(std::string_view own_probe) const;

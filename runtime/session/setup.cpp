@@ -171,6 +171,8 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
   impl.learn_processes();
+  if (impl.enabling.chills_others())
+    impl.consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
   if (Status status = impl.turn_on(impl.enabled(), refused); !status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;

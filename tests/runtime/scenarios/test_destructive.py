@@ -62,6 +62,11 @@ class Destructive(PrivilegedTest):
                      "-c", program("looper") + " 1000000000")
         self.assertEqual((result.returncode, result.stdout), (0, "end\n\n"), result.stderr)
 
+    def test_chill_says_whom_it_delays(self):
+        result = dvm("run", "-q", "-w", "-n", "pid$target:looper:main:entry { chill(1); }", "-c", program("looper") + " 1")
+        self.assertIn("chill() makes dvm wait", result.stderr)
+        self.assertNotIn("chill()", dvm("run", "-q", "-w", "-n", "BEGIN { chill(1); exit(0); }").stderr)
+
     def test_without_w_nothing_is_stopped(self):
         for clause in ("stop();", "raise(9);", "chill(1);", "copyout(alloca(1), 0, 0);", "this->x = (copyoutstr(\"\", 0, 0), 1);"):
             result = dvm("run", "-n", f"BEGIN {{ {clause} exit(0); }}")

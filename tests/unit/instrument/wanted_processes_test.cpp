@@ -79,7 +79,8 @@ TEST(WantedProcesses, CanBeGivenByName) {
   const auto text = [](unsigned at, unsigned rd) { return Instruction::indexed(Opcode::sets, at, rd); };
   const Instruction compare = op(Opcode::scmp, 1, 2, 0);
   Difo by_name = difo({get(BuiltIn::execname, 1), text(1, 2), compare, jump(Opcode::bne, 5), ret(2), ret(0)});
-  by_name.strings = std::string("\0top\0a name of more than 15 characters\0", 42);
+  constexpr char kStrings[] = "\0top\0a name of more than 15 characters";
+  by_name.strings = std::string(kStrings, sizeof kStrings);
   EXPECT_EQ(wanted_processes(by_name), (WantedProcesses{{}, {"top"}}));
   by_name.text[1] = text(5, 2);
   EXPECT_TRUE(wanted_processes(by_name).is_any());
