@@ -80,7 +80,8 @@ class Firings(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", *option, "-n", script, "-c", command)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("drops", result.stderr)
-        return sorted(result.stdout.split("\n"))
+        # A file without debug symbols has functions without a name, at another address in each run.
+        return sorted(re.sub(r"`0x[0-9a-f]+", "`0x", result.stdout).split("\n"))
 
     def same(self, script, command):
         self.assertEqual(self.seen([], script, command), self.seen(["-x", "site=entry"], script, command))
