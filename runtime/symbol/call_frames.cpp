@@ -95,14 +95,8 @@ bool moves_stack(std::span<const uint8_t> program) {
 }
 
 Elf_Data* eh_frame(Elf* elf) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return nullptr;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    const char* name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
-    if (name != nullptr && std::string_view(name) == ".eh_frame") return elf_getdata(section, nullptr);
-  }
-  return nullptr;
+  Elf_Scn* section = find_section(elf, ".eh_frame");
+  return section == nullptr ? nullptr : elf_getdata(section, nullptr);
 }
 
 bool mostly_keeps_frame_pointers(Elf* elf) {

@@ -33,15 +33,7 @@ class ElfLoader {
     return {};
   }
 
-  void find_handlers(Elf* elf) {
-    size_t names = 0;
-    if (elf_getshdrstrndx(elf, &names) != 0) return;
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-      GElf_Shdr header;
-      const char* name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
-      if (name && std::string_view(name) == ".gcc_except_table") object_->has_handlers_ = true;
-    }
-  }
+  void find_handlers(Elf* elf) { object_->has_handlers_ = find_section(elf, ".gcc_except_table") != nullptr; }
 
   void read_symbols(Elf* elf) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {

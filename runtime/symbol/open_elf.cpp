@@ -40,20 +40,12 @@ std::string build_id_path(Elf* elf) {
 
 // The name in .gnu_debuglink; empty: there is none.
 std::string link_name(Elf* elf) {
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return "";
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr || std::string_view(name) != ".gnu_debuglink") continue;
-    Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return "";
-    std::string_view text(static_cast<const char*>(data->d_buf), data->d_size);
-    text = text.substr(0, text.find('\0'));
-    return text.find('/') == std::string_view::npos ? std::string(text) : "";
-  }
-  return "";
+  Elf_Scn* section = find_section(elf, ".gnu_debuglink");
+  Elf_Data* data = section == nullptr ? nullptr : elf_rawdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return "";
+  std::string_view text(static_cast<const char*>(data->d_buf), data->d_size);
+  text = text.substr(0, text.find('\0'));
+  return text.find('/') == std::string_view::npos ? std::string(text) : "";
 }
 
 }  // namespace
@@ -68,6 +60,17 @@ OpenElf::OpenElf(const std::string& path) {
 OpenElf::~OpenElf() {
   if (elf_ != nullptr) elf_end(elf_);
   if (fd_ >= 0) close(fd_);
+}
+
+Elf_Scn* find_section(Elf* elf, std::string_view name) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return nullptr;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    const char* text = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : nullptr;
+    if (text != nullptr && text == name) return section;
+  }
+  return nullptr;
 }
 
 std::vector<CodeSegment> code_segments(Elf* elf) {

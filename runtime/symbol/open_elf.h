@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dvm::runtime {
@@ -23,6 +24,9 @@ class OpenElf {
   int fd_ = -1;
   Elf* elf_ = nullptr;
 };
+
+// The first section of that name; null: there is none.
+Elf_Scn* find_section(Elf* elf, std::string_view name);
 
 // Where code lies in memory, and in the file.
 struct CodeSegment {
