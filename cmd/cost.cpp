@@ -3,9 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -67,20 +65,13 @@ Status check_rates(const runtime::PredictOptions& options, const runtime::Predic
   return {};
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file && std::fclose(file) == 0;
-  return written && closed ? Status() : Error{fmt::format("failed to write {}: {}", path, std::strerror(errno))};
-}
-
 int show(const runtime::Prediction& prediction, const PredictionContext& context, const PredictCommand& given) {
   if (given.as_json)
     print_prediction_json(stdout, prediction, context);
   else
     print_prediction(stdout, prediction, context);
   if (given.drawing.empty()) return 0;
-  const Status written = write_text(given.drawing, draw_prediction(prediction, context));
+  const Status written = write_file(given.drawing, draw_prediction(prediction, context));
   return written ? 0 : fail("{}", written.error().message);
 }
 
@@ -128,7 +119,7 @@ int run_calibrate(const CalibrateCommand& given) {
   const std::string text = runtime::profile_text(*profile);
   if (given.output.empty() && given.against.empty()) fmt::print("{}", text);
   if (!given.output.empty())
-    if (Status written = write_text(given.output, text); !written) return fail("{}", written.error().message);
+    if (Status written = write_file(given.output, text); !written) return fail("{}", written.error().message);
   return given.against.empty() ? 0 : check_calibration(*profile, given.against);
 }
 

@@ -9,12 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 
 #include "common/clock.h"
+#include "runtime/symbol/maps.h"
 
 // What is called: a push, which the kernel emulates, and a mov, which it steps over.
 extern "C" {
@@ -104,13 +102,11 @@ Result<double> LoopingChild::finish() {
 
 Result<uint64_t> offset_of(Stub stub) {
   const auto address = reinterpret_cast<uintptr_t>(function_of(stub));
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    uint64_t begin = 0, end = 0, offset = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) != 3) continue;
-    if (begin <= address && address < end) return address - begin + offset;
-  }
-  return Error{"the program does not find itself in /proc/self/maps"};
+  const auto objects = mapped_objects(getpid());
+  if (!objects) return objects.error();
+  const MappedObject* program = object_at(*objects, address);
+  if (program == nullptr) return Error{"the program does not find itself among what it has mapped"};
+  return address - program->address + program->offset;
 }
 
 }  // namespace dvm::runtime
