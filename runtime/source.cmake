@@ -69,6 +69,7 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_file.cpp
   symbol/dwarf_names.cpp
   symbol/elf.cpp
+  symbol/indirect.cpp
   symbol/linker.cpp
   symbol/maps.cpp
   symbol/open_elf.cpp

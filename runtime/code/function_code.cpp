@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace dvm::runtime {
 namespace {
@@ -17,6 +18,15 @@ const ZydisDecoder& decoder() {
     return fresh;
   }();
   return made;
+}
+
+std::optional<ZydisDecodedInstruction> decode(CodeBytes code, uint32_t offset) {
+  if (offset >= code.size()) return std::nullopt;
+  ZydisDecodedInstruction decoded;
+  const ZyanStatus status =
+      ZydisDecoderDecodeInstruction(&decoder(), nullptr, code.data() + offset, code.size() - offset, &decoded);
+  if (!ZYAN_SUCCESS(status) || decoded.length == 0) return std::nullopt;
+  return decoded;
 }
 
 bool is_push_of_register(CodeBytes bytes) {
@@ -121,12 +131,20 @@ bool FunctionCode::has_call() const {
 }
 
 std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset) {
-  if (offset >= code.size()) return std::nullopt;
-  ZydisDecodedInstruction decoded;
-  const ZyanStatus status =
-      ZydisDecoderDecodeInstruction(&decoder(), nullptr, code.data() + offset, code.size() - offset, &decoded);
-  if (!ZYAN_SUCCESS(status) || decoded.length == 0) return std::nullopt;
-  return describe(decoded, code.subspan(offset, decoded.length), offset);
+  const auto decoded = decode(code, offset);
+  if (!decoded) return std::nullopt;
+  return describe(*decoded, code.subspan(offset, decoded->length), offset);
+}
+
+std::vector<int64_t> addresses_taken(CodeBytes code) {
+  std::set<int64_t> taken;
+  uint32_t offset = 0;
+  while (const auto one = decode(code, offset)) {
+    offset += one->length;
+    const bool is_relative = one->raw.modrm.mod == 0 && one->raw.modrm.rm == 5;
+    if (one->mnemonic == ZYDIS_MNEMONIC_LEA && is_relative) taken.insert(int64_t{offset} + one->raw.disp.value);
+  }
+  return {taken.begin(), taken.end()};
 }
 
 FunctionCode decode_function(CodeBytes code) {

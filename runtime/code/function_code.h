@@ -62,6 +62,9 @@ struct FunctionCode {
 FunctionCode decode_function(CodeBytes code);
 std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset);
 
+// What it takes the address of relative to itself (`lea x(%rip)`): each once, ascending, from the beginning of the code.
+std::vector<int64_t> addresses_taken(CodeBytes code);
+
 // "push %rbp"; empty: no instruction.
 std::string instruction_text(CodeBytes code, uint64_t address);
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -16,6 +17,7 @@
 #include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/indirect.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -74,14 +76,21 @@ class PidProvider : public Provider {
     }
     if (modules.empty()) return no_module(pid, objects, description);
     if (description.function == "-") return discover_address(pid, modules, description, catalog);
-    return discover_functions(pid, modules, description, catalog);
+    IndirectFunctions indirect(pid, objects, cache_);
+    return discover_functions(pid, modules, description, catalog, indirect);
   }
 
   Discovery discover_functions(int32_t pid, const std::vector<Module>& modules, const dif::ProbeDesc& description,
-                               Catalog& catalog) {
+                               Catalog& catalog, IndirectFunctions& indirect) {
     Outcome outcome;
     for (bool demangled : {false, true}) {
-      for (const Module& module : modules) add_functions(pid, module, description, demangled, catalog, outcome);
+      for (const Module& module : modules) {
+        if (module.elf == nullptr) continue;
+        std::deque<ElfFunction> variants;
+        const ChosenFunctions chosen = demangled ? choose_demangled(*module.elf, description.function)
+                                                 : choose(module, description.function, indirect, variants, outcome);
+        add_functions(pid, module, chosen, description.name, catalog, outcome);
+      }
       if (!outcome.wrong.tag.empty() && !is_glob(description.module)) return refuse(outcome.wrong.tag, outcome.wrong.reason);
       if (outcome.found) return {};
     }
@@ -136,18 +145,28 @@ class PidProvider : public Provider {
     std::string indirect;
   };
 
-  static void add_functions(int32_t pid, const Module& module, const dif::ProbeDesc& description, bool demangled,
+  // Of indirect functions the variants that the process uses; they are kept in `variants`.
+  static ChosenFunctions choose(const Module& module, const std::string& pattern, IndirectFunctions& indirect,
+                                std::deque<ElfFunction>& variants, Outcome& outcome) {
+    std::vector<const ElfFunction*> resolvers;
+    ChosenFunctions chosen = choose_functions(*module.elf, pattern, resolvers);
+    for (const ElfFunction* resolver : resolvers) {
+      const auto found = indirect.find(module.object, *module.elf, *resolver);
+      if (!found) {
+        outcome.indirect = found.error().message;
+        continue;
+      }
+      for (const ElfFunction& variant : *found)
+        if (!chosen.has_address(variant.address)) chosen.add(variants.emplace_back(variant));
+    }
+    return chosen;
+  }
+
+  static void add_functions(int32_t pid, const Module& module, const ChosenFunctions& chosen, std::string_view name,
                             Catalog& catalog, Outcome& outcome) {
-    if (module.elf == nullptr) return;
-    std::vector<const ElfFunction*> indirect;
-    const ChosenFunctions chosen = demangled ? choose_demangled(*module.elf, description.function)
-                                             : choose_functions(*module.elf, description.function, indirect);
-    for (const ElfFunction* function : indirect)
-      outcome.indirect = fmt::format("'{}' in module '{}' is an indirect function: the program calls one of its variants",
-                                     function->name, module.object.name);
     PidProbes probes(pid, module.object, catalog);
     for (const ChosenFunction& function : chosen.all()) {
-      PidRefusal wrong = probes.add(function, description.name);
+      PidRefusal wrong = probes.add(function, name);
       outcome.found |= wrong.tag.empty();
       if (outcome.wrong.tag.empty()) outcome.wrong = std::move(wrong);
     }

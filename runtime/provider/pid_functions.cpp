@@ -2,6 +2,8 @@
 
 #include "runtime/provider/pid_functions.h"
 
+#include <algorithm>
+
 #include "runtime/catalog/catalog.h"
 #include "runtime/symbol/demangle.h"
 
@@ -18,6 +20,12 @@ void ChosenFunctions::add(const ElfFunction& function, std::string demangled) {
   if (is_new) chosen_.push_back({function.name, std::move(demangled), {}});
   chosen_[place->second].places.push_back(&function);
   last_ = &function;
+}
+
+bool ChosenFunctions::has_address(uint64_t address) const {
+  const auto is_there = [&](const ElfFunction* place) { return place->address == address; };
+  return std::any_of(chosen_.begin(), chosen_.end(),
+                     [&](const ChosenFunction& one) { return std::any_of(one.places.begin(), one.places.end(), is_there); });
 }
 
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect) {

@@ -23,6 +23,7 @@ class ChosenFunctions {
   void add(const ElfFunction& function, std::string demangled = "");
   // Functions are sorted by address, the best name first: the first that matched is the one to take.
   bool has_address_of(const ElfFunction& function) const { return last_ != nullptr && last_->address == function.address; }
+  bool has_address(uint64_t address) const;
   bool empty() const { return chosen_.empty(); }
   const std::vector<ChosenFunction>& all() const { return chosen_; }
 
@@ -32,7 +33,7 @@ class ChosenFunctions {
   const ElfFunction* last_ = nullptr;
 };
 
-// indirect: those that the pattern means too, but which are called by way of a resolver.
+// indirect: those that the pattern means too, but that are called by way of a choice (runtime/symbol/indirect.h).
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
 // Demangling every name is slow.
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern);

@@ -67,6 +67,8 @@ void PidProbes::add_whole(const ChosenFunction& function, std::string_view name)
 PidRefusal PidProbes::add_offset(const ChosenFunction& function, std::string_view name) {
   const uint64_t offset = *parse_offset(name);
   const ElfFunction& place = *function.places.front();
+  if (place.is_indirect)
+    return {"D_PROC_OFF", fmt::format("process {} has not chosen yet which variant of '{}' it uses", pid_, function.name)};
   if (offset >= place.size) return {"D_PROC_OFF", fmt::format("offset 0x{:x} outside of function '{}'", offset, function.name)};
   const FunctionCode code = decode_function(bytes_of(place));
   if (code.at(offset) == nullptr) return {"D_PROC_ALIGN", fmt::format("offset 0x{:x} is not aligned on an instruction", offset)};
@@ -78,6 +80,7 @@ PidRefusal PidProbes::add_matching(const ChosenFunction& function, std::string_v
   for (const char* name : {"entry", "return"})
     if (glob_match(glob, name)) add_whole(function, name);
   const ElfFunction& place = *function.places.front();
+  if (place.is_indirect) return {};  // of several variants, each with instructions of its own
   for (const MachineInstruction& one : decode_function(bytes_of(place)).instructions)
     if (glob_match(glob, fmt::format("{:x}", one.offset))) add_instruction(function, place, one.offset);
   return {};

@@ -20,6 +20,7 @@ ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
 ASSEMBLED(by_table, "jmp *%rax\n")
 ASSEMBLED(by_indexed_table, "jmp *64(,%rax,8)\n")
 ASSEMBLED(by_pointer, "jmp *16(%rax)\n jmp *0(%rip)\n")
+ASSEMBLED(takes_addresses, "1: lea 1b(%rip), %rax\nlea 8(%rax), %rcx\nlea 1b + 16(%rip), %rdx\nlea 1b(%rip), %rsi\nret")
 ASSEMBLED(through_stack, "jmp *8(%rsp)\n")
 
 std::vector<FiringCost> costs_of(const FunctionCode& function) {
@@ -60,6 +61,11 @@ TEST(FunctionCode, TellsJumpsByTableFromThoseToFunctions) {
   EXPECT_TRUE(decode_function(by_indexed_table()).has_table_jump());
   EXPECT_FALSE(decode_function(by_pointer()).has_table_jump());
   EXPECT_FALSE(decode_function(through_stack()).has_table_jump());
+}
+
+TEST(FunctionCode, KnowsWhoseAddressIsTaken) {
+  EXPECT_EQ(addresses_taken(takes_addresses()), (std::vector<int64_t>{0, 16}));
+  EXPECT_TRUE(addresses_taken({}).empty());
 }
 
 TEST(FunctionCode, WritesInstructionsAsTheAssemblerReadsThem) {

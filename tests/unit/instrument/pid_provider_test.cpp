@@ -15,6 +15,7 @@
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
 #include "tests/unit/instrument/traced_child.h"
 
 extern "C" {
@@ -164,10 +165,27 @@ TEST_F(PidProvider, ADemangledNameWillDo) {
   EXPECT_THAT(found({self(), "a.out", "ppt_mangl?d", "return"}), ElementsAre("_Z11ppt_mangledil:return"));
 }
 
-TEST_F(PidProvider, AnIndirectFunctionIsRefused) {
+TEST_F(PidProvider, AnIndirectFunctionIsTheVariantInUse) {
+  EXPECT_EQ(ppt_indirect(1), 44);
+  EXPECT_THAT(found({self(), "a.out", "ppt_indirect", "entry"}), ElementsAre("ppt_indirect:entry"));
+  EXPECT_EQ(site({self(), "a.out", "ppt_indirect", "entry"}).offset, test::file_offset(reinterpret_cast<void*>(&ppt_other)));
+  EXPECT_GT(site({self(), "a.out", "ppt_indirect", "entry"}).size, 0U);
+  EXPECT_THAT(found({self(), "libc", "strlen", "entry"}), ElementsAre("strlen:entry"));
+}
+
+// As a glob takes each address once.
+TEST_F(PidProvider, AGlobTakesVariantsThatHaveNoOtherName) {
+  EXPECT_THAT(found({self(), "a.out", "ppt_[io]*", "entry"}), UnorderedElementsAre("ppt_instructions:entry", "ppt_other:entry"));
+  EXPECT_THAT(found({self(), "a.out", "ppt_ind*", "entry"}), ElementsAre("ppt_indirect:entry"));
+}
+
+TEST_F(PidProvider, AnIndirectFunctionOfNoProcessIsRefused) {
+  provider_ = make_pid_provider([](int32_t) { return std::vector{unmapped_program("/proc/self/exe")}; });
   EXPECT_THAT(found({self(), "a.out", "ppt_indirect", "entry"}), ElementsAre());
   EXPECT_EQ(discovery_.tag, "D_PROC_FUNC");
-  EXPECT_THAT(discovery_.reason, HasSubstr("'ppt_indirect' in module 'pid_provider_test' is an indirect function"));
+  EXPECT_EQ(discovery_.reason,
+            "'ppt_indirect' in module 'exe' is an indirect function: which of its variants is called is known of a running "
+            "process only");
 }
 
 TEST_F(PidProvider, SaysWhatItDidNotFind) {
