@@ -34,6 +34,7 @@ class CaptureProgram : KernelEmitter {
     mov(r6, r1);
     mov(r9, 0);
     if (gate_) gate(*gate_, layout_, pids_);
+    if (maps_.counts >= 0) return count_firing(), code();
     const Place again = here();
     begin_record();
     head();
@@ -52,6 +53,29 @@ class CaptureProgram : KernelEmitter {
   }
 
  private:
+  void count_firing() {
+    if (gate_) {
+      mov(r0, r9);
+    } else {
+      mov(r1, r6);
+      call(BPF_FUNC_get_attach_cookie);
+    }
+    bits_and(r0, kProbeCounters - 1);
+    add_one(maps_.counts);
+    if (gate_) leave_unwanted();
+  }
+
+  // To the counter r0 of the map, and ends.
+  void add_one(int map) {
+    shift_left(r0, 3);
+    load_map_value(r1, map, 0);
+    plus(r1, r0);
+    mov(r2, 1);
+    atomic_add(r1, 0, r2);
+    mov(r0, 0);
+    exit();
+  }
+
   static int16_t at16(uint32_t offset) { return static_cast<int16_t>(offset); }
 
   void begin_record() {
@@ -429,13 +453,7 @@ class CaptureProgram : KernelEmitter {
   void count_drop() {
     call(BPF_FUNC_get_smp_processor_id);
     bits_and(r0, kCpuCounters - 1);
-    shift_left(r0, 3);
-    load_map_value(r1, maps_.drops, 0);
-    plus(r1, r0);
-    mov(r2, 1);
-    atomic_add(r1, 0, r2);
-    mov(r0, 0);
-    exit();
+    add_one(maps_.drops);
   }
 
   static int16_t saved(size_t index) { return static_cast<int16_t>(-16 - 8 * static_cast<int>(index)); }

@@ -10,6 +10,8 @@
 //
 // At a tracepoint nothing can sleep, so there is no slow part; instead a gate stands first (kernel_emitter.h).
 //
+// Where firings are only counted, one counter of the probe is all that is written.
+//
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
 // A record made on the stack is cut after the bytes of its last slot, so the ring holds no padding.
 
@@ -25,6 +27,9 @@
 
 namespace dvm::runtime {
 
+// 64-bit counters of firings, by the probe's id.
+inline constexpr uint32_t kProbeCounters = 1u << 16;
+
 // 64-bit counters of drops; CPUs beyond these share them.
 inline constexpr uint32_t kCpuCounters = 1024;
 
@@ -32,6 +37,7 @@ inline constexpr uint32_t kCpuCounters = 1024;
 struct ProgramMaps {
   int ring = -1;   // BPF_MAP_TYPE_RINGBUF
   int drops = -1;  // counters, one for each CPU
+  int counts = -1;  // of firings, one for each probe: instead of records
 };
 
 // The pid namespace whose numbers are wanted; all zero: the initial one, where no translation is needed.

@@ -33,6 +33,13 @@ struct UprobeOptions {
   size_t ring_bytes = 8u << 20;  // rounded up to a power of two, at least one page
 };
 
+// Counts firings and hands none over: the least that a firing can cost.
+class CountingInstrument : public Instrument {
+ public:
+  virtual uint64_t count_of(const Probe& probe) const = 0;
+};
+std::unique_ptr<CountingInstrument> make_counting_instrument();
+
 // Takes uprobe sites, tracepoints and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});
 

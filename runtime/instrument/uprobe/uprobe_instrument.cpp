@@ -43,9 +43,9 @@ std::vector<int> online_cpus() {
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
 
-class UprobeInstrument final : public Instrument {
+class UprobeInstrument final : public CountingInstrument {
  public:
-  explicit UprobeInstrument(UprobeOptions options) : options_(options) {}
+  explicit UprobeInstrument(UprobeOptions options, bool only_counts = false) : options_(options), only_counts_(only_counts) {}
   ~UprobeInstrument() override { UprobeInstrument::disable(); }
 
   bool takes(const Probe& probe) const override {
@@ -92,6 +92,13 @@ class UprobeInstrument final : public Instrument {
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
+  uint64_t count_of(const Probe& probe) const override {
+    uint64_t count = 0;
+    if (counts_.data() != nullptr && probe.id < kProbeCounters)
+      std::memcpy(&count, counts_.data() + probe.id * sizeof count, sizeof count);
+    return count;
+  }
+
   void disable() override {
     for (auto& [watch, arrived] : watches_) {
       watch->answer(UINT64_MAX);  // the kernel waits for programs that run
@@ -133,6 +140,8 @@ class UprobeInstrument final : public Instrument {
       if (!ring) return ring.error();
       ring_ = std::move(*ring);
     }
+    if (only_counts_ && !count_map_)
+      if (Status made = make_counters(); !made) return made;
     UprobeSets sets;
     for (const Place& place : plan_places(probes, refused))
       if (Status status = plan(place, sets, refused); !status) return status;
@@ -142,6 +151,16 @@ class UprobeInstrument final : public Instrument {
     for (auto set = sets.rbegin(); set != sets.rend(); ++set)
       if (Status status = attach_uprobes(set->second, links_, refused); !status) return status;
     return tracepoints_.attach(maps(), task_layout());
+  }
+
+  Status make_counters() {
+    constexpr uint32_t kBytes = kProbeCounters * sizeof(uint64_t);
+    auto map = create_shared_map("dvm_counts", kBytes);
+    if (!map) return map.error();
+    auto mapped = Mapping::of(map->get(), kBytes, false, 0);
+    if (!mapped) return mapped.error();
+    count_map_ = std::move(*map), counts_ = std::move(*mapped);
+    return {};
   }
 
   // How a stack is found: the first two frames are known without more.
@@ -165,9 +184,11 @@ class UprobeInstrument final : public Instrument {
     set.pid = site.pid;
     set.is_return = place.is_return;
     set.program = group_programs_[**group];
-    set.add(place.offset, make_cookie(delivery_.number(place.fired_at), **group), site.semaphore, place.enabled->probe);
+    set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
     return {};
   }
+
+  uint32_t number_of(const Place& place) { return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at); }
 
   Status plan_other(const EnabledProbe& enabled, std::vector<Refused>& refused) {
     if (std::holds_alternative<TracepointSite>(enabled.probe->site)) {
@@ -225,7 +246,7 @@ class UprobeInstrument final : public Instrument {
     return programs_.back().program.get();
   }
 
-  ProgramMaps maps() const { return {ring_->ring_fd(), ring_->drops_fd()}; }
+  ProgramMaps maps() const { return {ring_->ring_fd(), ring_->drops_fd(), count_map_.get()}; }
   TaskLayout task_layout() const { return scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{}; }
 
   Status start_clocks(const TimerSite& timer, int program, uint64_t cookie) {
@@ -238,6 +259,9 @@ class UprobeInstrument final : public Instrument {
   }
 
   UprobeOptions options_;
+  bool only_counts_;
+  FileDescriptor count_map_;
+  Mapping counts_;  // by the probe's id
   bool is_on_ = false;
   std::unique_ptr<Ring> ring_;
   Delivery delivery_;                // its groups are kept after disable(): what is in the ring needs them
@@ -253,5 +277,9 @@ class UprobeInstrument final : public Instrument {
 }  // namespace
 
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options) { return std::make_unique<UprobeInstrument>(options); }
+
+std::unique_ptr<CountingInstrument> make_counting_instrument() {
+  return std::make_unique<UprobeInstrument>(UprobeOptions{.ring_bytes = 1}, true);
+}
 
 }  // namespace dvm::runtime

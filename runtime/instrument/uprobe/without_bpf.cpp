@@ -5,7 +5,7 @@
 namespace dvm::runtime {
 namespace {
 
-class WithoutBpf final : public Instrument {
+class WithoutBpf final : public CountingInstrument {
  public:
   bool takes(const Probe& probe) const override {
     if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return true;
@@ -17,6 +17,7 @@ class WithoutBpf final : public Instrument {
     return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it cannot trace live processes; it can replay recordings"};
   }
   Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
+  uint64_t count_of(const Probe&) const override { return 0; }
   void disable() override {}
 };
 
@@ -27,5 +28,6 @@ Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
 }
 
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>(); }
+std::unique_ptr<CountingInstrument> make_counting_instrument() { return std::make_unique<WithoutBpf>(); }
 
 }  // namespace dvm::runtime

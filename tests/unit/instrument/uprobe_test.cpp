@@ -774,6 +774,24 @@ TEST_F(Uprobe, TheTargetSurvivesTheDeathOfItsTracer) {
   close(ready[1]);
 }
 
+TEST_F(Uprobe, FiringsCanBeCountedWithoutRecords) {
+  TracedChild child({[] {
+    for (int i = 0; i < 1000; i++) traced_plain(i);
+    for (int i = 0; i < 10; i++) traced_second(i);
+  }});
+  const Probe plain = probe_on(child.pid(), &traced_plain, 7), second = probe_on(child.pid(), &traced_second, 8);
+  const Probe left = probe_on(child.pid(), &traced_plain, 9, true);
+  auto instrument = make_counting_instrument();
+  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&plain, {}}, EnabledProbe{&second, {}}, EnabledProbe{&left, {}}}, refused_));
+  ASSERT_TRUE(child.call(0));
+  instrument->disable();
+  EXPECT_EQ(instrument->count_of(plain), 1000u);
+  EXPECT_EQ(instrument->count_of(second), 10u);
+  EXPECT_EQ(instrument->count_of(left), 1000u);
+  Collector collector;
+  EXPECT_EQ(*instrument->poll(collector), 0u);
+}
+
 TEST_F(Uprobe, ProfileFiresOnEveryCpu) {
   TracedChild child({[] {
     const clock_t end = clock() + CLOCKS_PER_SEC / 5;  // of CPU time
