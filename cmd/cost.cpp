@@ -3,96 +3,18 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <memory>
-#include <thread>
 
 #include "cmd/calibrate.h"
 #include "cmd/command.h"
 #include "cmd/cost_report.h"
+#include "cmd/predict.h"
 #include "cmd/profiles.h"
-#include "cmd/tracing.h"
-#include "cmd/untraced.h"
+#include "cmd/script.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
 namespace {
-
-struct PredictCommand {
-  ScriptOptions script;
-  std::string profile, drawing;
-  std::vector<std::string> rates;  // DESCRIPTION=N
-  double probability = 0.5;
-  double string_bytes = 16;
-  unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
-  bool as_json = false;
-};
-
-// The description itself may have an equals sign in it nowhere, so the last one is meant.
-Result<std::pair<std::string, double>> parse_rate(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  double rate = 0;
-  if (equals != std::string::npos) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, rate);
-    if (error == std::errc() && stop == end && rate >= 0 && rate < 1e12) return std::pair(text.substr(0, equals), rate);
-  }
-  return Error{fmt::format("--rate {}: it must be PROBE=N, N firings a second", text)};
-}
-
-Result<runtime::PredictOptions> predict_options(const PredictCommand& given, const dif::Options& options) {
-  runtime::PredictOptions made;
-  made.probability = given.probability;
-  made.sizes.expected = given.string_bytes;
-  made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
-  const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
-  if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
-  for (const std::string& text : given.rates) {
-    Result<std::pair<std::string, double>> rate = parse_rate(text);
-    if (!rate) return rate.error();
-    made.rates.insert(*rate);
-  }
-  return made;
-}
-
-// A rate that no probe has is a misspelt one.
-Status check_rates(const runtime::PredictOptions& options, const runtime::Prediction& prediction) {
-  for (const auto& [description, rate] : options.rates) {
-    bool found = false;
-    for (const runtime::ProbePrediction& probe : prediction.probes) found |= probe.description == description;
-    if (!found) return Error{fmt::format("--rate: the script has no probe {}", description)};
-  }
-  return {};
-}
-
-int show(const runtime::Prediction& prediction, const PredictionContext& context, const PredictCommand& given) {
-  if (given.as_json)
-    print_prediction_json(stdout, prediction, context);
-  else
-    print_prediction(stdout, prediction, context);
-  if (given.drawing.empty()) return 0;
-  const Status written = write_file(given.drawing, draw_prediction(prediction, context));
-  return written ? 0 : fail("{}", written.error().message);
-}
-
-int predict(const PredictCommand& given) {
-  Result<vm::Profile> profile = read_profile(given.profile);
-  if (!profile) return fail("{}", profile.error().message);
-  Result<dif::Options> options = run_time_options(given.script);
-  if (!options) return fail("{}", options.error().message);
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
-  if (!sources) return fail("{}", sources.error().message);
-  Result<Programs> programs = compile_untraced(*sources, given.script, true, *options);
-  if (!programs) return fail("{}", programs.error().message);
-  if (programs->empty()) return 1;
-  Result<runtime::PredictOptions> how = predict_options(given, *options);
-  if (!how) return fail("{}", how.error().message);
-  std::vector<const dif::Program*> compiled;
-  for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
-  const runtime::Prediction prediction = runtime::predict(compiled, *profile, *how);
-  if (Status known = check_rates(*how, prediction); !known) return fail("{}", known.error().message);
-  return show(prediction, {*profile, given.cpus}, given);
-}
 
 struct CalibrateCommand {
   CalibrateOptions options;
@@ -139,26 +61,6 @@ int validate_paper(bool as_json) {
   else
     print_experiments(stdout, *results, *profile);
   return 0;
-}
-
-void add_predict(CLI::App& cost, Action& chosen) {
-  auto given = std::make_shared<PredictCommand>();
-  CLI::App* command = cost.add_subcommand("predict", "Say what a script will cost, without tracing");
-  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
-  add_process_options(*command, given->script);
-  command->add_option("--profile", given->profile, "Prices: a file, or the name of one that comes with dvm (pentium4-1700)")
-      ->type_name("PROFILE")
-      ->required();
-  command->add_option("--rate", given->rates, "How often a probe fires a second; as often as there are probes")
-      ->type_name("PROBE=N")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));
-  command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
-  command->add_option("--cpus", given->cpus, "CPUs of the machine (those of this one)")->check(CLI::Range(1u, 65536u));
-  command->add_option("--svg", given->drawing, "Draw the stages of each probe")->type_name("FILE");
-  command->add_flag("--json", given->as_json, "Print it as JSON");
-  command->callback([given, &chosen] { chosen = [given] { return predict(*given); }; });
 }
 
 void add_calibrate(CLI::App& cost, Action& chosen) {

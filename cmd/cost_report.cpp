@@ -46,7 +46,7 @@ void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionC
   const double rate = runtime::rate_of_share(clocks, clock, kOnePercent);
   fmt::print(out, "    1 % of a CPU at {:.0f} firings a second of one thread; of the machine's {} at {:.0f}\n", rate,
              context.cpus, rate * context.cpus);
-  if (probe.rate > 0)
+  if (probe.rate > 0 || context.counted > 0)
     fmt::print(out, "    at {:.0f} firings a second: {:.4f} % of a CPU\n", probe.rate,
                100 * runtime::share_of_cpu(runtime::probe_cost(probe.firing.expected, probe.rate).clocks, clock));
 }
@@ -97,7 +97,7 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   json["firing"] = json_of(probe.firing);
   json["firing_ns"] = nanoseconds(probe.firing.expected.clocks, context);
   json["one_percent_rate"] = runtime::rate_of_share(probe.firing.expected.clocks, clock, kOnePercent);
-  if (probe.rate > 0) {
+  if (probe.rate > 0 || context.counted > 0) {
     json["rate"] = probe.rate;
     json["cpu_percent"] = 100 * runtime::share_of_cpu(probe.firing.expected.clocks * probe.rate, clock);
   }
@@ -112,16 +112,55 @@ void print_json(std::FILE* out, const Json& json) {
   fmt::print(out, "{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+double percent(const vm::Cost& clocks, const PredictionContext& context) {
+  return 100 * runtime::share_of_cpu(clocks.clocks, context.profile.clock_hz);
+}
+
+bool knows_rates(const runtime::Prediction& prediction) {
+  return std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.rate > 0; });
+}
+
+void print_shares(std::FILE* out, const runtime::Total& total, const PredictionContext& context) {
+  fmt::print(out, "\n  {:<30}{:>14}{:>14}{:>14}\n", "% OF A CPU AT THESE RATES", "USER", "SYSTEM", "TOTAL");
+  const auto row = [&](std::string_view name, const vm::Cost& user, const vm::Cost& system) {
+    fmt::print(out, "    {:<28}{:>14.4f}{:>14.4f}{:>14.4f}", name, percent(user, context), percent(system, context),
+               percent(user + system, context));
+  };
+  row("probes", total.probes_user, total.probes_system);
+  fmt::print(out, "\n");
+  row("consumer", total.consumer_user, total.consumer_system);
+  fmt::print(out, "\n");
+  row("all", total.user(), total.system());
+  fmt::print(out, "  off by at most {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
+}
+
+Json json_of(const runtime::Total& total, const PredictionContext& context) {
+  const auto side = [&](const vm::Cost& user, const vm::Cost& system) {
+    return Json{{"user_percent", percent(user, context)},
+                {"system_percent", percent(system, context)},
+                {"percent", percent(user + system, context)}};
+  };
+  return {{"probes", side(total.probes_user, total.probes_system)},
+          {"consumer", side(total.consumer_user, total.consumer_system)},
+          {"all", side(total.user(), total.system())},
+          {"spread_percent", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz)}};
+}
+
+std::string how_it_knows(const PredictionContext& context) {
+  return context.counted > 0 ? fmt::format("firings were counted for {:.3g} s", context.counted) : "nothing was traced";
+}
+
 }  // namespace
 
 void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
   const vm::Profile& profile = context.profile;
-  fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; nothing was traced\n", profile.name, profile.machine,
-             profile.clock_hz / 1e9);
+  fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; {}\n", profile.name, profile.machine, profile.clock_hz / 1e9,
+             how_it_knows(context));
   for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");
+  if (knows_rates(prediction) || context.counted > 0) print_shares(out, prediction.total, context);
   if (!prediction.missing.empty())
     fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n",
                fmt::join(prediction.missing, ", "));
@@ -131,6 +170,8 @@ void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction
   Json json = {{"profile", json_of(context.profile)}, {"cpus", context.cpus}};
   json["probes"] = Json::array();
   for (const ProbePrediction& probe : prediction.probes) json["probes"].push_back(json_of(probe, context));
+  json["counted_seconds"] = context.counted;
+  json["shares"] = json_of(prediction.total, context);
   json["consumer_percent"] = consumer_percent(prediction, context);
   json["record_bytes_per_second"] = prediction.record_rate;
   json["missing"] = prediction.missing;

@@ -14,7 +14,8 @@ namespace dvm::cmd {
 
 struct PredictionContext {
   const vm::Profile& profile;
-  unsigned cpus;  // that threads can fire on at once
+  unsigned cpus;       // that threads can fire on at once
+  double counted = 0;  // for so many seconds, how often probes fire
 };
 
 void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context);

@@ -14,6 +14,8 @@ void add_run(CLI::App& app, Action& chosen) {
   add_process_options(*command, given->script);
   add_tracing_options(*command, *given, true);
   add_run_options(*command, *given);
+  command->add_flag("--predict", given->predict, "Say what the program will cost, before its probes are enabled");
+  add_prediction_options(*command, given->prediction, "--predict");
   command->callback([given, &chosen] {
     const auto open = [given](const dif::Options& options) { return open_live_source(given->script, options); };
     chosen = [given, open] { return trace(*given, open).status; };

@@ -121,15 +121,6 @@ void print_remarks(const runtime::Handle& handle) {
       fmt::print(stderr, "dvm: {}:{}:{}:{}: {}\n", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
-Status add_source(runtime::Handle& handle, FiringSource& source) {
-  for (auto& provider : source.providers) handle.add_provider(std::move(provider));
-  for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
-  for (const runtime::Probe& probe : source.probes)
-    if (!handle.catalog().add_with_id(probe))
-      return Error{fmt::format("probe {} of the recording has the id of another", probe.id)};
-  return {};
-}
-
 // Prints what a run leaves; returns its exit status.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out) {
   if (handle.options()[dif::Option::quiet] == 0)
@@ -153,6 +144,13 @@ int list_probes(runtime::Handle& handle, const std::vector<ReadyProgram>& progra
   return 0;
 }
 
+// Onto standard error, since results go elsewhere.
+Status predict(const TracingOptions& given, runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
+  std::vector<const dif::Program*> pointers;
+  for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
+  return print_run_prediction(stderr, handle, pointers, given.script, given.prediction);
+}
+
 // From programs to the end of tracing.
 TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& make, FiringSource& source,
                             runtime::HandleConfig config) {
@@ -168,6 +166,8 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   if (given.script.verbose) print_remarks(handle);
+  if (given.predict)
+    if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
   Status followed = follow(given, handle, source.targets, out);
   return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
 }
@@ -211,6 +211,15 @@ Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Opt
   return source;
 }
 
+Status add_source(runtime::Handle& handle, FiringSource& source) {
+  for (auto& provider : source.providers) handle.add_provider(std::move(provider));
+  for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
+  for (const runtime::Probe& probe : source.probes)
+    if (!handle.catalog().add_with_id(probe))
+      return Error{fmt::format("probe {} of the recording has the id of another", probe.id)};
+  return {};
+}
+
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
@@ -229,19 +238,22 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                          .symbols = source->symbols});
 }
 
+std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
+                                       const ScriptOptions& script, pid_t target) {
+  TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
+  auto compiled = compile_sources(sources, script, {&handle, &types, target, false}, handle.options());
+  std::vector<ReadyProgram> programs;
+  for (size_t i = 0; i < compiled.size(); i++)
+    programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched)});
+  return programs;
+}
+
 TraceOutcome trace(const TracingOptions& given, const OpenSource& open) {
   Result<dif::Options> options = run_time_options(given.script);
   if (!options) return {fail("{}", options.error().message)};
   Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
   if (!sources) return {fail("{}", sources.error().message)};
-  const auto make = [&](runtime::Handle& handle, pid_t target) {
-    TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
-    auto compiled = compile_sources(*sources, given.script, {&handle, &types, target, false}, handle.options());
-    std::vector<ReadyProgram> programs;
-    for (size_t i = 0; i < compiled.size(); i++)
-      programs.push_back({std::move(compiled[i].program), matched_line((*sources)[i], compiled[i].matched)});
-    return programs;
-  };
+  const auto make = [&](runtime::Handle& handle, pid_t target) { return compile_live(handle, *sources, given.script, target); };
   return trace(given, *options, open, make);
 }
 

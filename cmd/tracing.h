@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/predict.h"
 #include "cmd/script.h"
 #include "cmd/targets.h"
 #include "common/result.h"
@@ -22,6 +23,8 @@ struct TracingOptions {
   bool as_json = false;      // --json
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
+  bool predict = false;      // --predict
+  PredictionOptions prediction;
 };
 
 // What became of a run.
@@ -54,6 +57,8 @@ struct FiringSource {
 
 // Processes as the options name them, kernel uprobes and timers.
 Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
+// Gives the handle the source's providers, instruments and probes.
+Status add_source(runtime::Handle& handle, FiringSource& source);
 using OpenSource = std::function<Result<FiringSource>(const dif::Options&)>;
 
 // A program for the probes of a handle, and the line that says how many it matched.
@@ -61,6 +66,9 @@ struct ReadyProgram {
   dif::Program program;
   std::string notice;
 };
+// The sources, for the probes of a handle. None: there were errors, and they have been shown.
+std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
+                                       const ScriptOptions& script, pid_t target);
 // None: there were errors, and they have been shown.
 using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;
 

@@ -16,5 +16,6 @@ dvm_library(calibrate
   cost/calibrate/looping_child.cpp
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
+  cost/sample.cpp
   cost/validate.cpp)
 target_link_libraries(dvm_calibrate PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)

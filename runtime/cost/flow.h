@@ -14,6 +14,9 @@ namespace dvm::runtime {
 // The sum of Stage(K, x). A source of which no stage is priced is missing.
 vm::Cost source_cost(Prices& prices, std::string_view source);
 
+// Those of them that pass in the traced thread; the others are dvm's. Firings of a recording have none.
+vm::Cost thread_cost(const Prices& prices, std::string_view source);
+
 inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, const vm::Cost& prepare_ecb, double ecbs) {
   return source + prepare_machine + prepare_ecb.times(ecbs);
 }

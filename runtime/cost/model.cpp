@@ -64,6 +64,14 @@ vm::Cost source_cost(Prices& prices, std::string_view source) {
   return sum;
 }
 
+vm::Cost thread_cost(const Prices& prices, std::string_view source) {
+  vm::Cost sum;
+  if (source == "replay") return sum;
+  for (const CostRow& stage : flow_stages())
+    if (stage.name != "handler") sum += prices.of_optional(fmt::format("source/{}/{}", source, stage.name));
+  return sum;
+}
+
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause) {
   return clause.predicate ? prices.of(clause.predicate->difo) : vm::CostRange{};
 }

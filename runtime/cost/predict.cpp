@@ -14,12 +14,6 @@ namespace {
 
 constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
 
-// dvm fires these itself, and they cost nobody else anything.
-bool is_own(const dif::ProbeDesc& description) {
-  return description.provider == "dtrace" || description.name == "BEGIN" || description.name == "END" ||
-         description.name == "ERROR";
-}
-
 double record_bytes(const dif::EcbDesc& clause, double string) {
   double bytes = kRecordHead;
   bool records = clause.actions.empty();
@@ -41,19 +35,25 @@ bool has_dif(const dif::EcbDesc& clause) {
   });
 }
 
+// Of a sum, what is left without one of its terms.
+vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
+
+bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
+
 class Predicting {
  public:
   Predicting(const vm::Profile& profile, const PredictOptions& options) : options_(options), prices_(profile, options.sizes) {}
 
   void add(const dif::EcbDesc& clause) {
     for (const dif::ProbeDesc& description : clause.probes)
-      if (!is_own(description)) add(clause, description);
+      if (!is_own_probe(description)) add(clause, description);
   }
 
   Prediction finish() {
     for (ProbePrediction& probe : prediction_.probes) finish(probe);
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
+    count_consumer();
     prediction_.missing = prices_.missing();
     return std::move(prediction_);
   }
@@ -79,13 +79,14 @@ class Predicting {
     auto& probes = prediction_.probes;
     const auto found = std::find_if(probes.begin(), probes.end(), [&](const auto& probe) { return probe.description == text; });
     if (found != probes.end()) return *found;
-    probes.push_back({text, source_of(description), {}, {}, {}, {}, 0});
+    probes.push_back({text, source_of(description), {}, {}, {}, {}, {}, 0});
     return probes.back();
   }
 
   void finish(ProbePrediction& probe) {
     const auto ecbs = static_cast<double>(probe.clauses.size());
     probe.trigger = source_cost(prices_, probe.source);
+    probe.thread = thread_cost(prices_, probe.source);
     probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
     const auto& clauses = probe.clauses;
     if (std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) { return clause.has_dif; }))
@@ -96,7 +97,24 @@ class Predicting {
     const auto rate = options_.rates.find(probe.description);
     if (rate == options_.rates.end()) return;
     probe.rate = rate->second;
+    count_firings(probe);
     for (const ClausePrediction& clause : probe.clauses) count_records(clause, probe.rate * clause.cost.probability);
+  }
+
+  void count_firings(const ProbePrediction& probe) {
+    const vm::Cost all = probe_cost(probe.firing.expected, probe.rate), thread = probe_cost(probe.thread, probe.rate);
+    Total& total = prediction_.total;
+    if (prices_.profile().in_kernel) return void((is_of_process(probe.source) ? total.probes_user : total.probes_system) += all);
+    total.probes_system += thread;
+    total.probes_user += rest(all, thread);
+  }
+
+  void count_consumer() {
+    Total& total = prediction_.total;
+    const vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
+    const vm::Cost others = rest(prediction_.consumer, switches);
+    total.consumer_user = prices_.profile().in_kernel ? printing_ : others;
+    total.consumer_system = rest(prediction_.consumer, total.consumer_user);
   }
 
   void count_records(const ClausePrediction& clause, double rate) {
@@ -117,7 +135,14 @@ std::string text_of(const dif::ProbeDesc& description) {
   return fmt::format("{}:{}:{}:{}", description.provider, description.module, description.function, description.name);
 }
 
+bool is_own_probe(const dif::ProbeDesc& description) {
+  return description.provider == "dtrace" || description.name == "BEGIN" || description.name == "END" ||
+         description.name == "ERROR";
+}
+
 std::string source_of(const dif::ProbeDesc& description) {
+  const bool is_timer = description.name.starts_with("tick-") || description.name.starts_with("profile-");
+  if (description.provider.empty() && is_timer) return "profile";
   std::string name = description.provider;
   if (const size_t target = name.find('$'); target != std::string::npos) name.resize(target);
   while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();

@@ -15,6 +15,7 @@
 #include "dvm/dif/program.h"
 #include "dvm/vm/path_cost.h"
 #include "runtime/cost/firing.h"
+#include "runtime/cost/total.h"
 
 namespace dvm::runtime {
 
@@ -38,6 +39,7 @@ struct ProbePrediction {
   std::string description;
   std::string source;
   vm::Cost trigger;  // the source's stages
+  vm::Cost thread;   // of them, those in the traced thread
   vm::Cost prepare;  // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
@@ -47,6 +49,7 @@ struct ProbePrediction {
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   vm::Cost consumer;                    // clocks a second
+  Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here
 };
@@ -57,6 +60,9 @@ inline std::tuple<std::string, unsigned, unsigned> place_of(const dif::SourcePos
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);
+
+// dvm fires these itself, and they cost nobody else anything.
+bool is_own_probe(const dif::ProbeDesc& description);
 
 // What the probes of a provider are priced as: pid of pid1234 and pid$target.
 std::string source_of(const dif::ProbeDesc& description);

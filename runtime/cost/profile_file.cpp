@@ -107,6 +107,10 @@ Result<vm::Profile> parse_root(const Json& root, const std::string& file, std::v
   if (!clock) return clock.error();
   if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", file)};
   profile.clock_hz = *clock;
+  if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
+    if (!in_kernel->is_boolean()) return Error{fmt::format("{}: \"in_kernel\" is neither true nor false", file)};
+    profile.in_kernel = in_kernel->get<bool>();
+  }
   if (!root.contains("prices")) return Error{fmt::format("{}: \"prices\" is missing", file)};
   if (Status status = Parsing(file, warnings).prices(root["prices"], "", profile); !status) return status.error();
   return profile;
@@ -136,6 +140,7 @@ Result<vm::Profile> parse_profile(std::string_view text, const std::string& file
 
 std::string profile_text(const vm::Profile& profile) {
   Json root = {{"dvm_profile", kVersion}, {"name", profile.name}, {"machine", profile.machine}, {"clock_hz", profile.clock_hz}};
+  if (profile.in_kernel) root["in_kernel"] = true;
   Json& prices = root["prices"];
   for (const std::string& row : price_rows())
     if (const vm::Price* price = profile.find(row))

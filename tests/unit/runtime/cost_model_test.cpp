@@ -137,6 +137,35 @@ TEST(Prediction, RecordsAreTheConsumersPart) {
   EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 10 * 24) + copied, 1);
 }
 
+// A profile with the two stages that dvm's calibration measures: the thread's and its own.
+TEST(Prediction, WhoseTimeItIs) {
+  dif::EcbDesc clause;
+  clause.probes = {{"pid1", "a.out", "f", "entry"}};
+  clause.actions = {counting()};
+  const dif::Program program{{clause}, {}, {}};
+  const std::array programs = {&program};
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("source/pid/trigger", {1000, 0, 10});
+  profile.set("source/pid/handler", {20, 0, 1});
+  profile.set("aggregation/count", {5, 0, 0});
+  profile.set("consumer/context_switch", {100, 0, 0});
+  profile.set("consumer/buffer_snapshot", {7, 0, 0});
+  PredictOptions options;
+  options.rates = {{"pid1:a.out:f:entry", 100}};
+  Total total = predict(programs, profile, options).total;
+  EXPECT_DOUBLE_EQ(total.probes_system.clocks, 100 * 1000);
+  EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 25);
+  EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 200);
+  EXPECT_DOUBLE_EQ(total.consumer_user.clocks, 7);
+  EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
+  profile.in_kernel = true;
+  total = predict(programs, profile, options).total;
+  EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 1025);
+  EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
+  EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
+}
+
 TEST(Prediction, SourcesByProvider) {
   const auto source = [](const char* provider) { return source_of({provider, "", "", ""}); };
   EXPECT_EQ(source("pid123"), "pid");

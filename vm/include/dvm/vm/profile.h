@@ -50,6 +50,7 @@ class Profile {
 
   std::string name, machine;
   double clock_hz = 0;
+  bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
 
  private:
   std::map<std::string, Price, std::less<>> prices_;

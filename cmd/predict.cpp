@@ -1,0 +1,282 @@
+// Predictions, of scripts and of runs. Covered by tests/runtime/scenarios/test_cost.py, test_predict_live.py.
+
+#include "cmd/predict.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <memory>
+
+#include "cmd/cost_report.h"
+#include "cmd/profiles.h"
+#include "cmd/tracing.h"
+#include "cmd/untraced.h"
+#include "runtime/cost/sample.h"
+
+namespace dvm::cmd {
+namespace {
+
+using ProgramPointers = std::vector<const dif::Program*>;
+
+constexpr double kLongestSample = 3600;
+
+struct PredictCommand {
+  ScriptOptions script;
+  PredictionOptions how;
+  std::string drawing;
+  bool as_json = false;
+};
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return {};
+  return value;
+}
+
+// The description itself may have an equals sign in it nowhere, so the last one is meant.
+Result<std::pair<std::string, double>> parse_rate(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals != std::string::npos)
+    if (const auto rate = parse_number(text.substr(equals + 1)); rate && *rate >= 0 && *rate < 1e12)
+      return std::pair(text.substr(0, equals), *rate);
+  return Error{fmt::format("--rate {}: it must be PROBE=N, N firings a second", text)};
+}
+
+// In seconds: "2s", "500ms"; without a unit seconds, too.
+Result<double> parse_sample(const std::string& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string unit = text.substr(digits);
+  const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit.empty() || unit == "s" ? 1 : 0;
+  const auto count = parse_number(std::string_view(text).substr(0, digits));
+  if (count && scale > 0 && *count > 0 && *count * scale <= kLongestSample) return *count * scale;
+  return Error{fmt::format("--sample {}: it must be a time up to an hour, as 2s or 500ms", text)};
+}
+
+Result<double> parse_probability(const std::string& text) {
+  if (text.empty() || text == "measured") return 0.5;
+  const auto share = parse_number(text);
+  if (share && *share >= 0 && *share <= 1) return *share;
+  return Error{fmt::format("--prob {}: it must be a number from 0 to 1, or measured", text)};
+}
+
+Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, const dif::Options& options) {
+  runtime::PredictOptions made;
+  const Result<double> probability = parse_probability(given.probability);
+  if (!probability) return probability.error();
+  made.probability = *probability;
+  made.sizes.expected = given.string_bytes;
+  made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
+  const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
+  if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
+  for (const std::string& text : given.rates) {
+    Result<std::pair<std::string, double>> rate = parse_rate(text);
+    if (!rate) return rate.error();
+    made.rates.insert(*rate);
+  }
+  return made;
+}
+
+// A rate that no probe has is a misspelt one.
+Status check_rates(const runtime::PredictOptions& options, const runtime::Prediction& prediction) {
+  for (const auto& [description, rate] : options.rates) {
+    bool found = false;
+    for (const runtime::ProbePrediction& probe : prediction.probes) found |= probe.description == description;
+    if (!found) return Error{fmt::format("--rate: the script has no probe {}", description)};
+  }
+  return {};
+}
+
+void report_uncounted(const std::vector<runtime::Refused>& refused) {
+  if (refused.empty()) return;
+  const runtime::Probe& first = *refused.front().probe;
+  fmt::print(stderr, "dvm: {} probe{} not counted, {}:{}:{}:{}: {}\n", refused.size(), refused.size() == 1 ? "" : "s",
+             first.provider, first.module, first.function, first.name, refused.front().reason);
+}
+
+// Rates that were given stay as they are.
+Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, double seconds, runtime::PredictOptions& how) {
+  std::vector<runtime::Refused> refused;
+  auto rates = runtime::sample_rates(handle, programs, seconds, refused);
+  if (!rates) return Error{"could not count firings: " + rates.error().message};
+  report_uncounted(refused);
+  how.rates.merge(*rates);
+  return {};
+}
+
+Result<runtime::Prediction> predict(const ProgramPointers& programs, const vm::Profile& profile,
+                                    const runtime::PredictOptions& how) {
+  runtime::Prediction prediction = runtime::predict(programs, profile, how);
+  if (Status known = check_rates(how, prediction); !known) return known.error();
+  return prediction;
+}
+
+int show(const runtime::Prediction& prediction, const PredictionContext& context, const PredictCommand& given) {
+  if (given.as_json)
+    print_prediction_json(stdout, prediction, context);
+  else
+    print_prediction(stdout, prediction, context);
+  if (given.drawing.empty()) return 0;
+  const Status written = write_file(given.drawing, draw_prediction(prediction, context));
+  return written ? 0 : fail("{}", written.error().message);
+}
+
+// The programs for a live process, and a handle that has enabled them and prints nowhere.
+class LiveScript {
+ public:
+  // Null: the script has errors, and they have been shown.
+  static Result<std::unique_ptr<LiveScript>> open(const std::vector<compiler::Source>& sources, const ScriptOptions& script,
+                                                  const dif::Options& options) {
+    auto live = std::make_unique<LiveScript>();
+    if (!live->nowhere_) return Error{"failed to open /dev/null"};
+    Result<FiringSource> source = open_live_source(script, options);
+    if (!source) return source.error();
+    live->targets_ = std::move(source->targets);
+    runtime::HandleConfig config;
+    config.options = options;
+    config.out = config.err = live->nowhere_.get();
+    config.cost = vm::CostPolicy::blocks;
+    config.target = source->target;
+    live->handle_ = std::make_unique<runtime::Handle>(config);
+    if (Status added = add_source(*live->handle_, *source); !added) return added.error();
+    live->programs_ = compile_live(*live->handle_, sources, script, source->target);
+    if (live->programs_.empty()) return std::unique_ptr<LiveScript>();
+    for (const ReadyProgram& one : live->programs_)
+      if (Status enabled = live->handle_->enable(one.program); !enabled) return enabled.error();
+    return live;
+  }
+
+  runtime::Handle& handle() { return *handle_; }
+  ProgramPointers programs() const {
+    ProgramPointers all;
+    for (const ReadyProgram& one : programs_) all.push_back(&one.program);
+    return all;
+  }
+
+ private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_{std::fopen("/dev/null", "we"), std::fclose};
+  Targets targets_;
+  std::vector<ReadyProgram> programs_;
+  std::unique_ptr<runtime::Handle> handle_;
+};
+
+// The run is a real one, but for its output; so it must do no harm.
+Status measure_predicates(LiveScript& live, double seconds, runtime::PredictOptions& how) {
+  dif::Options& options = live.handle().options();
+  if (options[dif::Option::destructive] > 0)
+    return Error{"--prob measured runs the script, and this one may be destructive: say --prob N"};
+  for (const char* rate : {"switchrate", "aggrate"})
+    if (Status set = options.set(rate, "50ms"); !set) return set;
+  auto shares = runtime::sample_predicates(live.handle(), seconds);
+  if (!shares) return Error{"could not measure predicates: " + shares.error().message};
+  how.probabilities = std::move(*shares);
+  return {};
+}
+
+int predict_live(const std::vector<compiler::Source>& sources, const PredictCommand& given, const vm::Profile& profile,
+                 const dif::Options& options, double seconds) {
+  auto live = LiveScript::open(sources, given.script, options);
+  if (!live) return fail("{}", live.error().message);
+  if (!*live) return 1;
+  const ProgramPointers programs = (*live)->programs();
+  Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options());
+  if (!how) return fail("{}", how.error().message);
+  Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
+  if (sampled && given.how.measures_predicates()) sampled = measure_predicates(**live, seconds, *how);
+  if (!sampled) return fail("{}", sampled.error().message);
+  const auto prediction = predict(programs, profile, *how);
+  if (!prediction) return fail("{}", prediction.error().message);
+  return show(*prediction, {profile, given.how.cpus, seconds}, given);
+}
+
+int predict_untraced(const std::vector<compiler::Source>& sources, const PredictCommand& given, const vm::Profile& profile,
+                     dif::Options options) {
+  Result<Programs> programs = compile_untraced(sources, given.script, true, options);
+  if (!programs) return fail("{}", programs.error().message);
+  if (programs->empty()) return 1;
+  Result<runtime::PredictOptions> how = predict_options(given.how, options);
+  if (!how) return fail("{}", how.error().message);
+  ProgramPointers compiled;
+  for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
+  const auto prediction = predict(compiled, profile, *how);
+  if (!prediction) return fail("{}", prediction.error().message);
+  return show(*prediction, {profile, given.how.cpus, 0}, given);
+}
+
+Result<double> sample_of(const PredictionOptions& how, const ScriptOptions& script) {
+  if (how.sample.empty()) {
+    if (how.measures_predicates()) return Error{"--prob measured needs --sample, which says for how long"};
+    return 0.0;
+  }
+  if (!script.command.empty())
+    return Error{"--sample counts what processes do that run already (-p); the one of -c has not begun"};
+  return parse_sample(how.sample);
+}
+
+int predict(const PredictCommand& given) {
+  Result<vm::Profile> profile = read_profile(given.how.profile);
+  if (!profile) return fail("{}", profile.error().message);
+  Result<double> seconds = sample_of(given.how, given.script);
+  if (!seconds) return fail("{}", seconds.error().message);
+  Result<dif::Options> options = run_time_options(given.script);
+  if (!options) return fail("{}", options.error().message);
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
+  if (!sources) return fail("{}", sources.error().message);
+  if (*seconds > 0) return predict_live(*sources, given, *profile, *options, *seconds);
+  return predict_untraced(*sources, given, *profile, *options);
+}
+
+}  // namespace
+
+void add_prediction_options(CLI::App& command, PredictionOptions& options, const std::string& needs_also) {
+  std::vector<CLI::Option*> all;
+  all.push_back(
+      command.add_option("--profile", options.profile, "Prices: a file, or the name of one that comes with dvm (pentium4-1700)")
+          ->type_name("PROFILE"));
+  all.push_back(command.add_option("--rate", options.rates, "How often a probe fires a second; as often as there are probes")
+                    ->type_name("PROBE=N")
+                    ->allow_extra_args(false)
+                    ->take_all());
+  all.push_back(
+      command.add_option("--sample", options.sample, "Count for so long how often the probes fire (2s)")->type_name("TIME"));
+  all.push_back(
+      command.add_option("--prob", options.probability, "How often a predicate holds (0.5), or measured")->type_name("N"));
+  all.push_back(
+      command.add_option("--strings", options.string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9)));
+  all.push_back(
+      command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one)")->check(CLI::Range(1u, 65536u)));
+  if (needs_also.empty()) return;
+  for (CLI::Option* option : all) option->needs(needs_also);
+}
+
+Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::vector<const dif::Program*>& programs,
+                            const ScriptOptions& script, const PredictionOptions& given) {
+  Result<vm::Profile> profile = read_profile(given.profile);
+  if (!profile) return profile.error();
+  if (given.measures_predicates()) return Error{"--prob measured: only dvm cost predict runs the script for that"};
+  const Result<double> seconds = sample_of(given, script);
+  if (!seconds) return seconds.error();
+  Result<runtime::PredictOptions> how = predict_options(given, handle.options());
+  if (!how) return how.error();
+  if (*seconds > 0)
+    if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
+  const auto prediction = predict(programs, *profile, *how);
+  if (!prediction) return prediction.error();
+  print_prediction(out, *prediction, {*profile, given.cpus, *seconds});
+  std::fflush(out);
+  return {};
+}
+
+void add_predict(CLI::App& cost, Action& chosen) {
+  auto given = std::make_shared<PredictCommand>();
+  CLI::App* command = cost.add_subcommand("predict", "Say what a script will cost, without tracing");
+  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_process_options(*command, given->script);
+  add_prediction_options(*command, given->how);
+  command->get_option("--profile")->required();
+  command->add_option("--svg", given->drawing, "Draw the stages of each probe")->type_name("FILE");
+  command->add_flag("--json", given->as_json, "Print it as JSON");
+  command->callback([given, &chosen] { chosen = [given] { return predict(*given); }; });
+}
+
+}  // namespace dvm::cmd

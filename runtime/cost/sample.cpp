@@ -1,0 +1,82 @@
+// Covered by tests/runtime/scenarios/test_predict_live.py.
+
+#include "runtime/cost/sample.h"
+
+#include <time.h>
+
+#include <cmath>
+
+#include "common/clock.h"
+#include "runtime/instrument/uprobe/uprobe.h"
+
+namespace dvm::runtime {
+namespace {
+
+double now() { return static_cast<double>(read_clock(CLOCK_MONOTONIC)) / 1e9; }
+
+void sleep_for(double seconds) {
+  timespec left{static_cast<time_t>(seconds), static_cast<long>(std::fmod(seconds, 1.0) * 1e9)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) != 0) {
+  }
+}
+
+// Of a probe that dvm's own loop fires.
+double rate_of(const TimerSite& timer) { return timer.period_ns == 0 ? 0 : 1e9 / static_cast<double>(timer.period_ns); }
+
+// What the probe needs captured costs nothing here, and changes nothing of how often it fires.
+std::vector<EnabledProbe> counted_probes(const Handle& handle, const CountingInstrument& counter) {
+  std::vector<EnabledProbe> counted;
+  for (EnabledProbe& probe : handle.enabled()) {
+    if (!counter.takes(*probe.probe)) continue;
+    probe.needs = {};
+    counted.push_back(std::move(probe));
+  }
+  return counted;
+}
+
+double rate_of(const Probe& probe, const CountingInstrument& counter, double seconds) {
+  if (counter.takes(probe)) return static_cast<double>(counter.count_of(probe)) / seconds;
+  const auto* timer = std::get_if<TimerSite>(&probe.site);
+  return timer ? rate_of(*timer) : 0;
+}
+
+}  // namespace
+
+Result<std::map<std::string, double>> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
+                                                   std::vector<Refused>& refused) {
+  const auto counter = make_counting_instrument();
+  const std::vector<EnabledProbe> counted = counted_probes(handle, *counter);
+  if (Status enabled = counter->enable(counted, refused); !enabled) return enabled.error();
+  const double begin = now();
+  sleep_for(seconds);
+  const double taken = now() - begin;
+  std::map<std::string, double> rates;
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ProbeDesc& description : clause.probes) {
+        if (is_own_probe(description)) continue;
+        double& rate = rates[text_of(description)] = 0;
+        for (const Probe* probe : handle.catalog().match(description)) rate += rate_of(*probe, *counter, taken);
+      }
+  return rates;
+}
+
+Result<decltype(PredictOptions::probabilities)> sample_predicates(Handle& handle, double seconds) {
+  std::vector<Refused> refused;
+  if (Status went = handle.go(refused); !went) return went.error();
+  const double end = now() + seconds;
+  while (now() < end && handle.work()) {
+  }
+  if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  std::map<decltype(place_of({})), std::pair<double, double>> counts;  // firings, hits
+  for (const EcbAccount& ecb : handle.account().ecbs) {
+    auto& [firings, hits] = counts[place_of(ecb.clause)];
+    firings += static_cast<double>(ecb.firings), hits += static_cast<double>(ecb.predicate_hits);
+  }
+  decltype(PredictOptions::probabilities) shares;
+  for (const auto& [place, count] : counts)
+    if (count.first > 0) shares[place] = count.second / count.first;
+  return shares;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,24 @@
+#pragma once
+// What a prediction cannot know by itself, found out on live processes: how often probes fire, by counters in the kernel, and how
+// often predicates hold, by a run whose output nobody sees. Consumer context.
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/cost/predict.h"
+
+namespace dvm::runtime {
+
+// Firings a second of each description of the programs, whose probes the handle has enabled; those of tick-N follow from
+// their names, and dvm's own are left out. `refused` takes the probes that could not be counted.
+Result<std::map<std::string, double>> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
+                                                   std::vector<Refused>& refused);
+
+// By clause, the share of its firings whose predicate held. The handle traces for so long and is stopped: it must count (a cost
+// policy) and print nowhere. A clause that never fired has none.
+Result<decltype(PredictOptions::probabilities)> sample_predicates(Handle& handle, double seconds);
+
+}  // namespace dvm::runtime
