@@ -18,7 +18,6 @@ struct UprobeSite {
   uint64_t offset = 0;  // in the file
   bool is_return = false;
   int32_t pid = 0;                       // the process it belongs to, never 0
-  std::vector<uint64_t> more_offsets{};  // of other functions with the same name in the file: static ones, older versions
   int32_t stack_moved = 0;               // of an entry: bytes from %rsp to the return address there
   uint64_t size = 0;                     // of the function; 0: not known
   uint64_t alone = 0;                    // bytes of it before another symbol begins

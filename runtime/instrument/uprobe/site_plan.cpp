@@ -71,7 +71,6 @@ class Planner {
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
     if (site.is_return && site.size != 0) return add_return(enabled, site);
     places_.push_back(place_at(enabled, site, site.offset));
-    for (const uint64_t offset : site.more_offsets) places_.push_back(place_at(enabled, site, offset));
   }
 
   std::vector<Place> take() {
