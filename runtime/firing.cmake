@@ -30,6 +30,7 @@ dvm_library(runtime
   consumer/typed.cpp
   session/account.cpp
   session/buffers.cpp
+  session/demangled_probes.cpp
   session/firings.cpp
   session/late.cpp
   session/loop.cpp

@@ -5,6 +5,7 @@
 //   firings.cpp  from an instrument, or from dvm itself, to the ECB loop
 //   loop.cpp     waiting, the rates, the end
 //   account.cpp  what it cost
+//   demangled_probes.cpp  other names of probes
 //   late.cpp     probes of files that a process maps while it is traced
 
 #include <atomic>
@@ -21,6 +22,7 @@
 #include "runtime/cost/stages.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/fire.h"
+#include "runtime/session/demangled_probes.h"
 #include "runtime/session/process_host.h"
 #include "runtime/session/rate.h"
 
@@ -49,6 +51,7 @@ struct Handle::Impl final : EventSink {
   std::optional<FireContext> context, error_context;
   void (*fire_one)(FireContext&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
   std::vector<const ProbeEcbs*> by_id;  // probe id to ECBs
+  DemangledProbes demangled;
 
   int wake = -1;
   std::atomic<bool> interrupted = false;
@@ -84,6 +87,7 @@ struct Handle::Impl final : EventSink {
   Status allocate_speculations();
   Status allocate_state();
   Status make_room(size_t first);
+  std::vector<const Probe*> match(const dif::ProbeDesc& description);
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
   CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;

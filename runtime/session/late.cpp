@@ -77,7 +77,7 @@ Status Handle::Impl::enable_late() {
       for (auto& provider : providers) provider->discover(*description, catalog);
   if (catalog.size() == known) return {};
   const auto matches = [&](const dif::ProbeDesc& description) {
-    std::vector<const Probe*> found = catalog.match(description);
+    std::vector<const Probe*> found = match(description);
     std::erase_if(found, [&](const Probe* probe) { return probe->id <= last_id; });
     return found;
   };

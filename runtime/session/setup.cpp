@@ -54,8 +54,13 @@ bool Handle::has_provider(std::string_view name) const {
                      [&](const auto& p) { return p->name() == name || p->name() == kind; });
 }
 
+std::vector<const Probe*> Handle::Impl::match(const dif::ProbeDesc& description) {
+  std::vector<const Probe*> found = catalog.match(description);
+  return config.options[dif::Option::demangle] > 0 ? demangled.rename(std::move(found)) : found;
+}
+
 Status Handle::enable(const dif::Program& program) {
-  const auto matches = [this](const dif::ProbeDesc& description) { return impl_->catalog.match(description); };
+  const auto matches = [this](const dif::ProbeDesc& description) { return impl_->match(description); };
   const auto add = [&](const dif::Program& enabled) {
     return impl_->enabling.add(enabled, matches, impl_->config.options, impl_->config.cost);
   };
