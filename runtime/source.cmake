@@ -29,7 +29,9 @@ endif()
 find_package(Zydis REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
-target_link_libraries(dvm_source PRIVATE PkgConfig::libdw ZLIB::ZLIB Zydis::Zydis)
+pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
+find_library(DVM_IBERTY iberty REQUIRED)  # static only
+target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
   code/entry_place.cpp
@@ -71,6 +73,7 @@ target_sources(dvm_source PRIVATE
   symbol/elf.cpp
   symbol/indirect.cpp
   symbol/linker.cpp
+  symbol/mini_debug.cpp
   symbol/maps.cpp
   symbol/open_elf.cpp
   symbol/perf_map.cpp

@@ -3,6 +3,7 @@
 #include "runtime/provider/pid_functions.h"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/catalog/catalog.h"
 #include "runtime/symbol/demangle.h"
@@ -11,7 +12,11 @@ namespace dvm::runtime {
 namespace {
 
 // They run before and after the program proper; only who names them gets them.
-bool is_start_or_end(std::string_view name) { return name == "_init" || name == "_fini"; }
+bool is_start_or_end(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones", "__do_global_dtors_aux"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
 
 }  // namespace
 

@@ -55,17 +55,6 @@ std::optional<uint64_t> find_symbol(const ElfObject& elf, std::string_view name)
   return function != elf.functions().end() ? std::optional(function->address) : std::nullopt;
 }
 
-// The best name of the function that an address lies in; empty: it is in none that is known.
-std::string_view function_at(const ElfObject& elf, uint64_t address) {
-  const auto& all = elf.functions();
-  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const ElfFunction& f) { return a < f.address; });
-  if (after == all.begin()) return {};
-  const uint64_t begin = (after - 1)->address;
-  const auto first = std::lower_bound(all.begin(), after, begin, [](const ElfFunction& f, uint64_t a) { return f.address < a; });
-  const auto in = std::find_if(first, after, [&](const ElfFunction& f) { return address - begin < f.size; });
-  return in != after ? in->name : std::string_view();
-}
-
 class UsdtProvider : public Provider {
  public:
   explicit UsdtProvider(ObjectsOf objects) : objects_of_(std::move(objects)) {}
@@ -110,7 +99,8 @@ class UsdtProvider : public Provider {
   void add_place(std::map<std::pair<std::string, std::string>, Probe>& probes, const MappedObject& object, int32_t pid,
                  const StapsdtNote& note, std::string_view wanted) {
     const auto elf = symbols_.read(object.open_path);
-    const std::string function(elf ? function_at(**elf, note.address) : std::string_view());
+    const ElfFunction* around = elf ? (*elf)->function_at(note.address) : nullptr;
+    const std::string function(around ? around->name : std::string_view());
     if (!glob_match(wanted, function)) return;
     const std::string name = probe_name(note.name);
     Probe& probe = probes[{note.provider, function + '\0' + name}];

@@ -1,8 +1,9 @@
-// Demangles by the C++ runtime. Covered by tests/unit/instrument/elf_test.cpp.
+// Demangles by the C++ runtime, and Rust's names by libiberty. Covered by tests/unit/instrument/elf_test.cpp.
 
 #include "runtime/symbol/demangle.h"
 
 #include <cxxabi.h>
+#include <libiberty/demangle.h>
 
 #include <cstdlib>
 #include <memory>
@@ -20,14 +21,36 @@ size_t last_group(std::string_view text) {
   return std::string_view::npos;
 }
 
+struct TooLong {};
+
+// A name of Rust's newer form may refer to its own parts, and so mean a text of any length: the demangler is left when it is too
+// long.
+void append(const char* part, size_t size, void* to) {
+  constexpr size_t kLongest = 1 << 16;
+  auto& text = *static_cast<std::string*>(to);
+  if (text.size() + size > kLongest) throw TooLong();
+  text.append(part, size);
+}
+
+// The older form looks like a C++ name and ends with a hash, which is left off.
+std::string demangle_rust(const std::string& name) {
+  std::string text;
+  try {
+    return rust_demangle_callback(name.c_str(), DMGL_NO_OPTS, append, &text) != 0 ? text : "";
+  } catch (const TooLong&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 std::string demangle_without_arguments(std::string_view name) {
   constexpr size_t kLongest = 4096;  // a made-up name could keep the demangler busy
-  if (!name.starts_with("_Z") || name.size() > kLongest) return "";
+  if ((!name.starts_with("_Z") && !name.starts_with("_R")) || name.size() > kLongest) return "";
+  const std::string mangled(name);
+  if (std::string rust = demangle_rust(mangled); !rust.empty()) return rust;
   int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status),
-                                                   &std::free);
+  std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   if (text == nullptr || status != 0) return "";
   std::string_view whole = text.get();
   return std::string(whole.substr(0, last_group(whole)));

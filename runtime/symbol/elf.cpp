@@ -1,4 +1,5 @@
-// Functions from .symtab and .dynsym, by libelf. Covered by tests/unit/instrument/elf_test.cpp and tests/fuzz/elf_fuzz.cpp.
+// Functions from .symtab and .dynsym of a file and of those that complete it, by libelf. Covered by
+// tests/unit/instrument/elf_test.cpp and tests/fuzz/elf_fuzz.cpp.
 
 #include "runtime/symbol/elf.h"
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <tuple>
 
+#include "runtime/symbol/mini_debug.h"
 #include "runtime/symbol/open_elf.h"
 
 namespace dvm::runtime {
@@ -51,6 +53,8 @@ class ElfLoader {
     auto same = [](const ElfFunction& a, const ElfFunction& b) { return a.address == b.address && a.name == b.name; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
     find_neighbours();
+    std::erase_if(all, [](const ElfFunction& one) { return one.size == 0; });
+    find_reach();
     take_data();
     return std::move(object_);
   }
@@ -65,7 +69,7 @@ class ElfLoader {
     size_t count = std::min<size_t>(symbols->d_size / sizeof(GElf_Sym), INT32_MAX);
     for (size_t i = 0; i < count; i++) {
       GElf_Sym symbol;
-      if (gelf_getsym(symbols, static_cast<int>(i), &symbol) != nullptr) add(symbol, names);
+      if (gelf_getsym(symbols, static_cast<int>(i), &symbol) != nullptr) add(elf, symbol, names);
     }
   }
 
@@ -76,11 +80,35 @@ class ElfLoader {
     return {copy, size};
   }
 
+  static uint64_t end_of_section(Elf* elf, const GElf_Sym& symbol) {
+    Elf_Scn* section = elf_getscn(elf, symbol.st_shndx);
+    GElf_Shdr header;
+    return section != nullptr && gelf_getshdr(section, &header) != nullptr ? header.sh_addr + header.sh_size : symbol.st_value;
+  }
+
+  // One without a size is as long as another of that address, or reaches to the next.
   void find_neighbours() {
-    uint64_t next = UINT64_MAX, here = UINT64_MAX;
-    for (auto function = object_->functions_.rbegin(); function != object_->functions_.rend(); ++function) {
-      if (function->address != here) next = here, here = function->address;
-      function->alone = std::min(function->size, next - here);
+    auto& all = object_->functions_;
+    uint64_t next = UINT64_MAX;
+    for (size_t end = all.size(), begin = end; end > 0; end = begin) {
+      const uint64_t here = all[end - 1].address;
+      uint64_t size = 0;
+      while (begin > 0 && all[begin - 1].address == here) size = std::max(size, all[--begin].size);
+      if (const auto section = ends_.find(here); size == 0 && section != ends_.end())
+        size = std::min(next, std::max(section->second, here)) - here;
+      for (size_t i = begin; i < end; i++) {
+        if (all[i].size == 0) all[i].size = size;
+        all[i].alone = std::min(all[i].size, next - here);
+      }
+      next = here;
+    }
+  }
+
+  void find_reach() {
+    uint64_t farthest = 0;
+    for (const ElfFunction& one : object_->functions_) {
+      farthest = std::max(farthest, one.size > UINT64_MAX - one.address ? UINT64_MAX : one.address + one.size);
+      object_->reach_.push_back(farthest);
     }
   }
 
@@ -92,21 +120,23 @@ class ElfLoader {
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }
 
-  void add(const GElf_Sym& symbol, std::string_view names) {
+  void add(Elf* elf, const GElf_Sym& symbol, std::string_view names) {
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names.size()) return;
     std::string_view name = names.substr(symbol.st_name);
     name = name.substr(0, name.find('\0'));
     name = name.substr(0, name.find('@'));  // a symbol's version
     if (name.empty()) return;
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
-    if (type == STT_FUNC || type == STT_GNU_IFUNC) return add_function(symbol, name);
+    if (type == STT_FUNC || type == STT_GNU_IFUNC) return add_function(elf, symbol, name);
     if (type == STT_OBJECT || type == STT_TLS || type == STT_COMMON)
       object_->data_.push_back({name, symbol.st_value, GELF_ST_BIND(symbol.st_info) != STB_LOCAL, type == STT_TLS});
   }
 
-  void add_function(const GElf_Sym& symbol, std::string_view name) {
+  // Hand-written code often says not how long it is.
+  void add_function(Elf* elf, const GElf_Sym& symbol, std::string_view name) {
     std::optional<uint64_t> offset = object_->offset_of(symbol.st_value);
-    if (symbol.st_size == 0 || !offset) return;
+    if (!offset) return;
+    if (symbol.st_size == 0) ends_.try_emplace(symbol.st_value, end_of_section(elf, symbol));
     object_->functions_.push_back(ElfFunction{.name = name,
                                               .address = symbol.st_value,
                                               .size = symbol.st_size,
@@ -116,7 +146,21 @@ class ElfLoader {
   }
 
   std::shared_ptr<ElfObject> object_ = std::make_shared<ElfObject>();
+  std::map<uint64_t, uint64_t> ends_;  // of the sections of functions without a size, by the function's address
 };
+
+const ElfFunction* ElfObject::function_at(uint64_t address) const {
+  const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                      [](uint64_t wanted, const ElfFunction& one) { return wanted < one.address; });
+  for (auto i = static_cast<size_t>(after - functions_.begin()); i-- > 0 && reach_[i] > address;) {
+    if (address - functions_[i].address >= functions_[i].size) continue;
+    while (i > 0 && functions_[i - 1].address == functions_[i].address &&
+           address - functions_[i].address < functions_[i - 1].size)
+      i--;
+    return &functions_[i];
+  }
+  return nullptr;
+}
 
 std::optional<uint64_t> ElfObject::bias(uint64_t mapped_at, uint64_t offset) const {
   constexpr uint64_t kPage = 4096;
@@ -149,6 +193,7 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
   if (Status segments = loader.read_segments(file.get()); !segments) return segments.error();
   loader.read_symbols(file.get());
   loader.find_handlers(file.get());
+  if (const MiniDebug mini(file.get()); mini.get() != nullptr) loader.read_symbols(mini.get());
   for (const std::string& debug_path : debug_paths(file.get(), path)) {
     OpenElf debug(debug_path);
     if (debug.get() == nullptr) continue;

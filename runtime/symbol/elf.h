@@ -37,12 +37,14 @@ struct ElfData {
 
 class ElfObject {
  public:
-  // From a file that dvm can open; symbols also from its separate debug file, if one is installed.
+  // From a file that dvm can open; symbols also from its separate debug file, if one is installed, or from .gnu_debugdata.
   static Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
 
-  // Defined functions with a size that lie in an executable segment, by address; names of one address by how well they name it:
-  // the global, then the shortest first.
+  // Defined functions that lie in an executable segment, by address; names of one address by how well they name it: the global,
+  // then the shortest first. One whose symbol has no size reaches to the next, at most to the end of its section.
   const std::vector<ElfFunction>& functions() const { return functions_; }
+  // The first name of the function that an address of the file lies in, of several the one that begins last; null: in none.
+  const ElfFunction* function_at(uint64_t address) const;
   // Defined variables by name; of one name the global first.
   const std::vector<ElfData>& data() const { return data_; }
   // Its code handles exceptions, so they may be thrown through any of it.
@@ -60,6 +62,7 @@ class ElfObject {
     uint64_t address = 0, offset = 0, size = 0;
   };
   std::vector<ElfFunction> functions_;
+  std::vector<uint64_t> reach_;  // of each function: the farthest end of it and all before
   std::vector<ElfData> data_;
   std::vector<Segment> segments_;  // with code
   bool has_handlers_ = false;

@@ -14,16 +14,6 @@ namespace {
 constexpr size_t kMostAnswers = 1 << 18;
 constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
 
-// The first name of the function that an address of the file lies in, or null.
-const ElfFunction* function_at(const ElfObject& object, uint64_t address) {
-  const std::vector<ElfFunction>& all = object.functions();
-  auto after = std::upper_bound(all.begin(), all.end(), address, [](uint64_t a, const ElfFunction& f) { return a < f.address; });
-  if (after == all.begin()) return nullptr;
-  auto first = std::prev(after);
-  while (first != all.begin() && std::prev(first)->address == first->address) --first;
-  return address - first->address < first->size ? &*first : nullptr;
-}
-
 std::string readable(std::string_view name) {
   std::string demangled = demangle_without_arguments(name);
   return demangled.empty() ? std::string(name) : demangled;
@@ -81,7 +71,7 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const Process& process, uint
   const ElfObject* file = elf(object);
   const auto in_file = file ? file->address_of(address - object.address + object.offset) : std::nullopt;
   if (!in_file) return std::nullopt;
-  const ElfFunction* function = function_at(*file, *in_file);
+  const ElfFunction* function = file->function_at(*in_file);
   if (!function) return UserSymbol{object.name, "", address, object.address};
   return UserSymbol{object.name, readable(function->name), address - (*in_file - function->address), object.address};
 }

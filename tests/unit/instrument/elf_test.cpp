@@ -68,6 +68,32 @@ TEST(Elf, BestNameOfAnAddressComesFirst) {
   EXPECT_EQ(names[1].name, "sp_alias_of_first");
 }
 
+// tests/programs/symbols.c has them.
+TEST(Elf, WithoutASizeAFunctionReachesToTheNext) {
+  auto elf = ElfObject::read(DVM_BINARY_DIR "/tests/programs/symbols");
+  ASSERT_TRUE(elf);
+  const uint64_t address = address_of(**elf, "without_size");
+  ASSERT_NE(address, 0U);
+  EXPECT_EQ(functions_at(**elf, address)[0].size, address_of(**elf, "after_it") - address);
+}
+
+TEST(Elf, AnAddressIsInTheInnermostFunction) {
+  auto elf = ElfObject::read(DVM_BINARY_DIR "/tests/programs/symbols");
+  ASSERT_TRUE(elf);
+  const ElfFunction outer = functions_at(**elf, address_of(**elf, "outer"))[0];
+  const ElfFunction inner = functions_at(**elf, address_of(**elf, "inner"))[0];
+  const auto name_at = [&](uint64_t address) {
+    const ElfFunction* function = (*elf)->function_at(address);
+    return function == nullptr ? std::string_view() : function->name;
+  };
+  EXPECT_EQ(name_at(outer.address), "outer");
+  EXPECT_EQ(name_at(inner.address), "inner");
+  EXPECT_EQ(name_at(inner.address + inner.size - 1), "inner");
+  EXPECT_EQ(name_at(inner.address + inner.size), "outer");
+  EXPECT_NE(name_at(outer.address + outer.size), "outer");
+  EXPECT_EQ(name_at(1), "");
+}
+
 TEST(Elf, WhatIsNoProgramIsAnError) {
   auto reason = [](const std::string& path) {
     auto elf = ElfObject::read(path);
@@ -123,7 +149,26 @@ TEST(Demangle, LeavesArgumentsOff) {
   EXPECT_EQ(demangle_without_arguments("_ZN1aclEv"), "a::operator()");
   EXPECT_EQ(demangle_without_arguments("malloc"), "");
   EXPECT_EQ(demangle_without_arguments("_Z"), "");
+  EXPECT_EQ(demangle_without_arguments("_R"), "");
   EXPECT_EQ(demangle_without_arguments("_Z" + std::string(100'000, 'P')), "");
+}
+
+TEST(Demangle, KnowsBothFormsOfRust) {
+  EXPECT_EQ(demangle_without_arguments("_RNvCs4fqI2P2rA04_5crate5newer"), "crate::newer");
+  EXPECT_EQ(demangle_without_arguments("_RNvMCs4fqI2P2rA04_5crateNtB2_4Type6method"), "<crate::Type>::method");
+  EXPECT_EQ(demangle_without_arguments("_ZN5crate5older17h0123456789abcdefE"), "crate::older");
+  EXPECT_EQ(demangle_without_arguments("_ZN36_$LT$a..T$u20$as$u20$core..Debug$GT$3fmt17h0123456789abcdefE"),
+            "<a::T as core::Debug>::fmt");
+}
+
+// Each tuple has the one before it twice: a million pairs.
+TEST(Demangle, DoesNotWriteWhatItCannotEnd) {
+  EXPECT_EQ(demangle_without_arguments("_RINvC1a1bTuuETB7_B7_EE"), "a::b::<((), ()), (((), ()), ((), ()))>");
+  EXPECT_EQ(
+      demangle_without_arguments(
+          "_RINvC1a1bTuuETB7_B7_ETBb_Bb_ETBj_Bj_ETBr_Br_ETBz_Bz_ETBH_BH_ETBP_BP_ETBX_BX_ETB15_B15_ETB1d_B1d_ETB1n_B1n_ETB1x_"
+          "B1x_ETB1H_B1H_ETB1R_B1R_ETB21_B21_ETB2b_B2b_ETB2l_B2l_ETB2v_B2v_ETB2F_B2F_ETB2P_B2P_EE"),
+      "");
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+"""Functions by the names that files have for them: without a size, one in another, Rust's, those of programs built for speed and
+stripped, and those of the compressed symbols that some distributions leave in."""
+
+import lzma
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+
+def counts(test, script, command):
+    result = dvm("run", "-q", "-n", script, "-c", command)
+    test.assertEqual(result.returncode, 0, result.stderr)
+    return [line.split() for line in result.stdout.splitlines() if re.search(r"\d$", line) and "ns/call" not in line]
+
+
+class Symbols(dvmtest.PrivilegedTest):
+    def check(self, function, expected):
+        script = f"pid$target:a.out:{function}:entry {{ @[probefunc] = count(); }} pid$target:a.out:{function}:return {{ @r = count(); }}"
+        rows = counts(self, script, program("symbols"))
+        self.assertEqual(rows, [*expected, [str(sum(int(n) for _, n in expected))]])
+
+    def test_without_a_size(self):
+        self.check("without_size", [["without_size", "1"]])
+        self.check("after_it", [["after_it", "2"]])
+
+    def test_one_in_another(self):
+        self.check("[io]n*er", [["inner", "3"]])
+        rows = counts(self, "pid$target:a.out:inner:entry { @[ufunc(ucaller)] = count(); }", program("symbols"))
+        self.assertEqual(rows, [["symbols`outer", "3"]])
+
+    def test_names_of_rust(self):
+        self.check("crate??newer", [["_RNvCs4fqI2P2rA04_5crate5newer", "4"]])
+        self.check("_RNv*newer", [["_RNvCs4fqI2P2rA04_5crate5newer", "4"]])
+        self.check("?crate*method", [["_RNvMCs4fqI2P2rA04_5crateNtB2_4Type6method", "5"]])
+        self.check("*older", [["_ZN5crate5older17h0123456789abcdefE", "6"]])
+        rows = counts(self, "pid$target:a.out:*older*:entry, pid$target:a.out:*newer:entry { @[ufunc(uregs[R_RIP])] = count(); }",
+                      program("symbols"))
+        self.assertEqual(rows, [["symbols`crate::newer", "4"], ["symbols`crate::older", "6"]])
+
+
+class BuiltForSpeed(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        table = subprocess.run(["nm", program("looper_lto")], capture_output=True, text=True, check=True).stdout
+        self.address, self.name = re.search(r"^0*([0-9a-f]+) \w (func\S*)$", table, re.M).groups()
+
+    def test_optimised_as_a_whole(self):
+        self.assertEqual(counts(self, "pid$target:a.out:func*:entry { @[probefunc] = count(); }", program("looper_lto") + " 9"),
+                         [[self.name, "9"]])
+
+    def test_stripped(self):
+        stripped = program("looper_lto_stripped")
+        result = dvm("list", "pid$target:a.out:func*:entry", "-c", stripped + " 9")
+        self.assertIn("it has no function symbols (it is stripped)", result.stderr)
+        self.assertEqual(counts(self, f"pid$target:a.out:-:{self.address} {{ @ = count(); }}", stripped + " 9"), [["9"]])
+
+    def test_compressed_symbols(self):
+        with tempfile.TemporaryDirectory() as folder:
+            symbols, packed, mini = (str(pathlib.Path(folder) / name) for name in ("symbols", "symbols.xz", "mini"))
+            subprocess.run(["objcopy", "--only-keep-debug", program("looper_lto"), symbols], check=True)
+            pathlib.Path(packed).write_bytes(lzma.compress(pathlib.Path(symbols).read_bytes()))
+            subprocess.run(["objcopy", f"--add-section=.gnu_debugdata={packed}", program("looper_lto_stripped"), mini], check=True)
+            self.assertEqual(counts(self, "pid$target:a.out:func*:entry { @[probefunc] = count(); }", mini + " 9"), [[self.name, "9"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
