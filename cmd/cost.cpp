@@ -11,6 +11,7 @@
 #include "cmd/predict.h"
 #include "cmd/profiles.h"
 #include "cmd/script.h"
+#include "cmd/validate_live.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
@@ -46,8 +47,8 @@ int run_calibrate(const CalibrateCommand& given) {
 }
 
 struct ValidateCommand {
-  std::vector<std::string> scripts;
-  std::string profile;
+  std::vector<std::string> scripts, only;
+  std::string profile, report;
   bool paper = false, quick = false, as_json = false;
 };
 
@@ -108,7 +109,8 @@ int validate_scripts(const ValidateCommand& given) {
 
 int validate(const ValidateCommand& given) {
   if (given.paper) return validate_paper(given.as_json);
-  if (given.scripts.empty()) return fail("nothing to validate: give --paper, or scripts with --profile");
+  if (given.scripts.empty() && !given.profile.empty())
+    return validate_live({given.profile, given.only, given.report, given.quick, given.as_json});
   if (given.profile.empty()) return fail("--profile is needed: dvm cost calibrate -o FILE measures one of this machine");
   return validate_scripts(given);
 }
@@ -119,6 +121,12 @@ void add_validate(CLI::App& cost, Action& chosen) {
   command->add_option("scripts", given->scripts, "Scripts with clauses for replay:::firing, run on made-up firings")
       ->type_name("SCRIPT...");
   command->add_option("--profile", given->profile, "Prices of this machine")->type_name("PROFILE");
+  command->add_option("--only", given->only, "Without scripts: only these experiments, or a group of them (a, c, d, e)")
+      ->type_name("ROW")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--report", given->report, "Without scripts: write a Markdown page too, its drawings beside it")
+      ->type_name("FILE");
   command->add_flag("--paper", given->paper, "Instead: the paper's experiments, by its own parameters");
   command->add_flag("--quick", given->quick, "Few and short samples: to try it, not to rely on");
   command->add_flag("--json", given->as_json, "Print it as JSON");

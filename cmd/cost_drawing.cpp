@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cmd/cost_report.h"
+#include "cmd/drawing.h"
 
 namespace dvm::cmd {
 namespace {
@@ -16,21 +17,6 @@ struct Part {
 
 constexpr double kWidth = 640, kBar = 22, kRow = 58, kLeft = 16, kTop = 44;
 constexpr std::string_view kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#9c755f"};
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
   std::vector<Part> parts = {{"source " + probe.source, probe.trigger.clocks}, {"preparation", probe.prepare.clocks}};
@@ -44,7 +30,7 @@ std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
 }
 
 void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double top, double scale) {
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">{}: {:.0f} clocks</text>\n", kLeft, top, escaped(probe.description),
+  svg += fmt::format("<text x=\"{}\" y=\"{}\">{}: {:.0f} clocks</text>\n", kLeft, top, xml_escaped(probe.description),
                      probe.firing.expected.clocks);
   double x = kLeft;
   size_t colour = 0;
@@ -52,7 +38,7 @@ void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double to
     const double width = part.clocks * scale;
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: {:.0f} clocks</title></rect>\n", x,
-        top + 8, width, kBar, kColours[colour++ % std::size(kColours)], escaped(part.name), part.clocks);
+        top + 8, width, kBar, kColours[colour++ % std::size(kColours)], xml_escaped(part.name), part.clocks);
     x += width;
   }
 }
@@ -67,7 +53,7 @@ std::string draw_prediction(const runtime::Prediction& prediction, const Predict
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n",
       kWidth + 2 * kLeft, height);
   svg += fmt::format("<text x=\"{}\" y=\"18\">Predicted clocks a firing, by profile {}</text>\n", kLeft,
-                     escaped(context.profile.name));
+                     xml_escaped(context.profile.name));
   double top = kTop;
   for (const runtime::ProbePrediction& probe : prediction.probes) draw_bar(svg, probe, top, kWidth / most), top += kRow;
   return svg + "</svg>\n";

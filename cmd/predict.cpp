@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cmd/cost_report.h"
+#include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/tracing.h"
 #include "cmd/untraced.h"
@@ -121,47 +122,8 @@ int show(const runtime::Prediction& prediction, const PredictionContext& context
   return written ? 0 : fail("{}", written.error().message);
 }
 
-// The programs for a live process, and a handle that has enabled them and prints nowhere.
-class LiveScript {
- public:
-  // Null: the script has errors, and they have been shown.
-  static Result<std::unique_ptr<LiveScript>> open(const std::vector<compiler::Source>& sources, const ScriptOptions& script,
-                                                  const dif::Options& options) {
-    auto live = std::make_unique<LiveScript>();
-    if (!live->nowhere_) return Error{"failed to open /dev/null"};
-    Result<FiringSource> source = open_live_source(script, options);
-    if (!source) return source.error();
-    live->targets_ = std::move(source->targets);
-    runtime::HandleConfig config;
-    config.options = options;
-    config.out = config.err = live->nowhere_.get();
-    config.cost = vm::CostPolicy::blocks;
-    config.target = source->target;
-    live->handle_ = std::make_unique<runtime::Handle>(config);
-    if (Status added = add_source(*live->handle_, *source); !added) return added.error();
-    live->programs_ = compile_live(*live->handle_, sources, script, source->target);
-    if (live->programs_.empty()) return std::unique_ptr<LiveScript>();
-    for (const ReadyProgram& one : live->programs_)
-      if (Status enabled = live->handle_->enable(one.program); !enabled) return enabled.error();
-    return live;
-  }
-
-  runtime::Handle& handle() { return *handle_; }
-  ProgramPointers programs() const {
-    ProgramPointers all;
-    for (const ReadyProgram& one : programs_) all.push_back(&one.program);
-    return all;
-  }
-
- private:
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_{std::fopen("/dev/null", "we"), std::fclose};
-  Targets targets_;
-  std::vector<ReadyProgram> programs_;
-  std::unique_ptr<runtime::Handle> handle_;
-};
-
 // The run is a real one, but for its output; so it must do no harm.
-Status measure_predicates(LiveScript& live, double seconds, runtime::PredictOptions& how) {
+Status measure_predicates(runtime::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
   dif::Options& options = live.handle().options();
   if (options[dif::Option::destructive] > 0)
     return Error{"--prob measured runs the script, and this one may be destructive: say --prob N"};
@@ -175,7 +137,7 @@ Status measure_predicates(LiveScript& live, double seconds, runtime::PredictOpti
 
 int predict_live(const std::vector<compiler::Source>& sources, const PredictCommand& given, const vm::Profile& profile,
                  const dif::Options& options, double seconds) {
-  auto live = LiveScript::open(sources, given.script, options);
+  auto live = open_live_script(sources, given.script, options, vm::CostPolicy::blocks);
   if (!live) return fail("{}", live.error().message);
   if (!*live) return 1;
   const ProgramPointers programs = (*live)->programs();

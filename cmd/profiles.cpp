@@ -35,8 +35,7 @@ Error not_found(const std::string& name, int reason) {
   const std::vector<std::string> names = own_names();
   std::string message = fmt::format("failed to open profile {}: {}", name, std::strerror(reason));
   const std::vector<std::string_view> views(names.begin(), names.end());
-  for (const std::string& similar : similar_names(name, views))
-    message += fmt::format("\n    hint: did you mean '{}'?", similar);
+  for (const std::string& similar : similar_names(name, views)) message += fmt::format("\n    hint: did you mean '{}'?", similar);
   return {message};
 }
 

@@ -17,5 +17,9 @@ dvm_library(calibrate
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
   cost/sample.cpp
-  cost/validate.cpp)
+  cost/validate.cpp
+  cost/validate/bpftrace_peer.cpp
+  cost/validate/live_rows.cpp
+  cost/validate/live_validation.cpp
+  cost/validate/workload_child.cpp)
 target_link_libraries(dvm_calibrate PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)

@@ -1,0 +1,59 @@
+// Covered by tests/runtime/scenarios/test_predict_live.py.
+
+#include "cmd/live_script.h"
+
+#include "cmd/tracing.h"
+
+namespace dvm::cmd {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+class LiveProgram final : public runtime::TracedProgram {
+ public:
+  LiveProgram(File nowhere, runtime::HandleConfig config, Targets targets)
+      : nowhere_(std::move(nowhere)), targets_(std::move(targets)), handle_(std::move(config)) {}
+
+  runtime::Handle& handle() override { return handle_; }
+  std::vector<const dif::Program*> programs() const override {
+    std::vector<const dif::Program*> all;
+    for (const ReadyProgram& one : ready_) all.push_back(&one.program);
+    return all;
+  }
+
+  Status compile(const std::vector<compiler::Source>& sources, const ScriptOptions& script, FiringSource& source) {
+    if (Status added = add_source(handle_, source); !added) return added;
+    ready_ = compile_live(handle_, sources, script, source.target);
+    for (const ReadyProgram& one : ready_)
+      if (Status enabled = handle_.enable(one.program); !enabled) return enabled;
+    return {};
+  }
+
+ private:
+  File nowhere_;
+  Targets targets_;
+  std::vector<ReadyProgram> ready_;  // the handle's ECBs are made of them
+  runtime::Handle handle_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
+                                                                 const ScriptOptions& script, const dif::Options& options,
+                                                                 vm::CostPolicy cost) {
+  File nowhere(std::fopen("/dev/null", "we"), std::fclose);
+  if (!nowhere) return Error{"failed to open /dev/null"};
+  Result<FiringSource> source = open_live_source(script, options);
+  if (!source) return source.error();
+  runtime::HandleConfig config;
+  config.options = options;
+  config.out = config.err = nowhere.get();
+  config.cost = cost;
+  config.target = source->target;
+  auto live = std::make_unique<LiveProgram>(std::move(nowhere), std::move(config), std::move(source->targets));
+  if (Status compiled = live->compile(sources, script, *source); !compiled) return compiled.error();
+  if (live->programs().empty()) return std::unique_ptr<runtime::TracedProgram>();
+  return std::unique_ptr<runtime::TracedProgram>(std::move(live));
+}
+
+}  // namespace dvm::cmd

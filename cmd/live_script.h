@@ -1,0 +1,17 @@
+#pragma once
+// Programs for a live process, enabled by a handle that prints nowhere: to count, to measure, not to show.
+
+#include <memory>
+#include <vector>
+
+#include "cmd/script.h"
+#include "runtime/cost/validate/traced_program.h"
+
+namespace dvm::cmd {
+
+// Null: the script has errors, and they have been shown.
+Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
+                                                                 const ScriptOptions& script, const dif::Options& options,
+                                                                 vm::CostPolicy cost);
+
+}  // namespace dvm::cmd

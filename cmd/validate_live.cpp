@@ -1,0 +1,118 @@
+// Covered by tests/runtime/scenarios/test_validate.py.
+
+#include "cmd/validate_live.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+
+#include "cmd/command.h"
+#include "cmd/libraries.h"
+#include "cmd/live_script.h"
+#include "cmd/profiles.h"
+#include "cmd/validation_report.h"
+
+namespace dvm::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Often enough that a sample has several, as a run of some time has.
+constexpr const char* kRates[] = {"switchrate=100ms", "aggrate=100ms"};
+
+Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
+                                                            int32_t pid) {
+  ScriptOptions script;
+  script.programs.emplace_back(true, text);
+  script.pids = {pid};
+  script.settings.assign(std::begin(kRates), std::end(kRates));
+  for (const std::string& setting : settings)
+    if (!setting.empty()) script.settings.push_back(setting);
+  const Result<dif::Options> options = run_time_options(script);
+  if (!options) return options.error();
+  const Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
+  if (!sources) return sources.error();
+  auto live = open_live_script(*sources, script, *options, vm::CostPolicy::none);
+  if (live && !*live) return Error{"its program does not compile here"};
+  return live;
+}
+
+void complete(runtime::TracedProgram&, runtime::PredictOptions&) {}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm time{};
+  gmtime_r(&now, &time);
+  char text[16];
+  return std::strftime(text, sizeof text, "%Y-%m-%d", &time) > 0 ? text : "";
+}
+
+void show_progress(const runtime::LiveRow* row, size_t done, size_t all) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  if (row != nullptr)
+    fmt::print(stderr, "\r\033[Kdvm: validating {}: {} of {}", row->name, done, all);
+  else
+    fmt::print(stderr, "\r\033[K");
+}
+
+Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::Profile& profile,
+                    const LiveValidateOptions& given) {
+  runtime::LiveSettings settings;
+  if (given.quick) settings = {2, 0.1, 0.05};
+  runtime::LiveValidation meter(profile, open_traced, complete, (own_folder() / "workload").string(), settings);
+  Validation validation{profile, profile.machine, today(), given.quick, {}, {}};
+  for (size_t i = 0; i < rows.size(); i++) {
+    show_progress(rows[i], i, rows.size());
+    validation.rows.push_back(meter.measure(*rows[i]));
+  }
+  show_progress(nullptr, 0, 0);
+  const bool has_markers = std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->group == "e"; });
+  if (auto sizes = meter.sizes(); has_markers && sizes) validation.marker_bytes = *sizes;
+  return validation;
+}
+
+Status write_report(const Validation& validation, const std::string& path) {
+  const fs::path file(path);
+  const std::string stem = file.stem().string();
+  if (Status written = write_file(path, validation_page(validation, stem)); !written) return written;
+  for (const auto& [name, drawing] : validation_drawings(validation, stem))
+    if (Status written = write_file((file.parent_path() / name).string(), drawing); !written) return written;
+  return {};
+}
+
+// Where nothing can be traced, all rows say why.
+Status check_measured(const Validation& validation) {
+  const auto is_missing = [](const runtime::LiveResult& row) {
+    return !row.is_measured() && row.row->measure != runtime::Measure::absent && row.row->measure != runtime::Measure::peer;
+  };
+  const auto missing = std::find_if(validation.rows.begin(), validation.rows.end(), is_missing);
+  if (missing == validation.rows.end()) return {};
+  return Error{fmt::format("{} was not measured: {}", missing->row->name, missing->problem)};
+}
+
+}  // namespace
+
+int validate_live(const LiveValidateOptions& given) {
+  std::string unknown;
+  const auto rows = runtime::find_live_rows(given.only, unknown);
+  if (!unknown.empty()) return fail("--only {}: there is no such row or group", unknown);
+  const Result<vm::Profile> profile = read_profile(given.profile);
+  if (!profile) return fail("{}", profile.error().message);
+  std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
+  const Validation validation = validate(rows, *profile, given);
+  if (given.as_json)
+    fmt::print("{}", validation_json(validation));
+  else
+    print_validation(stdout, validation);
+  if (!given.report.empty())
+    if (Status written = write_report(validation, given.report); !written) return fail("{}", written.error().message);
+  const Status measured = check_measured(validation);
+  return measured ? 0 : fail("{}", measured.error().message);
+}
+
+}  // namespace dvm::cmd

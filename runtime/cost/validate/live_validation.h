@@ -1,0 +1,99 @@
+#pragma once
+// dvm cost validate: measures a row on a live process, untraced and traced in alternation, and predicts it from a profile.
+//
+//   call    (traced CPU time of the workload - untraced + dvm's) / rounds               beside the cost of a firing (4)
+//   share   traced share of a CPU - untraced share * traced rate / untraced rate        beside probes and consumer (7, 8)
+//   timer   what the timers take of a busy CPU, times the CPUs, and dvm's share         likewise
+//   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
+//
+// dvm's time is that of the thread that handles firings.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dvm/vm/profile.h"
+#include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/validate/live_rows.h"
+#include "runtime/cost/validate/traced_program.h"
+#include "runtime/cost/validate/workload_child.h"
+
+namespace dvm::runtime {
+
+struct LiveSettings {
+  unsigned pairs = 7;       // untraced and traced samples
+  double seconds = 1;       // of a sample of a share
+  double rounds_share = 1;  // of the rounds of a sample at full speed
+};
+
+struct Predicted {
+  double value = 0, spread = 0;
+  double one_percent_rate = 0;  // rounds a second that cost 1 % of a CPU; 0: not known
+};
+
+struct LiveResult {
+  const LiveRow* row = nullptr;
+  std::string problem;  // why it was not measured
+  double measured = 0, spread = 0;
+  double thread = 0, dvm = 0;     // of it, the traced process's and dvm's
+  std::optional<double> by_stat;  // % of a CPU by /proc/stat, which sees all that runs
+  double rate = 0;                // rounds a second, traced
+  std::optional<Predicted> predicted;
+  std::set<std::string> missing;  // rows without a price
+  uint64_t drops = 0;
+
+  bool is_measured() const { return problem.empty() && row->measure != Measure::absent; }
+  // Of the prediction, in per cent of the measured cost.
+  std::optional<double> error() const;
+  bool is_within() const;  // the error bars
+  double one_percent_rate() const { return measured > 0 ? 1e7 / measured : 0; }
+};
+
+// What the prediction needs that is known of the programs only now: which instructions their probes lie on, for instance.
+using CompletePrediction = std::function<void(TracedProgram&, PredictOptions&)>;
+
+class LiveValidation {
+ public:
+  LiveValidation(const vm::Profile& profile, OpenTraced open, CompletePrediction complete, std::string workload,
+                 const LiveSettings& settings)
+      : profile_(profile),
+        open_(std::move(open)),
+        complete_(std::move(complete)),
+        workload_(std::move(workload)),
+        settings_(settings) {}
+
+  // What cannot be measured says why in `problem`.
+  LiveResult measure(const LiveRow& row);
+  // Bytes of a nop marker, a load-test-branch and a semaphore.
+  Result<std::vector<long>> sizes();
+
+ private:
+  struct Sample {
+    JobTimes times;
+    double dvm = 0, busy = 0;  // ns: of dvm's thread, of all CPUs by /proc/stat
+    uint64_t firings = 0;
+  };
+  struct Pair {
+    Sample untraced, traced;
+  };
+
+  Result<LiveResult> try_measure(const LiveRow& row);
+  Result<LiveResult> measure_plain(const LiveRow& row);
+  Result<LiveResult> measure_peer(const LiveRow& row);
+  Result<LiveResult> measure_traced(const LiveRow& row);
+  Result<Job> job_of(const LiveRow& row, WorkloadChild& child) const;
+  Result<Pair> measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, LiveResult& result);
+  Result<Sample> trace(TracedProgram& program, const Job& job, WorkloadChild& child) const;
+  Status predict_row(TracedProgram& program, double rounds_rate, double firings, LiveResult& result);
+  double as_measured(const LiveRow& row, const Job& job, const Pair& pair) const;
+
+  const vm::Profile& profile_;
+  OpenTraced open_;
+  CompletePrediction complete_;
+  std::string workload_;
+  LiveSettings settings_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,44 @@
+#pragma once
+// The workload (workload.c) as a child that does a job when told. It ends with this object, or with dvm.
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+struct Job {
+  std::string name;
+  long rounds = 0;
+  long pause = 0;  // turns of an empty loop after each
+};
+
+// What a job took, in ns. user and system are by the kernel's ticks of the clock, cpu is exact.
+struct JobTimes {
+  double user = 0, system = 0, cpu = 0, wall = 0;
+};
+
+class WorkloadChild {
+ public:
+  static Result<std::unique_ptr<WorkloadChild>> start(const std::string& program);
+  ~WorkloadChild();
+  WorkloadChild(const WorkloadChild&) = delete;
+  WorkloadChild& operator=(const WorkloadChild&) = delete;
+
+  pid_t pid() const { return pid_; }
+  Status order(const Job& job);
+  void wait() const;          // until it is done, or gone
+  Result<JobTimes> finish();  // waits
+  Result<JobTimes> run(const Job& job);
+
+ private:
+  WorkloadChild() = default;
+
+  pid_t pid_ = -1;
+  int to_child_ = -1, from_child_ = -1;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""dvm cost validate on live processes: the experiments, their report, and what is refused. Figures are not looked at closely:
+the machine may be busy."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import dvmtest
+
+PENTIUM = ("--profile", "pentium4-1700")
+
+
+def validate(*args):
+    return dvmtest.dvm("cost", "validate", *PENTIUM, "--quick", *args, timeout=300)
+
+
+class Experiments(dvmtest.PrivilegedTest):
+    def test_each_way_of_measuring(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.md")
+            rows = ("fbt", "pid", "looper", "looper_copyinstr", "latency", "stack_frames", "off_nop", "trap")
+            result = validate("--json", "--report", page, *(part for row in rows for part in ("--only", row)))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = json.loads(result.stdout)
+            self.assertEqual([row["name"] for row in found["rows"]], list(rows))
+            for row in found["rows"]:
+                self.assertTrue(row["title"] and row["reference"], row)
+            by_name = {row["name"]: row for row in found["rows"]}
+            self.assertIn("kernel", by_name.pop("fbt")["problem"])
+            for row in by_name.values():
+                self.assertGreaterEqual(row["measured_spread"], 0, row)
+                self.assertEqual("predicted" in row, row["name"] != "looper", row)
+                self.assertEqual("error_percent" in row, row["unit"] != "clocks", row)
+            for name in ("looper_copyinstr", "latency", "stack_frames"):
+                self.assertGreater(by_name[name]["thread_ns"] + by_name[name]["dvm_ns"], 0, name)
+                self.assertGreater(by_name[name]["dvm_ns"], 0, name)
+                self.assertGreater(by_name[name]["predicted"], 0, name)
+            self.assertEqual(found["marker_bytes"], {"nop": 5, "load_test_branch": 10, "semaphore": 2})
+            with open(page) as file:
+                text = file.read()
+            for name in rows:
+                self.assertIn(f"| {name} |", text)
+            for group in ("a", "c", "d", "e"):
+                self.assertIn(f"page-{group}.svg", text)
+                root = xml.etree.ElementTree.parse(os.path.join(folder, f"page-{group}.svg")).getroot()
+                self.assertTrue([e for e in root if e.tag.endswith("rect")])
+
+    def test_a_group_as_a_table(self):
+        result = validate("--only", "c")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction"):
+            self.assertIn(text, result.stdout)
+
+    def test_a_report_that_cannot_be_written(self):
+        result = validate("--only", "looper", "--report", "/nowhere/page.md")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/nowhere/page.md", result.stderr)
+
+
+class Refused(unittest.TestCase):
+    def test_bad_input(self):
+        result = validate("--only", "nothing")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--only nothing", result.stderr)
+        self.assertEqual(dvmtest.dvm("cost", "validate", "--profile", "nowhere.json", "--only", "looper").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
