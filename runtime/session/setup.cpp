@@ -14,6 +14,10 @@ namespace {
 
 bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
 
+bool fires_anywhere(const Probe& probe) {
+  return std::holds_alternative<TracepointSite>(probe.site) || std::holds_alternative<TimerSite>(probe.site);
+}
+
 }  // namespace
 
 Handle::Impl::Impl(HandleConfig c)
@@ -135,8 +139,10 @@ void Handle::Impl::learn_processes() {
     host.learn(pid, is_destructive);
   };
   for (const ProbeEcbs& probe : enabling.probes()) {
-    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site)) learn(site->pid);
-    if (std::holds_alternative<TracepointSite>(probe.probe->site) && config.target != 0) learn(config.target);
+    if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site))
+      learn(site->pid);
+    else if (fires_anywhere(*probe.probe) && config.target != 0)
+      learn(config.target);
   }
 }
 

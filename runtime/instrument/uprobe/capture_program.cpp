@@ -4,6 +4,7 @@
 #include <asm/ptrace.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 
 #include "runtime/instrument/uprobe/kernel_emitter.h"
@@ -246,15 +247,18 @@ class CaptureProgram : KernelEmitter {
     land(done);
   }
 
-  // A timer may have interrupted the kernel: then the context has the kernel's registers. A tracepoint's context has none.
+  // Of the thread in its process. A timer may have interrupted the kernel: then the context has the kernel's registers. A
+  // tracepoint's context has none.
+  Register user_registers() {
+    if (layout_.shape.kind != SiteKind::timer && layout_.shape.kind != SiteKind::tracepoint) return r6;
+    call(BPF_FUNC_get_current_task_btf);
+    mov(r1, r0);
+    call(BPF_FUNC_task_pt_regs);
+    return r0;
+  }
+
   void registers() {
-    Register from = r6;
-    if (layout_.shape.kind == SiteKind::timer || layout_.shape.kind == SiteKind::tracepoint) {
-      call(BPF_FUNC_get_current_task_btf);
-      mov(r1, r0);
-      call(BPF_FUNC_task_pt_regs);
-      from = r0;
-    }
+    const Register from = user_registers();
     uint32_t at = layout_.registers;
     for (int16_t word = 0; layout_.saved >> word != 0; word++) {
       if ((layout_.saved >> word & 1) == 0) continue;
@@ -288,13 +292,21 @@ class CaptureProgram : KernelEmitter {
     store(r7, at16(layout_.stack), r0);
   }
 
-  // In pieces, for above the stack there may be nothing to be read: how many bytes were read is known before each.
+  // In pieces, for above the stack there may be nothing to be read: how many bytes were read is known before each. Threads of the
+  // kernel have no such stack.
   void stack_bytes() {
+    std::vector<Place> ends;
     store(r7, at16(layout_.stack + 8), 0);
     if (layout_.shape.kind == SiteKind::return_) store_function();
-    load(r8, r6, offsetof(pt_regs, rsp));
+    const Register from = user_registers();
+    if (!can_sleep(layout_.shape.kind)) {
+      store(r7, at16(layout_.stack), -EFAULT);
+      load(r1, from, offsetof(pt_regs, cs));
+      bits_and(r1, 3);
+      ends.push_back(jump_if(BPF_JEQ, r1, 0));
+    }
+    load(r8, from, offsetof(pt_regs, rsp));
     bits_and(r8, -static_cast<int32_t>(kStackPiece));
-    std::vector<Place> ends;
     for (uint32_t done = 0; done < layout_.stack_bytes; done += kStackPiece) {
       store(r7, at16(layout_.stack), static_cast<int32_t>(done));
       record_address(r1, layout_.stack_at + done);

@@ -1,6 +1,7 @@
 #pragma once
 // Records to firings: each record names its group, whose layout says what lies where in it. Probe context.
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -15,15 +16,23 @@ namespace dvm::runtime {
 struct RecordGroup {
   RecordLayout layout;
   int32_t pid = 0;
-  vm::Firing firing;  // of the latest record: the next one of the group sets the same fields anew
+  std::vector<int32_t> unwound;  // processes whose stacks are worth the time; none: all
+  vm::Firing firing;             // of the latest record: the next one of the group sets the same fields anew
+
+  bool is_of(int32_t process, const std::vector<int32_t>& unwound_ones) const {
+    return pid == process && unwound == unwound_ones;
+  }
+  bool unwinds(int32_t process) const {
+    return unwound.empty() || std::find(unwound.begin(), unwound.end(), process) != unwound.end();
+  }
 };
 
 class Delivery {
  public:
   // The number of the new group, as cookies have it. Consumer context.
-  size_t add(const RecordLayout& layout, int32_t pid) {
+  size_t add(const RecordLayout& layout, int32_t pid, std::vector<int32_t> unwound = {}) {
     room_.fit(layout);
-    groups_.push_back({layout, pid, {}});
+    groups_.push_back({layout, pid, std::move(unwound), {}});
     groups_.back().firing.pid = pid;
     return groups_.size() - 1;
   }
@@ -52,7 +61,8 @@ class Delivery {
     if (record.size() < group.layout.least) return;
     vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
-    if (group.layout.stack_bytes) firing.stack = unwind(group.layout, record, firing.pid);
+    if (group.layout.stack_bytes)
+      firing.stack = group.unwinds(firing.pid) ? unwind(group.layout, record, firing.pid) : std::span<const uint64_t>();
     if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));

@@ -134,7 +134,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) needs.memory.clear();
-  if (!can_sleep(shape.kind) || needs.frames == 0) needs.stack_bytes = 0;
+  const bool is_anywhere = !can_sleep(shape.kind) && needs.stack_bytes == kWhereNeeded;
+  if (needs.frames == 0 || shape.thread.is_given() || is_anywhere) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
@@ -175,6 +176,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
 
 StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> record) noexcept {
   StackCopy copy;
+  if (static_cast<int64_t>(word_at(record, layout.stack)) < 0) return copy;
   const vm::UserRegisters registers = decode_registers(layout, record);
   for (const FrameRegister& one : kFrameWords) copy.stack.set(one.number, registers[one.word]);
   copy.function = word_at(record, layout.stack + 8);

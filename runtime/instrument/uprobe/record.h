@@ -8,7 +8,7 @@
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
-//          or, where the stack itself is captured: its bytes | entry: 0; return: the function
+//          or, where the stack itself is captured: its bytes, or an error < 0 | entry: 0; return: the function
 //   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,

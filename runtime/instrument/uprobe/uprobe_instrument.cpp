@@ -172,6 +172,16 @@ class UprobeInstrument final : public CountingInstrument {
     return needs;
   }
 
+  // At what fires in any process, stacks are captured of those that a predicate names, wherever in their libraries they are: to
+  // copy all others is asked for by a size.
+  CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
+    if (needs.frames <= 2) needs.stack_bytes = 0;
+    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = wanted.pids.empty() ? 0 : kUsualStackBytes;
+    if (needs.stack_bytes == 0) return needs;
+    for (const int32_t pid : wanted.pids) delivery_.unwinder().learn(pid);
+    return needs;
+  }
+
   Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
     EnabledProbe enabled = *place.enabled;
@@ -190,7 +200,9 @@ class UprobeInstrument final : public CountingInstrument {
 
   uint32_t number_of(const Place& place) { return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at); }
 
-  Status plan_other(const EnabledProbe& enabled, std::vector<Refused>& refused) {
+  Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {
+    if (std::holds_alternative<UprobeSite>(enabled.probe->site)) return {};
+    enabled.needs = with_stack(std::move(enabled.needs), enabled.wanted);
     if (std::holds_alternative<TracepointSite>(enabled.probe->site)) {
       if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return {};
       return tracepoints_.plan(enabled, delivery_, refused);
@@ -218,18 +230,20 @@ class UprobeInstrument final : public CountingInstrument {
   Result<std::optional<uint16_t>> find_group(const EnabledProbe& enabled, const SiteShape& shape, int32_t pid,
                                              std::vector<Refused>& refused) {
     if (enabled.needs.vtime && !start_scheduler_clock(*enabled.probe, refused)) return std::optional<uint16_t>();
-    const auto group = find_group(possible_needs(enabled.needs, shape), shape, pid);
+    const CaptureNeeds needs = possible_needs(enabled.needs, shape);
+    const auto group = find_group(needs, shape, pid, needs.stack_bytes ? enabled.wanted.pids : std::vector<int32_t>());
     if (!group) return group.error();
     return std::optional(*group);
   }
 
-  Result<uint16_t> find_group(const CaptureNeeds& needs, const SiteShape& shape, int32_t pid) {
+  Result<uint16_t> find_group(const CaptureNeeds& needs, const SiteShape& shape, int32_t pid,
+                              const std::vector<int32_t>& unwound) {
     auto program = find_program(needs, shape);
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
-      if (group_programs_[i] == *program && delivery_.group(i).pid == pid) return static_cast<uint16_t>(i);
+      if (group_programs_[i] == *program && delivery_.group(i).is_of(pid, unwound)) return static_cast<uint16_t>(i);
     if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
-    const size_t group = delivery_.add(make_layout(needs, shape), pid);
+    const size_t group = delivery_.add(make_layout(needs, shape), pid, unwound);
     group_programs_.resize(group, -1);  // tracepoints have groups too
     group_programs_.push_back(*program);
     return static_cast<uint16_t>(group);

@@ -41,6 +41,25 @@ class Stacks(dvmtest.PrivilegedTest):
         stacks = self.stacks("stacks", "-x", "ustackunwind=8k")
         self.assertEqual([functions[:functions.index("main")] for functions in stacks][:4], [["bottom", "middle", "top"]] * 3 + [["bottom", "middle"]])
 
+    def sampled(self, clause, name="unwound_loop"):
+        """Lines of stacks, each of its functions joined by <, that a clause of aggregated stacks has printed."""
+        result = dvm("run", "-q", "-n", clause, "-c", program(name))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return ["<".join(re.findall(r"`([\w.]+)", stack)) for stack in re.split(r"\n +\d+\n", result.stdout)]
+
+    def test_a_timer_finds_callers_behind_the_library(self):
+        stacks = self.sampled("profile-997 /pid == $target/ { @[ustack()] = count() }")
+        self.assertTrue(any(re.search("compare.*<sort_it<.*main", stack) for stack in stacks), stacks)
+
+    def test_so_does_a_system_call(self):
+        stacks = self.sampled("syscall::write:entry /pid == $target/ { @[ustack()] = count() }")
+        self.assertTrue(any(re.search("write<.*report<main", stack) for stack in stacks), stacks)
+
+    def test_what_runs_in_no_process_has_no_stack(self):
+        result = dvm("run", "-q", "-x", "ustackunwind=1k", "-n", "profile-997 /pid == 0/ { ustack(); } tick-500ms { exit(0); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotRegex(result.stdout, "`|0x")
+
 
 if __name__ == "__main__":
     unittest.main()

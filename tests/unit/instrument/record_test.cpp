@@ -314,6 +314,9 @@ TEST(Record, TheBytesOfAStackComeLastWithTheRegistersToUnwindIt) {
   EXPECT_EQ(copy.stack.address, 0x1000u);
   EXPECT_EQ(copy.stack.bytes.size(), 512u);
   put(record, layout.stack, UINT64_MAX);
+  EXPECT_EQ(stack_copy(layout, record).stack.known, 0u);
+  EXPECT_TRUE(stack_copy(layout, record).stack.bytes.empty());
+  put(record, layout.stack, uint64_t{1} << 60);
   EXPECT_EQ(stack_copy(layout, record).stack.bytes.size(), 1024u);
 }
 
