@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,36 +22,80 @@ void print_probe(const runtime::Probe& probe) {
 
 namespace {
 
+constexpr unsigned kUretprobe = 400;  // ns: what the kernel's own trap at the return adds
+
+// Between the place and the instruction there: what it is to the function.
+std::string kind_of(const runtime::Place& place) {
+  if (place.is_return) return ", a uretprobe";
+  if (place.fired_at.exit) return ", where the function is left";
+  return place.fired_at.moved == 0 ? "" : fmt::format(", 0x{:x} after the entry", place.fired_at.moved);
+}
+
 std::string site_text(const runtime::Place& place, const runtime::ModuleCode& file) {
   const runtime::CodeBytes code = file.bytes(place.offset, 16);
   const auto instruction = runtime::decode_instruction(code, 0);
   if (!instruction) return "no instruction";
-  return fmt::format("{} ({}, about {} ns a firing)", runtime::instruction_text(code, place.offset), name_of(instruction->cost),
-                     expected_ns(instruction->cost));
+  const unsigned cost = expected_ns(instruction->cost) + (place.is_return ? kUretprobe : 0);
+  return fmt::format("{} ({}, about {} ns a firing{})", runtime::instruction_text(code, place.offset), name_of(instruction->cost),
+                     cost, runtime::is_doubtful(code) ? "; the kernel may refuse it" : "");
 }
 
-void print_site(const runtime::Place& place, std::map<std::string, std::unique_ptr<runtime::ModuleCode>>& files) {
-  const std::string& path = place.site->path;
-  auto [file, is_new] = files.try_emplace(path);
-  if (is_new)
-    if (auto opened = runtime::ModuleCode::open(path)) file->second = std::move(*opened);
-  if (!file->second) return fmt::print("\tsite: at 0x{:x} of the file, which cannot be read\n", place.offset);
-  const std::string moved = place.fired_at.moved == 0 ? "" : fmt::format(", 0x{:x} after the entry", place.fired_at.moved);
-  fmt::print("\tsite: at 0x{:x} of the file{}: {}\n", place.offset, moved, site_text(place, *file->second));
+// Files stay open for all sites in them.
+class SitePrinter {
+ public:
+  void print(std::string_view what, const runtime::Place& place) {
+    const runtime::ModuleCode* file = open(place.site->path);
+    if (file == nullptr) return fmt::print("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
+    fmt::print("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
+  }
+
+ private:
+  const runtime::ModuleCode* open(const std::string& path) {
+    auto [file, is_new] = files_.try_emplace(path);
+    if (is_new)
+      if (auto opened = runtime::ModuleCode::open(path)) file->second = std::move(*opened);
+    return file->second.get();
+  }
+
+  std::map<std::string, std::unique_ptr<runtime::ModuleCode>> files_;
+};
+
+// All that an entry tells; of a return the value.
+runtime::CaptureNeeds usual_needs(const runtime::Probe& probe) {
+  runtime::CaptureNeeds needs;
+  needs.args = probe.name == "return" ? 2 : runtime::kToldArguments;
+  needs.frames = runtime::kMostFrames;
+  return needs;
+}
+
+using PlacesOf = std::map<const runtime::Probe*, std::vector<runtime::Place>>;
+
+PlacesOf places_of(const std::vector<runtime::EnabledProbe>& enabled, std::vector<runtime::Refused>& refused) {
+  PlacesOf places;
+  for (const runtime::Place& place : runtime::plan_places(enabled, refused)) places[place.enabled->probe].push_back(place);
+  return places;
+}
+
+bool is_same(const std::vector<runtime::Place>& a, const std::vector<runtime::Place>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.offset == y.offset; });
 }
 
 }  // namespace
 
 void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
-  std::vector<runtime::EnabledProbe> enabled;
-  for (const runtime::Probe* probe : probes) enabled.push_back({probe, {}});
-  std::map<const runtime::Probe*, std::vector<runtime::Place>> places;
-  std::vector<runtime::Refused> refused;
-  for (const runtime::Place& place : runtime::plan_places(enabled, refused)) places[place.enabled->probe].push_back(place);
-  std::map<std::string, std::unique_ptr<runtime::ModuleCode>> files;
+  std::vector<runtime::EnabledProbe> telling, silent;
+  for (const runtime::Probe* probe : probes) {
+    telling.push_back({probe, usual_needs(*probe)});
+    silent.push_back({probe, {}});
+  }
+  std::vector<runtime::Refused> refused, known;
+  PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
+  SitePrinter printer;
   for (const runtime::Probe* probe : probes) {
     print_probe(*probe);
-    for (const runtime::Place& place : places[probe]) print_site(place, files);
+    for (const runtime::Place& place : usual[probe]) printer.print("site", place);
+    if (!is_same(usual[probe], counted[probe]))
+      for (const runtime::Place& place : counted[probe]) printer.print("site where no argument is asked for", place);
     for (const runtime::Refused& one : refused)
       if (one.probe == probe) fmt::print("\tsite: none, for {}\n", one.reason);
   }

@@ -210,7 +210,7 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
   };
-  command.add_flag("-v", options.verbose, "Say how stable is what the programs name");
+  command.add_flag("-v", options.verbose, "Say how stable is what the programs name, and which probes are left out");
   command.add_option_function<std::string>("-n", add_program(true), "D program, as text")
       ->type_name("PROGRAM")
       ->trigger_on_parse()

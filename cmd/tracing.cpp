@@ -67,8 +67,14 @@ class SignalScope {
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// One line for each reason: a glob over a large program may have hundreds of probes with the same one.
-void report_refused(const std::vector<runtime::Refused>& refused) {
+// One line for each reason: a glob over a large program may have hundreds of probes with the same one. Under -v all of them.
+void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
+  if (is_verbose) {
+    for (const auto& [probe, reason] : refused)
+      fmt::print(stderr, "dvm: left out, {}:{}:{}:{}: {}\n", probe->provider, probe->module, probe->function, probe->name,
+                 reason);
+    return;
+  }
   std::map<std::string, std::pair<size_t, const runtime::Probe*>> by_reason;
   for (const runtime::Refused& one : refused) {
     auto& [count, first] = by_reason[one.reason];
@@ -96,7 +102,7 @@ void print_matched(const std::vector<ReadyProgram>& programs) {
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
-  report_refused(refused);
+  report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.interrupt(); });
   Status resumed = targets.resume();

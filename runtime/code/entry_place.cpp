@@ -26,22 +26,29 @@ struct Operated {
 };
 
 // Those whose effects are their operands alone.
-bool is_simple(ZydisMnemonic mnemonic) {
+bool is_simple(const ZydisDecodedInstruction& instruction) {
   constexpr std::array kSimple = {
-      ZYDIS_MNEMONIC_MOV,    ZYDIS_MNEMONIC_MOVZX,  ZYDIS_MNEMONIC_MOVSX,  ZYDIS_MNEMONIC_MOVSXD, ZYDIS_MNEMONIC_LEA,
-      ZYDIS_MNEMONIC_XOR,    ZYDIS_MNEMONIC_SUB,    ZYDIS_MNEMONIC_ADD,    ZYDIS_MNEMONIC_AND,    ZYDIS_MNEMONIC_OR,
-      ZYDIS_MNEMONIC_NOT,    ZYDIS_MNEMONIC_NEG,    ZYDIS_MNEMONIC_SHL,    ZYDIS_MNEMONIC_SHR,    ZYDIS_MNEMONIC_SAR,
-      ZYDIS_MNEMONIC_CMP,    ZYDIS_MNEMONIC_TEST,   ZYDIS_MNEMONIC_PUSH,   ZYDIS_MNEMONIC_NOP,    ZYDIS_MNEMONIC_ENDBR64,
-      ZYDIS_MNEMONIC_PXOR,   ZYDIS_MNEMONIC_XORPS,  ZYDIS_MNEMONIC_XORPD,  ZYDIS_MNEMONIC_MOVD,   ZYDIS_MNEMONIC_MOVQ,
-      ZYDIS_MNEMONIC_MOVAPS, ZYDIS_MNEMONIC_MOVAPD, ZYDIS_MNEMONIC_MOVDQA, ZYDIS_MNEMONIC_MOVSS};
-  return std::find(kSimple.begin(), kSimple.end(), mnemonic) != kSimple.end();
+      ZYDIS_MNEMONIC_MOV,       ZYDIS_MNEMONIC_MOVZX,     ZYDIS_MNEMONIC_MOVSX,        ZYDIS_MNEMONIC_MOVSXD,
+      ZYDIS_MNEMONIC_LEA,       ZYDIS_MNEMONIC_XOR,       ZYDIS_MNEMONIC_SUB,          ZYDIS_MNEMONIC_ADD,
+      ZYDIS_MNEMONIC_AND,       ZYDIS_MNEMONIC_OR,        ZYDIS_MNEMONIC_NOT,          ZYDIS_MNEMONIC_NEG,
+      ZYDIS_MNEMONIC_SHL,       ZYDIS_MNEMONIC_SHR,       ZYDIS_MNEMONIC_SAR,          ZYDIS_MNEMONIC_ROL,
+      ZYDIS_MNEMONIC_ROR,       ZYDIS_MNEMONIC_CMP,       ZYDIS_MNEMONIC_TEST,         ZYDIS_MNEMONIC_PUSH,
+      ZYDIS_MNEMONIC_NOP,       ZYDIS_MNEMONIC_ENDBR64,   ZYDIS_MNEMONIC_CDQE,         ZYDIS_MNEMONIC_PXOR,
+      ZYDIS_MNEMONIC_XORPS,     ZYDIS_MNEMONIC_XORPD,     ZYDIS_MNEMONIC_MOVD,         ZYDIS_MNEMONIC_MOVQ,
+      ZYDIS_MNEMONIC_MOVAPS,    ZYDIS_MNEMONIC_MOVAPD,    ZYDIS_MNEMONIC_MOVDQA,       ZYDIS_MNEMONIC_MOVSS,
+      ZYDIS_MNEMONIC_PUNPCKLBW, ZYDIS_MNEMONIC_PUNPCKLWD, ZYDIS_MNEMONIC_PUNPCKLQDQ,   ZYDIS_MNEMONIC_PSHUFD,
+      ZYDIS_MNEMONIC_VPXOR,     ZYDIS_MNEMONIC_VMOVD,     ZYDIS_MNEMONIC_VPBROADCASTB, ZYDIS_MNEMONIC_VPBROADCASTD};
+  const bool is_conditional =
+      instruction.meta.category == ZYDIS_CATEGORY_SETCC || instruction.meta.category == ZYDIS_CATEGORY_CMOV;
+  return is_conditional || std::find(kSimple.begin(), kSimple.end(), instruction.mnemonic) != kSimple.end();
 }
 
-// What an entry probe tells: arguments, and callers by the frame pointer.
-bool is_told(ZydisRegister reg) {
-  constexpr std::array kTold = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX,
-                                ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_RBP};
-  return std::find(kTold.begin(), kTold.end(), reg) != kTold.end();
+// In the order of the bits of Told.
+bool is_told(ZydisRegister reg, Told told) {
+  constexpr std::array kRegisters = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX,
+                                     ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_RBP};
+  const auto found = std::find(kRegisters.begin(), kRegisters.end(), reg);
+  return found != kRegisters.end() && (told >> (found - kRegisters.begin()) & 1) != 0;
 }
 
 ZydisRegister whole(ZydisRegister reg) { return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg); }
@@ -77,12 +84,12 @@ std::optional<int64_t> growth(const Operated& one) {
 }
 
 // Whether all that an entry probe tells is still told after it.
-bool keeps(const Operated& one) {
-  if (!is_simple(one.instruction.mnemonic)) return false;
+bool keeps(const Operated& one, Told told) {
+  if (!is_simple(one.instruction)) return false;
   if ((one.instruction.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)) != 0) return false;
-  return std::all_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+  return std::all_of(one.all().begin(), one.all().end(), [told](const ZydisDecodedOperand& operand) {
     const bool is_register = operand.type == ZYDIS_OPERAND_TYPE_REGISTER;
-    return is_there(operand) && !(is_register && is_write(operand) && is_told(whole(operand.reg.value)));
+    return is_there(operand) && !(is_register && is_write(operand) && is_told(whole(operand.reg.value), told));
   });
 }
 
@@ -92,7 +99,7 @@ bool is_usable(CodeBytes code, const EntryPlace& place) {
 }
 
 // By the entry block alone.
-EntryPlace first_cheap(CodeBytes code, uint64_t alone, bool& grew) {
+EntryPlace first_cheap(CodeBytes code, uint64_t alone, Told told, bool& grew) {
   EntryPlace place;
   for (size_t i = 0; i < kMostInstructions; i++) {
     const auto instruction = decode_instruction(code, place.moved);
@@ -100,7 +107,7 @@ EntryPlace first_cheap(CodeBytes code, uint64_t alone, bool& grew) {
     grew = place.stack_moved > 0 || (code[place.moved] & 0xfe) == 0x40 || (code[place.moved] & 0xf8) == 0x50;
     if (instruction->cost != FiringCost::stepped && is_usable(code, place)) return place;
     Operated one;
-    if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one)) return {};
+    if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one, told)) return {};
     const auto more = growth(one);
     if (!more || *more < INT16_MIN || *more > INT16_MAX || place.stack_moved + *more < 0) return {};
     place.stack_moved += static_cast<int32_t>(*more);
@@ -116,9 +123,9 @@ bool is_entered_behind(const FunctionCode& function, uint32_t last) {
 
 }  // namespace
 
-EntryPlace choose_entry(CodeBytes code, uint64_t alone) {
+EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told) {
   bool grew = false;
-  const EntryPlace place = first_cheap(code, alone, grew);
+  const EntryPlace place = first_cheap(code, alone, told, grew);
   if (place.moved == 0) return {};
   const FunctionCode function = decode_function(code);
   if (!function.is_complete || is_entered_behind(function, place.moved)) return {};

@@ -12,9 +12,10 @@
 //    (ModuleCode). Where an indirect jump may go by a table, and so to any place, the stack must have grown by the instruction at
 //    the place, or before: a loop that grows the stack in each round is not what compilers make. A landing pad expects the
 //    exception in a register, so no entry runs into one;
-//  - no argument register and no frame pointer is written, and %rsp moves by a number of bytes that is known.
-// Then arguments, return address and callers are told as exactly as at the first instruction. Other registers may have changed:
-// who asks for those is given the first instruction.
+//  - no register of an argument that the probe tells is written, nor the frame pointer, if it tells callers; and %rsp moves by a
+//    number of bytes that is known.
+// Then what the probe tells is told as exactly as at the first instruction. Other registers may have changed: who asks for those
+// is given the first instruction.
 
 #include <cstdint>
 
@@ -27,7 +28,11 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
+// What a probe tells: bit n for argument n, of those in registers; and one for callers, who are found by the frame pointer.
+using Told = uint8_t;
+inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldAll = kToldArguments | kToldCallers;
+
 // alone: as far as no other symbol begins. The jumps from outside are not known here.
-EntryPlace choose_entry(CodeBytes code, uint64_t alone);
+EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told = kToldAll);
 
 }  // namespace dvm::runtime

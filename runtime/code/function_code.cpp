@@ -115,6 +115,15 @@ unsigned expected_ns(FiringCost cost) {
   return kNanoseconds[static_cast<size_t>(cost)];
 }
 
+// AVX and later encodings, segment overrides and lock prefixes, breakpoints, port input and output, halt, and system calls.
+bool is_doubtful(CodeBytes code) {
+  constexpr std::array<unsigned char, 20> kFirst = {0x26, 0x2e, 0x36, 0x3e, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0xc4,
+                                                    0xc5, 0xcc, 0xcd, 0xe4, 0xe5, 0xe6, 0xe7, 0xf0, 0xf1, 0xf4};
+  if (code.size() < 2) return false;
+  if (code[0] == 0x0f) return code[1] == 0x05 || code[1] == 0x34;
+  return std::find(kFirst.begin(), kFirst.end(), code[0]) != kFirst.end();
+}
+
 const MachineInstruction* FunctionCode::at(uint64_t offset) const {
   const auto found = std::lower_bound(instructions.begin(), instructions.end(), offset,
                                       [](const MachineInstruction& one, uint64_t wanted) { return one.offset < wanted; });

@@ -29,6 +29,10 @@ enum class FiringCost : uint8_t { rewritten, emulated, stepped };
 const char* name_of(FiringCost cost);
 unsigned expected_ns(FiringCost cost);
 
+// Whether the kernel is likely to refuse a probe on the instruction that begins so: two bytes tell. Only a hint: the kernel
+// decides.
+bool is_doubtful(CodeBytes code);
+
 // Where control goes after an instruction.
 enum class Flow : uint8_t {
   next,

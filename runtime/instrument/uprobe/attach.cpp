@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
 
 namespace dvm::runtime {
@@ -89,14 +90,6 @@ Status attach_doubtful(const UprobeSet& set, std::vector<FileDescriptor>& links,
 }
 
 }  // namespace
-
-// AVX and later encodings, segment overrides and lock prefixes, breakpoints, port input and output, halt, and system calls.
-bool is_doubtful(const unsigned char (&code)[2]) {
-  constexpr std::array<unsigned char, 20> kFirst = {0x26, 0x2e, 0x36, 0x3e, 0x62, 0x6c, 0x6d, 0x6e, 0x6f, 0xc4,
-                                                    0xc5, 0xcc, 0xcd, 0xe4, 0xe5, 0xe6, 0xe7, 0xf0, 0xf1, 0xf4};
-  if (code[0] == 0x0f) return code[1] == 0x05 || code[1] == 0x34;
-  return std::find(kFirst.begin(), kFirst.end(), code[0]) != kFirst.end();
-}
 
 Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
   const FileDescriptor file(open(set.path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -37,7 +37,4 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
 // Takes the probes of all links off.
 void detach(std::vector<FileDescriptor>& links);
 
-// Whether the kernel is likely to refuse a probe on an instruction that begins so. Only a hint: the kernel decides.
-bool is_doubtful(const unsigned char (&code)[2]);
-
 }  // namespace dvm::runtime

@@ -26,6 +26,21 @@ bool reads_stack(const CaptureNeeds& needs) {
          std::any_of(needs.memory.begin(), needs.memory.end(), starts_there);
 }
 
+// A uretprobe takes the return address, and tells nothing else of the entry.
+Told told_by(const Place& place) {
+  if (place.is_return) return 0;
+  const CaptureNeeds& needs = place.enabled->needs;
+  unsigned told = needs.args;
+  const auto add = [&](const Word& word) {
+    if (!word.starts_from_zero()) told |= 1U << word.arg;
+  };
+  for (const MemoryNeed& need : needs.memory) {
+    add(need.base);
+    if (need.sized_by) add(*need.sized_by);
+  }
+  return static_cast<Told>((told & kToldArguments) | (needs.frames != 0 ? kToldCallers : 0));
+}
+
 Place place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
   Place place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
   if (site.is_return) place.fired_at.exit = 0;
@@ -117,9 +132,10 @@ bool is_in_order(const Place& place, const EntryPlace& to, const std::set<uint64
 
 // Of one file, those that may move.
 void move_in(const ModuleCode& file, const std::vector<Place*>& places, const std::set<uint64_t>& instructions) {
-  std::vector<FunctionExtent> functions;
-  for (const Place* place : places) functions.push_back({place->site->offset, place->site->size, place->site->alone});
-  const std::vector<EntryPlace> chosen = choose_entries(file, functions);
+  std::vector<EntrySought> entries;
+  for (const Place* place : places)
+    entries.push_back({{place->site->offset, place->site->size, place->site->alone}, told_by(*place)});
+  const std::vector<EntryPlace> chosen = choose_entries(file, entries);
   for (size_t i = 0; i < places.size(); i++)
     if (chosen[i].moved != 0 && is_in_order(*places[i], chosen[i], instructions)) move(*places[i], chosen[i]);
 }
@@ -137,19 +153,21 @@ void Planner::move_entries() {
 
 }  // namespace
 
-std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const FunctionExtent> functions) {
+std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const EntrySought> entries) {
   std::vector<EntryPlace> places;
-  std::map<uint64_t, ModuleCode::Window> moved;
-  for (const FunctionExtent& function : functions) {
-    places.push_back(choose_entry(file.bytes(function.offset, function.size), function.alone));
-    if (places.back().moved != 0) moved[function.offset] = {function, function.offset + places.back().moved};
+  std::map<uint64_t, ModuleCode::Window> moved;  // as far as any probe of the function moves
+  for (const auto& [function, told] : entries) {
+    places.push_back(choose_entry(file.bytes(function.offset, function.size), function.alone, told));
+    if (places.back().moved == 0) continue;
+    ModuleCode::Window& window = moved[function.offset];
+    window = {function, std::max(window.last, function.offset + places.back().moved)};
   }
   std::vector<ModuleCode::Window> windows;
   for (const auto& [offset, window] : moved) windows.push_back(window);
   file.find_entered(windows);
   for (const ModuleCode::Window& window : windows) moved[window.function.offset].is_entered = window.is_entered;
   for (size_t i = 0; i < places.size(); i++)
-    if (places[i].moved != 0 && moved[functions[i].offset].is_entered) places[i] = {};
+    if (places[i].moved != 0 && moved[entries[i].function.offset].is_entered) places[i] = {};
   return places;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // From the sites of probes to the places where the kernel is asked to put them: an entry goes to the cheapest instruction that
-// still tells the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants the first one; a
-// return to what leaves the function, or into the kernel's hands (return_plan.h).
+// still tells of the entry what the clauses ask for (runtime/code/entry_place.h), unless the clauses read registers or the script
+// wants the first one; a return to what leaves the function, or into the kernel's hands (return_plan.h).
 //
 //   EnabledProbe ──> Place: offset in the file, shape, and what a firing there means (FiredAt)
 
@@ -37,8 +37,13 @@ struct Place {
   bool is_return = false;  // a uretprobe
 };
 
+// The entry of a function, and what a probe tells there.
+struct EntrySought {
+  FunctionExtent function;
+  Told told = kToldAll;
+};
 // The cheapest places for entries of functions of one file, in their order. A file that cannot be read has none: then all stay.
-std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const FunctionExtent> functions);
+std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const EntrySought> entries);
 
 // For all uprobe sites among the probes; those of others are left out. What must not be probed is refused.
 std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);

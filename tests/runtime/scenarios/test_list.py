@@ -52,6 +52,33 @@ class ListingProcesses(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout.splitlines()[2], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns a firing\)$")
 
+    def sites(self, description):
+        result = dvm("list", "-v", description, "-c", program("sites"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [line.strip() for line in result.stdout.splitlines() if line.startswith("\t")]
+
+    def test_kinds_of_sites(self):
+        at = "at 0x[0-9a-f]+ of the file"
+        for description, expected in [
+            ("site_mark:entry", [f"site: {at}, 0x4 after the entry: push %rbp \\(emulated, about 420 ns a firing\\)"]),
+            ("site_changed:entry", [f"site: {at}: mov %rdi, %rax \\(stepped, about 7000 ns a firing\\)",
+                                    f"site where no argument is asked for: {at}, 0x8 after the entry: push %rbx \\(emulated, about 420 ns a firing\\)"]),
+            ("site_locked:entry", [f"site: {at}: .* \\(stepped, about 7000 ns a firing; the kernel may refuse it\\)"]),
+            ("site_changed:return", [f"site: {at}, a uretprobe: push %rbx \\(emulated, about 820 ns a firing\\)"]),
+            ("site_mark:4", [f"site: {at}: push %rbp \\(emulated, about 420 ns a firing\\)"]),
+        ]:
+            with self.subTest(description):
+                sites = self.sites("pid$target:a.out:" + description)
+                self.assertEqual(len(sites), len(expected), sites)
+                for line, pattern in zip(sites, expected):
+                    self.assertRegex(line, f"^{pattern}$")
+
+    def test_probes_left_out_are_listed(self):
+        result = dvm("run", "-q", "-v", "-n", "pid$target:a.out:site_locked: { @ = count(); }", "-c", program("sites"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"dvm: left out, pid\d+:sites:site_locked:0: the kernel cannot put a probe on this instruction")
+        self.assertNotIn("site_locked:5:", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,6 +27,7 @@ ASSEMBLED(table_after_growth, "mov %rdi, %rax\n push %rbx\n jmp *%rax\n")
 ASSEMBLED(leaves, "mov %edi, %eax\n syscall\n push %rbx\n ret\n")
 ASSEMBLED(aligns_stack, "and $-16, %rsp\n push %rbx\n ret\n")
 ASSEMBLED(repeats, "mov %rdi, %rax\n rep stosb\n push %rbx\n ret\n")
+ASSEMBLED(decides, "cmp %rsi, %rdi\n sete %al\n cmovne %rsi, %r10\n push %rbx\n ret\n")
 ASSEMBLED(all_stepped, "mov %rdi, %rax\n ret\n")
 ASSEMBLED(broken, "mov %rdi, %rax\n push %rbx\n .byte 0x06\n")
 
@@ -38,6 +39,7 @@ TEST(EntryPlace, MovesBehindWhatKeepsArguments) {
   EXPECT_EQ(place(after_mark()).moved, 4U);
   EXPECT_EQ(place(after_copy()).moved, 6U);
   EXPECT_EQ(place(after_copy()).stack_moved, 0);
+  EXPECT_EQ(place(decides()).moved, 10U);
   EXPECT_EQ(place(reads_its_file()).moved, 7U);
   EXPECT_EQ(place(reads_canary()).moved, 9U);
 }
@@ -54,6 +56,18 @@ TEST(EntryPlace, StaysBeforeWhatAnEntryTellsChanges) {
   EXPECT_EQ(place(part_of_argument_changes()).moved, 0U);
   EXPECT_EQ(place(frame_pointer_changes()).moved, 0U);
   EXPECT_EQ(place(aligns_stack()).moved, 0U);
+}
+
+TEST(EntryPlace, MovesBehindChangesThatNobodyAsksFor) {
+  const auto place_telling = [](CodeBytes code, Told told) { return choose_entry(code, code.size(), told).moved; };
+  EXPECT_EQ(place_telling(argument_changes(), 0), 7U);
+  EXPECT_EQ(place_telling(argument_changes(), kToldAll & ~1), 7U);
+  EXPECT_EQ(place_telling(argument_changes(), 1), 0U);
+  EXPECT_EQ(place_telling(part_of_argument_changes(), kToldAll & ~4), 2U);
+  EXPECT_EQ(place_telling(part_of_argument_changes(), 4), 0U);
+  EXPECT_EQ(place_telling(frame_pointer_changes(), kToldArguments), 3U);
+  EXPECT_EQ(place_telling(frame_pointer_changes(), kToldCallers), 0U);
+  EXPECT_EQ(place_telling(may_fault(), 0), 0U);
 }
 
 TEST(EntryPlace, StaysBeforeWhatMayNotGoOn) {

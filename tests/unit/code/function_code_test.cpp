@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/unit/code/assembled.h"
 
 namespace dvm::runtime {
@@ -34,6 +36,16 @@ TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
   EXPECT_THAT(costs_of(decode_function(costs())),
               ElementsAre(emulated, emulated, emulated, emulated, rewritten, emulated, emulated, emulated, stepped, stepped,
                           stepped, stepped, stepped, stepped, stepped));
+}
+
+TEST(FunctionCode, KnowsWhatTheKernelMayRefuse) {
+  const auto doubts = [](unsigned char first, unsigned char second) { return is_doubtful(std::array{first, second}); };
+  EXPECT_FALSE(doubts(0x55, 0x48));  // push %rbp
+  EXPECT_FALSE(doubts(0xf3, 0x0f));  // endbr64
+  EXPECT_TRUE(doubts(0xc5, 0xf9));   // vmovd
+  EXPECT_TRUE(doubts(0xf0, 0x48));   // lock
+  EXPECT_TRUE(doubts(0x0f, 0x05));   // syscall
+  EXPECT_FALSE(is_doubtful({}));
 }
 
 TEST(FunctionCode, FindsWhereInstructionsBegin) {

@@ -36,8 +36,8 @@ class ModuleCodeTest : public testing::Test {
   }
   EntryPlace chosen(std::string_view name) const {
     const ElfFunction& f = function(name);
-    const FunctionExtent extent{f.offset, f.size, f.alone};
-    return choose_entries(*code_, std::span(&extent, 1)).at(0);
+    const EntrySought sought{{f.offset, f.size, f.alone}};
+    return choose_entries(*code_, std::span(&sought, 1)).at(0);
   }
 
   std::shared_ptr<const ElfObject> elf_ = *ElfObject::read("/proc/self/exe");
@@ -51,10 +51,10 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
 }
 
 TEST_F(ModuleCodeTest, ChoosesForManyAtOnce) {
-  std::vector<FunctionExtent> extents;
+  std::vector<EntrySought> sought;
   for (const char* name : {"mct_alone", "mct_shared", "mct_alone"})
-    extents.push_back({function(name).offset, function(name).size, function(name).alone});
-  const std::vector<EntryPlace> places = choose_entries(*code_, extents);
+    sought.push_back({{function(name).offset, function(name).size, function(name).alone}});
+  const std::vector<EntryPlace> places = choose_entries(*code_, sought);
   EXPECT_EQ(places[0].moved, 7U);
   EXPECT_EQ(places[1].moved, 0U);
   EXPECT_EQ(places[2].moved, 7U);

@@ -28,14 +28,6 @@ TEST(Kernel, ErrorsSayWhatFailedAndWhy) {
   EXPECT_NE(kernel_error("cannot x", EPERM).message.find("CAP_BPF"), std::string::npos);
 }
 
-TEST(Kernel, InstructionsThatItDoubts) {
-  EXPECT_FALSE(is_doubtful({0x55, 0x48}));  // push %rbp
-  EXPECT_FALSE(is_doubtful({0xf3, 0x0f}));  // endbr64
-  EXPECT_TRUE(is_doubtful({0xc5, 0xf9}));   // vmovd
-  EXPECT_TRUE(is_doubtful({0xf0, 0x48}));   // lock
-  EXPECT_TRUE(is_doubtful({0x0f, 0x05}));   // syscall
-}
-
 TEST(Kernel, AFileDescriptorIsClosedOnce) {
   FileDescriptor one(dup(1));
   const int number = one.get();
