@@ -49,9 +49,9 @@ Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& op
   return targets;
 }
 
-Status Targets::resume() {
+Status Targets::resume(bool stay_held) {
   for (runtime::Process& process : processes_) {
-    Status resumed = process.resume();
+    Status resumed = process.resume(stay_held);
     if (!resumed) return resumed;
   }
   return {};

@@ -25,7 +25,7 @@ class Targets {
   ~Targets() { stop_watching(); }
 
   pid_t first() const { return processes_.empty() ? 0 : processes_.front().pid(); }
-  Status resume();
+  Status resume(bool stay_held);
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();

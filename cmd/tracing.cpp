@@ -16,8 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/listing.h"
 #include "cmd/target_catalog.h"
-#include "runtime/instrument/timer.h"
-#include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
 
@@ -105,7 +104,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.interrupt(); });
-  Status resumed = targets.resume();
+  Status resumed = targets.resume(handle.holds_processes());
   if (resumed)
     while (handle.work()) {
     }
@@ -212,8 +211,7 @@ Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Opt
   source.targets = std::move(*targets);
   source.target = source.targets.first();
   source.providers = runtime::make_providers();
-  source.instruments.push_back(runtime::make_uprobe_instrument());
-  source.instruments.push_back(runtime::make_timer_instrument());
+  source.instruments = runtime::make_live_instruments(options);
   return source;
 }
 

@@ -4,12 +4,16 @@ target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
 target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
 
 target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/capture_needs.cpp instrument/own_firing.cpp
-  instrument/timer.cpp instrument/wanted_processes.cpp)
+  instrument/live.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
   target_link_libraries(dvm_source PRIVATE PkgConfig::libbpf)
   target_sources(dvm_source PRIVATE
+    instrument/breakpoint/breakpoint_instrument.cpp
+    instrument/breakpoint/debug_register.cpp
+    instrument/breakpoint/held_threads.cpp
+    instrument/breakpoint/stopped_thread.cpp
     instrument/uprobe/attach.cpp
     instrument/uprobe/capture_program.cpp
     instrument/uprobe/cpu_clock.cpp

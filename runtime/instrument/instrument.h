@@ -3,6 +3,7 @@
 // polls.
 //
 //   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
+//   breakpoint  execution breakpoints in processes of one's own user, without privileges (breakpoint/)
 //   timer    tick-N from dvm's own loop
 //   replay   a recording (replay/)
 
@@ -55,6 +56,8 @@ class Instrument {
   virtual Result<uint64_t> poll(EventSink& sink) = 0;
   // When poll() should next be called at the latest, in ns of CLOCK_MONOTONIC; UINT64_MAX: no wish.
   virtual uint64_t next_deadline() const { return UINT64_MAX; }
+  // A descriptor that becomes readable when poll() should be called at once; -1: there is none.
+  virtual int wake_descriptor() const { return -1; }
   // Nothing more will ever arrive (a recording has been read).
   virtual bool finished() const { return false; }
   // Firings lost since enable(), because a buffer was full.
@@ -66,6 +69,10 @@ class Instrument {
   virtual Status watch(const LinkerSite&) { return {}; }
   virtual bool take_loads() { return false; }
   virtual void settle() {}
+  // Whether it is the tracer of the processes that it has probes in, as ptrace has it, and has to stay that.
+  virtual bool holds_processes() const { return false; }
+  // What whoever traces should know, told once: of probes that are on, or when tracing ends.
+  virtual std::vector<std::string> take_notes() { return {}; }
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
   virtual void disable() = 0;
 };

@@ -89,10 +89,10 @@ Process::~Process() {
   if (pidfd_ >= 0) close(pidfd_);
 }
 
-Status Process::resume() {
+Status Process::resume(bool stays_held) {
   if (!is_stopped_) return {};
   is_stopped_ = false;
-  if (ptrace(PTRACE_DETACH, pid_, 0, 0) == 0 || has_exited()) return {};
+  if (ptrace(stays_held ? PTRACE_CONT : PTRACE_DETACH, pid_, 0, 0) == 0 || has_exited()) return {};
   return Error{fmt::format("failed to resume process {}: {}", pid_, std::strerror(errno))};
 }
 

@@ -94,6 +94,7 @@ struct Handle::Impl final : EventSink {
   void learn_processes();
   Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   void activate(Instrument& instrument);
+  void tell_notes();
   void watch_loads();
   void match_late();
   Status enable_late();

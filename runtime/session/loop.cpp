@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
 namespace {
+
+constexpr size_t kMostWakers = 8;
 
 // Adds the ticks of its scope to a stage of the account, when there is one.
 class StageTimer {
@@ -34,8 +37,11 @@ void Handle::Impl::wait(Clock until) {
   idle_wait = std::min(idle_wait * 2, longest_wait);
   if (until <= now) return;
   timespec time{static_cast<time_t>((until - now) / 1'000'000'000), static_cast<long>((until - now) % 1'000'000'000)};
-  pollfd waker{wake, POLLIN, 0};
-  ppoll(&waker, 1, &time, nullptr);
+  std::array<pollfd, kMostWakers> wakers{pollfd{wake, POLLIN, 0}};
+  nfds_t count = 1;
+  for (Instrument* instrument : active)
+    if (instrument->wake_descriptor() >= 0 && count < wakers.size()) wakers[count++] = {instrument->wake_descriptor(), POLLIN, 0};
+  ppoll(wakers.data(), count, &time, nullptr);
 }
 
 bool Handle::Impl::all_finished() const {
@@ -166,6 +172,7 @@ Status Handle::stop() {
   impl.clean();
   impl.take_all();
   impl.consumer.print_rest();
+  impl.tell_notes();
   impl.report_drops();
   impl.sum_up_drops();
   impl.consumer.print_exit(exit_status());

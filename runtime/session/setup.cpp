@@ -168,6 +168,15 @@ Status Handle::Impl::turn_on(std::span<const EnabledProbe> probes, std::vector<R
   return {};
 }
 
+void Handle::Impl::tell_notes() {
+  for (Instrument* instrument : active)
+    for (const std::string& note : instrument->take_notes()) consumer.notice(note);
+}
+
+bool Handle::holds_processes() const {
+  return std::any_of(impl_->active.begin(), impl_->active.end(), [](const Instrument* one) { return one->holds_processes(); });
+}
+
 Status Handle::go(std::vector<Refused>& refused) {
   Impl& impl = *impl_;
   if (Status status = impl.check(); !status) return status;
@@ -188,6 +197,7 @@ Status Handle::go(std::vector<Refused>& refused) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;
   }
+  impl.tell_notes();
   impl.watch_loads();
   Clock now = read_clock(CLOCK_MONOTONIC);
   impl.switching.start(now, impl.config.options[dif::Option::switchrate]);

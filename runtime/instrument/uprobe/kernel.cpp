@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -46,10 +47,19 @@ bool kernel_is_locked_down() {
   return std::getline(file, modes) && modes.find("[confidentiality]") != std::string::npos;
 }
 
+std::string own_program() {
+  std::array<char, 4096> path;
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  return size > 0 ? std::string(path.data(), static_cast<size_t>(size)) : "dvm";
+}
+
 std::string privileges_missing() {
   if (kernel_is_locked_down()) return "the kernel is locked down (confidentiality) and lets nobody trace with BPF";
   if (geteuid() == 0) return "needs CAP_BPF and CAP_PERFMON, which this container or sandbox withholds from root";
-  return "needs root or CAP_BPF and CAP_PERFMON; run with sudo";
+  return fmt::format(
+      "needs root, or CAP_BPF and CAP_PERFMON, and CAP_SYS_PTRACE too for processes of other users; run with sudo, or once: sudo "
+      "setcap cap_bpf,cap_perfmon+ep {}",
+      own_program());
 }
 
 bpf_prog_type program_type(SiteKind kind) {
@@ -134,6 +144,13 @@ Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const Record
   const int fd = bpf_prog_load(type, "dvm_capture", "GPL", code.data(), code.size(), &options);
   if (fd < 0) return kernel_error("cannot load a BPF program", errno);
   return FileDescriptor(fd);
+}
+
+bool may_load_programs() {
+  constexpr std::array kNothing = {bpf_insn{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, bpf_insn{BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+  const FileDescriptor program(
+      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "dvm_may_load", "GPL", kNothing.data(), kNothing.size(), nullptr));
+  return program || (errno != EPERM && errno != EACCES);
 }
 
 PidNamespace own_pid_namespace() {

@@ -37,6 +37,9 @@ std::string kernel_reason(int error_number);
 // "cannot load ...: " and that reason.
 Error kernel_error(std::string_view what, int error_number);
 
+// Whether programs may be loaded: for that, capabilities are needed.
+bool may_load_programs();
+
 // "6.1.0-18-amd64", and whether such a kernel is too old to put many uprobes into one link.
 std::string kernel_release();
 bool lacks_uprobe_multi(const std::string& release);

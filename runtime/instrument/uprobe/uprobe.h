@@ -7,9 +7,9 @@
 //
 // There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
 // more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
-// profile-N uses perf events of the CPU clock, one a CPU, and system calls, sched, proc and rawtp use raw tracepoints (tracepoints.h),
-// whose programs write into the same ring, so firings keep their order.
-// Where code has no frame pointers, a record holds registers and a piece of the stack, and Delivery has it unwound.
+// profile-N uses perf events of the CPU clock, one a CPU, and system calls, sched, proc and rawtp use raw tracepoints
+// (tracepoints.h), whose programs write into the same ring, so firings keep their order. Where code has no frame pointers, a
+// record holds registers and a piece of the stack, and Delivery has it unwound.
 //
 // Invariants
 //   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
@@ -18,7 +18,8 @@
 //   - The ring is never signalled: whoever polls does so by the clock.
 //
 // Known limits, both of the kernel
-//   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that: functions
+//   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that:
+//   functions
 //     that call themselves are not given one (return_plan.h).
 //   - A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, uncounted.
 
@@ -39,6 +40,9 @@ class CountingInstrument : public Instrument {
   virtual uint64_t count_of(const Probe& probe) const = 0;
 };
 std::unique_ptr<CountingInstrument> make_counting_instrument();
+
+// Whether this process has what the instrument needs of the kernel.
+bool may_use_bpf();
 
 // Takes uprobe sites, tracepoints and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});

@@ -290,6 +290,8 @@ class UprobeInstrument final : public CountingInstrument {
 
 }  // namespace
 
+bool may_use_bpf() { return may_load_programs(); }
+
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options) { return std::make_unique<UprobeInstrument>(options); }
 
 std::unique_ptr<CountingInstrument> make_counting_instrument() {

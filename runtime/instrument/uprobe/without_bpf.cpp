@@ -1,4 +1,5 @@
 // Stands in for the uprobe instrument in a build without BPF: it takes the same sites, and says why they cannot be enabled.
+#include "runtime/instrument/breakpoint/breakpoint.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
@@ -27,7 +28,10 @@ Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
   return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it does not know the kernel's tracepoints"};
 }
 
+bool may_use_bpf() { return true; }  // what the stand-in says of its lack is what there is to say
+
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>(); }
 std::unique_ptr<CountingInstrument> make_counting_instrument() { return std::make_unique<WithoutBpf>(); }
+std::unique_ptr<Instrument> make_breakpoint_instrument() { return std::make_unique<WithoutBpf>(); }
 
 }  // namespace dvm::runtime

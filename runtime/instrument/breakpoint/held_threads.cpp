@@ -1,0 +1,144 @@
+// ptrace(2) and waitid(2). Covered by tests/runtime/scenarios/test_unprivileged.py.
+#include "runtime/instrument/breakpoint/held_threads.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "common/clock.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+constexpr uint64_t kStopsWithin = 2'000'000'000;  // ns
+
+std::string status_field(pid_t tid, std::string_view name) {
+  std::ifstream file(fmt::format("/proc/{}/status", tid));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
+  return {};
+}
+
+std::string hold_problem(pid_t tid) {
+  if (const std::string tracer = status_field(tid, "TracerPid:"); !tracer.empty() && tracer != "0")
+    return fmt::format("process {} is its tracer already (a debugger?)", tracer);
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope > 0)
+    return fmt::format(
+        "kernel.yama.ptrace_scope is {}, which lets users trace only what they start, as with -c: it must be 0, or dvm must have "
+        "CAP_SYS_PTRACE",
+        scope);
+  return "it is another user's, or runs with more rights than its user: that needs CAP_SYS_PTRACE";
+}
+
+ThreadStop as_stop(const siginfo_t& info) {
+  ThreadStop stop;
+  stop.tid = info.si_pid;
+  stop.is_end = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+  if (stop.is_end) return stop;
+  stop.signal = info.si_status & 0xff;
+  stop.event = info.si_status >> 8;
+  return stop;
+}
+
+std::optional<ThreadStop> wait_for(idtype_t whom, pid_t tid, int what) {
+  siginfo_t info{};
+  if (waitid(whom, static_cast<id_t>(tid), &info, what | WNOHANG | __WALL) != 0 || info.si_pid == 0) return std::nullopt;
+  return as_stop(info);
+}
+
+bool is_own_child(pid_t tid) { return status_field(tid, "PPid:") == std::to_string(getpid()); }
+
+// Stopped by its tracer and seen so, as what is yet to be resumed; or dead.
+bool comes_to_no_stop(pid_t tid) {
+  const std::string state = status_field(tid, "State:");
+  return state.empty() || std::string_view("tZX").find(state[0]) != std::string_view::npos;
+}
+
+int g_wake = -1;
+
+void on_child(int) {
+  const int error_number = errno;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(g_wake, &one, sizeof one);
+  errno = error_number;
+}
+
+}  // namespace
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> threads;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(fmt::format("/proc/{}/task", pid).c_str()), closedir);
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
+    if (const int tid = std::atoi(entry->d_name); tid > 0) threads.push_back(tid);
+  return threads;
+}
+
+pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:").c_str()); }
+
+Status hold_thread(pid_t tid) {
+  if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return {};
+  if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return {};  // dvm's own child, which waits to be resumed
+  return Error{hold_problem(tid)};
+}
+
+std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine) {
+  if (auto stop = wait_for(P_ALL, 0, WSTOPPED)) return stop;
+  if (!wait_for(P_ALL, 0, WEXITED | WNOWAIT)) return std::nullopt;
+  for (const pid_t tid : mine())
+    if (!is_own_child(tid) || process_of_thread(tid) != tid)  // the end of dvm's child is Process's to hear of
+      if (auto stop = wait_for(P_PID, tid, WEXITED)) return stop;
+  return std::nullopt;
+}
+
+void go_on(const ThreadStop& stop, int signal) {
+  const bool is_group_stop = stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP;
+  if (is_group_stop)
+    ptrace(PTRACE_LISTEN, stop.tid, 0, 0);
+  else
+    ptrace(PTRACE_CONT, stop.tid, 0, signal);
+}
+
+void let_go(pid_t tid, const std::function<int(const ThreadStop&)>& keep) {
+  if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
+  const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
+  while (read_clock(CLOCK_MONOTONIC) < deadline) {
+    if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
+      ptrace(PTRACE_DETACH, tid, 0, stop->event == 0 ? keep(*stop) : 0);
+      return;
+    }
+    if (comes_to_no_stop(tid)) return;
+    usleep(100);
+  }
+}
+
+StopSignal::StopSignal() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  g_wake = event_.get();
+  struct sigaction action {};
+  action.sa_handler = on_child;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGCHLD, &action, nullptr);
+}
+
+StopSignal::~StopSignal() { signal(SIGCHLD, SIG_DFL); }
+
+void StopSignal::clear() {
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t size = read(event_.get(), &count, sizeof count);
+}
+
+}  // namespace dvm::runtime

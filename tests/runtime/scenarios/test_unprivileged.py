@@ -1,0 +1,230 @@
+"""Tracing without privileges: probes as breakpoints in one's own processes, and what is said where that does not do.
+
+The mechanism is tested as a user where the kernel lets users have breakpoints, else as root, who has to ask for it. Where there are
+no debug registers at all, it is tested that dvm says so.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, ROOT, program
+
+NOBODY = 65534
+PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
+EXAMPLES = ROOT / "examples"
+
+
+def as_user(*capabilities):
+    """What makes a command run as a user with these capabilities; nothing where we are one already."""
+    if os.geteuid() != 0:
+        return []
+    given = ",".join("+" + one for one in capabilities) or "-all"
+    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={given}"]
+    return command + ([f"--ambient-caps={given}"] if capabilities else [])
+
+
+def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def tracer_of(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"TracerPid:\s+(\d+)", status)[1])
+
+
+class Unprivileged(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Users may not look into every folder: what they run lies in one of its own."""
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="dvm-unprivileged-"))
+        cls.folder.chmod(0o755)
+        cls.dvm = cls.copy(DVM)
+        cls.looper = cls.copy(program("looper"))
+        first = cls.run_as(as_user(), "run", "-q", "-n", "pid$target:looper:main:entry { exit(0); }", "-c", f"{cls.looper} 1")
+        cls.users_may = first.returncode == 0
+        cls.why_not = first.stderr
+        cls.prefix = as_user() if cls.users_may else []
+        second = cls.traced("-n", "pid$target:looper:main:entry { exit(0); }", "-c", f"{cls.looper} 1")
+        cls.has_registers = second.returncode == 0
+        if not cls.has_registers:
+            cls.why_not = second.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    @classmethod
+    def copy(cls, path):
+        return shutil.copy(path, cls.folder)
+
+    @classmethod
+    def run_as(cls, prefix, *args):
+        return subprocess.run([*prefix, cls.dvm, *args], capture_output=True, text=True, errors="replace", timeout=120, cwd=cls.folder,
+                              stdin=subprocess.DEVNULL, env=ENV)
+
+    @classmethod
+    def traced(cls, *args):
+        return cls.run_as(cls.prefix, "run", "-q", "-x", "instrument=breakpoint", *args)
+
+    def setUp(self):
+        if not self.has_registers:
+            self.assertRegex(self.why_not, "no debug registers|debug registers are taken|perf_event_paranoid|CAP_SYS_PTRACE")
+            if "Refusal" not in type(self).__name__:
+                self.skipTest(self.why_not)  # seen to say why: nothing more can be tested
+
+    def counted(self, *args):
+        """Aggregations of one number a key, by key."""
+        result = self.traced(*args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("drop", result.stderr)
+        return dict(re.findall(r"^ +(\S.*?) +(-?\d+)$", result.stdout, re.M)), result
+
+
+class Firings(Unprivileged):
+    def test_every_call_is_counted_with_its_string(self):
+        rows, result = self.counted("-s", str(self.copy(EXAMPLES / "looper-strings.d")), "-c", f"{self.looper} 2000")
+        self.assertEqual(rows, {"hello DTrace": "2000"})
+        self.assertIn("without BPF", result.stderr)
+
+    def test_a_user_needs_no_option(self):
+        result = self.run_as(as_user(), "run", "-q", str(self.copy(EXAMPLES / "looper.d")), "-c", f"{self.looper} 2000")
+        if self.users_may:
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"\n +2000\n")
+        else:
+            self.assertNotEqual(result.returncode, 0)
+
+    def test_threads_are_followed_from_their_first_instruction(self):
+        rows, _ = self.counted("-n", "pid$target:threads:work:entry { @[tid] = count(); }", "-c", f"{self.copy(program('threads'))} 5 300")
+        self.assertEqual(list(rows.values()), ["300"] * 5)
+
+    def test_returns_have_their_values_and_recursion_is_seen(self):
+        stacks = self.copy(program("stacks"))
+        result = self.traced("-n", 'pid$target:a.out:deep:return { printf("%d ", (int)arg1); }', "-c", stacks)
+        self.assertEqual(result.stdout.split(), ["2", "3", "4", "5", "6", "7"], result.stderr)
+
+    def test_the_examples_on_python(self):
+        for name in ["latency.d", "malloc-sizes.d", "slow-calls.d"]:
+            result = self.traced("-s", str(self.copy(EXAMPLES / name)), "-c", "/usr/bin/python3 -S -c pass")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertGreater(len(result.stdout.split()), 20, result.stdout + result.stderr)
+
+    def test_every_entry_has_its_return(self):
+        text = 'pid$target:libc:malloc:entry { @["entry"] = count(); } pid$target:libc:malloc:return { @["return"] = count(); }'
+        rows, _ = self.counted("-n", text, "-c", "/usr/bin/python3 -S -c pass")
+        self.assertGreater(int(rows["entry"]), 100)
+        self.assertEqual(rows["entry"], rows["return"])
+
+    def test_stacks_are_those_of_uprobes(self):
+        stacks = self.copy(program("stacks"))
+        result = self.traced("-n", "pid$target:a.out:bottom:entry { @[ustack(4)] = count(); }", "-c", stacks)
+        frames = re.findall(r"`(\w+)|^ +(\d+)$", result.stdout, re.M)
+        words = [name or count for name, count in frames]
+        self.assertEqual(words, ["bottom", "middle", "main", "__libc_start_call_main", "1", "bottom", "deep", "deep", "deep", "1",
+                                 "bottom", "middle", "top", "main", "3"], result.stdout + result.stderr)
+
+    def test_registers_instructions_and_time_of_the_thread(self):
+        # 36 is R_RIP
+        text = """pid$target:looper:func:entry { self->at = uregs[36]; self->used = vtimestamp; }
+                  pid$target:looper:func:0 { @[uregs[36] == self->at, vtimestamp >= self->used, cpu >= 0, execname] = count(); }"""
+        result = self.traced("-n", text, "-c", f"{self.looper} 50")
+        self.assertRegex(result.stdout, r"1 +1 +1 +looper +50\n", result.stderr)
+
+    def test_exceptions_of_a_program(self):
+        returns = self.copy(program("returns"))
+        text = "libstdcxx$target:libstdc*::throw { @[copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))] = count(); }"
+        rows, _ = self.counted("-n", text, "-c", returns)
+        self.assertEqual(list(rows.values()), ["2"])
+
+
+class Endings(Unprivileged):
+    def start(self, calls):
+        target = subprocess.Popen([*self.prefix, self.looper, str(calls), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def trace(self, target, clauses):
+        return subprocess.Popen([*self.prefix, self.dvm, "run", "-q", "-x", "instrument=breakpoint", "-x", "switchrate=5ms", "-n", clauses,
+                                 "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+
+    def test_a_killed_dvm_leaves_nothing(self):
+        clauses = 'pid$target:looper:func:entry, pid$target:looper:func:return { printf("fired\\n"); }'
+        for _ in range(5):
+            target = self.start(20000)
+            tracer = self.trace(target, clauses)
+            self.assertTrue(eventually(lambda: tracer_of(target.pid) != 0 or tracer.poll() is not None))
+            target.stdin.write("go\n")
+            target.stdin.flush()
+            self.assertEqual(tracer.stdout.readline(), "fired\n")
+            tracer.kill()
+            tracer.communicate()
+            out, _ = target.communicate(timeout=PATIENCE)
+            self.assertEqual(target.returncode, 0)
+            self.assertIn("ns/call", out)
+
+    def test_probes_are_off_when_dvm_ends(self):
+        target = self.start(1000)
+        tracer = self.trace(target, "pid$target:looper:func:entry { @ = count(); }")
+        self.assertTrue(eventually(lambda: tracer_of(target.pid) != 0))
+        tracer.send_signal(2)
+        _, errors = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual(tracer.returncode, 0, errors)
+        self.assertEqual(tracer_of(target.pid), 0)
+        target.communicate("go\n", timeout=PATIENCE)
+        self.assertEqual(target.returncode, 0)
+
+    def test_a_process_that_becomes_another_program_goes_on(self):
+        result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", "sh -c 'echo one; exec echo two'")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.split(), ["one", "two", "1"])
+        self.assertIn("became another program", result.stderr)
+
+    def test_signals_and_stops_pass(self):
+        script = "trap 'echo caught' USR1; kill -USR1 $$; (while kill -CONT $$; do :; done) 2>/dev/null & kill -STOP $$; echo after"
+        result = self.traced("-n", "pid$target:libc:write:entry { @ = count(); }", "-c", f'sh -c "{script}"')
+        self.assertEqual(result.stdout.split(), ["caught", "after", "2"], result.stderr)
+
+
+class Refusal(Unprivileged):
+    def refused(self, text, *capabilities):
+        result = self.run_as(as_user(*capabilities), "run", "-q", "-n", text, "-c", f"{self.looper} 1")
+        self.assertEqual(result.returncode, 1)
+        return result.stderr
+
+    def test_tracepoints_name_the_capabilities(self):
+        for text in ["syscall:::entry { @ = count(); }", "sched:::on-cpu { @ = count(); }", "proc:::exec { @ = count(); }"]:
+            errors = self.refused(text)
+            for word in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "setcap cap_bpf,cap_perfmon+ep", self.dvm]:
+                self.assertIn(word, errors)
+
+    def test_more_places_than_registers(self):
+        if self.users_may:
+            self.assertRegex(self.refused("pid$target:libc:mem*:entry { @ = count(); }"),
+                             r"\d+ places of process \d+ would be probed, .* for 4; with CAP_BPF and CAP_PERFMON there is no such limit")
+
+    def test_two_capabilities_do(self):
+        if os.geteuid() == 0 and dvmtest.missing_privilege() is None:
+            result = self.run_as(as_user("bpf", "perfmon"), "run", "-q", "-n", "pid$target:looper:func:entry { @ = count(); }", "-c",
+                                 f"{self.looper} 50")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("without BPF", result.stderr)
+            self.assertRegex(result.stdout, r"\n +50\n")
+
+
+del Unprivileged  # is no test by itself
+
+if __name__ == "__main__":
+    unittest.main()
