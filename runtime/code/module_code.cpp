@@ -73,15 +73,21 @@ void ModuleCode::find_segments() {
   }
 }
 
-// Its build id: the first note of its segment.
+// Its build id. Where C's linker made the file, others lie before it.
 bool ModuleCode::has_go_note(uint64_t offset, uint64_t size) const {
   constexpr char kGo[] = "Go\0";
   constexpr uint32_t kGoBuildId = 4;
+  const auto padded = [](uint64_t length) { return (length + 3) / 4 * 4; };
+  if (offset > file_.size()) return false;
+  const uint64_t end = offset + std::min<uint64_t>(size, file_.size() - offset);
   Elf64_Nhdr note;
-  if (size < sizeof note + sizeof kGo || offset > file_.size() || file_.size() - offset < sizeof note + sizeof kGo) return false;
-  std::memcpy(&note, file_.data() + offset, sizeof note);
-  return note.n_namesz == sizeof kGo && note.n_type == kGoBuildId &&
-         std::memcmp(file_.data() + offset + sizeof note, kGo, sizeof kGo) == 0;
+  for (uint64_t at = offset; at < end && end - at >= sizeof note + sizeof kGo;) {
+    std::memcpy(&note, file_.data() + at, sizeof note);
+    const bool is_named = note.n_namesz == sizeof kGo && std::memcmp(file_.data() + at + sizeof note, kGo, sizeof kGo) == 0;
+    if (is_named && note.n_type == kGoBuildId) return true;
+    at += sizeof note + padded(note.n_namesz) + padded(note.n_descsz);
+  }
+  return false;
 }
 
 CodeBytes ModuleCode::bytes(uint64_t offset, uint64_t size) const {

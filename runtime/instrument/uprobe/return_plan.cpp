@@ -1,4 +1,4 @@
-// Plans return probes. Tested by tests/runtime/scenarios/test_returns.py.
+// Plans return probes. Tested by tests/unit/instrument/return_plan_test.cpp and tests/runtime/scenarios/test_returns.py.
 #include "runtime/instrument/uprobe/return_plan.h"
 
 #include <algorithm>

@@ -1,0 +1,119 @@
+// How returns are probed: on what leaves the function, by a uretprobe, or not at all.
+#include "runtime/instrument/uprobe/return_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/process/process.h"
+
+#define FUNCTION(name, code)                                                                                                \
+  extern "C" void name();                                                                                                   \
+  asm(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" code "\n.size " #name ", . - " #name \
+      "\n.popsection");
+
+FUNCTION(rp_leaf, "mov %rdi, %rax\n ret")
+FUNCTION(rp_two_ways, "test %rdi, %rdi\n je 1f\n ret\n 1: xor %eax, %eax\n ret")
+FUNCTION(rp_calls, "push %rbx\n call rp_leaf\n pop %rbx\n ret")
+FUNCTION(rp_calls_itself, "push %rbx\n call rp_calls_itself\n pop %rbx\n ret")
+FUNCTION(rp_ping, "push %rbx\n call rp_pong\n pop %rbx\n ret")
+FUNCTION(rp_pong, "push %rbx\n call rp_ping\n pop %rbx\n ret")
+FUNCTION(rp_leaves_by_jump, "mov %rdi, %rax\n jmp rp_leaf")
+FUNCTION(rp_unknown, "call rp_leaf\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
+
+namespace dvm::runtime {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using By = ReturnPlan::By;
+
+const std::string kGoMarked = DVM_BINARY_DIR "/tests/unit/instrument/go_marked";
+
+// In this process exceptions can be thrown; in the other, of C, they cannot.
+class ReturnPlanTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto process = Process::spawn(std::vector{kGoMarked});
+    ASSERT_TRUE(process) << process.error().message;
+    other_.emplace(std::move(*process));
+  }
+
+  ReturnPlan plan(std::string_view name, pid_t pid, bool wants_offset = false, const std::string& path = "/proc/self/exe") {
+    const auto elf = ElfObject::read(path);
+    const auto code = ModuleCode::open(path);
+    if (!elf || !code) {
+      ADD_FAILURE() << path;
+      return {};
+    }
+    const auto& all = (*elf)->functions();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const ElfFunction& one) { return one.name == name; });
+    if (found == all.end()) {
+      ADD_FAILURE() << name;
+      return {};
+    }
+    UprobeSite site{path, found->offset, true, pid};
+    site.size = found->size;
+    return planner_.plan(site, code->get(), wants_offset);
+  }
+  pid_t thrower() const { return getpid(); }
+  pid_t other() const { return other_->pid(); }
+
+  ReturnPlanner planner_;
+  std::optional<Process> other_;
+};
+
+TEST_F(ReturnPlanTest, NothingSeesAUretprobeOfALeaf) {
+  const ReturnPlan leaf = plan("rp_leaf", thrower());
+  EXPECT_EQ(leaf.by, By::uretprobe);
+  EXPECT_EQ(leaf.only_exit, 3U);
+  EXPECT_EQ(plan("rp_two_ways", thrower()).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_two_ways", thrower()).only_exit, std::nullopt);
+}
+
+TEST_F(ReturnPlanTest, TheOffsetIsToldByTheExits) {
+  EXPECT_EQ(plan("rp_leaf", thrower(), true).by, By::uretprobe);
+  const ReturnPlan two = plan("rp_two_ways", thrower(), true);
+  EXPECT_EQ(two.by, By::exits);
+  EXPECT_THAT(two.exits, ElementsAre(5, 8));
+}
+
+TEST_F(ReturnPlanTest, ExceptionsPassNoUretprobe) {
+  EXPECT_EQ(plan("rp_calls", thrower()).by, By::exits);
+  EXPECT_EQ(plan("rp_calls", other()).by, By::uretprobe);
+  EXPECT_THAT(plan("rp_leaves_by_jump", thrower()).exits, ElementsAre(3));
+}
+
+TEST_F(ReturnPlanTest, RecursionIsSeenInFull) {
+  EXPECT_EQ(plan("rp_calls_itself", other()).by, By::exits);
+  EXPECT_EQ(plan("rp_ping", other()).by, By::exits);
+}
+
+TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {
+  const ReturnPlan unknown = plan("rp_unknown", thrower());
+  EXPECT_EQ(unknown.by, By::nothing);
+  EXPECT_THAT(std::string(unknown.why_not), HasSubstr("an exception through a return probe ends the program"));
+  EXPECT_EQ(plan("rp_unknown", other()).by, By::uretprobe);
+}
+
+TEST_F(ReturnPlanTest, GoNeverGetsAUretprobe) {
+  EXPECT_EQ(plan("go_leaf", other(), false, kGoMarked).by, By::exits);
+  const ReturnPlan unknown = plan("go_unknown", other(), false, kGoMarked);
+  EXPECT_EQ(unknown.by, By::nothing);
+  EXPECT_THAT(std::string(unknown.why_not), HasSubstr("the program is Go's"));
+}
+
+TEST_F(ReturnPlanTest, WhatCannotBeReadHasAUretprobe) {
+  const UprobeSite site{"/nonexistent", 0, true, other()};
+  EXPECT_EQ(planner_.plan(site, nullptr, false).by, By::uretprobe);
+}
+
+TEST(ModuleCodeOfGo, IsKnownByItsNote) {
+  EXPECT_TRUE((*ModuleCode::open(kGoMarked))->is_go());
+  EXPECT_FALSE((*ModuleCode::open("/proc/self/exe"))->is_go());
+}
+
+}  // namespace
+}  // namespace dvm::runtime
