@@ -21,6 +21,7 @@ void add_exec(CLI::App& app, Action& chosen);
 void add_cost(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_header(CLI::App& app, Action& chosen);
+void add_simulate(CLI::App& app, Action& chosen);
 
 // "dvm: MESSAGE" on standard error; returns the exit status for it.
 template <class... Args>

@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   dvm::cmd::add_exec(app, chosen);
   dvm::cmd::add_list(app, chosen);
   dvm::cmd::add_cost(app, chosen);
+  dvm::cmd::add_simulate(app, chosen);
   dvm::cmd::add_header(app, chosen);
   try {
     std::vector<std::string> words = split_interpreter_argument(argc, argv);

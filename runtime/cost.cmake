@@ -7,7 +7,8 @@ dvm_library(cost
   cost/paper.cpp
   cost/predict.cpp
   cost/profile_file.cpp
-  cost/rows.cpp)
+  cost/rows.cpp
+  cost/simulate.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_calibrate: fills a profile by running things here.
@@ -16,6 +17,7 @@ dvm_library(calibrate
   cost/calibrate/looping_child.cpp
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
+  cost/firing_model.cpp
   cost/sample.cpp
   cost/validate.cpp
   cost/validate/bpftrace_peer.cpp

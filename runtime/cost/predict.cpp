@@ -54,6 +54,7 @@ class Predicting {
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
+    prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
     return std::move(prediction_);
   }

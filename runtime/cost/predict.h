@@ -49,6 +49,7 @@ struct ProbePrediction {
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   vm::Cost consumer;                    // clocks a second
+  vm::Cost printing;                    // of it, chewing and printing records
   Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here

@@ -23,13 +23,12 @@
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/fire.h"
 #include "runtime/session/demangled_probes.h"
+#include "runtime/session/pace.h"
 #include "runtime/session/process_host.h"
 #include "runtime/session/rate.h"
 
 namespace dvm::runtime {
 
-constexpr Clock kBusyWait = 1'000'000;  // between polls that found something lately
-constexpr Clock kIdleWait = 4'000'000;  // at the longest, between polls that found nothing: so late is exit() at most
 constexpr size_t kMostDirectIds = 1 << 20;
 
 struct Handle::Impl final : EventSink {

@@ -1,0 +1,250 @@
+// dvm simulate: a traced machine on paper. Covered by tests/runtime/scenarios/test_simulate.py.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cmd/command.h"
+#include "cmd/drawing.h"
+#include "cmd/profiles.h"
+#include "cmd/script.h"
+#include "cmd/untraced.h"
+#include "runtime/cost/firing_model.h"
+#include "runtime/instrument/uprobe/uprobe.h"
+
+namespace dvm::cmd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using runtime::FiringModel;
+using runtime::SimulatedBuffers;
+using runtime::SimulatedMachine;
+using runtime::SimulationResult;
+
+constexpr double kMostRate = 1e9;  // of a thread, where drops are looked for
+
+struct SimulateCommand {
+  ScriptOptions script;
+  std::string profile, drawing;
+  SimulatedMachine machine{1000, 1, 2, 1};
+  double seconds = 10, string_bytes = 16, probability = 0.5, ring = static_cast<double>(runtime::UprobeOptions{}.ring_bytes);
+  bool as_json = false;
+};
+
+// One dimension, the others as they were given.
+struct Sweep {
+  std::string name;
+  std::vector<SimulationResult> points;
+};
+
+struct Simulated {
+  const vm::Profile& profile;
+  FiringModel model;
+  SimulatedBuffers buffers;
+  SimulationResult given;
+  std::vector<Sweep> sweeps;
+  double first_drop_rate = -1;
+  std::set<std::string> missing;
+};
+
+template <class Change>
+Sweep sweep(const std::string& name, const Simulated& simulated, double seconds, std::vector<double> factors, Change change) {
+  Sweep made{name, {}};
+  for (const double factor : factors) {
+    SimulatedMachine machine = simulated.given.machine;
+    change(machine, factor);
+    made.points.push_back(runtime::simulate(simulated.model, machine, simulated.buffers, seconds));
+  }
+  return made;
+}
+
+unsigned at_least_one(double value) { return static_cast<unsigned>(std::max(1.0, value)); }
+
+void add_sweeps(Simulated& simulated, double seconds) {
+  const auto add = [&](const char* name, std::vector<double> factors, auto change) {
+    simulated.sweeps.push_back(sweep(name, simulated, seconds, std::move(factors), change));
+  };
+  const SimulatedMachine& given = simulated.given.machine;
+  add("rate", {0.1, 0.3, 1, 3, 10, 30, 100}, [&](SimulatedMachine& machine, double f) { machine.rate = given.rate * f; });
+  add("threads", {1, 2, 4, 8}, [&](SimulatedMachine& machine, double f) { machine.threads = at_least_one(given.threads * f); });
+  add("cpus", {0.5, 1, 2, 4}, [&](SimulatedMachine& machine, double f) { machine.cpus = at_least_one(given.cpus * f); });
+  if (simulated.model.key_bytes > 0)
+    add("keys", {1, 10, 100, 1000, 10'000}, [&](SimulatedMachine& machine, double f) { machine.keys = given.keys * f; });
+}
+
+double value_of(const SimulatedMachine& machine, std::string_view dimension) {
+  if (dimension == "rate") return machine.rate;
+  if (dimension == "threads") return machine.threads;
+  return dimension == "cpus" ? machine.cpus : machine.keys;
+}
+
+void print_heading(std::FILE* out, std::string_view what) {
+  fmt::print(out, "\n  {:>12}{:>14}{:>14}{:>12}{:>12}{:>12}{:>12}\n", what, "FIRED/S", "DROPS/S", "THREADS %", "DVM %",
+             "CONSUMER %", "ALL %");
+}
+
+void print_point(std::FILE* out, double value, const SimulationResult& point) {
+  fmt::print(out, "  {:>12.5g}{:>14.0f}{:>14.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}\n", value, point.fired, point.drops(),
+             100 * point.thread_share, 100 * point.dvm_share, 100 * point.consumer_share, 100 * point.share());
+}
+
+// Which buffer, when, and from which rate on.
+void print_drops(std::FILE* out, const Simulated& simulated) {
+  const SimulationResult& given = simulated.given;
+  for (const auto& [count, buffer] : {std::pair(given.ring_drops, "the ring is full"),
+                                      {given.record_drops, "a principal buffer is full"},
+                                      {given.key_drops, "the aggregation buffer is full"}})
+    if (count > 0) fmt::print(out, "  {:.0f} drops a second: {}, first after {:.3f} s\n", count, buffer, given.first_drop);
+  if (simulated.first_drop_rate > 0)
+    fmt::print(out, "  drops begin at {:.0f} firings a second of each thread\n", simulated.first_drop_rate);
+  else
+    fmt::print(out, "  these threads cannot fire so often that anything is dropped\n");
+}
+
+void print(std::FILE* out, const Simulated& simulated) {
+  const SimulatedMachine& machine = simulated.given.machine;
+  const FiringModel& model = simulated.model;
+  fmt::print(out, "SIMULATION  by profile {} ({}); nothing was traced\n", simulated.profile.name, simulated.profile.machine);
+  fmt::print(out,
+             "  a firing: {:.0f} ns in its thread, {:.0f} ns in dvm; {:.0f} bytes in the ring, {:.0f} of records, {:.0f} a key\n",
+             model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
+  fmt::print(out,
+             "  {} threads on {} CPUs, each {:.0f} firings a second over {:.0f} keys; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
+             "{:.0f}\n",
+             machine.threads, machine.cpus, machine.rate, machine.keys, simulated.buffers.ring, simulated.buffers.principal,
+             simulated.buffers.aggregation);
+  print_heading(out, "");
+  print_point(out, machine.rate, simulated.given);
+  print_drops(out, simulated);
+  for (const Sweep& sweep : simulated.sweeps) {
+    print_heading(out, sweep.name);
+    for (const SimulationResult& point : sweep.points) print_point(out, value_of(point.machine, sweep.name), point);
+  }
+  if (!simulated.missing.empty())
+    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n",
+               fmt::join(simulated.missing, ", "));
+}
+
+Json json_of(const SimulationResult& point) {
+  return {{"rate", point.machine.rate},
+          {"threads", point.machine.threads},
+          {"cpus", point.machine.cpus},
+          {"keys", point.machine.keys},
+          {"fired", point.fired},
+          {"handled", point.handled},
+          {"ring_drops", point.ring_drops},
+          {"record_drops", point.record_drops},
+          {"key_drops", point.key_drops},
+          {"first_drop_seconds", point.first_drop < 0 ? Json() : Json(point.first_drop)},
+          {"threads_percent", 100 * point.thread_share},
+          {"dvm_percent", 100 * point.dvm_share},
+          {"consumer_percent", 100 * point.consumer_share}};
+}
+
+void print_json(std::FILE* out, const Simulated& simulated) {
+  const FiringModel& model = simulated.model;
+  Json json = {{"profile", {{"name", simulated.profile.name}, {"machine", simulated.profile.machine}}}};
+  json["firing"] = {{"thread_ns", model.thread_ns},       {"dvm_ns", model.dvm_ns},
+                    {"print_ns", model.print_ns},         {"ring_bytes", model.ring_bytes},
+                    {"record_bytes", model.record_bytes}, {"key_bytes", model.key_bytes}};
+  json["buffers"] = {
+      {"ring", simulated.buffers.ring}, {"bufsize", simulated.buffers.principal}, {"aggsize", simulated.buffers.aggregation}};
+  json["given"] = json_of(simulated.given);
+  json["first_drop_rate"] = simulated.first_drop_rate < 0 ? Json() : Json(simulated.first_drop_rate);
+  for (const Sweep& sweep : simulated.sweeps)
+    for (const SimulationResult& point : sweep.points) json["sweeps"][sweep.name].push_back(json_of(point));
+  json["missing"] = simulated.missing;
+  fmt::print(out, "{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string draw(const Simulated& simulated) {
+  const std::pair<const char*, double (*)(const SimulationResult&)> kinds[] = {
+      {"threads", [](const SimulationResult& point) { return 100 * point.thread_share; }},
+      {"dvm", [](const SimulationResult& point) { return 100 * point.dvm_share; }},
+      {"consumer", [](const SimulationResult& point) { return 100 * point.consumer_share; }}};
+  std::vector<Line> lines;
+  for (const auto& [name, share] : kinds) {
+    Line line{name, {}};
+    for (const SimulationResult& point : simulated.sweeps.front().points)
+      line.points.emplace_back(point.machine.rate, share(point));
+    lines.push_back(std::move(line));
+  }
+  return draw_lines("Simulated: what tracing costs as firings come more often", "firings a second of each thread", "% of a CPU",
+                    lines);
+}
+
+Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const dif::Options& options, const Programs& programs) {
+  runtime::PredictOptions made;
+  made.probability = given.probability;
+  made.sizes.expected = given.string_bytes;
+  made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
+  made.wake_ups = 0;
+  size_t probes = 0;
+  for (const compiler::CompiledSource& program : programs)
+    for (const dif::EcbDesc& clause : program.program.clauses)
+      probes += static_cast<size_t>(std::count_if(clause.probes.begin(), clause.probes.end(),
+                                                  [](const auto& description) { return !runtime::is_own_probe(description); }));
+  if (probes == 0) return Error{"the script has no probe that a thread fires"};
+  return made;
+}
+
+SimulatedBuffers buffers_of(const SimulateCommand& given, const dif::Options& options) {
+  const double most = static_cast<double>(std::max(options[dif::Option::switchrate], options[dif::Option::aggrate]));
+  return {given.ring, static_cast<double>(options[dif::Option::bufsize]), static_cast<double>(options[dif::Option::aggsize]),
+          most > 0 ? 1e9 / most : 1};
+}
+
+int simulate(const SimulateCommand& given) {
+  Result<vm::Profile> profile = read_profile(given.profile);
+  if (!profile) return fail("{}", profile.error().message);
+  Result<dif::Options> options = run_time_options(given.script);
+  if (!options) return fail("{}", options.error().message);
+  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
+  if (!sources) return fail("{}", sources.error().message);
+  Result<Programs> programs = compile_untraced(*sources, given.script, true, *options);
+  if (!programs) return fail("{}", programs.error().message);
+  if (programs->empty()) return 1;
+  const auto how = options_of(given, *options, *programs);
+  if (!how) return fail("{}", how.error().message);
+  std::vector<const dif::Program*> compiled;
+  for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
+  Simulated simulated{*profile, {}, buffers_of(given, *options), {}, {}, -1, {}};
+  simulated.model = runtime::model_firing(compiled, *profile, *how, simulated.missing);
+  simulated.given = runtime::simulate(simulated.model, given.machine, simulated.buffers, given.seconds);
+  simulated.first_drop_rate =
+      runtime::rate_of_first_drop(simulated.model, given.machine, simulated.buffers, given.seconds, kMostRate);
+  add_sweeps(simulated, given.seconds);
+  given.as_json ? print_json(stdout, simulated) : print(stdout, simulated);
+  if (given.drawing.empty()) return 0;
+  const Status written = write_file(given.drawing, draw(simulated));
+  return written ? 0 : fail("{}", written.error().message);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& chosen) {
+  auto given = std::make_shared<SimulateCommand>();
+  CLI::App* command =
+      app.add_subcommand("simulate", "Say how the cost of a script grows with rate, threads, CPUs and keys, on paper");
+  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  add_process_options(*command, given->script);
+  command->add_option("--profile", given->profile, "Prices: a file, or the name of one that comes with dvm (pentium4-1700)")
+      ->type_name("PROFILE")
+      ->required();
+  command->add_option("--rate", given->machine.rate, "Firings a second of each thread (1000)")->check(CLI::Range(0.0, 1e9));
+  command->add_option("--threads", given->machine.threads, "Threads that fire (1)")->check(CLI::Range(1u, 100'000u));
+  command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (2)")->check(CLI::Range(1u, 65536u));
+  command->add_option("--keys", given->machine.keys, "Keys of the aggregations (1)")->check(CLI::Range(1.0, 1e9));
+  command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
+  command->add_option("--ring", given->ring, "Bytes of the ring that firings wait in (8 MiB)")->check(CLI::Range(4096.0, 1e10));
+  command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
+  command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));
+  command->add_option("--svg", given->drawing, "Draw the cost over the rate")->type_name("FILE");
+  command->add_flag("--json", given->as_json, "Print it as JSON");
+  command->callback([given, &chosen] { chosen = [given] { return simulate(*given); }; });
+}
+
+}  // namespace dvm::cmd

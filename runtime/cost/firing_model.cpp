@@ -1,0 +1,85 @@
+// Covered by tests/runtime/scenarios/test_simulate.py.
+
+#include "runtime/cost/firing_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/cost/consumer.h"
+#include "runtime/instrument/capture.h"
+#include "runtime/instrument/uprobe/record.h"
+#include "runtime/probe/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kRingHead = 8;    // bytes of a BPF ring buffer's record besides dvm's
+constexpr double kEntryHead = 16;  // of an entry of the aggregation buffer
+constexpr double kArena = 0.75;    // of the aggregation buffer; the rest is its index
+
+double rounded(double bytes) { return 8 * std::ceil(bytes / 8); }
+
+// All rates together are 1, so that what is said of a second is said of a firing.
+void make_shares(std::span<const dif::Program* const> programs, PredictOptions& options) {
+  if (options.rates.empty())
+    for (const dif::Program* program : programs)
+      for (const dif::EcbDesc& clause : program->clauses)
+        for (const dif::ProbeDesc& description : clause.probes)
+          if (!is_own_probe(description) && source_of(description) != "tick") options.rates[text_of(description)] = 1;
+  double sum = 0;
+  for (const auto& [description, rate] : options.rates) sum += rate;
+  for (auto& [description, rate] : options.rates) rate = sum > 0 ? rate / sum : 0;
+}
+
+// In the ring. Strings have the length that is expected.
+double ring_bytes(const CaptureNeeds& needs, double string) {
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  return kRingHead + rounded(layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size);
+}
+
+// The dearest of its clauses' records: a probe has one record for all of them.
+double ring_bytes(std::span<const dif::Program* const> programs, const PredictOptions& options) {
+  std::map<std::string, CaptureNeeds> needs;
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ProbeDesc& description : clause.probes)
+        needs[text_of(description)] |= needs_of(clause, static_cast<uint32_t>(options.sizes.most));
+  double bytes = 0;
+  for (const auto& [description, rate] : options.rates)
+    if (const auto found = needs.find(description); found != needs.end())
+      bytes += rate * ring_bytes(found->second, options.sizes.expected);
+  return bytes;
+}
+
+double key_bytes(const dif::AggregationDesc& aggregation, double string) {
+  double bytes = kEntryHead + 8.0 * aggregation_words(aggregation.function, aggregation.parameters);
+  for (const dif::DataType& key : aggregation.keys)
+    bytes += rounded(key.kind == dif::TypeKind::string ? string : std::max<double>(key.size, 8));
+  return bytes / kArena;
+}
+
+}  // namespace
+
+FiringModel model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile, PredictOptions options,
+                         std::set<std::string>& missing) {
+  make_shares(programs, options);
+  const Prediction prediction = predict(programs, profile, options);
+  missing = prediction.missing;
+  Prices prices(profile, options.sizes);
+  const double ns = 1e9 / profile.clock_hz;
+  FiringModel model;
+  model.thread_ns = (profile.in_kernel ? prediction.total.probes() : prediction.total.probes_system).clocks * ns;
+  model.dvm_ns = (profile.in_kernel ? vm::Cost{} : prediction.total.probes_user).clocks * ns;
+  model.record_bytes = prediction.record_rate;
+  if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
+  if (!profile.in_kernel) model.ring_bytes = ring_bytes(programs, options);
+  for (const dif::Program* program : programs)
+    for (const dif::AggregationDesc& one : program->aggregations)
+      if (!one.keys.empty()) model.key_bytes += key_bytes(one, options.sizes.expected);
+  model.read_ns = copy_out(prices, 0).clocks * ns;
+  if (const vm::Price* build = profile.find("consumer/aggregation_build")) model.key_ns = build->n * ns;
+  if (!profile.in_kernel) model.look_ns = 2 * prices.of("consumer/context_switch").clocks * ns;
+  return model;
+}
+
+}  // namespace dvm::runtime

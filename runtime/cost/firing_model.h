@@ -1,0 +1,18 @@
+#pragma once
+// What a simulation needs to know of a firing, from programs and prices.
+
+#include <set>
+#include <span>
+#include <string>
+
+#include "runtime/cost/predict.h"
+#include "runtime/cost/simulate.h"
+
+namespace dvm::runtime {
+
+// Of a firing as frequent as options.rates says, of all probes as frequent as each other where it says nothing of any. missing
+// takes the rows without a price.
+FiringModel model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile, PredictOptions options,
+                         std::set<std::string>& missing);
+
+}  // namespace dvm::runtime
