@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/code/frame_index.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -69,7 +71,8 @@ void ModuleCode::find_segments() {
     std::memcpy(&segment, file_.data() + at, sizeof segment);
     if (segment.p_type == PT_NOTE) is_go_ |= has_go_note(segment.p_offset, segment.p_filesz);
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset >= file_.size()) continue;
-    segments_.push_back({segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset)});
+    segments_.push_back(
+        {segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset), segment.p_vaddr});
   }
 }
 
@@ -139,8 +142,18 @@ void ModuleCode::look_near(const Segment& segment, Window& window) const {
   for (uint64_t at = from; at + 2 <= std::min(end, window.last + kNearReach); at++) {
     if (is_of(window.function, at) || !is_near_jump(file_[at])) continue;
     const auto by = static_cast<int8_t>(file_[at + 1]);
-    if (covers(window, at + 2 + static_cast<uint64_t>(static_cast<int64_t>(by)))) window.is_entered = true;
+    if (!covers(window, at + 2 + static_cast<uint64_t>(static_cast<int64_t>(by)))) continue;
+    if (!is_inside_instruction(segment, at)) window.is_entered = true;
   }
+}
+
+// By the instructions from the beginning of the function around it, if that is known and all of it is code.
+bool ModuleCode::is_inside_instruction(const Segment& segment, uint64_t offset) const {
+  const auto function = framed_function(file_, offset - segment.offset + segment.address);
+  if (!function || function->address < segment.address) return false;
+  const uint64_t begin = function->address - segment.address + segment.offset;
+  const FunctionCode code = decode_function(bytes(begin, function->size));
+  return code.is_complete && code.at(offset - begin) == nullptr;
 }
 
 }  // namespace dvm::runtime

@@ -42,18 +42,20 @@ class ModuleCode {
     uint64_t last = 0;
     bool is_entered = false;
   };
-  // Looks at every byte as if an instruction began there: sees too many jumps rather than too few. Sorts the windows.
+  // Looks at every byte as if an instruction began there, unless it is known to be inside of one: sees too many jumps rather than
+  // too few. Sorts the windows.
   void find_entered(std::vector<Window>& windows) const;
 
  private:
   struct Segment {
-    uint64_t offset = 0, size = 0;
+    uint64_t offset = 0, size = 0, address = 0;
   };
   ModuleCode(const unsigned char* data, size_t size) : file_(data, size) {}
   void find_segments();
   bool has_go_note(uint64_t offset, uint64_t size) const;
   void look_far(const Segment& segment, std::vector<Window>& windows) const;
   void look_near(const Segment& segment, Window& window) const;
+  bool is_inside_instruction(const Segment& segment, uint64_t offset) const;
 
   CodeBytes file_;
   std::vector<Segment> segments_;  // with code

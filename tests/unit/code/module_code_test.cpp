@@ -19,6 +19,10 @@ asm(".pushsection .text\n"
     ". - mct_near_shared\n"
     ".type mct_near, @function\nmct_near: mov %rsi, %rax\n jmp 2b\n.size mct_near, . - mct_near\n"
     ".type mct_alone, @function\nmct_alone: mov %rdi, %rax\n cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_alone, . - mct_alone\n"
+    ".type mct_unshared, @function\nmct_unshared: mov %rdi, %rax\n3: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_unshared, . - "
+    "mct_unshared\n"
+    ".type mct_constant, @function\nmct_constant: .cfi_startproc\n.byte 0xb8, 0x90, 0xeb, 3b - . - 1, 0\n ret\n"  // mov to %eax
+    ".cfi_endproc\n.size mct_constant, . - mct_constant\n"
     ".popsection");
 
 extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
@@ -49,6 +53,9 @@ TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
   EXPECT_EQ(chosen("mct_near_shared").moved, 0U);
   EXPECT_EQ(chosen("mct_alone").moved, 7U);
 }
+
+// In the constant stand the bytes of a jump there.
+TEST_F(ModuleCodeTest, SeesNoJumpsInsideOfInstructions) { EXPECT_EQ(chosen("mct_unshared").moved, 7U); }
 
 TEST_F(ModuleCodeTest, ChoosesForManyAtOnce) {
   std::vector<EntrySought> sought;
