@@ -25,22 +25,23 @@ struct Operated {
   std::span<const ZydisDecodedOperand> all() const { return {operands.data(), instruction.operand_count}; }
 };
 
-// Those whose effects are their operands alone.
+// Those whose effects are their operands alone, as is so of all vector instructions with a prefix of their own.
 bool is_simple(const ZydisDecodedInstruction& instruction) {
   constexpr std::array kSimple = {
-      ZYDIS_MNEMONIC_MOV,       ZYDIS_MNEMONIC_MOVZX,     ZYDIS_MNEMONIC_MOVSX,        ZYDIS_MNEMONIC_MOVSXD,
-      ZYDIS_MNEMONIC_LEA,       ZYDIS_MNEMONIC_XOR,       ZYDIS_MNEMONIC_SUB,          ZYDIS_MNEMONIC_ADD,
-      ZYDIS_MNEMONIC_AND,       ZYDIS_MNEMONIC_OR,        ZYDIS_MNEMONIC_NOT,          ZYDIS_MNEMONIC_NEG,
-      ZYDIS_MNEMONIC_SHL,       ZYDIS_MNEMONIC_SHR,       ZYDIS_MNEMONIC_SAR,          ZYDIS_MNEMONIC_ROL,
-      ZYDIS_MNEMONIC_ROR,       ZYDIS_MNEMONIC_CMP,       ZYDIS_MNEMONIC_TEST,         ZYDIS_MNEMONIC_PUSH,
-      ZYDIS_MNEMONIC_NOP,       ZYDIS_MNEMONIC_ENDBR64,   ZYDIS_MNEMONIC_CDQE,         ZYDIS_MNEMONIC_PXOR,
-      ZYDIS_MNEMONIC_XORPS,     ZYDIS_MNEMONIC_XORPD,     ZYDIS_MNEMONIC_MOVD,         ZYDIS_MNEMONIC_MOVQ,
-      ZYDIS_MNEMONIC_MOVAPS,    ZYDIS_MNEMONIC_MOVAPD,    ZYDIS_MNEMONIC_MOVDQA,       ZYDIS_MNEMONIC_MOVSS,
-      ZYDIS_MNEMONIC_PUNPCKLBW, ZYDIS_MNEMONIC_PUNPCKLWD, ZYDIS_MNEMONIC_PUNPCKLQDQ,   ZYDIS_MNEMONIC_PSHUFD,
-      ZYDIS_MNEMONIC_VPXOR,     ZYDIS_MNEMONIC_VMOVD,     ZYDIS_MNEMONIC_VPBROADCASTB, ZYDIS_MNEMONIC_VPBROADCASTD};
+      ZYDIS_MNEMONIC_MOV,       ZYDIS_MNEMONIC_MOVZX,     ZYDIS_MNEMONIC_MOVSX,      ZYDIS_MNEMONIC_MOVSXD,
+      ZYDIS_MNEMONIC_LEA,       ZYDIS_MNEMONIC_XOR,       ZYDIS_MNEMONIC_SUB,        ZYDIS_MNEMONIC_ADD,
+      ZYDIS_MNEMONIC_AND,       ZYDIS_MNEMONIC_OR,        ZYDIS_MNEMONIC_NOT,        ZYDIS_MNEMONIC_NEG,
+      ZYDIS_MNEMONIC_SHL,       ZYDIS_MNEMONIC_SHR,       ZYDIS_MNEMONIC_SAR,        ZYDIS_MNEMONIC_ROL,
+      ZYDIS_MNEMONIC_ROR,       ZYDIS_MNEMONIC_CMP,       ZYDIS_MNEMONIC_TEST,       ZYDIS_MNEMONIC_PUSH,
+      ZYDIS_MNEMONIC_NOP,       ZYDIS_MNEMONIC_ENDBR64,   ZYDIS_MNEMONIC_CDQE,       ZYDIS_MNEMONIC_PXOR,
+      ZYDIS_MNEMONIC_XORPS,     ZYDIS_MNEMONIC_XORPD,     ZYDIS_MNEMONIC_MOVD,       ZYDIS_MNEMONIC_MOVQ,
+      ZYDIS_MNEMONIC_MOVAPS,    ZYDIS_MNEMONIC_MOVAPD,    ZYDIS_MNEMONIC_MOVDQA,     ZYDIS_MNEMONIC_MOVSS,
+      ZYDIS_MNEMONIC_PUNPCKLBW, ZYDIS_MNEMONIC_PUNPCKLWD, ZYDIS_MNEMONIC_PUNPCKLQDQ, ZYDIS_MNEMONIC_PSHUFD};
   const bool is_conditional =
       instruction.meta.category == ZYDIS_CATEGORY_SETCC || instruction.meta.category == ZYDIS_CATEGORY_CMOV;
-  return is_conditional || std::find(kSimple.begin(), kSimple.end(), instruction.mnemonic) != kSimple.end();
+  const bool is_vector =
+      instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX || instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  return is_conditional || is_vector || std::find(kSimple.begin(), kSimple.end(), instruction.mnemonic) != kSimple.end();
 }
 
 // In the order of the bits of Told.
@@ -98,14 +99,20 @@ bool is_usable(CodeBytes code, const EntryPlace& place) {
   return code[place.moved] != kPushFramePointer || place.stack_moved == 0;
 }
 
+enum class Sought : uint8_t { cheap, possible };
+
+bool is_sought(const MachineInstruction& instruction, Sought sought) {
+  return sought == Sought::cheap ? instruction.cost != FiringCost::stepped : !instruction.is_misread;
+}
+
 // By the entry block alone.
-EntryPlace first_cheap(CodeBytes code, uint64_t alone, Told told, bool& grew) {
+EntryPlace find_first(CodeBytes code, uint64_t alone, Told told, Sought sought, bool& grew) {
   EntryPlace place;
   for (size_t i = 0; i < kMostInstructions; i++) {
     const auto instruction = decode_instruction(code, place.moved);
     if (!instruction || place.moved >= alone) return {};
     grew = place.stack_moved > 0 || (code[place.moved] & 0xfe) == 0x40 || (code[place.moved] & 0xf8) == 0x50;
-    if (instruction->cost != FiringCost::stepped && is_usable(code, place)) return place;
+    if (is_sought(*instruction, sought) && is_usable(code, place)) return place;
     Operated one;
     if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one, told)) return {};
     const auto more = growth(one);
@@ -121,15 +128,21 @@ bool is_entered_behind(const FunctionCode& function, uint32_t last) {
                      [&](const MachineInstruction& one) { return one.target && *one.target > 0 && *one.target <= last; });
 }
 
-}  // namespace
-
-EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told) {
+EntryPlace choose(CodeBytes code, uint64_t alone, Told told, Sought sought) {
   bool grew = false;
-  const EntryPlace place = first_cheap(code, alone, told, grew);
+  const EntryPlace place = find_first(code, alone, told, sought, grew);
   if (place.moved == 0) return {};
   const FunctionCode function = decode_function(code);
   if (!function.is_complete || is_entered_behind(function, place.moved)) return {};
   return function.has_table_jump() && !grew ? EntryPlace{} : place;
+}
+
+}  // namespace
+
+EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told) {
+  const EntryPlace cheap = choose(code, alone, told, Sought::cheap);
+  const auto first = decode_instruction(code, 0);
+  return cheap.moved == 0 && first && first->is_misread ? choose(code, alone, told, Sought::possible) : cheap;
 }
 
 }  // namespace dvm::runtime

@@ -14,6 +14,9 @@
 //    exception in a register, so no entry runs into one;
 //  - no register of an argument that the probe tells is written, nor the frame pointer, if it tells callers; and %rsp moves by a
 //    number of bytes that is known.
+// Where the first instruction must not be probed at all (MachineInstruction::is_misread) and none is cheap, it is put at the next
+// that may be.
+//
 // Then what the probe tells is told as exactly as at the first instruction. Other registers may have changed: who asks for those
 // is given the first instruction.
 

@@ -52,6 +52,14 @@ FiringCost cost_of(CodeBytes bytes) {
   return is_push_of_register(bytes) || is_relative(bytes) || is_nop(bytes) ? FiringCost::emulated : FiringCost::stepped;
 }
 
+// What the kernel does not execute as it is: branches, jumps, calls, nops, returns, popf and the group of indirect jumps.
+bool is_misread(const ZydisDecodedInstruction& decoded) {
+  constexpr std::array<unsigned char, 11> kOther = {0x90, 0x9a, 0x9d, 0xc2, 0xc3, 0xca, 0xcb, 0xe8, 0xe9, 0xea, 0xeb};
+  if (decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY || decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) return false;
+  const bool is_branch = (decoded.opcode & 0xf0) == 0x70;
+  return is_branch || decoded.opcode == 0xff || std::find(kOther.begin(), kOther.end(), decoded.opcode) != kOther.end();
+}
+
 Flow flow_of(const ZydisDecodedInstruction& decoded) {
   switch (decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
@@ -87,6 +95,7 @@ MachineInstruction describe(const ZydisDecodedInstruction& decoded, CodeBytes by
   made.offset = offset;
   made.length = decoded.length;
   made.cost = cost_of(bytes);
+  made.is_misread = is_misread(decoded);
   made.flow = flow_of(decoded);
   const bool may_have_target = made.flow == Flow::call || made.flow == Flow::branch || made.flow == Flow::jump;
   if (may_have_target && decoded.raw.imm[0].is_relative)

@@ -10,6 +10,10 @@
 // set, a second exception that costs 3 to 15 times as much as the rest (bench/runtime/instruction_cost.cpp). A nop of five bytes
 // newer kernels replace by a call, which is cheaper still.
 //
+// It knows instructions by their first byte of opcode, and overlooks the prefix that puts vector instructions (VEX, EVEX) into
+// tables of their own: `vmovdqu %ymm0, (%rdi)` has the 0x7f of `jg`, so it is not executed but taken for a branch that goes on,
+// or anywhere. Such an instruction is_misread, and a probe on it ruins the process.
+//
 // Files are untrusted: bytes that are no instructions end the decoding, and nothing is concluded from what follows. Consumer
 // context.
 
@@ -48,6 +52,7 @@ struct MachineInstruction {
   uint8_t length = 0;
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
+  bool is_misread = false;          // by the kernel, under a probe
   bool is_table_jump = false;       // an indirect jump that may lead to any place in the function
   std::optional<int64_t> target{};  // in its function, or outside of it
 };

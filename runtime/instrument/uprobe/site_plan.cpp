@@ -90,6 +90,7 @@ class Planner {
 
   std::vector<Place> take() {
     move_entries();
+    refuse_misread();
     return std::move(places_);
   }
 
@@ -107,6 +108,24 @@ class Planner {
   }
 
   void move_entries();
+
+  bool is_misread(const Place& place) {
+    const ModuleCode* file = files_.open(place.site->path);
+    const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
+    return instruction && instruction->is_misread;
+  }
+
+  void refuse_misread() {
+    std::erase_if(places_, [&](const Place& place) {
+      const bool refuse = is_misread(place);
+      if (refuse) refused_.push_back({place.enabled->probe, kMisread});
+      return refuse;
+    });
+  }
+
+  static constexpr size_t kLongest = 15;  // bytes of an instruction
+  static constexpr const char* kMisread =
+      "the kernel would mistake this vector instruction for a branch and the process would go wrong";
 
   Files files_;
   ReturnPlanner returns_;

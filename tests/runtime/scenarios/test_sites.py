@@ -114,5 +114,32 @@ class Firings(dvmtest.PrivilegedTest):
         self.same(script, program("sites"))
 
 
+class Vectors(dvmtest.PrivilegedTest):
+    """The kernel takes some vector instructions for jumps: probes on them are left out, and the program computes what it should."""
+
+    def run_vectors(self, probes):
+        result = dvm("run", "-Z", "-n", f"{probes} {{ @[probefunc] = count(); }}", "-c", program("vectors"), timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "200 of 200 right|no AVX2")
+        return result
+
+    def test_every_instruction(self):
+        result = self.run_vectors("pid$target:vectors:mark:,pid$target:vectors:first_word:")
+        self.assertRegex(result.stderr, r"\d+ probes left out, .*: the kernel would mistake this vector instruction for a branch")
+
+    def test_an_entry_goes_behind_it(self):
+        result = self.run_vectors("pid$target:vectors:first_word:entry,pid$target:vectors:first_word:return")
+        self.assertNotIn("left out", result.stderr)
+        self.assertRegex(result.stdout, r"first_word +200\n|no AVX2")
+        refused = dvm("run", "-x", "site=entry", "-n", "pid$target:vectors:first_word:entry", "-c", program("vectors"))
+        self.assertIn("would mistake this vector instruction for a branch", refused.stderr)
+
+    def test_every_instruction_of_functions_of_libc(self):
+        self.run_vectors("pid$target:libc.so.6:strlen:,pid$target:libc.so.6:strchr:,pid$target:libc.so.6:strchrnul:")
+
+    def test_every_entry_of_libc(self):
+        self.run_vectors("pid$target:libc.so.6::entry")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -31,6 +31,10 @@ ASSEMBLED(decides, "cmp %rsi, %rdi\n sete %al\n cmovne %rsi, %r10\n push %rbx\n 
 ASSEMBLED(all_stepped, "mov %rdi, %rax\n ret\n")
 ASSEMBLED(broken, "mov %rdi, %rax\n push %rbx\n .byte 0x06\n")
 
+ASSEMBLED(misread_first, "vpbroadcastb %esi, %ymm17\n mov %edi, %eax\n inc %rdi\n ret\n")
+ASSEMBLED(misread_alone, "vzeroupper\n ret\n")
+ASSEMBLED(misread_then_cheap, "vpbroadcastb %esi, %ymm17\n mov %edi, %eax\n push %rbx\n ret\n")
+
 EntryPlace place(CodeBytes code) { return choose_entry(code, code.size()); }
 
 TEST(EntryPlace, StaysAtAnInstructionThatIsCheap) { EXPECT_EQ(place(cheap_at_once()).moved, 0U); }
@@ -42,6 +46,12 @@ TEST(EntryPlace, MovesBehindWhatKeepsArguments) {
   EXPECT_EQ(place(decides()).moved, 10U);
   EXPECT_EQ(place(reads_its_file()).moved, 7U);
   EXPECT_EQ(place(reads_canary()).moved, 9U);
+}
+
+TEST(EntryPlace, LeavesWhatTheKernelMistakes) {
+  EXPECT_EQ(place(misread_first()).moved, 6U);
+  EXPECT_EQ(place(misread_alone()).moved, 3U);
+  EXPECT_EQ(place(misread_then_cheap()).moved, 8U);
 }
 
 TEST(EntryPlace, KnowsHowFarTheStackHasMoved) {

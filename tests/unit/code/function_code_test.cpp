@@ -16,6 +16,10 @@ using testing::ElementsAre;
 ASSEMBLED(costs,
           "push %rbp\n push %r15\n nop\n .byte 0x66,0x90\n .byte 0x0f,0x1f,0x44,0,0\n call . + 7\n jmp . + 2\n jne . + 2\n"
           "push $1\n pop %rax\n endbr64\n mov %rdi, %rax\n ret\n xchg %r8, %rax\n .byte 0x2e\n nopl 0(%rax)\n")
+ASSEMBLED(vectors,
+          "vmovdqu %ymm0, (%rdi)\n vzeroupper\n vpbroadcastb %esi, %ymm17\n vpshufd $1, %xmm0, %xmm1\n vpor %ymm0, %ymm1, %ymm2\n"
+          "vcmpps $0, %xmm0, %xmm1, %xmm2\n vpaddb %ymm0, %ymm1, %ymm2\n vmovdqu (%rdi), %ymm0\n vpxor %xmm0, %xmm0, %xmm0\n"
+          "movdqa %xmm0, (%rdi)\n por %xmm0, %xmm1\n jg . + 2\n ret\n")
 ASSEMBLED(loop, "xor %eax, %eax\n 1: inc %eax\n cmp %edi, %eax\n jne 1b\n ret\n")
 ASSEMBLED(into_an_instruction, "mov $0x11223344, %eax\n jmp into_an_instruction_begin + 1\n")
 ASSEMBLED(no_code, "push %rbp\n .byte 0x06\n ret\n")
@@ -29,6 +33,12 @@ std::vector<FiringCost> costs_of(const FunctionCode& function) {
   std::vector<FiringCost> all;
   for (const MachineInstruction& one : function.instructions) all.push_back(one.cost);
   return all;
+}
+
+TEST(FunctionCode, KnowsWhatTheKernelMistakes) {
+  std::vector<bool> misread;
+  for (const MachineInstruction& one : decode_function(vectors()).instructions) misread.push_back(one.is_misread);
+  EXPECT_THAT(misread, ElementsAre(true, true, true, true, true, true, false, false, false, false, false, false, false));
 }
 
 TEST(FunctionCode, KnowsWhatTheKernelEmulates) {
