@@ -49,9 +49,9 @@ Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& op
   return targets;
 }
 
-Status Targets::resume(bool stay_held) {
+Status Targets::resume(const std::function<bool(pid_t)>& is_held) {
   for (runtime::Process& process : processes_) {
-    Status resumed = process.resume(stay_held);
+    Status resumed = process.resume(is_held(process.pid()));
     if (!resumed) return resumed;
   }
   return {};

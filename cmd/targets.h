@@ -25,7 +25,8 @@ class Targets {
   ~Targets() { stop_watching(); }
 
   pid_t first() const { return processes_.empty() ? 0 : processes_.front().pid(); }
-  Status resume(bool stay_held);
+  // is_held: of a process that an instrument holds, and lets run.
+  Status resume(const std::function<bool(pid_t)>& is_held);
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();

@@ -104,7 +104,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.interrupt(); });
-  Status resumed = targets.resume(handle.holds_processes());
+  Status resumed = targets.resume([&](pid_t pid) { return handle.holds(pid); });
   if (resumed)
     while (handle.work()) {
     }

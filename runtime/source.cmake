@@ -13,6 +13,7 @@ if(DVM_BPF)
     instrument/breakpoint/breakpoint_instrument.cpp
     instrument/breakpoint/debug_register.cpp
     instrument/breakpoint/held_threads.cpp
+    instrument/breakpoint/plan.cpp
     instrument/breakpoint/stopped_thread.cpp
     instrument/uprobe/attach.cpp
     instrument/uprobe/capture_program.cpp

@@ -69,8 +69,8 @@ class Instrument {
   virtual Status watch(const LinkerSite&) { return {}; }
   virtual bool take_loads() { return false; }
   virtual void settle() {}
-  // Whether it is the tracer of the processes that it has probes in, as ptrace has it, and has to stay that.
-  virtual bool holds_processes() const { return false; }
+  // Whether it is the tracer of the process, as ptrace has it: then it lets it run itself, at the next poll().
+  virtual bool holds(int32_t) const { return false; }
   // What whoever traces should know, told once: of probes that are on, or when tracing ends.
   virtual std::vector<std::string> take_notes() { return {}; }
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.

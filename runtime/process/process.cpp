@@ -48,7 +48,7 @@ Result<Process> Process::grab(pid_t pid) {
   if (process.has_exited()) return cannot_grab(pid, "it has exited");
   if (!may_trace(pid))
     return cannot_grab(pid, geteuid() == 0 ? "permission denied (this container or sandbox withholds it from root)"
-                                           : "permission denied (it is another user's: run dvm as root)");
+                                           : "permission denied (it is another user's: that needs root or CAP_SYS_PTRACE)");
   process.name_ = name_of(pid);
   return process;
 }
@@ -89,10 +89,10 @@ Process::~Process() {
   if (pidfd_ >= 0) close(pidfd_);
 }
 
-Status Process::resume(bool stays_held) {
+Status Process::resume(bool is_held) {
   if (!is_stopped_) return {};
   is_stopped_ = false;
-  if (ptrace(stays_held ? PTRACE_CONT : PTRACE_DETACH, pid_, 0, 0) == 0 || has_exited()) return {};
+  if (is_held || ptrace(PTRACE_DETACH, pid_, 0, 0) == 0 || has_exited()) return {};
   return Error{fmt::format("failed to resume process {}: {}", pid_, std::strerror(errno))};
 }
 

@@ -39,9 +39,9 @@ class Process {
   bool is_child() const { return is_child_; }
   // Becomes readable when the process exits.
   int wait_fd() const { return pidfd_; }
-  // Lets a spawned process run. Harmless when called twice, and for a grabbed one. stays_held: an instrument is its tracer from
-  // now on, so dvm remains that.
-  Status resume(bool stays_held = false);
+  // Lets a spawned process run. Harmless when called twice, and for a grabbed one. is_held: an instrument is its tracer from now
+  // on, and lets it run.
+  Status resume(bool is_held = false);
   bool has_exited();
   // Of a child that has exited: its status, or 128 + the signal that ended it, as shells have it.
   std::optional<int> exit_status() const { return exit_status_; }

@@ -173,8 +173,8 @@ void Handle::Impl::tell_notes() {
     for (const std::string& note : instrument->take_notes()) consumer.notice(note);
 }
 
-bool Handle::holds_processes() const {
-  return std::any_of(impl_->active.begin(), impl_->active.end(), [](const Instrument* one) { return one->holds_processes(); });
+bool Handle::holds(int32_t pid) const {
+  return std::any_of(impl_->active.begin(), impl_->active.end(), [&](const Instrument* one) { return one->holds(pid); });
 }
 
 Status Handle::go(std::vector<Refused>& refused) {

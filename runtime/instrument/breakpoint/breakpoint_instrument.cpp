@@ -1,6 +1,7 @@
-// The instrument: from sites to breakpoints in threads, and from their stops to firings. Tested by
-// tests/runtime/scenarios/test_unprivileged.py.
+// The instrument: threads, their breakpoints, and what becomes of their stops.
+// Tested by tests/runtime/scenarios/test_unprivileged.py.
 #include <fmt/format.h>
+#include <linux/audit.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 
@@ -13,40 +14,20 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "runtime/code/module_code.h"
 #include "runtime/instrument/breakpoint/breakpoint.h"
 #include "runtime/instrument/breakpoint/calls.h"
-#include "runtime/instrument/breakpoint/debug_register.h"
-#include "runtime/instrument/breakpoint/held_threads.h"
+#include "runtime/instrument/breakpoint/plan.h"
 #include "runtime/instrument/breakpoint/stopped_thread.h"
-#include "runtime/instrument/uprobe/delivery.h"
-#include "runtime/instrument/uprobe/return_plan.h"
-#include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
 constexpr std::string_view kPrice =
-    "without BPF: a firing stops its thread, by a debug register of the processor, until dvm has looked: some 20 us each";
+    "without BPF: a firing stops its thread, by a debug register of the "
+    "processor, until dvm has looked: some 20 us each";
 constexpr int kMostStops = 256;  // until the session is asked whether it goes on
-constexpr uint32_t kStackBytes = 16384;
 
-// One probe at one address. Several at one fire in the order of their kinds: a return, an entry, the instruction itself.
-struct Firer {
-  enum class Kind : uint8_t { entry, inside, call };
-  Kind kind = Kind::entry;
-  uint64_t cookie = 0;
-};
-
-struct TracedProcess {
-  std::map<uint64_t, std::vector<Firer>> sites;  // by address
-  bool has_calls = false;
-
-  size_t registers_needed() const { return sites.size() + (has_calls ? 1 : 0); }
-};
-
-struct ThreadBreakpoints {
+struct TracedThread {
   pid_t pid = 0;
   std::vector<DebugRegister> at_sites;
   Calls calls;
@@ -57,19 +38,18 @@ struct ThreadBreakpoints {
   }
 };
 
-// Where the process has this place of a file; none: it has not mapped it as code.
-std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const UprobeSite& site) {
-  for (const MappedObject& object : objects)
-    if (object.open_path == site.path && object.address != 0 && site.offset >= object.offset)
-      return object.address + (site.offset - object.offset);
-  return std::nullopt;
+// proc has probes at system calls too, but those tell what only the kernel knows.
+bool is_system_calls(const Probe& probe) {
+  return std::holds_alternative<TracepointSite>(probe.site) && (probe.provider == "syscall" || probe.provider == "lx-syscall");
 }
 
 class BreakpointInstrument final : public Instrument {
  public:
   ~BreakpointInstrument() override { BreakpointInstrument::disable(); }
 
-  bool takes(const Probe& probe) const override { return std::holds_alternative<UprobeSite>(probe.site); }
+  bool takes(const Probe& probe) const override {
+    return std::holds_alternative<UprobeSite>(probe.site) || is_system_calls(probe);
+  }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
@@ -84,103 +64,58 @@ class BreakpointInstrument final : public Instrument {
     signal_->clear();
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     const uint64_t before = fired_;
-    for (int count = 0; count < kMostStops; count++) {
-      const auto stop = next_stop([this] { return held(); });
-      if (!stop) break;
-      see(*stop, sink);
+    for (const pid_t tid : std::exchange(waiting_, {})) go_on({.tid = tid}, 0, pace_of(tid));
+    for (int count = 0; count < kMostStops && see_next(sink); count++) {
     }
     return fired_ - before;
   }
 
   int wake_descriptor() const override { return signal_ ? signal_->descriptor() : -1; }
-  bool holds_processes() const override { return !threads_.empty(); }
+  bool holds(int32_t pid) const override { return processes_.contains(pid); }
   uint64_t drops() const override { return dropped_; }
-
   std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
 
   void disable() override {
-    uint64_t waiting = 0;
+    uint64_t in_flight = 0;
     for (auto& [tid, thread] : threads_) forget_registers(thread);
     for (auto& [tid, thread] : threads_)
-      let_go(tid, [&](const ThreadStop& stop) { return is_hit(stop) ? (waiting++, 0) : stop.signal; });
+      let_go(tid, pace_of(tid), [&](const ThreadStop& stop) { return is_hit(stop) ? (in_flight++, 0) : signal_of(stop); });
     threads_.clear();
     processes_.clear();
-    if (hits_ > seen_ + waiting) dropped_ += hits_ - seen_ - waiting;
+    waiting_.clear();
+    if (hits_ > seen_ + in_flight) dropped_ += hits_ - seen_ - in_flight;
     hits_ = seen_ = 0;
   }
 
  private:
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-    for (const EnabledProbe& enabled : probes) {
-      if (Status status = plan(enabled, std::get<UprobeSite>(enabled.probe->site), refused); !status) return status;
-      for (const UprobeSite& site : enabled.probe->more_sites)
-        if (Status status = plan(enabled, site, refused); !status) return status;
-    }
-    objects_.clear();
-    for (auto& [pid, process] : processes_) {
+    for (const EnabledProbe& enabled : probes)
+      if (Status status = planner_.add(enabled, processes_, refused); !status) return status;
+    planner_.forget_objects();
+    for (const auto& [pid, process] : processes_) {
+      room_.resize(largest_record());
       if (Status status = check_room(pid, process); !status) return status;
       if (Status status = hold(pid); !status) return status;
     }
-    if (notes_.empty() && !threads_.empty()) notes_.emplace_back(kPrice);
+    if (!is_price_told_ && !threads_.empty()) notes_.emplace_back(kPrice);
+    is_price_told_ |= !threads_.empty();
     return {};
-  }
-
-  Status plan(const EnabledProbe& enabled, const UprobeSite& site, std::vector<Refused>& refused) {
-    if (site.semaphore != 0) {
-      refused.push_back({enabled.probe, "its semaphore would stay raised if dvm were killed; uprobes need not raise it so"});
-      return {};
-    }
-    const auto address = address_of(objects(site.pid), site);
-    if (!address) {
-      refused.push_back({enabled.probe, "its file is not mapped as code"});
-      return {};
-    }
-    const SiteShape shape = shape_of(site);
-    if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
-    const RecordLayout layout = make_layout(possible_needs(needs(enabled, site.pid), shape), shape);
-    room_.resize(std::max<size_t>(room_.size(), layout.size / 8));
-    const auto group = static_cast<uint16_t>(delivery_.add(layout, site.pid));
-    FiredAt fired{enabled.probe->id, 0, {}};
-    if (site.is_return) fired.exit = only_exit(site);
-    TracedProcess& process = processes_[site.pid];
-    process.has_calls |= site.is_return;
-    const Firer::Kind kind = site.is_return ? Firer::Kind::call : site.inside ? Firer::Kind::inside : Firer::Kind::entry;
-    std::vector<Firer>& firers = process.sites[*address];
-    firers.push_back({kind, make_cookie(delivery_.number(fired), group)});
-    std::stable_sort(firers.begin(), firers.end(), [](const Firer& a, const Firer& b) { return a.kind < b.kind; });
-    return {};
-  }
-
-  // Memory is read while the thread stands still, when the VM asks for it.
-  CaptureNeeds needs(const EnabledProbe& enabled, int32_t pid) {
-    CaptureNeeds needs = enabled.needs;
-    needs.memory.clear();
-    needs.thread = true;
-    if (needs.frames != 0) needs.stack_bytes = kStackBytes, delivery_.unwinder().learn(pid);
-    return needs;
-  }
-
-  // Where the function is left, if there is one such place: where a call returns to does not tell.
-  uint32_t only_exit(const UprobeSite& site) {
-    const auto file = ModuleCode::open(site.path);
-    if (!file) return 0;
-    const ReturnPlan plan = returns_.plan(site, file->get(), false);
-    return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
-  }
-
-  const std::vector<MappedObject>& objects(pid_t pid) {
-    const auto [known, is_new] = objects_.try_emplace(pid);
-    if (is_new)
-      if (auto found = mapped_objects(pid)) known->second = std::move(*found);
-    return known->second;
   }
 
   static Status check_room(pid_t pid, const TracedProcess& process) {
-    if (process.registers_needed() <= kDebugRegisters) return {};
+    if (process.registers() <= kDebugRegisters) return {};
     return Error{fmt::format(
-        "{} places of process {} would be probed{}, and without privileges there are breakpoints for {}; with CAP_BPF and "
+        "{} places of process {} would be probed{}, and without privileges "
+        "there are breakpoints for {}; with CAP_BPF and "
         "CAP_PERFMON there is no such limit",
-        process.sites.size(), pid, process.has_calls ? ", and one more is needed for returns" : "", kDebugRegisters)};
+        process.sites.size(), pid, process.has_returns ? ", and one more is needed for returns" : "", kDebugRegisters)};
+  }
+
+  size_t largest_record() const {
+    size_t words = 0;
+    for (size_t group = 0; group < delivery_.groups(); group++)
+      words = std::max<size_t>(words, delivery_.group(group).layout.size / 8);
+    return words;
   }
 
   // Until no thread is new: each that is held makes none that is not.
@@ -190,9 +125,7 @@ class BreakpointInstrument final : public Instrument {
       for (const pid_t tid : threads_of(pid)) {
         if (threads_.contains(tid)) continue;
         any = true;
-        if (Status held = hold_thread(tid); !held)
-          return Error{fmt::format("cannot trace process {}: {}", pid, held.error().message)};
-        if (Status set = set_breakpoints(pid, tid); !set) return set;
+        if (Status held = hold(pid, tid); !held) return held;
       }
     }
     for (auto& [tid, thread] : threads_)
@@ -201,11 +134,23 @@ class BreakpointInstrument final : public Instrument {
     return {};
   }
 
+  Status hold(pid_t pid, pid_t tid) {
+    const auto is_waiting = hold_thread(tid);
+    if (!is_waiting) return Error{fmt::format("cannot trace process {}: {}", pid, is_waiting.error().message)};
+    threads_[tid].pid = pid;
+    if (*is_waiting)
+      waiting_.push_back(tid);
+    else if (pace_of(tid) != Pace::run)
+      interrupt_thread(tid);
+    return {};
+  }
+
   // At all sites of the process where the thread has none yet.
   Status set_breakpoints(pid_t pid, pid_t tid) {
-    ThreadBreakpoints& thread = threads_[tid];
+    TracedThread& thread = threads_[tid];
     thread.pid = pid;
-    for (const auto& [address, firers] : processes_[pid].sites) {
+    const TracedProcess& process = processes_[pid];
+    for (const auto& [address, firers] : process.sites) {
       const auto is_there = [at = address](const DebugRegister& it) { return it.address() == at; };
       if (std::any_of(thread.at_sites.begin(), thread.at_sites.end(), is_there)) continue;
       DebugRegister made = DebugRegister::set(tid, address);
@@ -216,29 +161,46 @@ class BreakpointInstrument final : public Instrument {
     return {};
   }
 
+  Pace pace_of(pid_t tid) const {
+    const auto thread = threads_.find(tid);
+    const auto process = processes_.find(thread == threads_.end() ? 0 : thread->second.pid);
+    return process == processes_.end() ? Pace::run : process->second.pace();
+  }
+
   std::vector<pid_t> held() const {
     std::vector<pid_t> tids;
     for (const auto& [tid, thread] : threads_) tids.push_back(tid);
     return tids;
   }
 
+  bool see_next(EventSink& sink) {
+    const auto stop = next_stop([this] { return held(); });
+    if (stop) see(*stop, sink);
+    return stop.has_value();
+  }
+
   void see(const ThreadStop& stop, EventSink& sink) {
     if (stop.is_end) return forget(stop.tid);
     if (!threads_.contains(stop.tid) && !is_taken_up(stop)) return;
     if (stop.event == PTRACE_EVENT_EXEC) return leave(threads_[stop.tid].pid);
-    if (!is_hit(stop)) return go_on(stop, stop.event == 0 ? stop.signal : 0);
-    fire(stop.tid, sink);
-    go_on(stop, 0);
+    const bool hit = is_hit(stop);
+    if (stop.is_call) fire_call(stop.tid, sink);
+    if (hit) fire(stop.tid, sink);
+    go_on(stop, hit ? 0 : signal_of(stop), pace_of(stop.tid));
   }
 
-  // A new thread. Its breakpoints are those of the process; it is held before it runs.
+  static int signal_of(const ThreadStop& stop) { return stop.event == 0 && !stop.is_call ? stop.signal : 0; }
+
+  // A new thread. Its breakpoints are those of the process; it is held before
+  // it runs.
   bool is_taken_up(const ThreadStop& stop) {
     const pid_t pid = process_of_thread(stop.tid);
     if (processes_.contains(pid)) {
       if (!set_breakpoints(pid, stop.tid)) dropped_++;
       return true;
     }
-    ptrace(PTRACE_DETACH, stop.tid, 0, 0);  // a process of its own
+    ptrace(PTRACE_DETACH, stop.tid, 0,
+           is_hit(stop) ? 0 : signal_of(stop));  // a process of its own, or done with
     return false;
   }
 
@@ -260,26 +222,31 @@ class BreakpointInstrument final : public Instrument {
     threads_.erase(thread);
   }
 
-  void forget_registers(ThreadBreakpoints& thread) {
+  void forget_registers(TracedThread& thread) {
     for (const DebugRegister& one : thread.at_sites) hits_ += one.hits();
     for (const DebugRegister& one : thread.calls.registers()) hits_ += one.hits();
     thread.at_sites.clear();
     thread.calls.registers().clear();
   }
 
-  // Whether it stopped because of a breakpoint; not if the signal is somebody else's, or is late.
-  bool is_hit(const ThreadStop& stop) {
+  // Whether it stopped because of a breakpoint; not if the signal is somebody
+  // else's.
+  static bool is_hit(const ThreadStop& stop) {
     siginfo_t info{};
-    if (stop.event != 0 || stop.signal != SIGURG || ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info) != 0) return false;
-    return info.si_code == POLL_IN;
+    return stop.event == 0 && stop.signal == SIGURG && ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info) == 0 &&
+           info.si_code == POLL_IN;
+  }
+
+  StoppedThread look_at(pid_t tid) const {
+    StoppedThread now{.pid = threads_.at(tid).pid, .tid = tid, .time = read_clock(CLOCK_MONOTONIC)};
+    if (!read_registers(now)) now.tid = 0;
+    return now;
   }
 
   void fire(pid_t tid, EventSink& sink) {
-    ThreadBreakpoints& thread = threads_[tid];
-    StoppedThread now;
-    now.pid = thread.pid, now.tid = tid;
-    now.time = read_clock(CLOCK_MONOTONIC);
-    if (!read_registers(now) || !thread.has(now.counter())) return;
+    TracedThread& thread = threads_[tid];
+    const StoppedThread now = look_at(tid);
+    if (now.tid == 0 || !thread.has(now.counter())) return;
     seen_++;
     thread.calls.take(now.counter(), now.stack(), [&](const Call& call) { deliver(call.cookie, now, call.function, sink); });
     const auto& sites = processes_[thread.pid].sites;
@@ -292,6 +259,18 @@ class BreakpointInstrument final : public Instrument {
         dropped_++;
   }
 
+  void fire_call(pid_t tid, EventSink& sink) {
+    const TracedProcess& process = processes_[threads_[tid].pid];
+    __ptrace_syscall_info info{};
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) <= 0 || info.arch != AUDIT_ARCH_X86_64) return;
+    const StoppedThread now = look_at(tid);
+    if (now.tid == 0) return;
+    const auto& calls = info.op == PTRACE_SYSCALL_INFO_ENTRY ? process.begins : process.ends;
+    const auto found = calls.find(now.words[saved::orig_rax]);
+    if (found == calls.end()) return;
+    for (const uint64_t cookie : found->second) deliver(cookie, now, 0, sink);
+  }
+
   void deliver(uint64_t cookie, const StoppedThread& now, uint64_t function, EventSink& sink) {
     fired_++;
     const RecordLayout& layout = delivery_.group(group_of(cookie)).layout;
@@ -299,15 +278,17 @@ class BreakpointInstrument final : public Instrument {
   }
 
   Delivery delivery_;
-  ReturnPlanner returns_;
+  BreakpointPlanner planner_{delivery_};
   std::optional<StopSignal> signal_;
-  std::map<pid_t, TracedProcess> processes_;
-  std::map<pid_t, ThreadBreakpoints> threads_;
-  std::map<pid_t, std::vector<MappedObject>> objects_;  // while probes are planned
-  std::vector<uint64_t> room_;                          // for a record
+  TracedProcesses processes_;
+  std::map<pid_t, TracedThread> threads_;
+  std::vector<pid_t> waiting_;  // programs that dvm has started, until they are let run
+  std::vector<uint64_t> room_;  // for a record
   std::vector<std::string> notes_;
+  bool is_price_told_ = false;
   uint64_t fired_ = 0, dropped_ = 0;
-  uint64_t hits_ = 0, seen_ = 0;  // of breakpoints: all that were, and those that stopped their thread
+  uint64_t hits_ = 0, seen_ = 0;  // of breakpoints: all that were, and those
+                                  // that stopped their thread
 };
 
 }  // namespace

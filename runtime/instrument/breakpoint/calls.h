@@ -1,7 +1,9 @@
 #pragma once
-// The calls of one thread whose return is waited for: where each returns to, with a breakpoint there. Of calls that were left in
-// another way (longjmp, an exception) nothing is said; they are forgotten when the stack has been seen above them. Probe context,
-// but for debug registers, which are the kernel's to give.
+// The calls of one thread whose return is waited for: where each returns to,
+// with a breakpoint there. Of calls that were left in another way (longjmp, an
+// exception) nothing is said; they are forgotten when the stack has been seen
+// above them. Probe context, but for debug registers, which are the kernel's to
+// give.
 
 #include <sys/types.h>
 
@@ -24,7 +26,8 @@ class Calls {
  public:
   Calls() { calls_.reserve(kMostCalls); }
 
-  // False: its return will not be seen.
+  // False: its return will not be seen. What registers that are given up have
+  // counted is added to hits.
   bool add(pid_t tid, const Call& call, uint64_t& hits) {
     if (calls_.size() == kMostCalls || !watch(tid, call.returns_to, hits)) return false;
     calls_.push_back(call);
@@ -53,7 +56,8 @@ class Calls {
     return std::find_if(registers_.begin(), registers_.end(), [&](const auto& it) { return it.address() == address; });
   }
 
-  // A register is kept for the next call from the same place, until another needs it.
+  // A register is kept for the next call from the same place, until another
+  // needs it.
   bool watch(pid_t tid, uint64_t address, uint64_t& hits) {
     if (watches(address)) return true;
     for (;;) {

@@ -1,4 +1,5 @@
-// ptrace(2) and waitid(2). Covered by tests/runtime/scenarios/test_unprivileged.py.
+// ptrace(2) and waitid(2). Covered by
+// tests/runtime/scenarios/test_unprivileged.py.
 #include "runtime/instrument/breakpoint/held_threads.h"
 
 #include <dirent.h>
@@ -22,7 +23,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+constexpr int kIsCall = 0x80;                     // of a stop's signal, by that option
 constexpr uint64_t kStopsWithin = 2'000'000'000;  // ns
 
 std::string status_field(pid_t tid, std::string_view name) {
@@ -39,10 +41,12 @@ std::string hold_problem(pid_t tid) {
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
   if (scope > 0)
     return fmt::format(
-        "kernel.yama.ptrace_scope is {}, which lets users trace only what they start, as with -c: it must be 0, or dvm must have "
+        "kernel.yama.ptrace_scope is {}, which lets users trace only what they "
+        "start, as with -c: it must be 0, or dvm must have "
         "CAP_SYS_PTRACE",
         scope);
-  return "it is another user's, or runs with more rights than its user: that needs CAP_SYS_PTRACE";
+  return "it is another user's, or runs with more rights than its user: that "
+         "needs CAP_SYS_PTRACE";
 }
 
 ThreadStop as_stop(const siginfo_t& info) {
@@ -50,7 +54,8 @@ ThreadStop as_stop(const siginfo_t& info) {
   stop.tid = info.si_pid;
   stop.is_end = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
   if (stop.is_end) return stop;
-  stop.signal = info.si_status & 0xff;
+  stop.signal = info.si_status & 0x7f;
+  stop.is_call = (info.si_status & kIsCall) != 0;
   stop.event = info.si_status >> 8;
   return stop;
 }
@@ -90,11 +95,13 @@ std::vector<pid_t> threads_of(pid_t pid) {
 
 pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:").c_str()); }
 
-Status hold_thread(pid_t tid) {
-  if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return {};
-  if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return {};  // dvm's own child, which waits to be resumed
+Result<bool> hold_thread(pid_t tid) {
+  if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return false;
+  if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return true;
   return Error{hold_problem(tid)};
 }
+
+void interrupt_thread(pid_t tid) { ptrace(PTRACE_INTERRUPT, tid, 0, 0); }
 
 std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine) {
   if (auto stop = wait_for(P_ALL, 0, WSTOPPED)) return stop;
@@ -105,23 +112,25 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
   return std::nullopt;
 }
 
-void go_on(const ThreadStop& stop, int signal) {
+void go_on(const ThreadStop& stop, int signal, Pace pace) {
   const bool is_group_stop = stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP;
   if (is_group_stop)
     ptrace(PTRACE_LISTEN, stop.tid, 0, 0);
   else
-    ptrace(PTRACE_CONT, stop.tid, 0, signal);
+    ptrace(pace == Pace::calls ? PTRACE_SYSCALL : PTRACE_CONT, stop.tid, 0, signal);
 }
 
-void let_go(pid_t tid, const std::function<int(const ThreadStop&)>& keep) {
+void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& keep) {
+  if (pace == Pace::run && status_field(tid, "State:").starts_with('S')) return;
   if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) != 0) return;
   const uint64_t deadline = read_clock(CLOCK_MONOTONIC) + kStopsWithin;
   while (read_clock(CLOCK_MONOTONIC) < deadline) {
+    const bool is_last = comes_to_no_stop(tid);
     if (const auto stop = wait_for(P_PID, tid, WSTOPPED)) {
-      ptrace(PTRACE_DETACH, tid, 0, stop->event == 0 ? keep(*stop) : 0);
+      ptrace(PTRACE_DETACH, tid, 0, keep(*stop));
       return;
     }
-    if (comes_to_no_stop(tid)) return;
+    if (is_last) return;
     usleep(100);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
-// Being the tracer of threads, by ptrace: who is held, and the stops that they come to. All of it belongs in one thread of dvm,
-// the one that started the program of -c. When dvm dies, the kernel lets go of all.
+// Being the tracer of threads, by ptrace: who is held, and the stops that they
+// come to. All of it belongs in one thread of dvm, the one that started the
+// program of -c. When dvm dies, the kernel lets go of all.
 
 #include <sys/types.h>
 
@@ -15,8 +16,9 @@ namespace dvm::runtime {
 
 struct ThreadStop {
   pid_t tid = 0;
-  int signal = 0;  // that it is about to take, or that its process was stopped by
-  int event = 0;   // PTRACE_EVENT_...; 0: none but the signal
+  int signal = 0;        // that it is about to take, or that its process was stopped by
+  int event = 0;         // PTRACE_EVENT_...; 0: none but the signal
+  bool is_call = false;  // at the begin or the end of a system call
   bool is_end = false;
 };
 
@@ -24,19 +26,31 @@ struct ThreadStop {
 std::vector<pid_t> threads_of(pid_t pid);
 // The process that a thread is of; 0: it is gone.
 pid_t process_of_thread(pid_t tid);
-// Becomes the thread's tracer, and of those that it makes. A program that dvm has started and holds already stays stopped. An
-// error says who may do so; a thread that is gone is none.
-Status hold_thread(pid_t tid);
-// The next stop that waits to be looked at. `mine` are asked for their end if anybody has ended.
-std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine);
-// After a stop: lets it run, with the signal that it was about to take or another. Of a process that is stopped by a signal, the
-// thread stays so until it is continued.
-void go_on(const ThreadStop& stop, int signal);
-// Stops the thread if it runs, and is its tracer no longer. The signal of the stop is handed to `keep`, which says what the
-// thread gets.
-void let_go(pid_t tid, const std::function<int(const ThreadStop&)>& keep);
+// How a thread goes on: to the next signal or breakpoint, or also to the next
+// begin or end of a system call.
+enum class Pace : uint8_t { run, calls };
 
-// A descriptor that becomes readable when a thread has stopped. There can be one at a time.
+// Becomes the thread's tracer, and of those that it makes. True: it is a
+// program that dvm has started, and waits to go on. An error says who may do
+// so; a thread that is gone is none.
+Result<bool> hold_thread(pid_t tid);
+// Lets the thread come to a stop soon, after which it can go on at another
+// pace.
+void interrupt_thread(pid_t tid);
+// The next stop that waits to be looked at. `mine` are asked for their end if
+// anybody has ended.
+std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& mine);
+// After a stop: lets it run, with the signal that it was about to take or
+// another. Of a process that is stopped by a signal, the thread stays so until
+// it is continued.
+void go_on(const ThreadStop& stop, int signal, Pace pace);
+// Stops the thread, and is its tracer no longer. One that waits in a system call at whose end it will not stop is left as it is,
+// for a stop might end that: the kernel lets go of it when dvm ends. The signal of the stop is handed to `keep`, which says what
+// the thread gets.
+void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& keep);
+
+// A descriptor that becomes readable when a thread has stopped. There can be
+// one at a time.
 class StopSignal {
  public:
   StopSignal();

@@ -1,4 +1,5 @@
-// Records of stopped threads. Covered by tests/runtime/scenarios/test_unprivileged.py.
+// Records of stopped threads. Covered by
+// tests/runtime/scenarios/test_unprivileged.py.
 #include "runtime/instrument/breakpoint/stopped_thread.h"
 
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 
 namespace dvm::runtime {
 namespace {
+
+constexpr int64_t kMostError = 4095;  // of a system call
 
 static_assert(sizeof(user_regs_struct) >= kSavedWords * sizeof(uint64_t));
 
@@ -62,9 +65,17 @@ uint64_t widen(uint64_t value, const Operand& operand) noexcept {
   return operand.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value) >> spare) : value >> spare;
 }
 
+uint64_t outcome(Operand::Kind kind, const StoppedThread& thread) noexcept {
+  const auto result = static_cast<int64_t>(thread.words[saved::rax]);
+  const bool failed = result < 0 && result >= -kMostError;
+  if (kind == Operand::Kind::error) return failed ? static_cast<uint64_t>(-result) : 0;
+  return failed ? UINT64_MAX : static_cast<uint64_t>(result);
+}
+
 uint64_t value_of(const Operand& operand, const StoppedThread& thread) noexcept {
   const auto word = [&](uint8_t n) { return n < kSavedWords ? thread.words[n] : 0; };
   if (operand.kind == Operand::Kind::constant) return static_cast<uint64_t>(operand.value);
+  if (operand.kind == Operand::Kind::result || operand.kind == Operand::Kind::error) return outcome(operand.kind, thread);
   if (operand.kind == Operand::Kind::saved) return widen(word(operand.base) >> operand.shift, operand);
   if (operand.kind != Operand::Kind::memory) return 0;
   uint64_t value = 0;
@@ -96,6 +107,7 @@ class Writer {
   void registers() noexcept {
     for (size_t n = 0; n < layout_.args.size(); n++)
       if (layout_.args[n]) put(layout_.args[n], value_of(layout_.shape.args[n], thread_));
+    if (layout_.error) put(layout_.error, value_of(layout_.shape.error, thread_));
     uint32_t to = layout_.registers;
     for (unsigned n = 0; n < kSavedWords; n++)
       if (layout_.saved >> n & 1) put(to, thread_.words[n]), to += 8;

@@ -1,6 +1,6 @@
 #pragma once
-// What there is to know of a thread that stands still in a ptrace stop, as the record that a capture program would leave. Probe
-// context.
+// What there is to know of a thread that stands still in a ptrace stop, as the
+// record that a capture program would leave. Probe context.
 
 #include <sys/types.h>
 
@@ -26,7 +26,8 @@ struct StoppedThread {
 // False: it is gone.
 bool read_registers(StoppedThread& thread) noexcept;
 
-// Writes the record to the room, which has layout.size bytes. function: that has returned, or 0.
+// Writes the record to the room, which has layout.size bytes. function: that
+// has returned, or 0.
 std::span<const std::byte> write_record(const RecordLayout& layout, uint64_t cookie, const StoppedThread& thread,
                                         uint64_t function, std::span<uint64_t> room) noexcept;
 

@@ -149,6 +149,33 @@ class Firings(Unprivileged):
         self.assertEqual(list(rows.values()), ["2"])
 
 
+class SystemCalls(Unprivileged):
+    def test_the_example(self):
+        result = self.traced("-s", str(self.copy(EXAMPLES / "system-calls.d")), "-c", "cat /dev/null")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = {row[0]: row[1:] for row in map(str.split, result.stdout.splitlines()) if len(row) == 3}
+        self.assertEqual(calls["exit_group"], ["1", "0"], result.stdout)
+        self.assertGreater(int(calls["openat"][0]), 0)
+
+    def test_arguments_results_and_errors(self):
+        text = """syscall::openat:entry /pid == $target/ { self->path = copyinstr(arg1); }
+                  syscall::openat:return /pid == $target && self->path == "/nonexistent"/ { printf("%d %d %s", (int)arg1, errno, execname); }"""
+        result = self.traced("-n", text, "-c", "cat /nonexistent")
+        self.assertEqual(result.stdout.split(), ["-1", "2", "cat"], result.stderr)
+
+    def test_beside_breakpoints(self):
+        text = """pid$target:looper:func:entry { @calls["func"] = count(); }
+                  syscall::exit_group:entry /pid == $target/ { @calls["exit_group"] = count(); }"""
+        rows, _ = self.counted("-n", text, "-c", f"{self.looper} 30")
+        self.assertEqual(rows, {"func": "30", "exit_group": "1"})
+
+    def test_those_of_all_processes_are_refused(self):
+        result = self.traced("-n", "syscall::openat:entry { @ = count(); }", "-c", "cat /dev/null")
+        self.assertIn("left out", result.stderr)
+        for word in ["CAP_BPF", "CAP_PERFMON", "/pid == $target/"]:
+            self.assertIn(word, result.stderr)
+
+
 class Endings(Unprivileged):
     def start(self, calls):
         target = subprocess.Popen([*self.prefix, self.looper, str(calls), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -157,28 +184,47 @@ class Endings(Unprivileged):
         return target
 
     def trace(self, target, clauses):
-        return subprocess.Popen([*self.prefix, self.dvm, "run", "-q", "-x", "instrument=breakpoint", "-x", "switchrate=5ms", "-n", clauses,
-                                 "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        """dvm on the target, with all its probes on."""
+        tracer = subprocess.Popen([*self.prefix, self.dvm, "run", "-q", "-x", "instrument=breakpoint", "-x", "switchrate=5ms", "-n",
+                                   'BEGIN { printf("on\\n"); } ' + clauses, "-p", str(target.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.assertEqual(tracer.stdout.readline(), "on\n")
+        self.assertEqual(tracer_of(target.pid), tracer.pid)
+        return tracer
+
+    def kill_once_fired(self, tracer):
+        while (line := tracer.stdout.readline()) != "fired\n":
+            self.assertEqual(line, "\n")
+        tracer.kill()
+        tracer.communicate()
 
     def test_a_killed_dvm_leaves_nothing(self):
         clauses = 'pid$target:looper:func:entry, pid$target:looper:func:return { printf("fired\\n"); }'
         for _ in range(5):
             target = self.start(20000)
             tracer = self.trace(target, clauses)
-            self.assertTrue(eventually(lambda: tracer_of(target.pid) != 0 or tracer.poll() is not None))
             target.stdin.write("go\n")
             target.stdin.flush()
-            self.assertEqual(tracer.stdout.readline(), "fired\n")
-            tracer.kill()
-            tracer.communicate()
+            self.kill_once_fired(tracer)
             out, _ = target.communicate(timeout=PATIENCE)
             self.assertEqual(target.returncode, 0)
             self.assertIn("ns/call", out)
 
+    def test_a_killed_dvm_leaves_system_calls_alone(self):
+        for _ in range(5):
+            target = subprocess.Popen([*self.prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(target.communicate)
+            self.assertTrue(eventually(lambda: pathlib.Path(f"/proc/{target.pid}/comm").read_text() == "cat\n"))
+            tracer = self.trace(target, 'syscall::: /pid == $target/ { printf("fired\\n"); }')
+            target.stdin.write("one\n" * 1000)
+            target.stdin.flush()
+            self.kill_once_fired(tracer)
+            out, _ = target.communicate("two\n", timeout=PATIENCE)
+            self.assertEqual((target.returncode, out), (0, "one\n" * 1000 + "two\n"))
+
     def test_probes_are_off_when_dvm_ends(self):
         target = self.start(1000)
         tracer = self.trace(target, "pid$target:looper:func:entry { @ = count(); }")
-        self.assertTrue(eventually(lambda: tracer_of(target.pid) != 0))
         tracer.send_signal(2)
         _, errors = tracer.communicate(timeout=PATIENCE)
         self.assertEqual(tracer.returncode, 0, errors)
@@ -205,7 +251,7 @@ class Refusal(Unprivileged):
         return result.stderr
 
     def test_tracepoints_name_the_capabilities(self):
-        for text in ["syscall:::entry { @ = count(); }", "sched:::on-cpu { @ = count(); }", "proc:::exec { @ = count(); }"]:
+        for text in ["profile-997 { @ = count(); }", "sched:::on-cpu { @ = count(); }", "proc:::exec { @ = count(); }"]:
             errors = self.refused(text)
             for word in ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "setcap cap_bpf,cap_perfmon+ep", self.dvm]:
                 self.assertIn(word, errors)

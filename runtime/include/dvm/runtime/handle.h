@@ -91,8 +91,8 @@ class Handle {
   // Waits for firings at most until the next rate, handles them, prints what is due. False: exit() ran, every instrument is
   // finished or an error (see status()) ended tracing.
   bool work();
-  // Whether an instrument is the tracer of the processes from now on: then dvm must stay that when they are resumed.
-  bool holds_processes() const;
+  // Whether an instrument is the tracer of the process: then it is let run by work(), and dvm must stay its tracer.
+  bool holds(int32_t pid) const;
   // Makes the next work() return false: Ctrl-C, the process ended. Async-signal-safe.
   void interrupt() noexcept;
   // Takes the probes off, drains, fires END, prints the rest and the drops. Harmless when called twice.

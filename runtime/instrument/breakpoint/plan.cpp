@@ -1,0 +1,127 @@
+// Plans breakpoints and stops at system calls. Covered by
+// tests/runtime/scenarios/test_unprivileged.py.
+#include "runtime/instrument/breakpoint/plan.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/code/module_code.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
+constexpr uint32_t kStackBytes = 16384;
+
+// Where the process has this place of a file; none: it has not mapped it as
+// code.
+std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const UprobeSite& site) {
+  for (const MappedObject& object : objects)
+    if (object.open_path == site.path && object.address != 0 && site.offset >= object.offset)
+      return object.address + (site.offset - object.offset);
+  return std::nullopt;
+}
+
+Firer::Kind kind_of(const UprobeSite& site) {
+  if (site.is_return) return Firer::Kind::call;
+  return site.inside ? Firer::Kind::inside : Firer::Kind::entry;
+}
+
+// A thread that stands still has all its registers and its stack, also in a
+// system call.
+SiteShape shape_of_call(const KernelEvent& event) {
+  SiteShape shape = SiteKind::inside;
+  for (size_t n = 0; n < event.args.size(); n++) shape.args[n] = event.args[n].operand;
+  if (event.tracepoint == "sys_exit") shape.error = Operand::of_kind(Operand::Kind::error);
+  return shape;
+}
+
+}  // namespace
+
+Status BreakpointPlanner::add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused) {
+  if (const auto* site = std::get_if<UprobeSite>(&enabled.probe->site)) {
+    if (Status status = add_site(enabled, *site, processes, refused); !status) return status;
+    for (const UprobeSite& further : enabled.probe->more_sites)
+      if (Status status = add_site(enabled, further, processes, refused); !status) return status;
+    return {};
+  }
+  for (const KernelEvent& event : std::get<TracepointSite>(enabled.probe->site).events)
+    if (Status status = add_event(enabled, event, processes, refused); !status) return status;
+  return {};
+}
+
+Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite& site, TracedProcesses& processes,
+                                   std::vector<Refused>& refused) {
+  const auto refuse = [&](std::string_view why) {
+    refused.push_back({enabled.probe, std::string(why)});
+    return Status();
+  };
+  if (site.semaphore != 0)
+    return refuse(
+        "its semaphore would stay raised if dvm were killed; with "
+        "CAP_BPF and CAP_PERFMON it need not");
+  const auto address = address_of(objects(site.pid), site);
+  if (!address) return refuse("its file is not mapped as code");
+  FiredAt fired{enabled.probe->id, 0, {}};
+  if (site.is_return) fired.exit = only_exit(site);
+  const auto cookie = make_cookie_of(enabled, fired, shape_of(site), site.pid);
+  if (!cookie) return cookie.error();
+  TracedProcess& process = processes[site.pid];
+  process.has_returns |= site.is_return;
+  std::vector<Firer>& firers = process.sites[*address];
+  firers.push_back({kind_of(site), *cookie});
+  std::stable_sort(firers.begin(), firers.end(), [](const Firer& a, const Firer& b) { return a.kind < b.kind; });
+  return {};
+}
+
+Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEvent& event, TracedProcesses& processes,
+                                    std::vector<Refused>& refused) {
+  if (enabled.wanted.pids.empty()) {
+    refused.push_back({enabled.probe,
+                       "system calls of all processes need CAP_BPF and CAP_PERFMON; without "
+                       "them there are those of "
+                       "one's own processes that a predicate names, as /pid == $target/"});
+    return {};
+  }
+  for (const pid_t pid : enabled.wanted.pids) {
+    if (pid == getpid()) continue;
+    const auto cookie = make_cookie_of(enabled, {enabled.probe->id, 0, {}}, shape_of_call(event), pid);
+    if (!cookie) return cookie.error();
+    TracedProcess& process = processes[pid];
+    for (const uint16_t call : event.calls)
+      (event.tracepoint == "sys_exit" ? process.ends : process.begins)[call].push_back(*cookie);
+  }
+  return {};
+}
+
+// Memory is read while the thread stands still, when the VM asks for it.
+Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape,
+                                                   pid_t pid) {
+  if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
+  CaptureNeeds needs = enabled.needs;
+  needs.memory.clear();
+  needs.thread = true;
+  if (needs.frames != 0) needs.stack_bytes = kStackBytes, delivery_.unwinder().learn(pid);
+  const size_t group = delivery_.add(make_layout(possible_needs(needs, shape), shape), pid);
+  return make_cookie(delivery_.number(fired), static_cast<uint16_t>(group));
+}
+
+// Where the function is left, if there is one such place: where a call returns
+// to does not tell.
+uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
+  const auto file = ModuleCode::open(site.path);
+  if (!file) return 0;
+  const ReturnPlan plan = returns_.plan(site, file->get(), false);
+  return plan.exits.size() == 1 ? plan.exits.front() : plan.only_exit.value_or(0);
+}
+
+const std::vector<MappedObject>& BreakpointPlanner::objects(pid_t pid) {
+  const auto [known, is_new] = objects_.try_emplace(pid);
+  if (is_new)
+    if (auto found = mapped_objects(pid)) known->second = std::move(*found);
+  return known->second;
+}
+
+}  // namespace dvm::runtime

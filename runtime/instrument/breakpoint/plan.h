@@ -1,0 +1,63 @@
+#pragma once
+// From enabled probes to what is looked for in each process: addresses that its
+// threads reach, and system calls that they make.
+//
+//   addresses      a debug register each, and one for returns: at most four
+//   system calls   a stop at begin and end (Pace::calls), beside the registers
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/instrument/breakpoint/held_threads.h"
+#include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/return_plan.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+// One probe at one address. Several at one fire in the order of their kinds.
+struct Firer {
+  enum class Kind : uint8_t { entry, inside, call };
+  Kind kind = Kind::entry;  // call: fires at the return of the function that begins here
+  uint64_t cookie = 0;
+};
+
+struct TracedProcess {
+  std::map<uint64_t, std::vector<Firer>> sites;  // by address
+  std::map<uint64_t, std::vector<uint64_t>> begins,
+      ends;  // of system calls, by number: cookies
+  bool has_returns = false;
+
+  size_t registers() const { return sites.size() + (has_returns ? 1 : 0); }
+  bool has_calls() const { return !begins.empty() || !ends.empty(); }
+  Pace pace() const { return has_calls() ? Pace::calls : Pace::run; }
+};
+
+using TracedProcesses = std::map<pid_t, TracedProcess>;
+
+class BreakpointPlanner {
+ public:
+  explicit BreakpointPlanner(Delivery& delivery) : delivery_(delivery) {}
+
+  Status add(const EnabledProbe& enabled, TracedProcesses& processes, std::vector<Refused>& refused);
+  // Looks at the processes anew the next time.
+  void forget_objects() { objects_.clear(); }
+
+ private:
+  Status add_site(const EnabledProbe& enabled, const UprobeSite& site, TracedProcesses& processes, std::vector<Refused>& refused);
+  Status add_event(const EnabledProbe& enabled, const KernelEvent& event, TracedProcesses& processes,
+                   std::vector<Refused>& refused);
+  Result<uint64_t> make_cookie_of(const EnabledProbe& enabled, const FiredAt& fired, const SiteShape& shape, pid_t pid);
+  uint32_t only_exit(const UprobeSite& site);
+  const std::vector<MappedObject>& objects(pid_t pid);
+
+  Delivery& delivery_;
+  ReturnPlanner returns_;
+  std::map<pid_t, std::vector<MappedObject>> objects_;
+};
+
+}  // namespace dvm::runtime
