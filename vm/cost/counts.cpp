@@ -19,6 +19,8 @@ void add(Tallies& into, const Tallies& from) {
 
 Counts& Counts::operator+=(const Counts& o) {
   add(opcodes, o.opcodes);
+  add(variants, o.variants);
+  for (size_t i = 0; i < elsewhere.size(); i++) elsewhere[i] += o.elsewhere[i];
   add(subroutines, o.subroutines);
   add(variables, o.variables);
   return *this;

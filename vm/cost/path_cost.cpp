@@ -17,33 +17,44 @@ Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 class Pricing {
  public:
   Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing)
-      : difo_(difo), profile_(profile), text_{sizes.least, sizes.expected, sizes.most}, missing_(missing) {}
+      : difo_(difo), profile_(profile), text_{sizes.least, sizes.expected, sizes.most}, missing_(missing) {
+    find_keys();
+  }
 
-  CostRange price(Instruction in) {
-    const dif::Variable* stored = stored_variable(in);
-    const bool by_ref = stored && stored->type.by_ref();
-    const std::string row = row_of(in).name() + std::string(by_ref ? kByReference : "");
+  CostRange price(size_t pc) {
+    const Instruction in = difo_.text[pc];
+    const std::string row = row_of(difo_, in).name();
     const Price* price = profile_.find(row);
     if (!price) {
       missing_.insert(row);
       return {};
     }
-    const Bytes bytes = by_ref && stored->type.kind == dif::TypeKind::bytes ? exactly(stored->type.size) : text_;
-    return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
+    const dif::Variable* stored = stored_variable(difo_, in);
+    if (takes_key(in.opcode()) && !(stored && stored->type.by_ref())) return priced(*price, keys_[pc]);
+    const Bytes bytes = stored && stored->type.kind == dif::TypeKind::bytes ? exactly(stored->type.size) : text_;
+    return priced(*price, bytes);
   }
 
  private:
-  const dif::Variable* stored_variable(Instruction in) const {
-    const auto scope = stored_scope(in.opcode());
-    if (!scope) return nullptr;
-    for (const dif::Variable& variable : difo_.variables)
-      if (variable.scope == *scope && variable.id == in.index()) return &variable;
-    return nullptr;
+  static CostRange priced(const Price& price, const Bytes& bytes) {
+    return {Cost::of(price, bytes.least), Cost::of(price, bytes.expected), Cost::of(price, bytes.most)};
+  }
+
+  // What lies on the tuple stack before each instruction. Tuples are made without branches between.
+  void find_keys() {
+    Bytes now;
+    for (const Instruction in : difo_.text) {
+      keys_.push_back(now);
+      if (in.opcode() == Opcode::flushts || in.opcode() == Opcode::call) now = {};
+      if (in.opcode() == Opcode::pushtv) now = {now.least + kKeyWord, now.expected + kKeyWord, now.most + kKeyWord};
+      if (in.opcode() == Opcode::pushtr) now = {now.least + text_.least, now.expected + text_.expected, now.most + text_.most};
+    }
   }
 
   const dif::Difo& difo_;
   const Profile& profile_;
   Bytes text_;
+  std::vector<Bytes> keys_;
   std::set<std::string>& missing_;
 };
 
@@ -62,7 +73,7 @@ CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes&
   std::vector<CostRange> from(difo.text.size() + 1);  // from there to the end
   for (size_t pc = difo.text.size(); pc-- > 0;) {
     const Instruction in = difo.text[pc];
-    CostRange cost = pricing.price(in);
+    CostRange cost = pricing.price(pc);
     const bool is_branch = info(in.opcode()).format == dif::Format::branch;
     if (is_branch && in.opcode() != Opcode::ba)
       cost += either(from[pc + 1], from[in.label()]);

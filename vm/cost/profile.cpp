@@ -26,11 +26,39 @@ bool has_price(Opcode opcode) {
 std::string DifRow::name() const {
   if (table == Table::variable) return "variable/" + std::string(dif::kBuiltIns[at].name);
   if (table == Table::subroutine) return "subroutine/" + std::string(dif::kSubroutines[at].name);
-  return "opcode/" + std::string(dif::info(static_cast<Opcode>(at)).mnemonic);
+  const auto opcode = static_cast<Opcode>(at);
+  std::string text = "opcode/" + std::string(dif::info(opcode).mnemonic);
+  return table == Table::variant ? text + std::string(variant_suffix(opcode)) : text;
 }
 
-DifRow row_of(dif::Instruction instruction) {
+std::string_view variant_suffix(Opcode opcode) {
+  if (opcode == Opcode::ret) return "_alone";
+  return stored_scope(opcode) ? "_ref" : "";
+}
+
+const dif::Variable* stored_variable(const dif::Difo& difo, dif::Instruction instruction) {
+  const auto scope = stored_scope(instruction.opcode());
+  if (!scope) return nullptr;
+  for (const dif::Variable& variable : difo.variables)
+    if (variable.scope == *scope && variable.id == instruction.index()) return &variable;
+  return nullptr;
+}
+
+bool takes_key(Opcode opcode) {
+  return opcode == Opcode::ldgaa || opcode == Opcode::ldtaa || opcode == Opcode::stgaa || opcode == Opcode::sttaa;
+}
+
+bool is_getter_alone(const dif::Difo& difo) {
+  return difo.text.size() == 2 && difo.text[0].opcode() == Opcode::ldgs &&
+         built_in_position(difo.text[0].index()) < dif::kBuiltIns.size() && getter_of(difo.text[0].index()) != nullptr &&
+         difo.text[1].opcode() == Opcode::ret && difo.text[1].rd() == difo.text[0].rd() && difo.text[0].rd() != 0;
+}
+
+DifRow row_of(const dif::Difo& difo, dif::Instruction instruction) {
   const Opcode opcode = instruction.opcode();
+  const dif::Variable* stored = stored_variable(difo, instruction);
+  if ((stored && stored->type.by_ref()) || (opcode == Opcode::ret && is_getter_alone(difo)))
+    return {Table::variant, instruction.number()};
   if (opcode == Opcode::call) return {Table::subroutine, instruction.index()};
   const bool indexed = opcode == Opcode::ldga;
   if (opcode == Opcode::ldgs || indexed) {
@@ -61,7 +89,7 @@ std::vector<std::string> dif_rows() {
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
     if (!has_price(opcode.opcode)) continue;
     add(Table::opcode, static_cast<size_t>(opcode.opcode));
-    if (stored_scope(opcode.opcode)) rows.push_back(rows.back() + std::string(kByReference));
+    if (!variant_suffix(opcode.opcode).empty()) add(Table::variant, static_cast<size_t>(opcode.opcode));
   }
   for (size_t i = 0; i < dif::kBuiltIns.size(); i++)
     if (dif::kBuiltIns[i].family != dif::VariableFamily::none) add(Table::variable, i);

@@ -56,6 +56,16 @@ std::optional<std::string_view> target_string(State& state, uint64_t address, si
   return captured ? captured : late_string(state, address, limit);
 }
 
+// Where strings lie: in the text, made by a subroutine, in a variable, the firing's own. Short of these, anywhere.
+Loadable string_region(State& state, uint64_t address) noexcept {
+  if (const auto found = literals(state, address); !found.empty()) return {found, false};
+  for (const std::span<std::byte> region : {state.scratch.used(), state.variables.globals.storage(), state.locals.storage()})
+    if (const auto found = from(region, address); !found.empty()) return {found, false};
+  if (state.firing)
+    if (const auto found = names(*state.firing, address); !found.empty()) return {found, false};
+  return {};
+}
+
 }  // namespace
 
 std::span<std::byte> storable(State& state, uint64_t address) noexcept {
@@ -105,8 +115,8 @@ std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
 std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
   if (!is_d_memory(address)) [[unlikely]]
     return target_string(state, address, limit);
-  const auto literal = literals(state, address);  // asked for first: most strings are compared with one
-  const Loadable found = literal.empty() ? loadable(state, address) : Loadable{literal, false};
+  Loadable found = string_region(state, address);
+  if (found.bytes.empty()) found = loadable(state, address);
   const size_t length = std::min(limit, found.bytes.size());
   if (length != 0 || (limit == 0 && !found.bytes.empty())) {
     const char* text = reinterpret_cast<const char*>(found.bytes.data());

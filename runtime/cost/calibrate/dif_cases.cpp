@@ -20,7 +20,9 @@ using dif::Opcode;
 
 constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
 constexpr std::string_view kTwoNumbers = "setx 7, %r1\nsetx 5, %r2\n";
-constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nsets \"{s}\", %r2\n";
+constexpr std::string_view kTwoStrings = "ldgs execname, %r1\nsets \"{s}\", %r2\n";  // equal ones
+// A string that was written just now takes longer to be read than one that lies there, so what a subroutine made is read once.
+constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
 constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
 
 std::string row(std::string_view table, std::string_view name) { return fmt::format("{}/{}", table, name); }
@@ -36,10 +38,6 @@ std::string declare(Opcode opcode, std::string_view type) {
   if (opcode == Opcode::ldts || opcode == Opcode::stts || opcode == Opcode::ldtaa || opcode == Opcode::sttaa) scope = "tls";
   if (opcode == Opcode::ldls || opcode == Opcode::stls) scope = "loc";
   return fmt::format("v 500 {} {} r/w {}\n", is_array ? "arr" : "scl", scope, type);
-}
-
-bool takes_key(Opcode opcode) {
-  return opcode == Opcode::ldgaa || opcode == Opcode::ldtaa || opcode == Opcode::stgaa || opcode == Opcode::sttaa;
 }
 
 Opcode store_of(Opcode load) {
@@ -61,16 +59,20 @@ Opcode store_of(Opcode load) {
 DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool is_load = !vm::stored_scope(opcode.opcode);
   const Opcode store = is_load ? store_of(opcode.opcode) : opcode.opcode;
-  std::string setup = declare(opcode.opcode, "int64") + "setx 7, %r1\n" + (takes_key(opcode.opcode) ? "pushtv %r1\n" : "");
+  const bool keyed = vm::takes_key(opcode.opcode);
+  std::string setup = declare(opcode.opcode, "int64") + (keyed ? "ldgs execname, %r1\npushtr string, %r0, %r1\n" : "");
+  setup += "setx 7, %r1\n";
   setup += fmt::format("{} %r1, v\n", dif::info(store).mnemonic);
-  return flat(opcode.mnemonic, setup, std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  DifCase made = flat(opcode.mnemonic, setup, std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  made.by_size = keyed;
+  return made;
 }
 
 DifCase reference_case(const dif::OpcodeInfo& opcode) {
   const std::string setup =
-      declare(opcode.opcode, "string") + "sets \"{s}\", %r1\n" + (takes_key(opcode.opcode) ? "pushtv %r1\n" : "");
-  DifCase made =
-      flat(std::string(opcode.mnemonic) + std::string(vm::kByReference), setup, fmt::format("{} %r1, v\n", opcode.mnemonic));
+      declare(opcode.opcode, "string") + "sets \"{s}\", %r1\n" + (vm::takes_key(opcode.opcode) ? "pushtv %r1\n" : "");
+  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), setup,
+                      fmt::format("{} %r1, v\n", opcode.mnemonic));
   made.by_size = true;
   return made;
 }
@@ -97,6 +99,15 @@ std::map<Opcode, DifCase> special_opcodes() {
   cases[Opcode::ret] = flat("ret", "", "");
   cases[Opcode::ret].copies = 0;
   return cases;
+}
+
+// The ret of a DIFO that is a variable alone.
+DifCase alone_case(const dif::OpcodeInfo& opcode) {
+  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), "ldgs arg0, %r1\n", "");
+  made.only_body = {"variable/arg0"};
+  made.copies = 0;
+  made.end = "ret %r1\n";
+  return made;
 }
 
 DifCase opcode_case(const dif::OpcodeInfo& opcode) {
@@ -181,9 +192,9 @@ std::vector<std::string> arguments_of(const dif::SubroutineInfo& subroutine) {
 // What makes an argument, for the register whose number follows.
 std::string setup_of(const std::string& argument, unsigned number) {
   static const std::map<std::string, std::string> made = {
-      {"string", "sets \"{s}\""}, {"text", "sets \"{s}\""},  {"other", "sets \"zz\""},
-      {"digits", "sets \"{d}\""}, {"key", "sets \"b\""},     {"object", "sets \"{\\\"a\\\": \\\"{s}\\\", \\\"b\\\": 1}\""},
-      {"size", "setx {n}"},       {"captured", "setx 4096"},
+      {"string", "ldgs execname"}, {"text", "sets \"{s}\""},  {"other", "sets \"zz\""},
+      {"digits", "sets \"{d}\""},  {"key", "sets \"b\""},     {"object", "sets \"{\\\"a\\\": \\\"{s}\\\", \\\"b\\\": 1}\""},
+      {"size", "setx {n}"},        {"captured", "setx 4096"},
   };
   if (argument == "scratch") return fmt::format("setx 512, %r{0}\nallocs %r{0}, %r{0}\n", number);
   if (const auto found = made.find(argument); found != made.end()) return fmt::format("{}, %r{}\n", found->second, number);
@@ -207,6 +218,11 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
   made.body = pushes + fmt::format("call {}, %r7\n", subroutine.name);
   made.base = pushes + "flushts\n";
   made.only_base = {"opcode/flushts"};
+  if (subroutine.result == "string") {
+    made.setup += "sets \"{s}\", %r6\n";
+    made.body += fmt::format(fmt::runtime(kReading), 7);
+    made.base += fmt::format(fmt::runtime(kReading), 6);
+  }
   made.by_size = subroutine.cost == dif::CostClass::bytes;
   made.copies = kFew;
   return made;
@@ -239,6 +255,7 @@ std::vector<DifCase> dif_cases() {
     if (!is_row(row("opcode", opcode.mnemonic))) continue;
     add(opcode_case(opcode));
     if (vm::stored_scope(opcode.opcode)) add(reference_case(opcode));
+    if (opcode.opcode == Opcode::ret) add(alone_case(opcode));
   }
   for (const dif::BuiltInInfo& variable : dif::kBuiltIns)
     if (is_row(row("variable", variable.name))) add(built_in_case(variable));
@@ -257,7 +274,7 @@ std::string case_text(const DifCase& one, const std::string& part, unsigned copi
   replace(text, "{s}", std::string(letters, 'a'));
   replace(text, "{d}", std::string(letters, '1'));
   replace(text, "{n}", std::to_string(letters + 1));
-  return text + "ret %r0\n";
+  return text + one.end;
 }
 
 }  // namespace dvm::runtime

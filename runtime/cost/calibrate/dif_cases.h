@@ -21,7 +21,8 @@ struct DifCase {
   std::string base = {};
   std::vector<std::string> only_base = {}, only_body = {};  // rows
   bool by_size = false;                                     // measured with two sizes: m and n
-  unsigned copies = 128;
+  unsigned copies = 128;                                    // 0: the setup alone is measured, against a firing without DIF
+  std::string end = "ret %r0\n";
 };
 
 // One for each row of vm::dif_rows() but those of uncalibrated_rows().

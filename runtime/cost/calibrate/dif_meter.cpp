@@ -61,10 +61,15 @@ class Runnable {
     }
   }
 
+  // The same firings without DIF.
+  void run_nothing(uint64_t times) noexcept {
+    for (uint64_t i = 0; i < times; i++) state_.begin_firing(firing_, host_);
+  }
+
   // Ticks of one of so many runs.
-  double time(uint64_t times) noexcept {
+  double time(uint64_t times, bool with_dif = true) noexcept {
     const uint64_t begin = vm::read_ticks();
-    run(times);
+    with_dif ? run(times) : run_nothing(times);
     return static_cast<double>(vm::read_ticks() - begin) / static_cast<double>(times);
   }
 
@@ -106,12 +111,12 @@ vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options
   std::vector<double> with, without;
   for (unsigned i = 0; i < options.samples; i++) {
     with.push_back(text.time(times));
-    without.push_back(base ? base->time(times) : 0);
+    without.push_back(base ? base->time(times) : text.time(times, false));
   }
   return difference(middle(std::move(with)), middle(std::move(without)));
 }
 
-// What a copy of the body takes more than one of the base. A case without copies is its empty text alone.
+// What a copy of the body takes more than one of the base. A case without copies is its setup alone.
 Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();

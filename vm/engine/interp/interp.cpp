@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dvm/vm/engine.h"
+#include "dvm/vm/profile.h"
 #include "vm/engine/interp/ops.h"
 #include "vm/engine/interp/tally.h"
 
@@ -138,17 +139,17 @@ stop:
 }
 #pragma GCC diagnostic pop
 
-// A built-in variable and nothing else, as most keys and values are: there is nothing to dispatch.
-bool is_getter_alone(const dif::Difo& difo) {
-  return difo.text.size() == 2 && difo.text[0].opcode() == dif::Opcode::ldgs && getter_of(difo.text[0].index()) != nullptr &&
-         difo.text[1].opcode() == dif::Opcode::ret && difo.text[1].rd() == difo.text[0].rd() && difo.text[0].rd() != 0;
-}
-
+// A built-in variable and nothing else: there is nothing to dispatch.
+template <class Cost>
 uint64_t run_getter(PreparedDifo& prepared, MachineState& machine) noexcept {
-  const InterpDifo& difo = static_cast<InterpDifo&>(prepared);
+  auto& difo = static_cast<InterpDifo&>(prepared);
   State& state = machine.impl();
   state.difo = &difo.difo();
-  return difo.begin()->getter(state, 0);
+  if constexpr (Cost::kCounts) difo.count_run();
+  const uint64_t value = difo.begin()->getter(state, 0);
+  if constexpr (Cost::kCounts)
+    if (state.faulted()) difo.begin()->cost->faults++;
+  return value;
 }
 
 template <class Cost>
@@ -158,8 +159,8 @@ std::unique_ptr<PreparedDifo> prepare(VerifiedDifo verified) {
   const PreparedDifo::Run entry = [](PreparedDifo& difo, MachineState& state) noexcept {
     return execute<Cost>(static_cast<InterpDifo*>(&difo), &state.impl(), nullptr);
   };
-  const bool is_short = !Cost::kCounts && is_getter_alone(verified.difo());
-  auto difo = std::make_unique<InterpDifo>(std::move(verified), is_short ? run_getter : entry, labels, Cost::kCounts);
+  const bool is_short = !Cost::kTimes && is_getter_alone(verified.difo());
+  auto difo = std::make_unique<InterpDifo>(std::move(verified), is_short ? run_getter<Cost> : entry, labels, Cost::kCounts);
   if constexpr (Cost::kTimes) difo->use_ticks();
   return difo;
 }

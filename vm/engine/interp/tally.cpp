@@ -13,18 +13,45 @@ namespace {
 
 using dif::Opcode;
 
-Tally& priced_row(dif::Instruction in, Counts& counts) {
-  const DifRow row = row_of(in);
-  if (row.table == DifRow::Table::subroutine) return counts.subroutines[row.at];
-  if (row.table == DifRow::Table::variable) return counts.variables[row.at];
+Tally& priced_row(const DifRow& row, Counts& counts) {
+  switch (row.table) {
+    case DifRow::Table::subroutine:
+      return counts.subroutines[row.at];
+    case DifRow::Table::variable:
+      return counts.variables[row.at];
+    case DifRow::Table::variant:
+      return counts.variants[row.at];
+    case DifRow::Table::opcode:
+      break;
+  }
   return counts.opcodes[row.at];
 }
 
-void add(dif::Instruction in, const Tally& tally, Counts& into) {
-  Tally& row = priced_row(in, into);
-  row += tally;
+// A variant is the same opcode still, so its ticks and bytes are the opcode's too.
+void add(const dif::Difo& difo, dif::Instruction in, const Tally& tally, Counts& into) {
+  const DifRow row = row_of(difo, in);
+  priced_row(row, into) += tally;
+  if (row.table == DifRow::Table::opcode) return;
   Tally& opcode = into.opcodes[in.number()];
-  if (&row != &opcode) opcode.count += tally.count;
+  into.elsewhere[in.number()] += tally.count;
+  if (row.table == DifRow::Table::variant)
+    opcode += tally;
+  else
+    opcode.count += tally.count;
+}
+
+// Bytes that lie on the tuple stack, of one run, behind an instruction that was executed so often and moved so many.
+double key_bytes(dif::Instruction in, double before, uint64_t count, uint64_t bytes) {
+  if (in.opcode() == Opcode::flushts || in.opcode() == Opcode::call) return 0;
+  if (in.opcode() == Opcode::pushtv) return before + kKeyWord;
+  if (in.opcode() != Opcode::pushtr || count == 0) return before;
+  return before + static_cast<double>(bytes) / static_cast<double>(count);
+}
+
+// Of what looks a variable up, the bytes of its key; but of a string that is stored, those of the string.
+uint64_t priced_bytes(const dif::Difo& difo, dif::Instruction in, double key, uint64_t count, uint64_t moved) {
+  const bool by_key = takes_key(in.opcode()) && row_of(difo, in).table == DifRow::Table::opcode;
+  return by_key ? static_cast<uint64_t>(key * static_cast<double>(count)) : moved;
 }
 
 }  // namespace
@@ -33,10 +60,12 @@ void add(dif::Instruction in, const Tally& tally, Counts& into) {
 void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
   std::vector<uint64_t> entering(difo.text.size() + 1);
   entering[0] = runs;
+  double key = 0;
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     const uint64_t count = entering[pc];
-    add(in, {count, 0, 0, costs[pc].bytes}, into);
+    add(difo, in, {count, 0, 0, priced_bytes(difo, in, key, count, costs[pc].bytes)}, into);
+    key = key_bytes(in, key, count, costs[pc].bytes);
     uint64_t taken = 0;
     if (info(in.opcode()).format == dif::Format::branch) {
       taken = in.opcode() == Opcode::ba ? count : costs[pc].executed;
@@ -50,7 +79,7 @@ void tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& i
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const OpCost& cost = costs[pc];
     const auto ticks = static_cast<uint64_t>(std::max<int64_t>(cost.ticks, 0));
-    add(difo.text[pc], {cost.executed, cost.executed, ticks, cost.bytes}, into);
+    add(difo, difo.text[pc], {cost.executed, cost.executed, ticks, cost.bytes}, into);
   }
 }
 

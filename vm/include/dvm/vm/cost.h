@@ -40,9 +40,12 @@ struct Tally {
 };
 
 // Tallies by row. A call counts for its subroutine and a load of a built-in for its variable too; their ticks are there and
-// not with the opcode, as the cost model has it.
+// not with the opcode, as the cost model has it. `opcodes` counts every instruction, `elsewhere` how many of them are priced by
+// another row: a subroutine, a variable, or the variant of the opcode.
 struct Counts {
   std::array<Tally, dif::kOpcodeCount + 1> opcodes{};  // by opcode number
+  std::array<Tally, dif::kOpcodeCount + 1> variants{};
+  std::array<uint64_t, dif::kOpcodeCount + 1> elsewhere{};
   std::array<Tally, dif::kSubroutineCount> subroutines{};
   std::array<Tally, dif::kBuiltIns.size()> variables{};  // by position in kBuiltIns
 

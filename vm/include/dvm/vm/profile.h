@@ -38,6 +38,12 @@ struct Cost {
   friend Cost operator+(Cost a, const Cost& b) { return a += b; }
 };
 
+// Where prices were measured; empty: not known.
+struct Machine {
+  std::string cpu, kernel, version;  // version: of dvm
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
 class Profile {
  public:
   void set(const std::string& row, const Price& price) { prices_[row] = price; }
@@ -49,6 +55,7 @@ class Profile {
   const std::map<std::string, Price, std::less<>>& prices() const { return prices_; }
 
   std::string name, machine;
+  Machine made_on;
   double clock_hz = 0;
   bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
 
@@ -56,9 +63,13 @@ class Profile {
   std::map<std::string, Price, std::less<>> prices_;
 };
 
-// A row of the tables of DIF: which table, and where in it (of opcodes: the number).
+// A row of the tables of DIF: which table, and where in it (of opcodes: the number). Some opcodes do different work by what they
+// are given, and have two rows:
+//
+//   stgs stts stls stgaa sttaa  "opcode/stgs_ref"   the variable is a string or a structure, and copied
+//   ret                         "opcode/ret_alone"  the DIFO is a built-in variable and nothing else, which needs no dispatch
 struct DifRow {
-  enum class Table : uint8_t { opcode, variable, subroutine };
+  enum class Table : uint8_t { opcode, variant, variable, subroutine };
 
   Table table = Table::opcode;
   unsigned at = 0;
@@ -67,13 +78,23 @@ struct DifRow {
   std::string name() const;
 };
 
-// Where the price of an instruction belongs: its subroutine, its built-in variable, or its opcode.
-DifRow row_of(dif::Instruction instruction);
+// Where the price of an instruction of the DIFO belongs: its subroutine, its built-in variable, its opcode or the variant of
+// that.
+DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
+// Empty: there is no variant.
+std::string_view variant_suffix(dif::Opcode opcode);
 
-// A store of a string or a structure copies it, unlike that of an integer, so it has a row of its own: "opcode/stgs_ref".
-inline constexpr std::string_view kByReference = "_ref";
 // Of the stores, the scope of the variable that is stored.
 std::optional<dif::Scope> stored_scope(dif::Opcode opcode);
+// The variable, if the DIFO declares it.
+const dif::Variable* stored_variable(const dif::Difo& difo, dif::Instruction instruction);
+
+// Whether it looks a variable up by the tuple stack, and so is priced by the bytes there.
+bool takes_key(dif::Opcode opcode);
+inline constexpr double kKeyWord = 8;  // bytes of a value on the tuple stack
+
+// Whether the DIFO is a built-in variable and nothing else, as most keys and values are.
+bool is_getter_alone(const dif::Difo& difo);
 
 // The names of the rows that a script can use, in the order of the tables.
 std::vector<std::string> dif_rows();
