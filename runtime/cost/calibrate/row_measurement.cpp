@@ -1,0 +1,118 @@
+// Covered by tests/unit/runtime/row_measurement_test.cpp.
+
+#include "runtime/cost/calibrate/row_measurement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/cost/calibrate/consumer_meter.h"
+#include "runtime/cost/calibrate/dif_meter.h"
+#include "runtime/cost/calibrate/live_meter.h"
+#include "runtime/cost/calibrate/script_cases.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr ScriptMeterOptions kScripts = {3, 50'000};
+
+// The case, and those of the rows that its own is told from.
+std::vector<DifCase> dif_cases_of(const std::string& row) {
+  std::vector<DifCase> found;
+  const std::vector<DifCase> all = dif_cases();
+  const auto add = [&](const std::string& wanted) {
+    for (const DifCase& one : all)
+      if (one.row == wanted) found.push_back(one);
+  };
+  add(row);
+  if (found.empty()) return found;
+  const DifCase own = found.front();
+  for (const auto* others : {&own.only_base, &own.only_body})
+    for (const std::string& other : *others) add(other);
+  return found;
+}
+
+Status measure_dif_row(const std::vector<DifCase>& cases, vm::Profile& profile) {
+  const auto rows = measure_dif(cases, {}, [](size_t) {});
+  if (!rows) return rows.error();
+  profile.set(rows->front().row, rows->front().price);
+  return {};
+}
+
+// Both of a row that is priced by size.
+Status measure_script_row(const std::string& row, const CompileScript& compile, vm::Profile& profile) {
+  for (const ScriptCase& one : script_cases())
+    if (one.row == row)
+      if (Status measured = measure_script(one, compile, kScripts, profile); !measured) return measured;
+  return {};
+}
+
+bool has_script(const std::string& row) {
+  const std::vector<ScriptCase> cases = script_cases();
+  return std::any_of(cases.begin(), cases.end(), [&](const ScriptCase& one) { return one.row == row; });
+}
+
+// "pid" of "source/pid/trigger".
+std::string source_in(const std::string& row) {
+  const size_t begin = row.find('/') + 1;
+  return row.substr(begin, row.rfind('/') - begin);
+}
+
+}  // namespace
+
+std::vector<std::string> measured_rows() {
+  std::vector<std::string> rows;
+  const auto add = [&rows](const std::string& row) {
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+  };
+  for (const DifCase& one : dif_cases()) add(one.row);
+  for (const ScriptCase& one : script_cases()) add(one.row);
+  add("prepare/machine");
+  for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
+  for (const std::string& source : live_sources()) {
+    if (source != "tick") add(fmt::format("source/{}/trigger", source));
+    add(fmt::format("source/{}/handler", source));
+  }
+  for (const std::string& row : consumer_rows()) add(row);
+  return rows;
+}
+
+std::vector<Uncalibrated> unmeasured_rows() {
+  std::vector<Uncalibrated> rows = uncalibrated_rows();
+  const auto add = [&rows](const char* row, const char* reason) { rows.push_back({row, reason}); };
+  add("action/exit", "it ends the run");
+  for (const char* row : {"action/speculate", "action/commit", "action/discard"})
+    add(row, "it takes a speculation each time, and costs what lies in there");
+  for (const char* row : {"action/stop", "action/raise", "action/system", "action/freopen", "action/ftruncate"})
+    add(row, "it changes what is outside of dvm");
+  add("action/chill", "it takes as long as its argument says");
+  add("action/setopt", "it changes the run that is measured");
+  add("source/fbt", "there are no probes in the kernel's functions");
+  return rows;
+}
+
+Status measure_row(const std::string& row, const CompileScript& compile, vm::Profile& profile) {
+  if (const auto cases = dif_cases_of(row); !cases.empty()) return measure_dif_row(cases, profile);
+  if (has_script(row)) return measure_script_row(row, compile, profile);
+  if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
+  if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
+  return measure_consumer(compile, kScripts, profile);
+}
+
+std::string benchmark_name(const std::string& row, const std::string& engine) {
+  static const std::map<std::string, const char*> sites = {
+      {"pid", "uprobe/stepped"},   {"pid_emulated", "uprobe/entry"}, {"pid_moved", "uprobe/moved"},
+      {"pid_nop5", "uprobe/nop5"}, {"pid_return", "uprobe/return"},
+  };
+  if (row.starts_with("consumer/")) return row;
+  if (row.starts_with("aggregation/")) return fmt::format("{}/agg/{}", engine, row.substr(row.find('/') + 1));
+  if (row.starts_with("subroutine/")) return fmt::format("{}/subr/{}", engine, row.substr(row.find('/') + 1));
+  if (!row.starts_with("source/")) return fmt::format("{}/{}", engine, row);
+  const std::string source = source_in(row);
+  const auto site = sites.find(source);
+  const std::string in_dvm = row.ends_with("/handler") ? "/handler" : "";
+  return fmt::format("source/{}{}", site == sites.end() ? source : site->second, in_dvm);
+}
+
+}  // namespace dvm::runtime
