@@ -2,7 +2,7 @@
 
 #include "cmd/account.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -113,7 +113,29 @@ void print_json(std::FILE* out, const runtime::Account& account, const runtime::
   fmt::print(out, "{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
 }  // namespace
+
+void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context) {
+  const vm::Profile& profile = context.profile;
+  const runtime::Ledger ledger = runtime::price_account(account, context.replayed, profile);
+  const vm::Cost total = ledger.total();
+  const double measured = static_cast<double>(context.measured_ns) * profile.clock_hz / 1e9;
+  fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n\n", account.events,
+             context.replayed.events, profile.name, profile.machine, profile.clock_hz / 1e9);
+  fmt::print(out, "  {:<14}{:>18}{:>8}{:>18}\n", "PART", "CLOCKS", "%", "OFF BY AT MOST");
+  for (const runtime::LedgerPart& part : ledger.parts)
+    fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", part.name, part.cost.clocks, percent(part.cost.clocks, total.clocks),
+               part.cost.spread);
+  fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", "accounted", total.clocks, 100.0, total.spread);
+  fmt::print(out, "  {:<14}{:>18.0f}\n", "measured", measured);
+  fmt::print(out, "  {:<14}{:>+18.0f}{:>+8.1f}  of what was measured\n", "difference", total.clocks - measured,
+             percent(total.clocks - measured, measured));
+  if (!ledger.missing.empty())
+    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n", fmt::join(ledger.missing, ", "));
+  std::fflush(out);
+}
 
 void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form) {
   if (form == AccountForm::json)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/ledger.h"
 
 namespace dvm::cmd {
 
@@ -13,5 +14,14 @@ enum class AccountForm { table, json };
 // Cycles are TSC cycles. Each row's count is exact; its cycles are the count times the mean of the timed ones, and "timed" says
 // how many those were. A row that was never timed has no cycles.
 void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form);
+
+// What a replay was measured to take, and the prices to account for it by.
+struct LedgerContext {
+  const vm::Profile& profile;
+  runtime::Replayed replayed;
+  uint64_t measured_ns;  // CPU time, from probes on to the last line
+};
+// Accounted beside measured clocks, and the difference.
+void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context);
 
 }  // namespace dvm::cmd

@@ -22,6 +22,7 @@ Result<FiringSource> open_recording(const std::string& path) {
   if (!reader) return reader.error();
   FiringSource source;
   source.is_replay = true;
+  source.replayed = {(*reader)->events(), (*reader)->size()};
   source.target = (*reader)->target_pid();
   source.probes = (*reader)->probes();
   source.processes = (*reader)->processes();
@@ -41,6 +42,10 @@ void add_replay(CLI::App& app, Action& chosen) {
   add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_tracing_options(*command, given->tracing, true);
   add_run_options(*command, given->tracing);
+  command
+      ->add_flag("--ledger{here}", given->tracing.ledger,
+                 "Account for the run by a profile (that of this machine, or this one), beside the time that it took")
+      ->type_name("[=PROFILE]");
   command->callback([given, &chosen] {
     const auto open = [given](const dif::Options&) { return open_recording(given->file); };
     chosen = [given, open] { return trace(given->tracing, open).status; };

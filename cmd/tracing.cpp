@@ -15,7 +15,9 @@
 #include "cmd/account.h"
 #include "cmd/command.h"
 #include "cmd/listing.h"
+#include "cmd/profiles.h"
 #include "cmd/target_catalog.h"
+#include "common/clock.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
@@ -116,7 +118,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
 }
 
 vm::CostPolicy cost_policy(const TracingOptions& given) {
-  return given.account.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
+  return given.account.empty() && given.ledger.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
 }
 
 // What probes cannot tell: once for each probe, however many clauses it has.
@@ -127,11 +129,13 @@ void print_remarks(const runtime::Handle& handle) {
 }
 
 // Prints what a run leaves; returns its exit status.
-int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out) {
+int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
+             const LedgerContext& ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
     for (const std::string& notice : targets.exit_notices()) fmt::print(stderr, "dvm: {}\n", notice);
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
+  if (!given.ledger.empty() && followed) print_ledger(out, handle.account(), ledger);
   if (!followed) return fail("{}", followed.error().message);
   if (given.strict_drops && handle.drops() > 0 && handle.exit_status() == 0) return fail("there were drops");
   return handle.exit_status();
@@ -160,6 +164,12 @@ Status predict(const TracingOptions& given, runtime::Handle& handle, const std::
 TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& make, FiringSource& source,
                             runtime::HandleConfig config) {
   std::FILE* out = config.out;
+  vm::Profile profile;
+  if (!given.ledger.empty()) {
+    Result<vm::Profile> read = read_profile(given.ledger == "here" ? "" : given.ledger);
+    if (!read) return {fail("{}", read.error().message)};
+    profile = *std::move(read);
+  }
   runtime::Handle handle(std::move(config));
   if (Status added = add_source(handle, source); !added) return {fail("{}", added.error().message)};
   const std::vector<ReadyProgram> programs = make(handle, source.target);
@@ -173,8 +183,10 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.script.verbose) print_remarks(handle);
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out);
-  return {conclude(given, handle, source.targets, followed, out), static_cast<bool>(followed), handle.instrument_drops()};
+  const LedgerContext ledger{profile, source.replayed, read_clock(CLOCK_THREAD_CPUTIME_ID) - begin};
+  return {conclude(given, handle, source.targets, followed, out, ledger), static_cast<bool>(followed), handle.instrument_drops()};
 }
 
 }  // namespace
@@ -235,6 +247,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                          .err = stderr,
                          .as_json = given.as_json,
                          .cost = cost_policy(given),
+                         .is_timed = given.ledger.empty(),
                          .is_replay = source->is_replay,
                          .recorded_processes = source->processes,
                          .target = source->target,

@@ -10,6 +10,7 @@
 #include "cmd/script.h"
 #include "cmd/targets.h"
 #include "common/result.h"
+#include "runtime/cost/ledger.h"
 #include "runtime/process/target_memory.h"
 
 namespace dvm::cmd {
@@ -20,6 +21,7 @@ struct TracingOptions {
   bool compile_only = false;  // -e
   bool strict_drops = false;
   std::string account;       // "", "table" or "json"
+  std::string ledger;        // the profile to account by, beside the time of the run; "here": the one of this machine
   bool as_json = false;      // --json
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
@@ -48,6 +50,7 @@ struct FiringSource {
   pid_t target = 0;  // $target, 0: none
   // Of a recording:
   bool is_replay = false;
+  runtime::Replayed replayed;
   std::vector<runtime::Probe> probes;
   std::vector<runtime::RecordedProcess> processes;
   // Of a recording, to be made or read:

@@ -65,6 +65,7 @@ struct Aggregation {
 // What one action costs, counted only with accounting.
 struct ActionTally {
   uint64_t count = 0, timed = 0, ticks = 0;
+  uint64_t bytes = 0;  // of strings and structures that it kept, in records or as keys
 };
 
 // Runs the action: writes its values at their offsets of the record. False: a fault.

@@ -46,12 +46,21 @@ inline bool store_value(FireContext& context, const Value& value, uint64_t resul
   return true;
 }
 
+// Bytes of what was stored there that are priced by size.
+inline size_t sized_bytes(const Value& value, const std::byte* at) noexcept {
+  if (value.made_by != dif::Action::expression || !value.type.by_ref()) return 0;
+  if (value.type.kind != dif::TypeKind::string) return value.size;
+  return ::strnlen(reinterpret_cast<const char*>(at), value.size - 1) + 1;
+}
+
 template <class Policy>
 bool record_values(FireContext& context, Action& action, std::byte* record) noexcept {
   for (Value& value : action.values) {
     uint64_t result = 0;
     if (!evaluate<Policy>(context, value, result)) return false;
     if (value.size != 0 && !store_value(context, value, result, record + value.offset)) return false;
+    if constexpr (Policy::counts)
+      if (value.size != 0) action.tally.bytes += sized_bytes(value, record + value.offset);
   }
   return true;
 }
@@ -201,6 +210,7 @@ uint64_t* find_state(FireContext& context, Action& action, bool& ok) noexcept {
     ok = evaluate<Policy>(context, action.values[i], result);
     size_t added = ok ? append_key(context, action.values[i], result, context.key.data() + used) : 0;
     if (added == 0) return ok = false, nullptr;
+    if constexpr (Policy::counts) action.tally.bytes += sized_bytes(action.values[i], context.key.data() + used);
     used += added;
   }
   const Aggregation& aggregation = *action.aggregation;

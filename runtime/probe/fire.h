@@ -161,6 +161,17 @@ struct OnSample {
   }
 };
 
+// Counts each firing, and times none.
+struct OnCount {
+  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    prepare_counted<NoStamp>(context, firing);
+  }
+  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
+    ecb.tallies.firings++;
+    run_ecb<Counted, OnCount>(context, ecb, firing);
+  }
+};
+
 // Times every firing.
 struct OnAlways {
   static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {

@@ -1,6 +1,7 @@
 // What a session cost, by clause and stage. Tested by tests/unit/runtime/account_test.cpp.
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/session/impl.h"
 
@@ -25,6 +26,23 @@ void take_counts(Value& value, vm::Counts& into) {
   if (value.timed) value.timed->take_counts(into);
 }
 
+// What the action keeps, by the rows that price it. Strings and structures have their bytes together.
+void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const Action& action) {
+  const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
+  if (!aggregates && action.kind == dif::Action::expression) return;
+  const uint64_t count = action.tally.count;
+  if (action.key_count > 0) add_tally(into, "key/any", {count, 0, 0, 0});
+  uint64_t bytes = action.tally.bytes;
+  const size_t kept = aggregates ? action.key_count : action.values.size();
+  for (size_t i = 0; i < kept; i++) {
+    const Value& value = action.values[i];
+    if (value.made_by != dif::Action::expression || value.type.kind == dif::TypeKind::none) continue;
+    const std::string_view row =
+        value.type.by_ref() ? (aggregates ? "key/string" : "record/string") : (aggregates ? "key/integer" : "record/integer");
+    add_tally(into, row, {count, 0, 0, value.type.by_ref() ? std::exchange(bytes, 0) : 0});
+  }
+}
+
 }  // namespace
 
 Account Handle::account() {
@@ -40,14 +58,19 @@ Account Handle::account() {
   for (Ecb& ecb : impl.enabling.ecbs()) {
     if (ecb.tallies.firings == 0) continue;
     vm::Counts& counts = impl.counts[ecb.epid - 1];
-    EcbAccount row{
-        ecb.epid, ecb.probe->id, ecb.desc->position, ecb.tallies.firings, ecb.tallies.predicate_hits, ecb.tallies.faults, {}, {}};
+    EcbAccount row;
+    row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.desc->position;
+    row.firings = ecb.tallies.firings, row.predicate_hits = ecb.tallies.predicate_hits, row.faults = ecb.tallies.faults;
     if (ecb.predicate) take_counts(*ecb.predicate, counts);
     for (Action& action : ecb.actions) {
       for (Value& value : action.values) take_counts(value, counts);
-      add_tally(row.actions, name_of(action.kind), {action.tally.count, action.tally.timed, action.tally.ticks, 0});
+      add_tally(row.actions, name_of(action.kind),
+                {action.tally.count, action.tally.timed, action.tally.ticks, action.tally.bytes});
+      add_kept(row.kept, action);
     }
     row.counts = counts;
+    if (ecb.record_size != 0 && !ecb.speculates) row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
+    if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
     account.ecbs.push_back(std::move(row));
   }
   for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);

@@ -22,7 +22,7 @@ void Handle::Impl::fire(vm::Firing& firing) noexcept {
 
 // Between two firings is the one moment at which a buffer can be emptied without a drop; at the rates it happens anyway.
 void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-  uint64_t begin = accounts() ? __rdtsc() : 0;
+  uint64_t begin = times() ? __rdtsc() : 0;
   CpuBuffer* cpu = session.cpus.find(firing.cpu);
   context->cpu = cpu ? cpu : &session.meet(firing.cpu);
   if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : polled_at);
@@ -30,7 +30,7 @@ void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept 
   if (session.aggregations.half_full()) take_aggregations();
   host.serve(firing);
   fire_one(*context, probe, firing);
-  if (accounts()) fire_ticks += __rdtsc() - begin;
+  if (times()) fire_ticks += __rdtsc() - begin;
 }
 
 // BEGIN and END fire in dvm itself.
@@ -52,13 +52,13 @@ Result<uint64_t> Handle::Impl::poll_all() {
   uint64_t total = 0;
   polled_at = read_clock(CLOCK_MONOTONIC);
   for (Instrument* instrument : active) {
-    uint64_t begin = accounts() ? __rdtsc() : 0;
+    uint64_t begin = times() ? __rdtsc() : 0;
     uint64_t inside = fire_ticks;
     Result<uint64_t> count = instrument->poll(*this);
     if (!count) return count;
     stop_if_filled();
     total += *count;
-    if (accounts() && *count > 0) {
+    if (times() && *count > 0) {
       uint64_t ticks = __rdtsc() - begin;
       uint64_t elsewhere = fire_ticks - inside + *count * TickStamp::cost();
       session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};

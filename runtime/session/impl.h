@@ -71,6 +71,7 @@ struct Handle::Impl final : EventSink {
   std::vector<vm::Counts> counts;  // by EPID - 1, what account() has taken so far
 
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
+  bool times() const { return accounts() && config.is_timed; }
   vm::Tally* stage(Stage which) { return accounts() ? &session.stages[which] : nullptr; }
 
   void fire(vm::Firing& firing) noexcept override;

@@ -183,7 +183,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (Status status = impl.allocate_buffers(); !status) return status;
   if (Status status = impl.allocate_speculations(); !status) return status;
   if (Status status = impl.allocate_state(); !status) return status;
-  if (impl.config.cost == vm::CostPolicy::blocks) impl.fire_one = fire_probe<OnSample>;
+  if (impl.config.cost == vm::CostPolicy::blocks) impl.fire_one = impl.times() ? fire_probe<OnSample> : fire_probe<OnCount>;
   if (impl.config.cost == vm::CostPolicy::time) impl.fire_one = fire_probe<OnAlways>;
   impl.index_probes();
   impl.only_cpu = impl.config.options[dif::Option::cpu];

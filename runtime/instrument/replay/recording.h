@@ -148,6 +148,7 @@ class RecordingReader {
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
   uint64_t events() const { return events_; }
   uint64_t drops() const { return drops_; }
+  uint64_t size() const { return size_; }  // of the file, in bytes
   // Adds the probes under their ids. An error if the catalog has other probes there.
   Status add_probes(Catalog& catalog) const;
 

@@ -38,7 +38,8 @@ struct HandleConfig {
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   bool as_json = false;     // results as JSON, faults too: docs/json.md
   vm::CostPolicy cost = vm::CostPolicy::none;
-  bool is_replay = false;                           // nothing is read from a process: it may not exist here
+  bool is_timed = true;    // of what is accounted, a sample; otherwise it is only counted, to be priced by a profile
+  bool is_replay = false;  // nothing is read from a process: it may not exist here
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
   LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
@@ -55,6 +56,8 @@ struct EcbAccount {
   uint64_t faults = 0;
   vm::Counts counts;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
+  std::vector<std::pair<std::string, vm::Tally>> kept;     // by row of a profile: record/string, key/integer, key/any ...
+  uint64_t records = 0;                                    // that the consumer has to print
 };
 
 struct Account {

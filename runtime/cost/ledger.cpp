@@ -1,0 +1,121 @@
+// Covered by tests/unit/runtime/ledger_test.cpp and tests/runtime/scenarios/test_ledger.py.
+
+#include "runtime/cost/ledger.h"
+
+#include <fmt/format.h>
+
+#include "dvm/dif/action.h"
+#include "runtime/buffer/record.h"
+#include "runtime/cost/model.h"
+
+namespace dvm::runtime {
+namespace {
+
+class Pricing {
+ public:
+  explicit Pricing(const vm::Profile& profile) : prices_(profile) {}
+
+  // So many uses, and all the bytes of them together.
+  void add(vm::Cost& to, const std::string& row, uint64_t uses, uint64_t bytes = 0) {
+    if (uses == 0) return;
+    const auto count = static_cast<double>(uses);
+    to += prices_.of(row, static_cast<double>(bytes) / count).times(count);
+  }
+  void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.bytes); }
+
+  void add_dif(vm::Cost& to, const vm::Counts& counts);
+  std::set<std::string> missing() const { return prices_.missing(); }
+
+ private:
+  Prices prices_;
+};
+
+std::string row_of(vm::DifRow::Table table, size_t at) { return vm::DifRow{table, static_cast<unsigned>(at)}.name(); }
+
+// An instruction that another row prices costs nothing as an opcode.
+void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
+  using Table = vm::DifRow::Table;
+  for (size_t i = 1; i < counts.opcodes.size(); i++) {
+    const uint64_t own = counts.opcodes[i].count - counts.elsewhere[i];
+    if (own != 0) add(to, row_of(Table::opcode, i), own, counts.opcodes[i].bytes - counts.variants[i].bytes);
+    if (counts.variants[i].count != 0) add(to, row_of(Table::variant, i), counts.variants[i]);
+  }
+  for (size_t i = 0; i < counts.variables.size(); i++)
+    if (counts.variables[i].count != 0) add(to, row_of(Table::variable, i), counts.variables[i]);
+  for (size_t i = 0; i < counts.subroutines.size(); i++)
+    if (counts.subroutines[i].count != 0) add(to, row_of(Table::subroutine, i), counts.subroutines[i]);
+}
+
+std::string action_row(const std::string& name) {
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    if (function.name == name) return "aggregation/" + name;
+  return "action/" + name;
+}
+
+uint64_t stage_count(const Account& account, std::string_view name) {
+  for (const auto& [stage, tally] : account.stages)
+    if (stage == name) return tally.count;
+  return 0;
+}
+
+vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& replayed) {
+  vm::Cost cost;
+  pricing.add(cost, "source/replay/trigger", replayed.events, replayed.bytes);
+  pricing.add(cost, "source/replay/handler", account.events);
+  return cost;
+}
+
+vm::Cost price_preparation(Pricing& pricing, const Account& account) {
+  vm::Cost cost;
+  pricing.add(cost, "prepare/machine", account.events);
+  pricing.add(cost, "prepare/dif", stage_count(account, "prepare"));
+  for (const EcbAccount& ecb : account.ecbs) pricing.add(cost, "prepare/ecb", ecb.firings);
+  return cost;
+}
+
+vm::Cost price_consumer(Pricing& pricing, const Account& account) {
+  vm::Cost cost;
+  const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
+  pricing.add(cost, "consumer/status_snapshot", switches);
+  pricing.add(cost, "consumer/buffer_snapshot", switches);
+  pricing.add(cost, "consumer/aggregation_snapshot", takes);
+  for (const EcbAccount& ecb : account.ecbs) {
+    uint64_t bytes = ecb.records * sizeof(RecordHeader);
+    for (const auto& [row, tally] : ecb.kept) {
+      if (row == "record/string") bytes += tally.bytes;
+      if (row == "record/integer") bytes += tally.count * sizeof(uint64_t);
+    }
+    pricing.add(cost, "consumer/print", ecb.records, bytes);
+    pricing.add(cost, "consumer/copy", ecb.records, bytes);
+  }
+  return cost;
+}
+
+}  // namespace
+
+vm::Cost Ledger::total() const {
+  vm::Cost sum;
+  for (const LedgerPart& part : parts) sum += part.cost;
+  return sum;
+}
+
+Ledger price_account(const Account& account, const Replayed& replayed, const vm::Profile& profile) {
+  Pricing pricing(profile);
+  vm::Cost dif, actions, kept;
+  for (const EcbAccount& ecb : account.ecbs) {
+    pricing.add_dif(dif, ecb.counts);
+    for (const auto& [name, tally] : ecb.actions) pricing.add(actions, action_row(name), tally.count);
+    for (const auto& [row, tally] : ecb.kept) pricing.add(kept, row, tally);
+  }
+  Ledger ledger;
+  ledger.parts = {{"source", price_source(pricing, account, replayed)},
+                  {"preparation", price_preparation(pricing, account)},
+                  {"DIF", dif},
+                  {"actions", actions},
+                  {"values kept", kept},
+                  {"consumer", price_consumer(pricing, account)}};
+  ledger.missing = pricing.missing();
+  return ledger;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,37 @@
+#pragma once
+// The ledger: what a run counted, priced by a profile. Equation (4) with the counts of a whole run in place of a firing's, and
+// the consumer's steps as often as they were taken:
+//
+//   source        events read, by their bytes; firings delivered             source/replay
+//   preparation   machine states, ECBs                                       prepare
+//   DIF           instructions, variables, subroutines, by their bytes       opcode, variable, subroutine
+//   actions       aggregating functions and other actions                    aggregation, action
+//   values kept   in records and as keys, by their bytes                     record, key
+//   consumer      snapshots, copied bytes, records printed                   consumer
+
+#include <string>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/cost/prices.h"
+
+namespace dvm::runtime {
+
+struct Replayed {
+  uint64_t events = 0, bytes = 0;  // of the recording
+};
+
+struct LedgerPart {
+  std::string name;
+  vm::Cost cost;
+};
+
+struct Ledger {
+  std::vector<LedgerPart> parts;
+  std::set<std::string> missing;  // rows without a price, which cost nothing here
+  vm::Cost total() const;
+};
+
+Ledger price_account(const Account& account, const Replayed& replayed, const vm::Profile& profile);
+
+}  // namespace dvm::runtime

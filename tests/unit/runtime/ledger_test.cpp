@@ -1,0 +1,92 @@
+// What a run counted, priced: each row once, bytes with it, and nothing twice.
+
+#include "runtime/cost/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::runtime {
+namespace {
+
+double clocks_of(const Ledger& ledger, const std::string& part) {
+  const auto found = std::find_if(ledger.parts.begin(), ledger.parts.end(), [&](const auto& one) { return one.name == part; });
+  return found == ledger.parts.end() ? -1 : found->cost.clocks;
+}
+
+size_t number(dif::Opcode opcode) { return static_cast<size_t>(opcode); }
+
+Account one_ecb(EcbAccount ecb) {
+  Account account;
+  account.events = ecb.firings;
+  account.ecbs.push_back(std::move(ecb));
+  return account;
+}
+
+TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
+  vm::Profile profile;
+  profile.set("opcode/ldgs", {100, 0, 0});
+  profile.set("variable/" + std::string(dif::kBuiltIns[0].name), {7, 0, 0});
+  EcbAccount ecb;
+  ecb.firings = 10;
+  ecb.counts.opcodes[number(dif::Opcode::ldgs)].count = 30;
+  ecb.counts.elsewhere[number(dif::Opcode::ldgs)] = 10;
+  ecb.counts.variables[0].count = 10;
+  const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
+  EXPECT_EQ(clocks_of(ledger, "DIF"), 20 * 100 + 10 * 7);
+}
+
+TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
+  vm::Profile profile;
+  profile.set("opcode/stgs", {5, 0, 0});
+  profile.set("opcode/stgs_ref", {50, 2, 0});
+  EcbAccount ecb;
+  ecb.counts.opcodes[number(dif::Opcode::stgs)] = {6, 0, 0, 30};
+  ecb.counts.variants[number(dif::Opcode::stgs)] = {3, 0, 0, 30};
+  ecb.counts.elsewhere[number(dif::Opcode::stgs)] = 3;
+  const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
+  EXPECT_EQ(clocks_of(ledger, "DIF"), 3 * 5 + 3 * 50 + 2 * 30);
+}
+
+TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
+  vm::Profile profile;
+  profile.set("action/printf", {10, 0, 0});
+  profile.set("aggregation/count", {20, 0, 0});
+  profile.set("record/string", {3, 1, 0});
+  profile.set("key/any", {4, 0, 0});
+  profile.set("consumer/print", {1000, 1, 0});
+  EcbAccount ecb;
+  ecb.actions = {{"printf", {2, 0, 0, 0}}, {"count", {5, 0, 0, 0}}};
+  ecb.kept = {{"record/string", {2, 0, 0, 40}}, {"key/any", {5, 0, 0, 0}}};
+  ecb.records = 2;
+  const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
+  EXPECT_EQ(clocks_of(ledger, "actions"), 2 * 10 + 5 * 20);
+  EXPECT_EQ(clocks_of(ledger, "values kept"), 2 * 3 + 40 + 5 * 4);
+  EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * 1000 + 2 * 16 + 40);
+}
+
+TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
+  vm::Profile profile;
+  profile.set("source/replay/trigger", {10, 0.5, 1});
+  profile.set("source/replay/handler", {20, 0, 0});
+  profile.set("prepare/dif", {6, 0, 0});
+  Account account;
+  account.events = 100;
+  account.stages = {{"prepare", {40, 0, 0, 0}}};
+  const Ledger ledger = price_account(account, {300, 6000}, profile);
+  EXPECT_EQ(clocks_of(ledger, "source"), 300 * 10 + 6000 * 0.5 + 100 * 20);
+  EXPECT_EQ(clocks_of(ledger, "preparation"), 40 * 6);
+  EXPECT_EQ(ledger.total().clocks, 300 * 10 + 6000 * 0.5 + 100 * 20 + 40 * 6);
+  EXPECT_EQ(ledger.total().spread, 300);
+}
+
+TEST(Ledger, WhatHasNoPriceIsNamed) {
+  EcbAccount ecb;
+  ecb.actions = {{"printf", {2, 0, 0, 0}}};
+  EXPECT_EQ(price_account(one_ecb(ecb), {}, {}).missing, std::set<std::string>{"action/printf"});
+}
+
+}  // namespace
+}  // namespace dvm::runtime
