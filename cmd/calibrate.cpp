@@ -3,20 +3,18 @@
 #include "cmd/calibrate.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
-#include "common/clock.h"
 #include "dvm/compiler/compile.h"
-#include "dvm/vm/cost.h"
+#include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/machine.h"
 
 namespace dvm::cmd {
 namespace {
@@ -37,28 +35,6 @@ class Progress {
  private:
   bool shown_;
 };
-
-// Ticks of the cycle counter a second, over a tenth of one.
-double tick_rate() {
-  constexpr uint64_t kInterval = 100'000'000;
-  const uint64_t begin = read_clock(CLOCK_MONOTONIC_RAW), first = vm::read_ticks();
-  uint64_t now = begin;
-  while (now - begin < kInterval) now = read_clock(CLOCK_MONOTONIC_RAW);
-  return static_cast<double>(vm::read_ticks() - first) / static_cast<double>(now - begin) * 1e9;
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name") && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
-  return "unknown CPU";
-}
-
-std::string machine_name() {
-  utsname system{};
-  uname(&system);
-  return fmt::format("{}, {} {}, dvm {}", cpu_name(), system.sysname, system.release, DVM_VERSION);
-}
 
 Result<dif::Program> compile_script(const std::string& text) {
   const compiler::Source source{"-n", text, true};
@@ -85,16 +61,21 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
     progress.say("actions", i, cases.size());
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
-  return runtime::measure_replay(compile_script, meter, profile);
+  if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
+  progress.say("consumer", 0, 1);
+  return runtime::measure_consumer(compile_script, meter, profile);
 }
 
 // A machine that allows no probes has prices of the rest.
 void calibrate_sources(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
   runtime::LiveMeterOptions meter;
   if (options.quick) meter = {3, 2'000};
-  progress.say("sources", 0, 1);
-  if (Status measured = runtime::measure_pid_sources(compile_script, meter, profile); !measured)
-    fmt::print(stderr, "dvm: the cost of probes in processes was not measured: {}\n", measured.error().message);
+  const auto names = runtime::live_sources();
+  for (size_t i = 0; i < names.size(); i++) {
+    progress.say("sources", i, names.size());
+    if (Status measured = runtime::measure_source(names[i], compile_script, meter, profile); !measured)
+      fmt::print(stderr, "dvm: the source {} was not measured: {}\n", names[i], measured.error().message);
+  }
 }
 
 bool agree(const vm::Price& a, const vm::Price& b, double share) {
@@ -107,8 +88,9 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   vm::Profile profile;
   profile.name = "calibrated";
-  profile.machine = machine_name();
-  profile.clock_hz = tick_rate();
+  profile.made_on = runtime::this_machine(DVM_VERSION);
+  profile.machine = fmt::format("{}, {}, dvm {}", profile.made_on.cpu, profile.made_on.kernel, profile.made_on.version);
+  profile.clock_hz = runtime::tick_rate(100'000'000);
   const Progress progress;
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cmd/calibrate.h"
@@ -36,13 +37,26 @@ int check_calibration(const vm::Profile& profile, const std::string& against) {
   return static_cast<double>(different) <= kMostDifferent * static_cast<double>(agreement.rows) && agreement.rows > 0 ? 0 : 1;
 }
 
+// "-" is standard output. Without -o the profile becomes that of this machine, unless it was only to be compared.
+Status keep_profile(const CalibrateCommand& given, const std::string& text) {
+  if (given.output == "-") {
+    fmt::print("{}", text);
+    return {};
+  }
+  if (given.output.empty() && !given.against.empty()) return {};
+  const std::string path = given.output.empty() ? default_profile_path() : given.output;
+  if (path.empty()) return Error{"there is no home to keep the profile in: -o FILE says where"};
+  std::error_code error;  // what cannot be made, cannot be written to
+  if (given.output.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (Status written = write_file(path, text); !written) return written;
+  if (given.output.empty()) fmt::print(stderr, "dvm: the profile of this machine is {}\n", path);
+  return {};
+}
+
 int run_calibrate(const CalibrateCommand& given) {
   const Result<vm::Profile> profile = calibrate(given.options);
   if (!profile) return fail("failed to calibrate: {}", profile.error().message);
-  const std::string text = runtime::profile_text(*profile);
-  if (given.output.empty() && given.against.empty()) fmt::print("{}", text);
-  if (!given.output.empty())
-    if (Status written = write_file(given.output, text); !written) return fail("{}", written.error().message);
+  if (Status kept = keep_profile(given, runtime::profile_text(*profile)); !kept) return fail("{}", kept.error().message);
   return given.against.empty() ? 0 : check_calibration(*profile, given.against);
 }
 
@@ -67,7 +81,10 @@ int validate_paper(bool as_json) {
 void add_calibrate(CLI::App& cost, Action& chosen) {
   auto given = std::make_shared<CalibrateCommand>();
   CLI::App* command = cost.add_subcommand("calibrate", "Measure the prices of this machine");
-  command->add_option("-o", given->output, "Write the profile to this file, instead of standard output")->type_name("FILE");
+  command
+      ->add_option("-o", given->output,
+                   "Write the profile to this file, - is standard output; otherwise it becomes the profile of this machine")
+      ->type_name("FILE");
   command
       ->add_option("--check", given->against,
                    "Compare with an earlier profile: exit status 1 if more than a tenth of the rows differ")
@@ -109,9 +126,7 @@ int validate_scripts(const ValidateCommand& given) {
 
 int validate(const ValidateCommand& given) {
   if (given.paper) return validate_paper(given.as_json);
-  if (given.scripts.empty() && !given.profile.empty())
-    return validate_live({given.profile, given.only, given.report, given.quick, given.as_json});
-  if (given.profile.empty()) return fail("--profile is needed: dvm cost calibrate -o FILE measures one of this machine");
+  if (given.scripts.empty()) return validate_live({given.profile, given.only, given.report, given.quick, given.as_json});
   return validate_scripts(given);
 }
 

@@ -54,7 +54,7 @@ void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionC
 void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
              "DEAREST");
-  print_row(out, fmt::format("source {}", probe.source), probe.trigger);
+  print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
   print_row(out, "firing", probe.firing);
@@ -91,6 +91,7 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   const double clock = context.profile.clock_hz;
   Json json = {{"probe", probe.description},
                {"source", probe.source},
+               {"source_assumed", probe.is_assumed},
                {"source_clocks", probe.trigger.clocks},
                {"preparation_clocks", probe.prepare.clocks}};
   for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));
@@ -157,6 +158,10 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; {}\n", profile.name, profile.machine, profile.clock_hz / 1e9,
              how_it_knows(context));
   for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
+  if (std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.is_assumed; }))
+    fmt::print(out,
+               "\n  assumed: an instruction that is stepped over, the dearest; with -p or -c the one under the probe is looked "
+               "at\n");
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");

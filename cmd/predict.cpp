@@ -13,6 +13,7 @@
 #include "cmd/tracing.h"
 #include "cmd/untraced.h"
 #include "runtime/cost/sample.h"
+#include "runtime/cost/site_sources.h"
 
 namespace dvm::cmd {
 namespace {
@@ -143,6 +144,7 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   const ProgramPointers programs = (*live)->programs();
   Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options());
   if (!how) return fail("{}", how.error().message);
+  how->sources = runtime::find_sources((*live)->handle(), programs);
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
   if (sampled && given.how.measures_predicates()) sampled = measure_predicates(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
@@ -158,6 +160,9 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   if (programs->empty()) return 1;
   Result<runtime::PredictOptions> how = predict_options(given.how, options);
   if (!how) return fail("{}", how.error().message);
+  Result<std::map<std::string, runtime::SourceShares>> sites = find_sources(*programs, given.script);
+  if (!sites) return fail("{}", sites.error().message);
+  how->sources = std::move(*sites);
   ProgramPointers compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
   const auto prediction = predict(compiled, profile, *how);
@@ -193,7 +198,9 @@ int predict(const PredictCommand& given) {
 void add_prediction_options(CLI::App& command, PredictionOptions& options, const std::string& needs_also) {
   std::vector<CLI::Option*> all;
   all.push_back(
-      command.add_option("--profile", options.profile, "Prices: a file, or the name of one that comes with dvm (pentium4-1700)")
+      command
+          .add_option("--profile", options.profile,
+                      "Prices: a file, or the name of one that comes with dvm (pentium4-1700); otherwise those of this machine")
           ->type_name("PROFILE"));
   all.push_back(command.add_option("--rate", options.rates, "How often a probe fires a second; as often as there are probes")
                     ->type_name("PROBE=N")
@@ -220,6 +227,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (!seconds) return seconds.error();
   Result<runtime::PredictOptions> how = predict_options(given, handle.options());
   if (!how) return how.error();
+  how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)
     if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
   const auto prediction = predict(programs, *profile, *how);
@@ -235,7 +243,6 @@ void add_predict(CLI::App& cost, Action& chosen) {
   add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_process_options(*command, given->script);
   add_prediction_options(*command, given->how);
-  command->get_option("--profile")->required();
   command->add_option("--svg", given->drawing, "Draw the stages of each probe")->type_name("FILE");
   command->add_flag("--json", given->as_json, "Print it as JSON");
   command->callback([given, &chosen] { chosen = [given] { return predict(*given); }; });

@@ -3,16 +3,21 @@
 #include "cmd/profiles.h"
 
 #include <fmt/core.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <vector>
 
 #include "cmd/libraries.h"
 #include "common/similar.h"
+#include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
@@ -39,21 +44,57 @@ Error not_found(const std::string& name, int reason) {
   return {message};
 }
 
-}  // namespace
+Error not_calibrated(const std::string& path) {
+  return {fmt::format(
+      "there is no profile of this machine{}\n    hint: 'dvm cost calibrate' measures one in less than a minute; --profile "
+      "pentium4-1700 prices a script on a published machine",
+      path.empty() ? "" : " (" + path + ")")};
+}
 
-Result<vm::Profile> read_profile(const std::string& name) {
-  const std::vector<std::string> names = own_names();
-  const bool is_own = std::find(names.begin(), names.end(), name) != names.end();
-  const std::string path = is_own ? (own_profiles() / (name + ".json")).string() : name;
+void warn_of(const std::string& file, const vm::Profile& profile) {
+  constexpr uint64_t kInterval = 5'000'000;
+  if (profile.made_on == vm::Machine{}) return;
+  const auto differences =
+      runtime::machine_differences(profile, runtime::this_machine(DVM_VERSION), runtime::tick_rate(kInterval));
+  for (const std::string& difference : differences)
+    fmt::print(stderr, "dvm: warning: {} was measured elsewhere: {}\n", file, difference);
+}
+
+Result<vm::Profile> read_file_of_profile(const std::string& path, const std::function<Error(int reason)>& not_there) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
-  if (!file) return not_found(name, errno ? errno : EIO);
+  if (!file) return not_there(errno ? errno : EIO);
   std::vector<std::string> warnings;
   Result<vm::Profile> profile = runtime::parse_profile(std::move(text).str(), path, warnings);
   for (const std::string& warning : warnings) fmt::print(stderr, "dvm: warning: {}\n", warning);
+  if (profile) warn_of(path, *profile);
   return profile;
+}
+
+}  // namespace
+
+std::string default_profile_path() {
+  const char* folder = std::getenv("XDG_CONFIG_HOME");
+  if (folder != nullptr && *folder == '/') return fmt::format("{}/dvm/profile.json", folder);
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0')
+    if (const passwd* user = getpwuid(getuid())) home = user->pw_dir;
+  return home == nullptr || *home == '\0' ? "" : fmt::format("{}/.config/dvm/profile.json", home);
+}
+
+Result<vm::Profile> read_profile(const std::string& name) {
+  if (name.empty()) {
+    const std::string path = default_profile_path();
+    if (path.empty()) return not_calibrated(path);
+    return read_file_of_profile(
+        path, [&](int reason) { return reason == ENOENT || reason == ENOTDIR ? not_calibrated(path) : not_found(path, reason); });
+  }
+  const std::vector<std::string> names = own_names();
+  const bool is_own = std::find(names.begin(), names.end(), name) != names.end();
+  const std::string path = is_own ? (own_profiles() / (name + ".json")).string() : name;
+  return read_file_of_profile(path, [&](int reason) { return not_found(name, reason); });
 }
 
 }  // namespace dvm::cmd

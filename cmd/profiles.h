@@ -8,7 +8,12 @@
 
 namespace dvm::cmd {
 
-// "pentium4-1700", or a path. Warnings about the file go to standard error.
+// Where `dvm cost calibrate` leaves the profile of this machine: $XDG_CONFIG_HOME/dvm/profile.json, without that variable
+// ~/.config/dvm/profile.json. Empty: the user has no home.
+std::string default_profile_path();
+
+// "pentium4-1700", or a path; nothing: the one of this machine, and if there is none the error says how to get one. Warnings, of
+// rows that are not known and of a profile that was measured on another machine, go to standard error.
 Result<vm::Profile> read_profile(const std::string& name);
 
 }  // namespace dvm::cmd

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cmd/target_catalog.h"
+#include "runtime/cost/site_sources.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 
@@ -52,6 +53,25 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
   TargetCatalog types(handle, target->pid, target->objects_of);
   const bool is_running = target->is_running();
   return compile_sources(sources, script, {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running}, options);
+}
+
+Result<std::map<std::string, runtime::SourceShares>> find_sources(const Programs& programs, const ScriptOptions& script) {
+  Result<Target> target = find_target(script);
+  if (!target) return target.error();
+  runtime::Handle handle({});
+  handle.add_provider(runtime::make_pid_provider(target->objects_of));
+  std::map<std::string, runtime::SourceShares> found;
+  const auto look_at = [&](dif::ProbeDesc description) {
+    const std::string text = runtime::text_of(description);
+    if (runtime::source_of(description) != "pid" || !set_target(description, target->pid)) return;
+    handle.discover(description);
+    const auto probes = handle.catalog().match(description);
+    if (auto sources = runtime::sources_of_probes(probes); !sources.empty()) found[text] = std::move(sources);
+  };
+  for (const compiler::CompiledSource& program : programs)
+    for (const dif::EcbDesc& clause : program.program.clauses)
+      for (const dif::ProbeDesc& description : clause.probes) look_at(description);
+  return found;
 }
 
 }  // namespace dvm::cmd

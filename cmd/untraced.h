@@ -2,9 +2,12 @@
 // Compiling a script that is not to be traced now: its types come from the process of -p, or from the program of -c, which is not
 // started.
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "cmd/script.h"
+#include "runtime/cost/predict.h"
 
 namespace dvm::cmd {
 
@@ -14,5 +17,9 @@ using Programs = std::vector<compiler::CompiledSource>;
 // are for later, so $target stays in their descriptions; it does in any case where the program does not run.
 Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
                                   dif::Options& options);
+
+// What firings of the programs' probes in processes come from, by their descriptions as text: of the process of -p, of the
+// program of -c as far as it is in its own file, or of a process that a description names. What is not found there is left out.
+Result<std::map<std::string, runtime::SourceShares>> find_sources(const Programs& programs, const ScriptOptions& script);
 
 }  // namespace dvm::cmd

@@ -3,6 +3,7 @@ dvm_library(cost
   cost/calibrate/dif_cases.cpp
   cost/calibrate/dif_meter.cpp
   cost/calibrate/middle.cpp
+  cost/machine.cpp
   cost/model.cpp
   cost/paper.cpp
   cost/predict.cpp
@@ -13,12 +14,17 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlo
 
 # dvm_calibrate: fills a profile by running things here.
 dvm_library(calibrate
+  cost/ledger.cpp
+  cost/calibrate/consumer_meter.cpp
   cost/calibrate/live_meter.cpp
   cost/calibrate/looping_child.cpp
+  cost/calibrate/made_up_recording.cpp
+  cost/calibrate/row_measurement.cpp
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
   cost/firing_model.cpp
   cost/sample.cpp
+  cost/site_sources.cpp
   cost/validate.cpp
   cost/validate/bpftrace_peer.cpp
   cost/validate/live_rows.cpp

@@ -14,6 +14,8 @@ namespace dvm::runtime {
 
 // (2). A clause without a predicate: nothing.
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause);
+// Whether the consumer hears of it: it records something, or has no actions at all.
+bool leaves_record(const dif::EcbDesc& clause);
 // (3).
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause);
 

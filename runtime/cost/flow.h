@@ -11,8 +11,10 @@
 
 namespace dvm::runtime {
 
-// The sum of Stage(K, x). A source of which no stage is priced is missing.
-vm::Cost source_cost(Prices& prices, std::string_view source);
+// The sum of Stage(K, x). A source of which no stage is priced is missing; a site in a process costs what
+// any does (pid) then.
+// event_bytes: of a replayed event.
+vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
 
 // Those of them that pass in the traced thread; the others are dvm's. Firings of a recording have none.
 vm::Cost thread_cost(const Prices& prices, std::string_view source);

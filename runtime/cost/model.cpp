@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -52,21 +54,37 @@ vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
 
 }  // namespace
 
-vm::Cost source_cost(Prices& prices, std::string_view source) {
+namespace {
+
+bool has_price(const Prices& prices, std::string_view source) {
+  const auto& stages = flow_stages();
+  return std::any_of(stages.begin(), stages.end(), [&](const CostRow& stage) {
+    return prices.profile().find(fmt::format("source/{}/{}", source, stage.name)) != nullptr;
+  });
+}
+
+// Of a profile that does not tell sites and timers apart, what stands for both.
+std::string_view priced_source(const Prices& prices, std::string_view source) {
+  if (has_price(prices, source)) return source;
+  if (source.starts_with("pid_")) return "pid";
+  return source == "tick" ? "profile" : source;
+}
+
+}  // namespace
+
+vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
+  source = priced_source(prices, source);
+  if (!has_price(prices, source)) return prices.of(fmt::format("source/{}", source));
   vm::Cost sum;
-  bool known = false;
-  for (const CostRow& stage : flow_stages()) {
-    const std::string row = fmt::format("source/{}/{}", source, stage.name);
-    known |= prices.profile().find(row) != nullptr;
-    sum += prices.of_optional(row);
-  }
-  if (!known) prices.of(fmt::format("source/{}", source));
+  for (const CostRow& stage : flow_stages())
+    sum += prices.of_optional(fmt::format("source/{}/{}", source, stage.name), event_bytes);
   return sum;
 }
 
 vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   vm::Cost sum;
   if (source == "replay") return sum;
+  source = priced_source(prices, source);
   for (const CostRow& stage : flow_stages())
     if (stage.name != "handler") sum += prices.of_optional(fmt::format("source/{}/{}", source, stage.name));
   return sum;
@@ -76,8 +94,17 @@ vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause) {
   return clause.predicate ? prices.of(clause.predicate->difo) : vm::CostRange{};
 }
 
+bool leaves_record(const dif::EcbDesc& clause) {
+  const auto records = [](const dif::ActDesc& action) {
+    const dif::ActionInfo* info = dif::find_action(action.kind);
+    return info && info->when != dif::ActionTime::probe;
+  };
+  return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), records);
+}
+
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause) {
   vm::CostRange sum;
+  if (leaves_record(clause)) sum += always(prices.of("record/any"));
   for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action);
   return sum;
 }

@@ -15,16 +15,15 @@ namespace {
 constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
 
 double record_bytes(const dif::EcbDesc& clause, double string) {
+  if (!leaves_record(clause)) return 0;
   double bytes = kRecordHead;
-  bool records = clause.actions.empty();
   for (const dif::ActDesc& action : clause.actions) {
     const dif::ActionInfo* info = dif::find_action(action.kind);
     if (!info || info->when == dif::ActionTime::probe) continue;
-    records = true;
     for (const dif::RecDesc& value : action.args)
       bytes += value.difo.result.kind == dif::TypeKind::string ? string : value.difo.result.size;
   }
-  return records ? bytes : 0;
+  return bytes;
 }
 
 // A value that is made otherwise (a stack) has a DIFO of one instruction, a ret.
@@ -39,6 +38,14 @@ bool has_dif(const dif::EcbDesc& clause) {
 vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
+
+std::string shares_text(const SourceShares& shares) {
+  if (shares.size() == 1) return shares.front().source;
+  std::string text;
+  for (const SourceShare& one : shares)
+    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * one.share, one.source);
+  return text;
+}
 
 class Predicting {
  public:
@@ -80,21 +87,51 @@ class Predicting {
     auto& probes = prediction_.probes;
     const auto found = std::find_if(probes.begin(), probes.end(), [&](const auto& probe) { return probe.description == text; });
     if (found != probes.end()) return *found;
-    probes.push_back({text, source_of(description), {}, {}, {}, {}, {}, 0});
+    ProbePrediction made;
+    made.description = text;
+    made.source = source_of(description);
+    made.is_assumed = made.source == "pid";
+    if (const auto known = options_.sources.find(text); known != options_.sources.end() && !known->second.empty()) {
+      made.source = shares_text(known->second);
+      made.is_assumed = false;
+    }
+    probes.push_back(std::move(made));
     return probes.back();
+  }
+
+  SourceShares shares_of(const ProbePrediction& probe) const {
+    const auto known = options_.sources.find(probe.description);
+    if (known == options_.sources.end() || known->second.empty()) return {{probe.source, 1}};
+    return known->second;
+  }
+
+  // The source's stages; of several sources the mean is expected.
+  vm::CostRange add_source(ProbePrediction& probe) {
+    vm::CostRange range;
+    const SourceShares shares = shares_of(probe);
+    for (const SourceShare& one : shares) {
+      const vm::Cost cost = source_cost(prices_, one.source, options_.event_bytes);
+      const bool is_first = &one == shares.data();
+      if (is_first || cost.clocks < range.cheapest.clocks) range.cheapest = cost;
+      if (is_first || cost.clocks > range.dearest.clocks) range.dearest = cost;
+      range.expected += cost.times(one.share);
+      probe.thread += thread_cost(prices_, one.source).times(one.share);
+    }
+    probe.trigger = range.expected;
+    return range;
   }
 
   void finish(ProbePrediction& probe) {
     const auto ecbs = static_cast<double>(probe.clauses.size());
-    probe.trigger = source_cost(prices_, probe.source);
-    probe.thread = thread_cost(prices_, probe.source);
+    const vm::CostRange source = add_source(probe);
     probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
     const auto& clauses = probe.clauses;
     if (std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) { return clause.has_dif; }))
       probe.prepare += prices_.of("prepare/dif");
     std::vector<EcbCost> costs;
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
-    probe.firing = firing_cost(probe.trigger + probe.prepare, costs);
+    probe.firing = firing_cost(probe.prepare, costs);
+    probe.firing += source;
     const auto rate = options_.rates.find(probe.description);
     if (rate == options_.rates.end()) return;
     probe.rate = rate->second;
@@ -142,12 +179,16 @@ bool is_own_probe(const dif::ProbeDesc& description) {
 }
 
 std::string source_of(const dif::ProbeDesc& description) {
-  const bool is_timer = description.name.starts_with("tick-") || description.name.starts_with("profile-");
-  if (description.provider.empty() && is_timer) return "profile";
   std::string name = description.provider;
   if (const size_t target = name.find('$'); target != std::string::npos) name.resize(target);
   while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();
-  if (name == "pid") return name;
+  static const std::map<std::string_view, const char*> same = {
+      {"pid", "pid"}, {"proc", "sched"}, {"rawtp", "sdt"}, {"lx-syscall", "syscall"}};
+  if (name.empty() || name == "profile") {
+    if (description.name.starts_with("tick-")) return "tick";
+    if (description.name.starts_with("profile-")) return "profile";
+  }
+  if (const auto found = same.find(name); found != same.end()) return found->second;
   return name != description.provider ? "usdt" : name;
 }
 

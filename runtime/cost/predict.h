@@ -19,13 +19,24 @@
 
 namespace dvm::runtime {
 
+// Which of its sources a description's firings come from, and how many of them: 1 is all.
+struct SourceShare {
+  std::string source;
+  double share = 1;
+};
+using SourceShares = std::vector<SourceShare>;
+
 struct PredictOptions {
   vm::Sizes sizes;
   double probability = 0.5;  // that a predicate holds
   // Of single clauses, by their place, where it is known better.
   std::map<std::tuple<std::string, unsigned, unsigned>, double> probabilities;
   std::map<std::string, double> rates;  // firings a second, by the description as text
-  double wake_ups = 1;                  // of the consumer, a second
+  // Of probes in processes, by the description as text, where the instructions under them are known. Otherwise they are taken to
+  // be stepped over, the dearest.
+  std::map<std::string, SourceShares> sources;
+  double event_bytes = 80;  // of a recording, an event
+  double wake_ups = 1;      // of the consumer, a second
 };
 
 struct ClausePrediction {
@@ -37,10 +48,11 @@ struct ClausePrediction {
 
 struct ProbePrediction {
   std::string description;
-  std::string source;
-  vm::Cost trigger;  // the source's stages
-  vm::Cost thread;   // of them, those in the traced thread
-  vm::Cost prepare;  // the firing, its machine state if a clause has DIF to run, and each ECB
+  std::string source;       // "pid", or of several: "67 % pid_emulated, 33 % pid"
+  bool is_assumed = false;  // what is under the probe is not known
+  vm::Cost trigger;         // the source's stages
+  vm::Cost thread;          // of them, those in the traced thread
+  vm::Cost prepare;         // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known
@@ -65,7 +77,7 @@ std::string text_of(const dif::ProbeDesc& description);
 // dvm fires these itself, and they cost nobody else anything.
 bool is_own_probe(const dif::ProbeDesc& description);
 
-// What the probes of a provider are priced as: pid of pid1234 and pid$target.
+// What the probes of a provider are priced as: pid of pid1234 and pid$target, sched of proc.
 std::string source_of(const dif::ProbeDesc& description);
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);

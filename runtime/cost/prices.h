@@ -18,9 +18,9 @@ class Prices {
     return {};
   }
   // Of a row that not every profile has to have.
-  vm::Cost of_optional(const std::string& row) const {
+  vm::Cost of_optional(const std::string& row, double bytes = 0) const {
     const vm::Price* price = profile_.find(row);
-    return price ? vm::Cost::of(*price) : vm::Cost{};
+    return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
   vm::CostRange of(const dif::Difo& difo) { return vm::price_difo(difo, profile_, sizes_, missing_); }
 

@@ -95,6 +95,19 @@ Result<std::string> text_of(const Json& root, const char* name, const std::strin
   return found->get<std::string>();
 }
 
+// Of a profile that was measured by dvm; a published one has it not.
+Status parse_machine(const Json& root, const std::string& file, vm::Machine& machine) {
+  if (!root.contains("made_on")) return {};
+  const Json& made_on = root["made_on"];
+  if (!made_on.is_object()) return Error{fmt::format("{}: \"made_on\" is not an object", file)};
+  for (const auto& [name, place] : {std::pair("cpu", &machine.cpu), {"kernel", &machine.kernel}, {"dvm", &machine.version}}) {
+    Result<std::string> text = text_of(made_on, name, file);
+    if (!text) return text.error();
+    *place = *text;
+  }
+  return {};
+}
+
 Result<vm::Profile> parse_root(const Json& root, const std::string& file, std::vector<std::string>& warnings) {
   if (Status status = check_version(root, file); !status) return status.error();
   vm::Profile profile;
@@ -103,6 +116,7 @@ Result<vm::Profile> parse_root(const Json& root, const std::string& file, std::v
     if (!text) return text.error();
     *place = *text;
   }
+  if (Status made_on = parse_machine(root, file, profile.made_on); !made_on) return made_on.error();
   Result<double> clock = number(root, "clock_hz", file, 0);
   if (!clock) return clock.error();
   if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", file)};
@@ -141,6 +155,8 @@ Result<vm::Profile> parse_profile(std::string_view text, const std::string& file
 std::string profile_text(const vm::Profile& profile) {
   Json root = {{"dvm_profile", kVersion}, {"name", profile.name}, {"machine", profile.machine}, {"clock_hz", profile.clock_hz}};
   if (profile.in_kernel) root["in_kernel"] = true;
+  const vm::Machine& made_on = profile.made_on;
+  if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};
   Json& prices = root["prices"];
   for (const std::string& row : price_rows())
     if (const vm::Price* price = profile.find(row))

@@ -2,10 +2,12 @@
 // A profile as a JSON file (docs/profile.schema.json):
 //
 //   {"dvm_profile": 1, "name": "...", "machine": "...", "clock_hz": 1.7e9,
+//    "made_on": {"cpu": "...", "kernel": "...", "dvm": "..."},
 //    "prices": {"opcode": {"add": {"m": 41, "n": 0, "spread": 2}, ...}, "source": {"pid": {"trigger": {...}, ...}}, ...}}
 //
-// The folders of "prices" are the parts of a row's name (runtime/cost/rows.h). m: clocks a use; n: clocks a byte more, 0 where it
-// is left out; spread: by how much m may be off, likewise.
+// made_on: where dvm measured it; a published profile has none. The folders of "prices" are the parts of a row's name
+// (runtime/cost/rows.h). m: clocks a use; n: clocks a byte more, 0 where it is left out; spread: by how much m may be off,
+// likewise.
 
 #include <string>
 #include <string_view>

@@ -35,6 +35,7 @@ const std::vector<CostRow>& consumer_steps() {
 
 const std::vector<CostRow>& kept_values() {
   static const std::vector<CostRow> rows = {
+      {"record/any", "a clause that leaves a record"},
       {"record/integer", "an integer that is recorded"},
       {"record/string", "a string or structure that is recorded; n: a byte of it"},
       {"key/any", "an aggregation with keys: finding its place"},

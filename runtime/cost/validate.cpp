@@ -34,14 +34,15 @@ Result<Validated> validate_program(const dif::Program& program, const vm::Profil
   PredictOptions how;
   how.sizes.expected = kExecnameBytes;
   if (Status counted = count_hits(program, how); !counted) return counted.error();
-  const dif::Program* programs[] = {&program};
-  const Prediction prediction = predict(programs, profile, how);
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
     Result<ScriptSample> sample = time_program(program, options.firings);
     if (!sample) return sample.error();
     samples.push_back(sample->probe);
+    how.event_bytes = sample->event_bytes;
   }
+  const dif::Program* programs[] = {&program};
+  const Prediction prediction = predict(programs, profile, how);
   Validated result;
   const double ns = 1e9 / profile.clock_hz;
   for (const ProbePrediction& probe : prediction.probes) {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,14 +15,22 @@
 #include "common/clock.h"
 #include "runtime/symbol/maps.h"
 
-// What is called: a push, which the kernel emulates, and a mov, which it steps over.
+// What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push.
 extern "C" {
 void dvm_stub_emulated();
 void dvm_stub_stepped();
+void dvm_stub_nop();
+void dvm_stub_nop5();
+void dvm_stub_moved();
 }
 asm(".pushsection .text\n"
     ".type dvm_stub_emulated, @function\ndvm_stub_emulated: push %rbp\npop %rbp\nret\n.size dvm_stub_emulated, . - "
     "dvm_stub_emulated\n"
+    ".type dvm_stub_nop, @function\ndvm_stub_nop: nop\nret\n.size dvm_stub_nop, . - dvm_stub_nop\n"
+    ".type dvm_stub_nop5, @function\ndvm_stub_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nret\n.size dvm_stub_nop5, . - "
+    "dvm_stub_nop5\n"
+    ".type dvm_stub_moved, @function\ndvm_stub_moved: .byte 0x89, 0xf8\npush %rbp\npop %rbp\nret\n.size dvm_stub_moved, . - "
+    "dvm_stub_moved\n"
     ".type dvm_stub_stepped, @function\ndvm_stub_stepped: mov %edi, %eax\nret\n.size dvm_stub_stepped, . - dvm_stub_stepped\n"
     ".popsection");
 
@@ -35,16 +44,45 @@ struct Order {
 
 using Function = void (*)();
 
-Function function_of(Stub stub) { return stub == Stub::emulated ? dvm_stub_emulated : dvm_stub_stepped; }
+void system_call() { syscall(SYS_getppid); }
+void signal_itself() { kill(getpid(), SIGURG); }
+
+Function function_of(Stub stub) {
+  switch (stub) {
+    case Stub::emulated:
+      return dvm_stub_emulated;
+    case Stub::stepped:
+      return dvm_stub_stepped;
+    case Stub::nop:
+      return dvm_stub_nop;
+    case Stub::nop5:
+      return dvm_stub_nop5;
+    case Stub::moved:
+      return dvm_stub_moved;
+    case Stub::system_call:
+      return system_call;
+    case Stub::signal:
+      return signal_itself;
+    case Stub::loop:
+      break;
+  }
+  return nullptr;
+}
+
+void spin(uint64_t times) {
+  for (uint64_t i = 0; i < times; i++) asm volatile("");
+}
 
 [[noreturn]] void serve(int orders, int answers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   Order order;
   while (read(orders, &order, sizeof order) == sizeof order) {
     Function volatile function = function_of(order.stub);
-    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    for (uint64_t i = 0; i < order.times; i++) function();
-    const uint64_t taken = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+    const clockid_t clock = function == nullptr ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    const uint64_t begin = read_clock(clock);
+    if (function == nullptr) spin(order.times);
+    for (uint64_t i = 0; function != nullptr && i < order.times; i++) function();
+    const uint64_t taken = read_clock(clock) - begin;
     if (write(answers, &taken, sizeof taken) != sizeof taken) break;
   }
   _exit(0);
@@ -101,7 +139,8 @@ Result<double> LoopingChild::finish() {
 }
 
 Result<uint64_t> offset_of(Stub stub) {
-  const auto address = reinterpret_cast<uintptr_t>(function_of(stub));
+  constexpr uint64_t kMov = 2;  // bytes before the push
+  const auto address = reinterpret_cast<uintptr_t>(function_of(stub)) + (stub == Stub::moved ? kMov : 0);
   const auto objects = mapped_objects(getpid());
   if (!objects) return objects.error();
   const MappedObject* program = object_at(*objects, address);

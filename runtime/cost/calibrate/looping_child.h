@@ -1,5 +1,5 @@
 #pragma once
-// A forked child that calls one of three functions as often as it is told. It ends with its parent.
+// A forked child that does one of the stubs as often as it is told. It ends with its parent.
 
 #include <sys/types.h>
 
@@ -11,8 +11,9 @@
 
 namespace dvm::runtime {
 
-// By their first instruction.
-enum class Stub : uint8_t { emulated, stepped };
+// What is done: functions by their first instruction, a system call, a signal to itself that is ignored, and a loop that is timed
+// by the clock on the wall, since the CPU time of a thread knows nothing of interrupts.
+enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, system_call, signal, loop };
 
 class LoopingChild {
  public:
@@ -25,7 +26,7 @@ class LoopingChild {
   // Sends it off; it says when it is done.
   Status call(Stub stub, uint64_t times);
   bool is_done() const;
-  // CPU time of a call, in ns. Waits for it.
+  // CPU time of a call (of the loop: time), in ns. Waits for it.
   Result<double> finish();
 
  private:
@@ -36,7 +37,7 @@ class LoopingChild {
   uint64_t times_ = 0;
 };
 
-// Offset of the stub in the file of this program.
+// Offset in the file of this program of the instruction of a function stub that is probed.
 Result<uint64_t> offset_of(Stub stub);
 
 }  // namespace dvm::runtime

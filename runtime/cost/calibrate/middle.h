@@ -25,6 +25,7 @@ inline vm::Price difference(const Middle& with, const Middle& without) {
   return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
 }
 
+inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }
 
 }  // namespace dvm::runtime

@@ -33,10 +33,10 @@ std::vector<ScriptCase> kept_values() {
   return {
       {"record/integer", printed("%d %d", "arg1, arg2"), printed("%d", "arg1")},
       {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
-      {"record/string", printed("%d %s", "arg1, " + few), printed("%d", "arg1")},
+      {"record/string", printed("%d %s", "arg1, execname"), printed("%d", "arg1")},
       {"key/integer", counted("arg1, arg2"), counted("arg1")},
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
-      {"key/string", counted("arg1, " + few), counted("arg1")},
+      {"key/string", counted("arg1, execname"), counted("arg1")},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
   };
 }
@@ -53,14 +53,25 @@ std::vector<ScriptCase> script_cases() {
   const auto add = [&](std::string row, const std::string& action) {
     cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
   };
-  add("action/trace", "trace(arg1)");
+  cases.push_back({"action/trace", "P{ arg0; trace(arg1); trace(arg2); }", "P{ arg0; trace(arg1); }"});
+  add("record/any", "trace(arg1)");
   add("action/printf", "printf(\"%d\\n\", arg1)");
   add("action/print", "print(arg1)");
   for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
     add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
   for (const char* stack : {"ustack", "stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
+  for (const char* consumed : {"printa(@)", "clear(@)", "trunc(@)", "normalize(@, 2)", "denormalize(@)"}) {
+    const std::string_view call = consumed;
+    cases.push_back({fmt::format("action/{}", call.substr(0, call.find('('))), fmt::format("P{{ arg0; @ = count(); {}; }}", call),
+                     "P{ arg0; @ = count(); }"});
+  }
+  cases.push_back(
+      {"action/tracemem", "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }", "P{ arg0; this->s = alloca(16); }"});
   for (const dif::AggregationInfo& function : dif::kAggregations)
     add(fmt::format("aggregation/{}", function.name), fmt::format("@ = {}", call_of(function)));
+  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
+  cases.push_back({"consumer/print", fmt::format("P{{ arg0; printf(\"%s\", {}); }}", many),
+                   fmt::format("P{{ arg0; printf(\"%s\", {}); }}", few), kManyLetters - kFewLetters, true});
   cases.push_back({"consumer/print", "P{ arg0; trace(arg1); }", nothing, 0, true});
   cases.push_back({"prepare/dif", "P{ arg0; @ = count(); }", "P{ @ = count(); }"});
   return cases;

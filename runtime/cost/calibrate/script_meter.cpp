@@ -9,20 +9,13 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/calibrate/made_up_recording.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/replay/replay.h"
 
 namespace dvm::runtime {
 namespace {
-
-SyntheticFirings firings_of(uint64_t count) {
-  SyntheticFirings firings;
-  firings.count = count;
-  firings.args = {1, 42, 0x1000};
-  firings.execname = std::string(kExecnameBytes - 1, 'x');
-  return firings;
-}
 
 struct Pair {
   dif::Program with, without;
@@ -36,13 +29,24 @@ Result<Pair> compile_pair(const ScriptCase& one, const CompileScript& compile) {
 }
 
 // What the model says of a firing, as far as the profile goes: rows without a price are nothing.
-double predicted(const dif::Program& program, const vm::Profile& profile) {
+double predicted(const dif::Program& program, const vm::Profile& profile, double event_bytes = 0) {
   const dif::Program* programs[] = {&program};
   PredictOptions options;
   options.probability = 0;  // the one predicate of the cases is false
   options.sizes.expected = kExecnameBytes;
+  options.event_bytes = event_bytes;
   const Prediction prediction = predict(programs, profile, options);
   return prediction.probes.empty() ? 0 : prediction.probes.front().firing.expected.clocks;
+}
+
+// What the model says of chewing and printing a firing's records.
+double predicted_print(const dif::Program& program, const vm::Profile& profile) {
+  const dif::Program* programs[] = {&program};
+  PredictOptions options;
+  options.sizes.expected = kExecnameBytes;
+  options.wake_ups = 0;
+  options.rates[kCalibratedProbe] = 1;
+  return predict(programs, profile, options).consumer.clocks;
 }
 
 struct Sides {
@@ -65,13 +69,20 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
   return {};
 }
 
-MadeUpRun::MadeUpRun() : nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
+MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
+    : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
 MadeUpRun::~MadeUpRun() = default;
 
-Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost) {
-  std::unique_ptr<MadeUpRun> run(new MadeUpRun);
+Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
+                                                   unsigned memory) {
+  auto recording = MadeUpRecording::of(firings, memory);
+  if (!recording) return recording.error();
+  auto reader = RecordingReader::open((*recording)->path());
+  if (!reader) return reader.error();
+  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
   if (!run->nowhere_) return Error{"failed to open /dev/null"};
   HandleConfig config;
+  config.is_timed = false;
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
   config.cost = cost;
@@ -80,8 +91,9 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
       config.options, {{"quiet", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", "64m"}, {"bufpolicy", "fill"}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
-  run->handle_->add_instrument(make_synthetic_instrument(firings_of(firings)));
-  run->handle_->catalog().add({.provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, 1000}});
+  if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
+  run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
+  run->handle_->add_instrument(make_replay_instrument(std::move(*reader)));
   if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
   const std::vector<EnabledProbe> probes = run->handle_->enabled();
   const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
@@ -97,8 +109,8 @@ void MadeUpRun::fire_all() {
   }
 }
 
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings) {
-  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none);
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory) {
+  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none, memory);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   const auto count = static_cast<double>(firings);
@@ -109,7 +121,8 @@ Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings)
   const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (!stopped) return stopped.error();
   if (handle.drops() != 0) return Error{fmt::format("{} drops", handle.drops())};
-  return ScriptSample{static_cast<double>(fired - begin) / count, static_cast<double>(end - fired) / count};
+  return ScriptSample{static_cast<double>(fired - begin) / count, static_cast<double>(end - fired) / count,
+                      (*run)->recording().event_bytes()};
 }
 
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
@@ -126,7 +139,10 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   const double clocks = profile.clock_hz / 1e9;  // a ns
   const vm::Price found = one.is_consumer ? times(difference(middle(with.consumer), middle(without.consumer)), clocks)
                                           : times(difference(middle(with.probe), middle(without.probe)), clocks);
-  const double known = one.is_consumer ? 0 : predicted(pair->with, profile) - predicted(pair->without, profile);
+  const auto says = [&](const dif::Program& program) {
+    return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
+  };
+  const double known = says(pair->with) - says(pair->without);
   const double rest = std::max(found.m - known, 0.0);
   const vm::Price* before = profile.find(one.row);
   vm::Price price = before ? *before : vm::Price{};
@@ -136,18 +152,51 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   return {};
 }
 
-Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  Result<dif::Program> counting = compile(with_probe("P{ @ = count(); }"));
-  if (!counting) return counting.error();
+namespace {
+
+// CPU time of the probe side a firing, in clocks.
+struct ReplaySample {
+  Middle clocks;
+  double bytes = 0;
+};
+
+Result<ReplaySample> sample_replay(const char* script, unsigned memory, const CompileScript& compile,
+                                   const ScriptMeterOptions& options, double clock_hz) {
+  Result<dif::Program> program = compile(script);
+  if (!program) return program.error();
   Sides sides;
+  ReplaySample result;
   for (unsigned i = 0; i < options.samples; i++) {
-    Result<ScriptSample> sample = time_program(*counting, options.firings);
+    Result<ScriptSample> sample = time_program(*program, options.firings, memory);
     if (!sample) return sample.error();
     sides.add(*sample);
+    result.bytes = sample->event_bytes;
   }
+  result.clocks = times(middle(sides.probe), clock_hz / 1e9);
+  return result;
+}
+
+}  // namespace
+
+// Events that nobody wants are read, by their bytes; what one of them takes more that is counted is the way to its ECB.
+Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kMemory = 200;
+  const auto sample = [&](const char* script, unsigned memory) {
+    return sample_replay(script, memory, compile, options, profile.clock_hz);
+  };
+  const auto small = sample("replay:::never { @ = count(); }", 0), large = sample("replay:::never { @ = count(); }", kMemory);
+  const auto counted = sample("replay:::firing { @ = count(); }", 0);
+  for (const auto* one : {&small, &large, &counted})
+    if (!*one) return one->error();
+  const vm::Price more = difference(large->clocks, small->clocks);
+  const double n = more.m / (large->bytes - small->bytes);
   profile.set("prepare/machine", {});  // not to be told from the source
-  const vm::Price whole = times(difference(middle(sides.probe), {}), profile.clock_hz / 1e9);
-  profile.set("source/replay/trigger", {std::max(whole.m - predicted(*counting, profile), 0.0), 0, whole.spread});
+  profile.set("source/replay/trigger", {std::max(small->clocks.median - n * small->bytes, 0.0), n, small->clocks.deviation()});
+  Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
+  if (!program) return program.error();
+  profile.set("source/replay/handler", {});
+  const double known = predicted(*program, profile, small->bytes);
+  profile.set("source/replay/handler", {std::max(counted->clocks.median - known, 0.0), 0, counted->clocks.deviation()});
   return {};
 }
 

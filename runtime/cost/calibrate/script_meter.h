@@ -26,16 +26,21 @@ struct ScriptMeterOptions {
 };
 
 class Handle;
-// A session that runs the program on so many made-up firings, begun: BEGIN has fired. Its output goes nowhere.
+class MadeUpRecording;
+// A session that replays so many made-up firings to the program, begun: BEGIN has fired. Its output goes nowhere.
 class MadeUpRun {
  public:
-  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost);
+  // memory: as MadeUpRecording has it.
+  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
+                                                 unsigned memory = 0);
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
+  const MadeUpRecording& recording() const { return *recording_; }
   void fire_all();
 
  private:
-  MadeUpRun();
+  explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
+  std::shared_ptr<const MadeUpRecording> recording_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
   std::unique_ptr<Handle> handle_;
 };
@@ -48,8 +53,9 @@ std::string with_probe(std::string text);
 // Nanoseconds a firing of the probe side and of the consumer. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
   double probe = 0, consumer = 0;
+  double event_bytes = 0;  // of the recording, a firing
 };
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings);
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory = 0);
 
 using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
 

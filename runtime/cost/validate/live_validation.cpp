@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/site_sources.h"
 #include "runtime/cost/validate/bpftrace_peer.h"
 
 namespace dvm::runtime {
@@ -235,8 +236,10 @@ Status LiveValidation::predict_row(TracedProgram& program, double rounds_rate, d
     for (const dif::EcbDesc& clause : one->clauses)
       for (const dif::ProbeDesc& description : clause.probes) descriptions.insert(text_of(description));
   for (const std::string& description : descriptions) how.rates[description] = firings / static_cast<double>(descriptions.size());
+  const std::vector<const dif::Program*> programs = program.programs();
+  how.sources = find_sources(program.handle(), programs);
   complete_(program, how);
-  const Prediction prediction = predict(program.programs(), profile_, how);
+  const Prediction prediction = predict(programs, profile_, how);
   const vm::Cost cost = result.row->measure == Measure::call
                             ? prediction.total.probes().times(1e9 / profile_.clock_hz / rounds_rate)
                             : prediction.total.all().times(100 / profile_.clock_hz);

@@ -51,7 +51,7 @@ TEST(Calibrate, ACaseThatFaultsIsNamed) {
 TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   auto child = LoopingChild::start();
   ASSERT_TRUE(child) << child.error().message;
-  for (const Stub stub : {Stub::emulated, Stub::stepped}) {
+  for (const Stub stub : {Stub::emulated, Stub::stepped, Stub::nop, Stub::nop5, Stub::moved}) {
     EXPECT_TRUE(offset_of(stub));
     ASSERT_TRUE((*child)->call(stub, 1000));
     const auto taken = (*child)->finish();

@@ -1,0 +1,77 @@
+// Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "runtime/cost/calibrate/made_up_recording.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "runtime/cost/calibrate/script_cases.h"
+#include "runtime/instrument/replay/recording.h"
+
+namespace dvm::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kProbe = 100;  // its id
+constexpr uint64_t kPointer = 0x1000;
+constexpr int32_t kProcess = 1000;
+
+vm::Firing made_up_firing(const std::string& execname) {
+  vm::Firing firing;
+  firing.probe_id = kProbe;
+  firing.timestamp = 1'000'000'000;
+  firing.pid = firing.tid = kProcess;
+  firing.args = {1, 42, kPointer};
+  firing.execname = execname;
+  return firing;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MadeUpRecording>> MadeUpRecording::of(uint64_t firings, unsigned memory) {
+  static std::map<std::pair<uint64_t, unsigned>, std::shared_ptr<const MadeUpRecording>> made;
+  auto& known = made[{firings, memory}];
+  if (known) return known;
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) return Error{fmt::format("there is no folder for temporary files: {}", error.message())};
+  const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
+  std::shared_ptr<MadeUpRecording> recording(new MadeUpRecording);
+  const Status written = recording->write(path, firings, memory);
+  unlink(path.c_str());
+  if (!written) return written.error();
+  known = recording;
+  return known;
+}
+
+MadeUpRecording::~MadeUpRecording() {
+  if (fd_ >= 0) close(fd_);
+}
+
+std::string MadeUpRecording::path() const { return fmt::format("/proc/self/fd/{}", fd_); }
+
+Status MadeUpRecording::write(const std::string& path, uint64_t firings, unsigned memory) {
+  auto writer = RecordingWriter::open(path, 0);
+  if (!writer) return writer.error();
+  (*writer)->add_probe({.id = kProbe, .provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, kProcess}});
+  const std::string execname(kExecnameBytes - 1, 'x'), text(memory, 'a');
+  const vm::CapturedMemory captured{kPointer, std::as_bytes(std::span(text.c_str(), text.size() + 1)), true};
+  vm::Firing firing = made_up_firing(execname);
+  if (memory != 0) firing.memory = std::span(&captured, 1);
+  for (uint64_t i = 0; i < firings; i++, firing.timestamp += 1000) (*writer)->write(firing);
+  if (Status finished = (*writer)->finish(0); !finished) return finished;
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  std::error_code error;
+  event_bytes_ = static_cast<double>(fs::file_size(path, error)) / static_cast<double>(firings);
+  return {};
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,21 @@
+#pragma once
+// The machine that a profile is of, and in what another one differs from it. Prices of another machine are used all the same, but
+// whoever reads them is told.
+
+#include <string>
+#include <vector>
+
+#include "dvm/vm/profile.h"
+
+namespace dvm::runtime {
+
+// This one. version: of dvm.
+vm::Machine this_machine(std::string version);
+
+// Ticks of the cycle counter a second, over so many ns.
+double tick_rate(uint64_t interval);
+
+// "its CPU is A, here B"; what the profile does not say differs in nothing.
+std::vector<std::string> machine_differences(const vm::Profile& profile, const vm::Machine& here, double clock_hz);
+
+}  // namespace dvm::runtime
