@@ -44,6 +44,7 @@ target_sources(dvm_source PRIVATE
   code/frame_index.cpp
   code/function_code.cpp
   code/module_code.cpp
+  code/operated.cpp
   instrument/replay/recorded_instrument.cpp
   instrument/replay/recording_reader.cpp
   instrument/replay/recording_writer.cpp

@@ -2,28 +2,16 @@
 
 #include "runtime/code/entry_place.h"
 
-#include <Zydis/Zydis.h>
-
 #include <algorithm>
 #include <array>
+
+#include "runtime/code/operated.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostInstructions = 16;
 constexpr unsigned char kPushFramePointer = 0x55;
-
-struct Operated {
-  ZydisDecodedInstruction instruction;
-  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-
-  bool decode(CodeBytes code) {
-    ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands.data()));
-  }
-  std::span<const ZydisDecodedOperand> all() const { return {operands.data(), instruction.operand_count}; }
-};
 
 // Those whose effects are their operands alone, as is so of all vector instructions with a prefix of their own.
 bool is_simple(const ZydisDecodedInstruction& instruction) {
@@ -52,10 +40,6 @@ bool is_told(ZydisRegister reg, Told told) {
   return found != kRegisters.end() && (told >> (found - kRegisters.begin()) & 1) != 0;
 }
 
-ZydisRegister whole(ZydisRegister reg) { return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg); }
-
-bool is_write(const ZydisDecodedOperand& operand) { return (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0; }
-
 // The stack, what the file itself has, and what belongs to the thread. An address that is computed may be wrong.
 bool is_there(const ZydisDecodedOperand& operand) {
   const auto& memory = operand.mem;
@@ -63,25 +47,6 @@ bool is_there(const ZydisDecodedOperand& operand) {
   if (memory.index != ZYDIS_REGISTER_NONE) return false;
   if (memory.segment == ZYDIS_REGISTER_FS) return memory.base == ZYDIS_REGISTER_NONE;
   return memory.base == ZYDIS_REGISTER_RSP || memory.base == ZYDIS_REGISTER_RIP;
-}
-
-// Bytes that the stack grows by; none: that is not known.
-std::optional<int64_t> growth(const Operated& one) {
-  const auto& first = one.operands[0];
-  const auto& second = one.operands[1];
-  const ZydisMnemonic mnemonic = one.instruction.mnemonic;
-  if (mnemonic == ZYDIS_MNEMONIC_PUSH) {
-    if (first.type == ZYDIS_OPERAND_TYPE_MEMORY || one.instruction.operand_width != 64) return std::nullopt;
-    return 8;
-  }
-  const bool moves = std::any_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
-    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_write(operand) && whole(operand.reg.value) == ZYDIS_REGISTER_RSP;
-  });
-  if (!moves) return 0;
-  const bool by_constant = second.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && first.size == 64;
-  if (by_constant && mnemonic == ZYDIS_MNEMONIC_SUB) return second.imm.value.s;
-  if (by_constant && mnemonic == ZYDIS_MNEMONIC_ADD) return -second.imm.value.s;
-  return std::nullopt;
 }
 
 // Whether all that an entry probe tells is still told after it.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/code/operated.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -45,6 +47,16 @@ Way way_of(CodeBytes code, const MachineInstruction* before, const MachineInstru
   return one.flow == Flow::jump && is_function(*one.target) ? Way::out : Way::unknown;
 }
 
+// depth: bytes that the stack has grown by since the call.
+bool uses_return_address(const Operated& one, int64_t depth) {
+  if (one.instruction.mnemonic == ZYDIS_MNEMONIC_POP && depth == 0) return true;
+  return std::any_of(one.all().begin(), one.all().end(), [&](const ZydisDecodedOperand& operand) {
+    const auto& memory = operand.mem;
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
+           memory.base == ZYDIS_REGISTER_RSP && memory.index == ZYDIS_REGISTER_NONE && memory.disp.value == depth;
+  });
+}
+
 }  // namespace
 
 Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function) {
@@ -62,6 +74,25 @@ Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function
     before = &one;
   }
   return exits;
+}
+
+Beginning read_beginning(CodeBytes code) {
+  Beginning beginning;
+  int64_t depth = 0;
+  for (uint32_t at = 0; !beginning.keeps_return_address;) {
+    const auto instruction = decode_instruction(code, at);
+    if (!instruction) break;
+    if (instruction->flow == Flow::jump && depth == 0) beginning.continues = instruction->target;
+    Operated one;
+    if (instruction->flow != Flow::next && instruction->flow != Flow::elsewhere) break;
+    if (!one.decode(code.subspan(at))) break;
+    beginning.keeps_return_address = uses_return_address(one, depth);
+    const auto more = growth(one);
+    if (!more) break;
+    depth += *more;
+    at += instruction->length;
+  }
+  return beginning;
 }
 
 bool is_jump_by_pointer(CodeBytes code) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "runtime/code/function_code.h"
@@ -23,6 +24,13 @@ struct Exits {
 
 // is_function: whether another function begins so many bytes from the beginning of this one.
 Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function);
+
+// How a function begins, up to its first branch.
+struct Beginning {
+  bool keeps_return_address = false;   // it reads the word or takes it off the stack, as setjmp() and vfork() do
+  std::optional<int64_t> continues{};  // it ends with a jump there, the stack being as it was
+};
+Beginning read_beginning(CodeBytes code);
 
 // Whether the bytes are a stub that jumps where a single pointer says, as those of a procedure linkage table.
 bool is_jump_by_pointer(CodeBytes code);

@@ -64,6 +64,31 @@ bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   return false;
 }
 
+// By its call frame information; without any it is believed to be.
+bool ReturnPlanner::is_called_as_usual(const UprobeSite& site) {
+  auto [frames, is_new] = frames_.try_emplace(site.path);
+  if (is_new) frames->second = CallFrames::open(site.path);
+  const auto address = frames->second ? frames->second->address_of(site.offset) : std::nullopt;
+  if (!address) return true;
+  const FrameRule& rule = frames->second->at(*address);
+  if (!rule.is_known) return true;
+  const FrameRule::Place& place = rule.places[kReturnAddress];
+  const bool is_on_top = !rule.cfa_is_loaded && rule.cfa_base == kStackPointer && rule.cfa_offset == 8;
+  return is_on_top && !rule.is_signal && place.kept == FrameRule::Kept::at_cfa && place.offset == -8;
+}
+
+bool ReturnPlanner::has_usual_return_address(const UprobeSite& site, const ModuleCode& file) {
+  constexpr int kMostJumps = 3;
+  uint64_t offset = site.offset, size = site.size;
+  for (int i = 0; i <= kMostJumps; i++) {
+    const Beginning beginning = read_beginning(file.bytes(offset, size));
+    if (beginning.keeps_return_address) return false;
+    if (!beginning.continues) break;
+    offset += static_cast<uint64_t>(*beginning.continues), size = kMostCallee;
+  }
+  return is_called_as_usual(site);
+}
+
 ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset) {
   if (file == nullptr || site.size == 0) return {};
   ReturnPlan plan;
@@ -77,7 +102,11 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
     plan.why_not = "not all instructions that leave the function are known, and the program is Go's";
   } else if (exits.is_complete && !exits.offsets.empty()) {
     const bool is_safe = exits.is_leaf || (!can_throw(site.pid) && !comes_back(site, *file));
-    if (!tells || !is_safe) plan.by = ReturnPlan::By::exits;
+    if (!tells || !is_safe || !has_usual_return_address(site, *file)) plan.by = ReturnPlan::By::exits;
+  } else if (!has_usual_return_address(site, *file)) {
+    plan.by = ReturnPlan::By::nothing;
+    plan.why_not =
+        "not all instructions that leave the function are known, and its return address is none that a return probe may replace";
   } else if (is_thrown_through(site, exits)) {
     plan.by = ReturnPlan::By::nothing;
     plan.why_not =

@@ -6,9 +6,12 @@
 //     - it calls itself, or the process can throw exceptions,
 //       or is written in Go, or
 //     - a clause asks which one it was (arg0) and there are several
+//     - its return address lies elsewhere than a call leaves it
+//       (_start, the dynamic linker's resolver), or is kept for
+//       later (setjmp, vfork)
 //   otherwise                                                  uretprobe; but none in a program written in Go, nor where an
-//                                                              exception may be thrown through the function, which would end
-//                                                              the program
+//                                                              exception may be thrown through the function or its return
+//                                                              address is no usual one, which would end the program
 
 #include <map>
 #include <memory>
@@ -20,6 +23,7 @@
 #include "runtime/code/exits.h"
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/instrument.h"
+#include "runtime/symbol/call_frames.h"
 #include "runtime/symbol/elf.h"
 
 namespace dvm::runtime {
@@ -42,9 +46,12 @@ class ReturnPlanner {
   bool can_throw(int32_t pid);
   bool is_thrown_through(const UprobeSite& site, const Exits& exits);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
+  bool is_called_as_usual(const UprobeSite& site);
+  bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);
 
   ElfCache cache_;
   std::map<int32_t, bool> throws_;
+  std::map<std::string, std::unique_ptr<CallFrames>> frames_;  // by path; null: it has no such information
 };
 
 }  // namespace dvm::runtime

@@ -1,5 +1,6 @@
 """Return probes: each return is seen once with its value, and the program does what it does untraced."""
 
+import re
 import unittest
 
 import dvmtest
@@ -49,6 +50,27 @@ class Returns(dvmtest.PrivilegedTest):
         lines = self.lines("pid$target:a.out:two_ways:return /arg1 == 5/ { ustack(2); }")
         self.assertIn("`two_ways", lines[0])
         self.assertIn("`main+", lines[1])
+
+
+class Harmless(dvmtest.PrivilegedTest):
+    """Functions whose return address is kept, or lies elsewhere: the program goes on as if nobody looked."""
+
+    def trace(self, probes):
+        result = dvm("run", "-Z", "-n", f"{probes} {{ @[probefunc] = count(); }}", "-c", program("contexts"), timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("10 4 7\n", result.stdout)
+        return dict(re.findall(r"^ +(\w+) +(\d+)$", result.stdout, re.M))
+
+    def test_what_comes_back(self):
+        found = self.trace("pid$target:libc.so.6:*setjmp:return,pid$target:libc.so.6:getcontext:return,pid$target:libc.so.6:vfork:return")
+        self.assertGreaterEqual(int(found["_setjmp"]), 4)  # the start of a program calls it, too
+        self.assertEqual(found["getcontext"], "1")
+
+    def test_what_is_not_called(self):
+        self.trace("pid$target:a.out:_start:return,pid$target:ld-linux*:_dl_runtime*:return,pid$target:libc.so.6:__restore_rt:return")
+
+    def test_everything_of_the_loader_and_the_library(self):
+        self.trace("pid$target:ld-linux*::entry,pid$target:ld-linux*::return,pid$target:libc.so.6::entry,pid$target:libc.so.6::return")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,11 @@ ASSEMBLED(endless, "1: jmp 1b\n")
 ASSEMBLED(stub, "jmp *64(%rip)\n")
 ASSEMBLED(marked_stub, "endbr64\n jmp *64(%rip)\n")
 
+ASSEMBLED(takes_return_address, "pop %rdi\n push %rdi\n ret\n")
+ASSEMBLED(copies_return_address, "push %rbx\n mov 8(%rsp), %rax\n pop %rbx\n ret\n")
+ASSEMBLED(reads_stack_argument, "push %rbx\n mov 16(%rsp), %rax\n pop %rbx\n ret\n")
+ASSEMBLED(goes_on_elsewhere, "xor %esi, %esi\n jmp . + 64\n")
+
 Exits exits(CodeBytes code, bool is_function = true) {
   return find_exits(code, [=](int64_t) { return is_function; });
 }
@@ -59,6 +64,15 @@ TEST(Exits, ATableStaysInside) {
     EXPECT_TRUE(exits(code).is_complete);
     EXPECT_EQ(exits(code).offsets.size(), 1U);
   }
+}
+
+TEST(Exits, SomeKeepTheirReturnAddress) {
+  EXPECT_TRUE(read_beginning(takes_return_address()).keeps_return_address);
+  EXPECT_TRUE(read_beginning(copies_return_address()).keeps_return_address);
+  EXPECT_FALSE(read_beginning(reads_stack_argument()).keeps_return_address);
+  EXPECT_FALSE(read_beginning(leaf()).keeps_return_address);
+  EXPECT_EQ(read_beginning(goes_on_elsewhere()).continues, 66);
+  EXPECT_EQ(read_beginning(leaf()).continues, std::nullopt);
 }
 
 TEST(Exits, StubsJumpByAPointer) {

@@ -21,6 +21,10 @@ FUNCTION(rp_calls_itself, "push %rbx\n call rp_calls_itself\n pop %rbx\n ret")
 FUNCTION(rp_ping, "push %rbx\n call rp_pong\n pop %rbx\n ret")
 FUNCTION(rp_pong, "push %rbx\n call rp_ping\n pop %rbx\n ret")
 FUNCTION(rp_leaves_by_jump, "mov %rdi, %rax\n jmp rp_leaf")
+FUNCTION(rp_resolver, ".cfi_startproc\n .cfi_adjust_cfa_offset 16\n mov %rdi, %rax\n jmp *%rax\n .cfi_endproc")
+FUNCTION(rp_start, ".cfi_startproc\n .cfi_undefined rip\n call rp_leaf\n hlt\n .cfi_endproc")
+FUNCTION(rp_keeps, "mov (%rsp), %rax\n mov %rax, (%rdi)\n ret")
+FUNCTION(rp_keeps_elsewhere, "xor %esi, %esi\n jmp rp_keeps")
 FUNCTION(rp_unknown, "call rp_leaf\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
 
 namespace dvm::runtime {
@@ -71,6 +75,15 @@ TEST_F(ReturnPlanTest, NothingSeesAUretprobeOfALeaf) {
   EXPECT_EQ(leaf.only_exit, 3U);
   EXPECT_EQ(plan("rp_two_ways", thrower()).by, By::uretprobe);
   EXPECT_EQ(plan("rp_two_ways", thrower()).only_exit, std::nullopt);
+}
+
+TEST_F(ReturnPlanTest, NoUretprobeWhereTheReturnAddressIsNoUsualOne) {
+  for (const char* name : {"rp_resolver", "rp_start"}) {
+    EXPECT_EQ(plan(name, other()).by, By::nothing) << name;
+    EXPECT_THAT(std::string(plan(name, other()).why_not), HasSubstr("return address"));
+  }
+  EXPECT_EQ(plan("rp_keeps", other()).by, By::exits);
+  EXPECT_EQ(plan("rp_keeps_elsewhere", other()).by, By::exits);
 }
 
 TEST_F(ReturnPlanTest, TheOffsetIsToldByTheExits) {
