@@ -6,6 +6,7 @@ usage: commands.py DVM PROGRAMS_FOLDER [ROUNDS]
   begin_exit     start, compile BEGIN { exit(0); }, run it, end
   first_uprobe   start, attach to a function that a running process calls all the time, see the first call, end
   attach_bash    attach to and detach from every function of bash (dvm only)
+  list_symbols   start, list one function by its name, and all by a glob, of a program with 100,000 functions (dvm only), end
   first_struct   start, find one structure in the debug information of a large program, say its size, end; of the programs below
                  those that are there, beside gdb's ptype
 CPU is the median of the time that the command computed, what counts on a busy machine; the last column is the largest resident set.
@@ -16,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 DVM, PROGRAMS = sys.argv[1], sys.argv[2]
@@ -62,6 +64,37 @@ def structures():
         compare("first_struct", commands)
 
 
+SYMBOLS = """
+.altmacro
+.macro one n
+.globl function_\\n
+.type function_\\n, @function
+function_\\n: push %rbp
+pop %rbp
+ret
+.size function_\\n, . - function_\\n
+.endm
+.set number, 0
+.rept 100000
+one %number
+.set number, number + 1
+.endr
+.globl _start
+_start: mov $34, %eax
+syscall
+jmp _start
+"""
+
+
+def symbols():
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "symbols")
+        subprocess.run(["as", "-o", program + ".o", "-"], input=SYMBOLS, text=True, check=True)
+        subprocess.run(["ld", "-o", program, program + ".o"], check=True)
+        for name in ("function_77777", "*"):
+            compare("list_symbols", {name[:9]: [DVM, "list", f"pid$target:a.out:{name}:entry", "-c", program]})
+
+
 def main():
     bpftrace = shutil.which("bpftrace")
     begin = {"dvm": [DVM, "run", "-q", "-n", "BEGIN { exit(0); }"]}
@@ -87,6 +120,7 @@ def main():
         shell.wait()
 
     structures()
+    symbols()
 
 
 if __name__ == "__main__":

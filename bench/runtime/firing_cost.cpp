@@ -3,22 +3,27 @@
 //   uprobe/firing/count    @ = count()                  (the record holds the probe id)
 //   uprobe/firing/string   @[copyinstr(arg0)] = count() (and the string)
 //   syscall/firing/count   @ = count() of one system call in that process
+//   uprobe/firing/stepped  @ = count() of a function whose first instruction the kernel must step over; dvm's probe lies where it
+//   chooses
 //
-// A child calls a function whose first instruction is a push, or makes a system call, in a tight loop: once untraced, then traced
-// by each. Added cost is the difference. Prints medians with quartiles over the rounds, and the ratio. usage: firing_cost [ROUNDS
-// [CALLS]]
+// A child calls a function, whose first instruction is a push but for the last row, or makes a system call, in a tight loop: once
+// untraced, then traced by each. Added cost is the difference. Prints medians with quartiles over the rounds, and the ratio.
+// usage: firing_cost [ROUNDS [CALLS]]
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 
+#include "bench/runtime/bpftrace.h"
 #include "bench/runtime/workload.h"
 
 extern "C" {
 void bench_hot(const char* text);
 asm(".pushsection .text\n.globl bench_hot\n.type bench_hot, @function\nbench_hot:\n"
     "push %rbp\nmov %rsp, %rbp\npop %rbp\nret\n.size bench_hot, . - bench_hot\n.popsection");
+void bench_stepped(const char* text);
+// Apart from the code around it, in which the bytes of some constant may look like a jump here.
+asm(".pushsection .text\n.skip 256, 0x90\n.globl bench_stepped\n.type bench_stepped, @function\nbench_stepped:\n"
+    "mov %rdi, %rax\nxor %esi, %esi\npush %rbx\npop %rbx\nret\n.size bench_stepped, . - bench_stepped\n.skip 256, "
+    "0x90\n.popsection");
 }
 
 namespace {
@@ -26,50 +31,6 @@ namespace {
 using namespace dvm::bench;
 
 void system_call(const char*) { syscall(SYS_getppid); }
-
-// bpftrace on the workload, until the end of the object.
-class Bpftrace {
- public:
-  Bpftrace(pid_t pid, const std::string& program) {
-    int out[2];
-    if (pipe2(out, O_CLOEXEC) != 0) fail("no pipe");
-    const std::string target = std::to_string(pid);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(out[1], 1);
-      dup2(open("/dev/null", O_WRONLY), 2);  // it complains about limits and files that do not matter here
-      show_tracepoints();
-      execlp("bpftrace", "bpftrace", "-p", target.c_str(), "-e", program.c_str(), nullptr);
-      _exit(127);
-    }
-    close(out[1]);
-    from_ = out[0];
-    wait_until_attached();
-  }
-  ~Bpftrace() {
-    kill(pid_, SIGINT);
-    waitpid(pid_, nullptr, 0);
-    close(from_);
-  }
-
- private:
-  // Where nothing is mounted, for it alone.
-  static void show_tracepoints() {
-    if (access("/sys/kernel/tracing/events", F_OK) == 0 || unshare(CLONE_NEWNS) != 0) return;
-    mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-    mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, nullptr);
-  }
-
-  void wait_until_attached() {
-    char text[256];
-    const ssize_t got = read(from_, text, sizeof text);
-    if (got <= 0) fail("bpftrace did not start");
-    usleep(500'000);  // it says that it is attaching, not that it has
-  }
-
-  pid_t pid_ = -1;
-  int from_ = -1;
-};
 
 struct Case {
   std::string name;
@@ -124,7 +85,7 @@ int main(int argc, char** argv) {
   Workload workload;
   run_on(1);
 
-  std::array<Case, 3> cases;
+  std::array<Case, 4> cases;
   cases[0].name = "uprobe/firing/count";
   cases[0].program = fmt::format("uprobe:{}:bench_hot {{ @ = count(); }}", path);
   cases[1].name = "uprobe/firing/string";
@@ -136,6 +97,10 @@ int main(int argc, char** argv) {
   cases[2].what = system_call;
   cases[2].program = fmt::format("tracepoint:syscalls:sys_enter_getppid /pid == {}/ {{ @ = count(); }}", workload.pid());
   cases[2].site = TracepointSite{{KernelEvent{"sys_enter", {SYS_getppid}}}};
+  cases[3].name = "uprobe/firing/stepped";
+  cases[3].what = bench_stepped;
+  cases[3].program = fmt::format("uprobe:{}:bench_stepped {{ @ = count(); }}", path);
+  cases[3].site = chosen_site_of(workload, path, "bench_stepped");
   for (int round = 0; round < rounds; round++)
     for (Case& one : cases) run_round(workload, calls, one);
 

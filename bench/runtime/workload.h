@@ -163,17 +163,25 @@ inline double per_call(Workload& workload, long calls, Work work) {
   return spread(std::move(times)).median;
 }
 
-inline uint64_t offset_of(const std::string& file, const std::string& function) {
+inline ElfFunction function_of(const std::string& file, const std::string& function) {
   const auto object = ElfObject::read(file);
   if (!object) fail(object.error().message);
   for (const ElfFunction& candidate : (*object)->functions())
-    if (candidate.name == function) return candidate.offset;
+    if (candidate.name == function) return candidate;
   fail(function + " not found");
 }
 
-// Of the child, whose program is this one.
+// Of the child, whose program is this one: at the first instruction.
 inline UprobeSite site_of(const Workload& workload, const std::string& file, const std::string& function) {
-  return {fmt::format("/proc/{}/exe", workload.pid()), offset_of(file, function), false, workload.pid()};
+  return {fmt::format("/proc/{}/exe", workload.pid()), function_of(file, function).offset, false, workload.pid()};
+}
+
+// Wherever the chooser of sites puts it.
+inline UprobeSite chosen_site_of(const Workload& workload, const std::string& file, const std::string& function) {
+  UprobeSite site = site_of(workload, file, function);
+  const ElfFunction known = function_of(file, function);
+  site.size = known.size, site.alone = known.alone;
+  return site;
 }
 
 inline std::string own_file() {

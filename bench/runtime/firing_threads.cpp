@@ -1,0 +1,124 @@
+// What a firing costs where several threads run into one probe: CPU time of the traced threads for one firing, with one thread
+// and with four, alternating in one run. CPU time, since four threads share the processors that there are: what they cost each
+// other (the ring buffer's lock, the lines of its counters) is in it, waiting for a processor is not. usage: firing_threads
+// [ROUNDS [CALLS]], CALLS of each thread
+
+#include "bench/runtime/bpftrace.h"
+#include "bench/runtime/workload.h"
+
+extern "C" {
+void bench_shared();
+asm(".pushsection .text\n.globl bench_shared\n.type bench_shared, @function\nbench_shared:\n"
+    "push %rbp\nmov %rsp, %rbp\npop %rbp\nret\n.size bench_shared, . - bench_shared\n.popsection");
+}
+
+namespace {
+
+using namespace dvm::bench;
+
+constexpr int kMostThreads = 4;
+
+long thread_time() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * kNanoseconds + time.tv_nsec;
+}
+
+// CPU nanoseconds that so many threads took together.
+long hammer(int threads, long calls) {
+  std::atomic<long> sum = 0;
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; i++)
+    all.emplace_back([&] {
+      const long start = thread_time();
+      for (long n = 0; n < calls; n++) bench_shared();
+      sum += thread_time() - start;
+    });
+  for (std::thread& one : all) one.join();
+  return sum;
+}
+
+struct Order {
+  int threads;
+  long calls;
+};
+
+// The traced process.
+class Hammer {
+ public:
+  Hammer() {
+    int down[2], up[2];
+    if (pipe(down) != 0 || pipe(up) != 0) fail("no pipe");
+    pid_ = fork();
+    if (pid_ == 0) serve(down[0], up[1]);
+    to_ = down[1], from_ = up[0];
+  }
+  ~Hammer() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+
+  // CPU nanoseconds a call.
+  double per_call(int threads, long calls) {
+    long took = 0;
+    const Order order{threads, calls};
+    if (write(to_, &order, sizeof order) != sizeof order || read(from_, &took, sizeof took) != sizeof took)
+      fail("the child died");
+    return static_cast<double>(took) / static_cast<double>(threads * calls);
+  }
+
+ private:
+  [[noreturn]] static void serve(int from, int to) {
+    for (Order order; read(from, &order, sizeof order) == sizeof order;) {
+      const long took = hammer(order.threads, order.calls);
+      if (write(to, &took, sizeof took) != sizeof took) break;
+    }
+    _exit(0);
+  }
+
+  pid_t pid_ = -1;
+  int to_ = -1, from_ = -1;
+};
+
+// Added CPU nanoseconds a firing.
+struct Costs {
+  std::vector<double> one, four, ratio;
+
+  void add(Hammer& hammered, long calls, double plain) {
+    one.push_back(hammered.per_call(1, calls) - plain);
+    four.push_back(hammered.per_call(kMostThreads, calls) - plain);
+    ratio.push_back(four.back() / one.back());
+  }
+  void print(const char* who) const {
+    const Spread a = spread(one), b = spread(four), c = spread(ratio);
+    fmt::print("uprobe/firing/{:10} {:5.0f} [{:.0f}, {:.0f}] {:5.0f} [{:.0f}, {:.0f}] {:5.2f} [{:.2f}, {:.2f}]\n", who, a.median,
+               a.low, a.high, b.median, b.low, b.high, c.median, c.low, c.high);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
+  const long calls = argc > 2 ? std::atol(argv[2]) : 100'000;
+  if (rounds < 1 || calls < 1) fail("usage: firing_threads [ROUNDS [CALLS]]");
+  Hammer hammered;
+  const UprobeSite site{fmt::format("/proc/{}/exe", hammered.pid()), function_of(own_file(), "bench_shared").offset, false,
+                        hammered.pid()};
+  const double plain = hammered.per_call(1, calls);
+  Costs ours, theirs;
+  for (int round = 0; round < rounds; round++) {
+    {
+      OurTracer tracer(hammered.pid(), site, {});
+      ours.add(hammered, calls, plain);
+      const Count& count = tracer.finish();
+      if (tracer.drops() != 0) fmt::print("{} events, {} drops\n", count.events, tracer.drops());
+    }
+    Bpftrace tracer(hammered.pid(), fmt::format("uprobe:{}:bench_shared {{ @ = count(); }}", own_file()));
+    theirs.add(hammered, calls, plain);
+  }
+  fmt::print("added CPU ns a firing: one thread, four, ratio\n");
+  ours.print("dvm");
+  theirs.print("bpftrace");
+}
