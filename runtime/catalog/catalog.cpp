@@ -3,6 +3,7 @@
 #include "runtime/catalog/catalog.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace dvm::runtime {
 namespace {
@@ -42,18 +43,6 @@ size_t match_one(std::string_view pattern, char c) {
   }
   if (pattern[0] == '\\' && pattern.size() > 1) return pattern[1] == c ? 2 : 0;
   return pattern[0] == c ? 1 : 0;
-}
-
-void append_field(std::string& key, std::string_view field) {
-  key.append(field);
-  key.push_back('\0');  // no name has one, so keys are unambiguous
-}
-
-std::string key_of(std::string_view provider, std::string_view module, std::string_view function, std::string_view name) {
-  std::string key;
-  key.reserve(provider.size() + module.size() + function.size() + name.size() + 4);
-  for (std::string_view field : {provider, module, function, name}) append_field(key, field);
-  return key;
 }
 
 bool matches(const dif::ProbeDesc& d, const Probe& p) {
@@ -100,37 +89,52 @@ bool module_match(std::string_view pattern, std::string_view module, std::string
   return pattern.find('/') != std::string_view::npos && glob_match(pattern, object);
 }
 
-const Probe& Catalog::insert(Probe probe, std::string key) {
+uint64_t Catalog::hash(const Names& names) {
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+  uint64_t all = 0;
+  for (const std::string_view field : {names.provider, names.module, names.function, names.name})
+    all = (all ^ std::hash<std::string_view>()(field)) * kSpread;
+  return all;
+}
+
+const Probe* Catalog::find(const Names& names, uint64_t hash) const {
+  const auto [first, last] = by_name_.equal_range(hash);
+  const auto found = std::find_if(first, last, [&](const auto& one) { return names_of(*one.second) == names; });
+  return found == last ? nullptr : found->second;
+}
+
+const Probe& Catalog::insert(Probe probe, uint64_t hash) {
   last_id_ = std::max(last_id_, probe.id);
   const Probe& kept = probes_.emplace_back(std::move(probe));
-  by_name_.emplace(std::move(key), &kept);
-  by_id_.emplace(kept.id, &kept);
+  by_name_.emplace(hash, &kept);
+  if (kept.id != probes_.size()) by_id_.emplace(kept.id, &kept);
   return kept;
 }
 
 const Probe& Catalog::add(Probe probe) {
-  std::string key = key_of(probe.provider, probe.module, probe.function, probe.name);
-  if (auto found = by_name_.find(key); found != by_name_.end()) return *found->second;
+  const uint64_t hashed = hash(names_of(probe));
+  if (const Probe* known = find(names_of(probe), hashed)) return *known;
   probe.id = last_id_ + 1;
-  return insert(std::move(probe), std::move(key));
+  return insert(std::move(probe), hashed);
 }
 
 bool Catalog::add_with_id(Probe probe) {
-  std::string key = key_of(probe.provider, probe.module, probe.function, probe.name);
-  if (probe.id == 0 || probe.id == UINT32_MAX || by_id_.contains(probe.id) || by_name_.contains(key)) return false;
-  insert(std::move(probe), std::move(key));
+  const uint64_t hashed = hash(names_of(probe));
+  if (probe.id == 0 || probe.id == UINT32_MAX || find(probe.id) || find(names_of(probe), hashed)) return false;
+  insert(std::move(probe), hashed);
   return true;
 }
 
 const Probe* Catalog::find(uint32_t id) const {
-  auto found = by_id_.find(id);
+  if (id > 0 && id <= probes_.size() && probes_[id - 1].id == id) return &probes_[id - 1];
+  const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : found->second;
 }
 
 std::vector<const Probe*> Catalog::match(const dif::ProbeDesc& d) const {
   if (!is_glob(d.provider) && !is_glob(d.module) && !is_glob(d.function) && !is_glob(d.name)) {
-    auto found = by_name_.find(key_of(d.provider, d.module, d.function, d.name));
-    if (found != by_name_.end()) return {found->second};
+    const Names names{d.provider, d.module, d.function, d.name};
+    if (const Probe* found = find(names, hash(names))) return {found};
   }
   std::vector<const Probe*> found;
   for (const Probe& probe : probes_) {

@@ -36,11 +36,19 @@ class Catalog {
   bool add_with_id(Probe probe);
 
  private:
-  const Probe& insert(Probe probe, std::string key);
+  struct Names {
+    std::string_view provider, module, function, name;
+    bool operator==(const Names&) const = default;
+  };
+  static Names names_of(const Probe& probe) { return {probe.provider, probe.module, probe.function, probe.name}; }
+  static uint64_t hash(const Names& names);
+  const Probe* find(const Names& names, uint64_t hash) const;
+  const Probe& insert(Probe probe, uint64_t hash);
 
-  std::deque<Probe> probes_;  // addresses stay
-  std::unordered_map<std::string, const Probe*> by_name_;
-  std::unordered_map<uint32_t, const Probe*> by_id_;
+  // A program may have hundreds of thousands: what is kept for each is small.
+  std::deque<Probe> probes_;                                 // addresses stay
+  std::unordered_multimap<uint64_t, const Probe*> by_name_;  // by the hash of its names
+  std::unordered_map<uint32_t, const Probe*> by_id_;         // those whose id is not their place, from 1
   uint32_t last_id_ = 0;
 };
 

@@ -52,14 +52,14 @@ PidRefusal PidProbes::add(const ChosenFunction& function, std::string_view name)
 }
 
 void PidProbes::add_whole(const ChosenFunction& function, std::string_view name) {
-  std::vector<UprobeSite> sites;
-  for (const ElfFunction* place : function.places) {
-    UprobeSite& site = sites.emplace_back(UprobeSite{object_.open_path, place->offset, name == "return", pid_});
-    site.size = place->size;
-    site.alone = place->alone;
-  }
-  Probe probe = make(function.name, name, sites.front());
-  probe.more_sites.assign(sites.begin() + 1, sites.end());
+  const auto site_of = [&](const ElfFunction& place) {
+    UprobeSite site{object_.open_path, place.offset, name == "return", pid_};
+    site.size = place.size;
+    site.alone = place.alone;
+    return site;
+  };
+  Probe probe = make(function.name, name, site_of(*function.places.front()));
+  for (size_t i = 1; i < function.places.size(); i++) probe.more_sites.push_back(site_of(*function.places[i]));
   probe.demangled = function.demangled;
   catalog_.add(std::move(probe));
 }
@@ -108,7 +108,7 @@ PidRefusal PidProbes::add_address(uint64_t file_address, uint64_t offset, std::s
 
 Probe PidProbes::make(std::string_view function, std::string_view name, UprobeSite site) const {
   Probe probe;
-  probe.provider = fmt::format("pid{}", pid_);
+  probe.provider = provider_;
   probe.module = object_.name;
   probe.function = function;
   probe.name = name;

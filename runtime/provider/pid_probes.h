@@ -25,7 +25,8 @@ struct PidRefusal {
 
 class PidProbes {
  public:
-  PidProbes(int32_t pid, const MappedObject& object, Catalog& catalog) : pid_(pid), object_(object), catalog_(catalog) {}
+  PidProbes(int32_t pid, const MappedObject& object, Catalog& catalog)
+      : pid_(pid), provider_("pid" + std::to_string(pid)), object_(object), catalog_(catalog) {}
 
   PidRefusal add(const ChosenFunction& function, std::string_view name);
   // An instruction at an address that no symbol needs to know: the function is "-", its name the address.
@@ -41,6 +42,7 @@ class PidProbes {
   CodeBytes bytes_of(const ElfFunction& function);
 
   int32_t pid_;
+  std::string provider_;
   const MappedObject& object_;
   Catalog& catalog_;
   std::unique_ptr<ModuleCode> code_;  // once it is needed
