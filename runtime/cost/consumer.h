@@ -4,7 +4,14 @@
 //   co = Cost_status_snapshot + Cost_buf_snapshot + Cost_agg_snapshot + (bytes of both buffers) / bandwidth + Cost_agg_build
 //   Cost(consumer) = a second's chew-and-print + its wake-ups * co + 2 * its wake-ups * Cost_csw
 
+//
+// And what the paper's machine need not do, since its VM runs in the thread that fires: dvm looks for firings, looks_a_second().
+
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/cost/prices.h"
+#include "runtime/session/pace.h"
 
 namespace dvm::runtime {
 
@@ -17,6 +24,24 @@ inline vm::Cost copy_out(Prices& prices, double bytes) {
 // (6), in clocks a second.
 inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, double wake_ups, const vm::Cost& copy_out) {
   return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch").times(2 * wake_ups);
+}
+
+// How often dvm looks for firings that come so often, evenly: soon after it found some, then ever later.
+inline double looks_a_second(double rate) {
+  constexpr double kBusy = static_cast<double>(kBusyWait) / 1e9, kIdle = static_cast<double>(kIdleWait) / 1e9;
+  if (rate <= 0) return 1 / kIdle;
+  double since = kBusy, looks = 1, wait = kBusy;
+  while (since < 1 / rate && wait < kIdle) {
+    wait = std::min(2 * wait, kIdle);
+    since += wait, looks++;
+  }
+  const double more = std::ceil(std::max(1 / rate - since, 0.0) / kIdle);
+  return (looks + more) / (since + more * kIdle);
+}
+
+// In clocks a second.
+inline vm::Cost looking_cost(Prices& prices, double rate) {
+  return prices.of("consumer/context_switch").times(2 * looks_a_second(rate));
 }
 
 }  // namespace dvm::runtime

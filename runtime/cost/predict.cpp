@@ -149,7 +149,13 @@ class Predicting {
 
   void count_consumer() {
     Total& total = prediction_.total;
-    const vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
+    vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
+    if (!prices_.profile().in_kernel) {
+      double rate = 0;
+      for (const ProbePrediction& probe : prediction_.probes) rate += probe.rate;
+      const vm::Cost looking = looking_cost(prices_, rate);
+      switches += looking, prediction_.consumer += looking;
+    }
     const vm::Cost others = rest(prediction_.consumer, switches);
     total.consumer_user = prices_.profile().in_kernel ? printing_ : others;
     total.consumer_system = rest(prediction_.consumer, total.consumer_user);

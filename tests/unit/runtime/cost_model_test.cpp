@@ -72,6 +72,13 @@ TEST(CostModel, AFiringIsItsFlowAndItsEcbs) {
   EXPECT_EQ(firing.dearest.clocks, 1000 + 3 + 40 + 120);
 }
 
+TEST(CostModel, DvmLooksForFiringsAtItsPace) {
+  EXPECT_DOUBLE_EQ(looks_a_second(0), 250);
+  EXPECT_DOUBLE_EQ(looks_a_second(1e5), 1000);
+  EXPECT_DOUBLE_EQ(looks_a_second(1000.0 / 3), 2 / 0.003);  // after 1 ms nothing, 2 ms later one
+  EXPECT_NEAR(looks_a_second(0.001), 250, 0.1);
+}
+
 TEST(CostModel, SharesAndRates) {
   EXPECT_DOUBLE_EQ(share_of_cpu(17e6, 1.7e9), 0.01);
   EXPECT_DOUBLE_EQ(rate_of_share(1700, 1.7e9, 0.01), 10000);
@@ -156,7 +163,7 @@ TEST(Prediction, WhoseTimeItIs) {
   Total total = predict(programs, profile, options).total;
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 100 * 1000);
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 25);
-  EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 200);
+  EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 200 * (1 + looks_a_second(100)));
   EXPECT_DOUBLE_EQ(total.consumer_user.clocks, 7);
   EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
   profile.in_kernel = true;
