@@ -16,6 +16,7 @@
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
+#include "runtime/cost/site_sources.h"
 
 namespace dvm::cmd {
 namespace {
@@ -42,7 +43,10 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& t
   return live;
 }
 
-void complete(runtime::TracedProgram&, runtime::PredictOptions&) {}
+// Which instructions the probes lie on.
+void complete(runtime::TracedProgram& program, runtime::PredictOptions& how) {
+  how.sources = runtime::find_sources(program.handle(), program.programs());
+}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
