@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kPrice =
     "without BPF: a firing stops its thread, by a debug register of the "
-    "processor, until dvm has looked: some 20 us each";
+    "processor, until dvm has looked: some 25 us each";
 constexpr int kMostStops = 256;  // until the session is asked whether it goes on
 
 struct TracedThread {

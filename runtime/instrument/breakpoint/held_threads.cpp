@@ -98,6 +98,8 @@ pid_t process_of_thread(pid_t tid) { return std::atoi(status_field(tid, "Tgid:")
 Result<bool> hold_thread(pid_t tid) {
   if (ptrace(PTRACE_SEIZE, tid, 0, kOptions) == 0 || errno == ESRCH) return false;
   if (ptrace(PTRACE_SETOPTIONS, tid, 0, kOptions) == 0) return true;
+  const std::string state = status_field(tid, "State:");
+  if (state.empty() || state[0] == 'Z' || state[0] == 'X') return false;  // it ends just now
   return Error{hold_problem(tid)};
 }
 
