@@ -35,8 +35,6 @@ class ElfLoader {
     return {};
   }
 
-  void find_handlers(Elf* elf) { object_->has_handlers_ = find_section(elf, ".gcc_except_table") != nullptr; }
-
   void read_symbols(Elf* elf) {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
@@ -192,7 +190,6 @@ Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path
   ElfLoader loader;
   if (Status segments = loader.read_segments(file.get()); !segments) return segments.error();
   loader.read_symbols(file.get());
-  loader.find_handlers(file.get());
   if (const MiniDebug mini(file.get()); mini.get() != nullptr) loader.read_symbols(mini.get());
   for (const std::string& debug_path : debug_paths(file.get(), path)) {
     OpenElf debug(debug_path);

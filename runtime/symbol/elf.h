@@ -47,8 +47,6 @@ class ElfObject {
   const ElfFunction* function_at(uint64_t address) const;
   // Defined variables by name; of one name the global first.
   const std::vector<ElfData>& data() const { return data_; }
-  // Its code handles exceptions, so they may be thrown through any of it.
-  bool has_handlers() const { return has_handlers_; }
   // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
   // Where code of an address of the file lies in it.
@@ -65,7 +63,6 @@ class ElfObject {
   std::vector<uint64_t> reach_;  // of each function: the farthest end of it and all before
   std::vector<ElfData> data_;
   std::vector<Segment> segments_;  // with code
-  bool has_handlers_ = false;
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 

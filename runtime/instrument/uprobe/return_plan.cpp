@@ -48,12 +48,6 @@ bool ReturnPlanner::can_throw(int32_t pid) {
   return entry->second;
 }
 
-bool ReturnPlanner::is_thrown_through(const UprobeSite& site, const Exits& exits) {
-  if (exits.is_leaf || !can_throw(site.pid)) return false;
-  const auto elf = cache_.read(site.path);
-  return elf && (*elf)->has_handlers();
-}
-
 // Calls itself, at once or by way of one other function of the file.
 bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   if (file.has_call(site.offset, site.size, site.offset)) return true;
@@ -107,7 +101,7 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
     plan.by = ReturnPlan::By::nothing;
     plan.why_not =
         "not all instructions that leave the function are known, and its return address is none that a return probe may replace";
-  } else if (is_thrown_through(site, exits)) {
+  } else if (!exits.is_leaf && can_throw(site.pid)) {
     plan.by = ReturnPlan::By::nothing;
     plan.why_not =
         "not all instructions that leave the function are known, and an exception through a return probe ends the program";

@@ -44,7 +44,6 @@ class ReturnPlanner {
  private:
   bool is_function(const UprobeSite& site, const ModuleCode& file, int64_t target);
   bool can_throw(int32_t pid);
-  bool is_thrown_through(const UprobeSite& site, const Exits& exits);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
   bool is_called_as_usual(const UprobeSite& site);
   bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);

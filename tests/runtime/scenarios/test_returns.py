@@ -52,6 +52,15 @@ class Returns(dvmtest.PrivilegedTest):
         self.assertIn("`main+", lines[1])
 
 
+class Unwinders(dvmtest.PrivilegedTest):
+    def test_exceptions_pass_though_the_unwinder_itself_is_traced(self):
+        result = dvm("run", "-Z", "-n", "pid$target:libgcc_s*::return,pid$target:libstdc*::return,pid$target:libc.so.6::return "
+                     "{ @[probemod] = count(); }", "-c", program("returns"), timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("10000 4 14", result.stdout)
+        self.assertRegex(result.stdout, r"libgcc_s\S+ +\d+")
+
+
 class Harmless(dvmtest.PrivilegedTest):
     """Functions whose return address is kept, or lies elsewhere: the program goes on as if nobody looked."""
 
