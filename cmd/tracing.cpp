@@ -105,7 +105,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
-  targets.watch([&handle] { handle.interrupt(); });
+  targets.watch([&handle] { handle.targets_gone(); });
   Status resumed = targets.resume([&](pid_t pid) { return handle.holds(pid); });
   if (resumed)
     while (handle.work()) {

@@ -18,6 +18,7 @@ if(DVM_BPF)
     instrument/uprobe/attach.cpp
     instrument/uprobe/capture_program.cpp
     instrument/uprobe/cpu_clock.cpp
+    instrument/uprobe/followed.cpp
     instrument/uprobe/kernel.cpp
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp

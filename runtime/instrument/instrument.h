@@ -28,14 +28,30 @@ struct EnabledProbe {
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
 };
 
+// What a followed process did.
+struct ProcessChange {
+  enum class What : uint8_t { forked, execed };
+
+  What what = What::forked;
+  int32_t pid = 0;    // the process
+  int32_t child = 0;  // that it has forked; 0: its number is not known
+};
+
 // Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink
 // fills the names and the EPID. A firing is valid during the call only.
 class EventSink {
  public:
   virtual void fire(vm::Firing& firing) noexcept = 0;
+  // In its place among the firings.
+  virtual void change(const ProcessChange&) noexcept {}
 
  protected:
   ~EventSink() = default;
+};
+
+// A process that has mapped files, and the traced one that it comes from.
+struct LoadedIn {
+  int32_t root = 0, pid = 0;
 };
 
 // A probe that could not be enabled, and why; the others are.
@@ -64,10 +80,14 @@ class Instrument {
   virtual uint64_t drops() const { return 0; }
   // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.
   virtual uint64_t drops_on(uint32_t cpu) const { return cpu == 0 ? drops() : 0; }
-  // Tells from now on of files that the process maps: take_loads() says whether there are new ones, and the process waits until
-  // settle(), two seconds at most, so that their probes can be enabled before they run.
+  // From now on what the process forks is traced as it is, with all that comes of it. Before its probes are enabled.
+  virtual Status follow(int32_t) { return {}; }
+  // Whether such processes are left, asked once those that follow() named have gone.
+  virtual bool has_descendants() { return false; }
+  // Tells from now on of files that the process maps: take_loads() says in which processes there are new ones, and these wait
+  // until settle(), two seconds at most, so that their probes can be enabled before they run.
   virtual Status watch(const LinkerSite&) { return {}; }
-  virtual bool take_loads() { return false; }
+  virtual std::vector<LoadedIn> take_loads() { return {}; }
   virtual void settle() {}
   // Whether it is the tracer of the process, as ptrace has it: then it lets it run itself, at the next poll().
   virtual bool holds(int32_t) const { return false; }

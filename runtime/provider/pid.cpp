@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "common/similar.h"
+#include "runtime/provider/family.h"
 #include "runtime/provider/pid_probes.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"
@@ -46,8 +47,10 @@ struct Module {
 
 class PidProvider : public Provider {
  public:
-  explicit PidProvider(ObjectsOf objects) : objects_of_(std::move(objects)) {}
+  explicit PidProvider(ObjectsOf objects) : family_(std::move(objects)) {}
   std::string_view name() const override { return "pid"; }
+
+  void look_in(int32_t root, int32_t pid) override { family_.add(root, pid); }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     std::string_view provider = description.provider;
@@ -58,7 +61,7 @@ class PidProvider : public Provider {
     if (*pid == getpid()) return refuse("D_PROC_DYN", fmt::format("process {} is dvm itself", *pid));
     if (kind_of_name(description.name) == PidName::wrong)
       return refuse("D_PROC_NAME", fmt::format("'{}' is an invalid probe name", description.name));
-    auto objects = objects_of_(*pid);
+    auto objects = family_.objects(*pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", *pid, objects.error().message));
     return discover_in(*pid, *objects, description, catalog);
   }
@@ -203,7 +206,7 @@ class PidProvider : public Provider {
     return result;
   }
 
-  ObjectsOf objects_of_;
+  Family family_;
   ElfCache cache_;
 };
 

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/similar.h"
+#include "runtime/provider/family.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
@@ -57,13 +58,15 @@ std::optional<uint64_t> find_symbol(const ElfObject& elf, std::string_view name)
 
 class UsdtProvider : public Provider {
  public:
-  explicit UsdtProvider(ObjectsOf objects) : objects_of_(std::move(objects)) {}
+  explicit UsdtProvider(ObjectsOf objects) : family_(std::move(objects)) {}
   std::string_view name() const override { return "usdt"; }
+
+  void look_in(int32_t root, int32_t pid) override { family_.add(root, pid); }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     const auto field = parse_provider(description.provider);
     if (!field || field->pattern == "pid") return {};
-    const auto objects = objects_of_(field->pid);
+    const auto objects = family_.objects(field->pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", field->pid, objects.error().message));
     const size_t before = found_;
     Names names;
@@ -149,7 +152,7 @@ class UsdtProvider : public Provider {
     return result;
   }
 
-  ObjectsOf objects_of_;
+  Family family_;
   ElfCache symbols_;
   std::map<FileKey, std::vector<StapsdtNote>> notes_;
   size_t found_ = 0;

@@ -6,12 +6,13 @@
 //   loop.cpp     waiting, the rates, the end
 //   account.cpp  what it cost
 //   demangled_probes.cpp  other names of probes
-//   late.cpp     probes of files that a process maps while it is traced
+//   late.cpp     probes of files that a process maps while it is traced, and processes that it forks
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -54,7 +55,9 @@ struct Handle::Impl final : EventSink {
 
   int wake = -1;
   std::atomic<bool> interrupted = false;
-  std::vector<int32_t> watched;  // processes that tell of files which they map
+  std::atomic<bool> targets_gone = false;
+  std::vector<ProcessChange> changes;  // of followed processes, not yet taken up
+  std::vector<int32_t> watched;        // processes that tell of files which they map
   bool is_running = false, is_stopped = false;
   Status failure;
   Rate switching, aggregating, reporting, cleaning;
@@ -95,12 +98,18 @@ struct Handle::Impl final : EventSink {
   Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   void activate(Instrument& instrument);
   void tell_notes();
+  std::set<int32_t> roots() const;
+  Status follow_forks();
+  void change(const ProcessChange& change) noexcept override;
+  void take_up_changes();
+  bool are_targets_gone() const;
   void watch_loads();
   void match_late();
   Status enable_late();
   Status take_up(size_t first_ecb, size_t first_probe);
   Result<uint64_t> poll_all();
   void wait(Clock until);
+  void wake_up() const noexcept;
   bool all_finished() const;
   bool is_done() const { return interrupted.load(std::memory_order_relaxed) || session.activity != Activity::active || !failure; }
 

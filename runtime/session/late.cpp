@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "runtime/session/impl.h"
 #include "runtime/symbol/linker.h"
@@ -39,6 +40,45 @@ bool runs_program(int32_t pid) {
 
 }  // namespace
 
+// The processes that are traced, whether something of theirs has matched yet or not.
+std::set<int32_t> Handle::Impl::roots() const {
+  std::set<int32_t> all;
+  if (config.target != 0) all.insert(config.target);
+  for (const dif::ProbeDesc* description : enabling.descriptions())
+    if (const int32_t pid = process_of(description->provider); pid > 0) all.insert(pid);
+  return all;
+}
+
+Status Handle::Impl::follow_forks() {
+  if (config.is_replay || config.options[dif::Option::followfork] <= 0) return {};
+  for (const int32_t pid : roots())
+    for (auto& instrument : instruments)
+      if (Status status = instrument->follow(pid); !status) return status;
+  return {};
+}
+
+// In its place among the firings, since clauses may ask who the parent is.
+void Handle::Impl::change(const ProcessChange& change) noexcept {
+  if (change.what == ProcessChange::What::forked) host.add_child(change.child, change.pid);
+  changes.push_back(change);
+}
+
+void Handle::Impl::take_up_changes() {
+  for (const ProcessChange& change : std::exchange(changes, {})) {
+    if (change.what == ProcessChange::What::execed) {
+      consumer.symbols().renew(change.pid);
+    } else if (change.child != 0) {
+      consumer.symbols().inherit(change.child, change.pid);
+      host.learn(change.child, !enabling.destructive_action().empty());
+    }
+  }
+}
+
+bool Handle::Impl::are_targets_gone() const {
+  return targets_gone.load(std::memory_order_relaxed) &&
+         std::none_of(instruments.begin(), instruments.end(), [](const auto& one) { return one->has_descendants(); });
+}
+
 void Handle::Impl::watch_loads() {
   if (config.is_replay) return;
   std::set<int32_t> processes;
@@ -61,9 +101,16 @@ void Handle::Impl::watch_loads() {
 }
 
 void Handle::Impl::match_late() {
-  bool any = false;
-  for (Instrument* instrument : active) any |= instrument->take_loads();
-  if (!any) return;
+  std::vector<LoadedIn> loads;
+  for (Instrument* instrument : active) {
+    const std::vector<LoadedIn> its = instrument->take_loads();
+    loads.insert(loads.end(), its.begin(), its.end());
+  }
+  if (loads.empty()) return;
+  for (const LoadedIn& load : loads) {
+    consumer.symbols().learn_anew(load.pid);
+    for (auto& provider : providers) provider->look_in(load.root, load.pid);
+  }
   if (Status status = enable_late(); !status && std::all_of(watched.begin(), watched.end(), runs_program))
     consumer.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
   for (Instrument* instrument : active) instrument->settle();

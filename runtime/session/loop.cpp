@@ -56,7 +56,9 @@ bool Handle::work() {
     if (impl.is_done()) return false;
     Result<uint64_t> count = impl.poll_all();
     if (!count) impl.failure = count.error();
+    if (!impl.changes.empty()) impl.take_up_changes();
     if (!impl.watched.empty()) impl.match_late();
+    if (impl.are_targets_gone()) return false;
     if (impl.is_done() || impl.all_finished()) return false;
     if (*count > 0) impl.idle_wait = kBusyWait;
     impl.wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);
@@ -67,8 +69,17 @@ bool Handle::work() {
 
 void Handle::interrupt() noexcept {
   impl_->interrupted.store(true, std::memory_order_relaxed);
+  impl_->wake_up();
+}
+
+void Handle::targets_gone() noexcept {
+  impl_->targets_gone.store(true, std::memory_order_relaxed);
+  impl_->wake_up();
+}
+
+void Handle::Impl::wake_up() const noexcept {
   uint64_t one = 1;
-  [[maybe_unused]] ssize_t written = write(impl_->wake, &one, sizeof(one));
+  [[maybe_unused]] ssize_t written = write(wake, &one, sizeof(one));
 }
 
 void Handle::Impl::take_aggregations() {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "dvm/runtime/handle.h"
@@ -30,6 +31,8 @@ class ProcessHost final : public vm::Host {
       memory_.text(pid, which);
     if (may_act) signals_.learn(pid);
   }
+  // Who forked a process, which /proc does not say once one of them is gone.
+  void add_child(int32_t child, int32_t parent) noexcept { parents_[place(child)] = {child, parent}; }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
@@ -60,11 +63,14 @@ class ProcessHost final : public vm::Host {
   bool descends_from(int64_t ancestor) noexcept override {
     constexpr int kMostGenerations = 1000;  // a number may have been used again meanwhile, which makes no end certain
     int32_t pid = pid_;
-    for (int i = 0; i < kMostGenerations && pid >= 0; i++, pid = memory_.ids(pid).ppid)
+    for (int i = 0; i < kMostGenerations && pid >= 0; i++, pid = parent_of(pid))
       if (pid == ancestor) return true;
     return false;
   }
-  int32_t ppid() noexcept override { return memory_.ids(pid_).ppid; }
+  int32_t ppid() noexcept override {
+    const int32_t parent = memory_.ids(pid_).ppid;
+    return parent >= 0 ? parent : known_parent(pid_);
+  }
   int64_t uid() noexcept override { return memory_.ids(pid_).uid; }
   int64_t gid() noexcept override { return memory_.ids(pid_).gid; }
   int64_t process_number(uint64_t number) noexcept override {
@@ -83,6 +89,22 @@ class ProcessHost final : public vm::Host {
   uint32_t speculation() noexcept override { return speculations_->open(); }
 
  private:
+  struct Child {
+    int32_t pid = 0, parent = 0;
+  };
+  static constexpr size_t kChildren = 4096;  // the latest of those that share a place is known
+
+  static size_t place(int32_t pid) { return static_cast<uint32_t>(pid) % kChildren; }
+  // -1: nobody has said.
+  int32_t known_parent(int32_t pid) const noexcept {
+    const Child& known = parents_[place(pid)];
+    return known.pid == pid && known.parent != 0 ? known.parent : -1;
+  }
+  int32_t parent_of(int32_t pid) noexcept {
+    const int32_t parent = known_parent(pid);
+    return parent >= 0 ? parent : memory_.ids(pid).ppid;
+  }
+
   Speculations* speculations_ = nullptr;
   bool is_replay_;
   int32_t own_pid_ = getpid(), target_;
@@ -94,6 +116,7 @@ class ProcessHost final : public vm::Host {
   RecordedReads recorded_;
   CpuTopology cpus_;
   TargetSignals signals_;
+  std::array<Child, kChildren> parents_{};
 };
 
 }  // namespace dvm::runtime

@@ -193,7 +193,9 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.learn_processes();
   if (impl.enabling.chills_others())
     impl.consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
-  if (Status status = impl.turn_on(impl.enabled(), refused); !status) {
+  Status status = impl.follow_forks();
+  if (status) status = impl.turn_on(impl.enabled(), refused);
+  if (!status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;
   }

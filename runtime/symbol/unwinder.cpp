@@ -69,6 +69,10 @@ bool step_by_frame_pointer(CapturedStack& stack) {
 
 void Unwinder::learn(int32_t pid) { process(pid); }
 
+void Unwinder::inherit(int32_t child, int32_t parent) {
+  if (const auto known = processes_.find(parent); known != processes_.end()) processes_.insert_or_assign(child, known->second);
+}
+
 Unwinder::Process& Unwinder::process(int32_t pid) {
   Process& known = processes_[pid];
   const uint64_t time = read_clock(CLOCK_MONOTONIC);

@@ -35,6 +35,9 @@ class Unwinder {
  public:
   // Reads what the process has mapped, while it can be.
   void learn(int32_t pid);
+  // A child has mapped what its parent has; one that becomes another program no longer.
+  void inherit(int32_t child, int32_t parent);
+  void forget(int32_t pid) { processes_.erase(pid); }
   // Whether a walk by frame pointers misses nothing in this file and in the program of the process.
   bool keeps_frame_pointers(int32_t pid, const std::string& path);
   // Program counters, the innermost first. Returns how many.

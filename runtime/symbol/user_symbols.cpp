@@ -23,6 +23,25 @@ std::string readable(std::string_view name) {
 
 void UserSymbols::learn(int32_t pid) { process(pid); }
 
+void UserSymbols::learn_anew(int32_t pid) {
+  processes_[pid].read_at = 0;
+  process(pid);
+}
+
+void UserSymbols::inherit(int32_t child, int32_t parent) {
+  const auto known = processes_.find(parent);
+  if (known == processes_.end()) return;
+  Process& process = processes_.insert_or_assign(child, Process{}).first->second;
+  process.objects = known->second.objects;
+  process.read_at = known->second.read_at;
+}
+
+void UserSymbols::renew(int32_t pid) {
+  Process& known = processes_[pid];
+  known.before = std::exchange(known.objects, {});
+  learn_anew(pid);
+}
+
 void UserSymbols::use_recorded(int32_t pid, std::vector<MappedObject> objects) {
   is_recorded_ = true;
   processes_[pid].objects = std::move(objects);
@@ -58,14 +77,15 @@ const ElfObject* UserSymbols::elf(const MappedObject& object) {
 }
 
 std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t address) {
-  if (auto symbol = find_in_file(process, address)) return symbol;
+  for (const auto* objects : {&process.objects, &process.before})
+    if (auto symbol = find_in_file(*objects, address)) return symbol;
   const GeneratedFunction* function = process.generated.find(address);
   if (!function) return std::nullopt;
   return UserSymbol{process.generated.name(), function->name, function->address, process.generated.first_address()};
 }
 
-std::optional<UserSymbol> UserSymbols::find_in_file(const Process& process, uint64_t address) {
-  const MappedObject* found = object_at(process.objects, address);
+std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObject>& objects, uint64_t address) {
+  const MappedObject* found = object_at(objects, address);
   if (!found) return std::nullopt;
   const MappedObject& object = *found;
   const ElfObject* file = elf(object);
@@ -78,7 +98,7 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const Process& process, uint
 
 std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {
   const auto known = processes_.find(pid);
-  if (known != processes_.end())
+  if (known != processes_.end() && known->second.read_at != 0)
     if (auto symbol = find_in(known->second, address)) return symbol;
   return find_in(process(pid), address);
 }

@@ -29,8 +29,13 @@ struct UserSymbol {
 
 class UserSymbols {
  public:
-  // Remembers what the process has mapped, if that is not known.
+  // Remembers what the process has mapped, if that is not known; or what it has mapped by now.
   void learn(int32_t pid);
+  void learn_anew(int32_t pid);
+  // A child has mapped what its parent has; one that becomes another program no longer, though what it has printed may be of
+  // before.
+  void inherit(int32_t child, int32_t parent);
+  void renew(int32_t pid);
   // What a recording says that the process had mapped, and which names it knows; no live process is asked from then on.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
   void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
@@ -46,13 +51,14 @@ class UserSymbols {
  private:
   struct Process {
     std::vector<MappedObject> objects;  // by address
+    std::vector<MappedObject> before;   // before it became another program
     PerfMap generated;
     int64_t read_at = 0;  // ns, CLOCK_MONOTONIC
   };
   Process& process(int32_t pid);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
-  std::optional<UserSymbol> find_in_file(const Process& process, uint64_t address);
+  std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
 
   bool is_recorded_ = false;

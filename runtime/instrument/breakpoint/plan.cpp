@@ -12,7 +12,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
 constexpr uint32_t kStackBytes = 16384;
 
 // Where the process has this place of a file; none: it has not mapped it as

@@ -44,9 +44,15 @@ class RecordedInstrument : public Instrument, private EventSink {
     if (Status written = writer_->status(); !written) return written.error();
     return count;
   }
+  Status follow(int32_t pid) override { return inner_->follow(pid); }
+  bool has_descendants() override { return inner_->has_descendants(); }
+  Status watch(const LinkerSite& linker) override { return inner_->watch(linker); }
+  std::vector<LoadedIn> take_loads() override { return inner_->take_loads(); }
+  void settle() override { inner_->settle(); }
   uint64_t next_deadline() const override { return inner_->next_deadline(); }
   bool finished() const override { return inner_->finished(); }
   uint64_t drops() const override { return inner_->drops(); }
+  uint64_t drops_on(uint32_t cpu) const override { return inner_->drops_on(cpu); }
   void disable() override { inner_->disable(); }
 
  private:
@@ -57,6 +63,8 @@ class RecordedInstrument : public Instrument, private EventSink {
     firing.late = writer_->late_reads().pieces();
     writer_->write(firing);
   }
+
+  void change(const ProcessChange& change) noexcept override { sink_->change(change); }
 
   std::unique_ptr<Instrument> inner_;
   std::shared_ptr<RecordingWriter> writer_;

@@ -34,6 +34,7 @@ class CaptureProgram : KernelEmitter {
   std::vector<bpf_insn> make() {
     mov(r6, r1);
     mov(r9, 0);
+    if (maps_.followed >= 0 && !gate_) only_followed(maps_.followed, maps_.root, pids_);
     if (gate_) gate(*gate_, layout_, pids_);
     if (maps_.counts >= 0) return count_firing(), code();
     const Place again = here();
@@ -48,7 +49,7 @@ class CaptureProgram : KernelEmitter {
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
-    if (gate_) leave_unwanted();
+    leave_unwanted();
     if (!to_slow_.empty()) slow(again);
     return code();
   }
@@ -63,7 +64,7 @@ class CaptureProgram : KernelEmitter {
     }
     bits_and(r0, kProbeCounters - 1);
     add_one(maps_.counts);
-    if (gate_) leave_unwanted();
+    leave_unwanted();
   }
 
   // To the counter r0 of the map, and ends.

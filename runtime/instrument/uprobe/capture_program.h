@@ -35,9 +35,11 @@ inline constexpr uint32_t kCpuCounters = 1024;
 
 // What programs refer to.
 struct ProgramMaps {
-  int ring = -1;   // BPF_MAP_TYPE_RINGBUF
-  int drops = -1;  // counters, one for each CPU
-  int counts = -1;  // of firings, one for each probe: instead of records
+  int ring = -1;      // BPF_MAP_TYPE_RINGBUF
+  int drops = -1;     // counters, one for each CPU
+  int counts = -1;    // of firings, one for each probe: instead of records
+  int followed = -1;  // processes that are followed (followed.h); -1: the probes are in one process only
+  int32_t root = 0;   // whose, with its descendants
 };
 
 // The pid namespace whose numbers are wanted; all zero: the initial one, where no translation is needed.

@@ -2,6 +2,7 @@
 // Records to firings: each record names its group, whose layout says what lies where in it. Probe context.
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -56,6 +57,7 @@ class Delivery {
     uint64_t head;
     if (record.size() < sizeof head) return;
     std::memcpy(&head, record.data(), sizeof head);
+    if (group_of(head) == kChangesGroup) return change(record, sink);
     if (group_of(head) >= groups_.size()) return;
     RecordGroup& group = groups_[group_of(head)];
     if (record.size() < group.layout.least) return;
@@ -74,6 +76,20 @@ class Delivery {
 
  private:
   static constexpr uint32_t kIsPlace = 1u << 31;
+
+  // The unwinder needs the map of a process while its firings are delivered.
+  void change(std::span<const std::byte> record, EventSink& sink) noexcept {
+    std::array<uint64_t, 3> words{};
+    if (record.size() < sizeof words) return;
+    std::memcpy(words.data(), record.data(), sizeof words);
+    const ProcessChange change{static_cast<ProcessChange::What>(probe_of(words[0])), static_cast<int32_t>(words[1]),
+                               static_cast<int32_t>(words[2])};
+    if (change.what == ProcessChange::What::execed)
+      unwinder_.forget(change.pid);
+    else if (change.child != 0)
+      unwinder_.inherit(change.child, change.pid);
+    sink.change(change);
+  }
 
   // The first program counter is that of the instruction which the probe means.
   bool put_right(vm::Firing& firing) noexcept {

@@ -32,6 +32,11 @@ class Emitter {
   void store(Register base, int16_t at, int32_t value) { add(BPF_ST | BPF_MEM | BPF_DW, base, r0, at, value); }
   void atomic_add(Register base, int16_t at, Register value) { add(BPF_STX | BPF_ATOMIC | BPF_DW, base, value, at, BPF_ADD); }
 
+  // The register has what was there before.
+  void atomic_take(Register base, int16_t at, Register value) {
+    add(BPF_STX | BPF_ATOMIC | BPF_DW, base, value, at, BPF_ADD | BPF_FETCH);
+  }
+
   void load_constant(Register to, int64_t value) { wide(to, r0, static_cast<int32_t>(value), static_cast<int32_t>(value >> 32)); }
   void load_map(Register to, int fd) { wide(to, static_cast<Register>(BPF_PSEUDO_MAP_FD), fd, 0); }
   void load_map_value(Register to, int fd, int32_t at) { wide(to, static_cast<Register>(BPF_PSEUDO_MAP_VALUE), fd, at); }

@@ -122,6 +122,35 @@ void KernelEmitter::this_thread(const PidNamespace& pids) {
   load(r0, fp, -8);
 }
 
+void KernelEmitter::look_up_followed(int map) {
+  store(fp, -8, r0);
+  load_map(r1, map);
+  mov(r2, fp);
+  plus(r2, -8);
+  call(BPF_FUNC_map_lookup_elem);
+}
+
+void KernelEmitter::find_followed(int map, const PidNamespace& pids) {
+  call(BPF_FUNC_get_current_pid_tgid);
+  shift_right(r0, 32);
+  look_up_followed(map);
+  if (!pids.inode) return;
+  const Place found = jump_if(BPF_JNE, r0, 0);
+  this_thread(pids);
+  shift_right(r0, 32);
+  load_constant(r1, kSeenFromInside);
+  bits_or(r0, r1);
+  look_up_followed(map);
+  land(found);
+}
+
+void KernelEmitter::only_followed(int map, int32_t root, const PidNamespace& pids) {
+  find_followed(map, pids);
+  leave_if(BPF_JEQ, r0, 0);
+  load(r1, r0, 0);
+  leave_if(BPF_JNE, r1, root);
+}
+
 // Of a system call by its number, in a table of ids that has 0 where no probe is.
 void KernelEmitter::find_probe(const Gate& gate) {
   call(BPF_FUNC_get_current_task_btf);

@@ -16,6 +16,9 @@
 
 namespace dvm::runtime {
 
+// Of a key in the map of followed processes: the number is not the kernel's, but that which dvm sees in its pid namespace.
+inline constexpr uint64_t kSeenFromInside = uint64_t{1} << 32;
+
 class KernelEmitter : public Emitter {
  public:
   // r1: the operand's value, all of it. r2 to r5 and r0 are changed.
@@ -25,12 +28,18 @@ class KernelEmitter : public Emitter {
   // r0: process id in the upper half, thread id in the lower one.
   void this_thread(const PidNamespace& pids);
 
+  // r0: what the map of followed processes has of this process (followed.h), or 0. Its key lies at fp-8.
+  void find_followed(int map, const PidNamespace& pids);
+  // Ends early in processes that do not come from the one that is traced.
+  void only_followed(int map, int32_t root, const PidNamespace& pids);
+
   // Sets r6 and r9.
   void gate(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
   // The end that the gate goes to if the firing is not wanted.
   void leave_unwanted();
 
  private:
+  void look_up_followed(int map);
   void find_probe(const Gate& gate);
   void check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
   void check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Place>& found);

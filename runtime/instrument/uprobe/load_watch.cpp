@@ -2,46 +2,85 @@
 #include "runtime/instrument/uprobe/load_watch.h"
 
 #include <asm/ptrace.h>
+#include <bpf/bpf.h>
 #include <link.h>
-#include <sys/mman.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "runtime/instrument/uprobe/emitter.h"
+#include "runtime/instrument/uprobe/followed.h"
+#include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/instrument/uprobe/shield.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr int16_t kArrived = 0, kAnswered = 8, kIsAdding = 16;
-constexpr size_t kPageBytes = 4096;
+constexpr int16_t kArrived = 0, kAnswered = 8, kIsAdding = 16, kTracer = 24, kCallersAt = 32;
 constexpr size_t kTurns = 8;  // that a thread waits, each a quarter of a second at most: the program is there so often
 
-// Registers: r6 the context, r7 what is shared with dvm, r8 how many calls there have been. The linker's state is read to fp-8.
-class WatchProgram : Emitter {
- public:
-  WatchProgram(int map, int64_t state, bool waits) : map_(map), state_(state), waits_(waits) {}
+// Where the kernel keeps what a thread does.
+struct StateLayout {
+  int32_t state = 0, flags = 0;  // of a task_struct
+};
 
-  std::vector<bpf_insn> make() {
+Result<StateLayout> read_state_layout() {
+  auto types = KernelTypes::load();
+  if (!types) return types.error();
+  StateLayout layout;
+  for (const auto& [member, at] : {std::pair("__state", &layout.state), {"flags", &layout.flags}}) {
+    const auto operand = (*types)->resolve("", {Operand::handed(kThisThread), member});
+    if (!operand) return operand.error();
+    *at = static_cast<int32_t>(operand->value);
+  }
+  return layout;
+}
+
+// What the programs at one dynamic linker are made for.
+struct Watch {
+  int map = -1, followed = -1;
+  int32_t root = 0;
+  int64_t state = 0;  // how far behind the function that of the linker lies
+  StateLayout tracer;
+};
+
+// Registers: r6 the context, r7 what is shared with dvm, r8 how many calls there have been, r9 where it is kept whether the
+// linker adds files. Its state is read to fp-8.
+class WatchProgram : KernelEmitter {
+ public:
+  explicit WatchProgram(const Watch& watch) : watch_(watch) {}
+
+  std::vector<bpf_insn> make(bool waits) {
     mov(r6, r1);
-    load_map_value(r7, map_, 0);
+    load_map_value(r7, watch_.map, 0);
+    mov(r9, r7);
+    plus(r9, kIsAdding);
+    if (watch_.followed >= 0) only_descendants();
     read_state();
     load(r1, fp, -8);
     const Place is_consistent = jump_if(BPF_JNE, r1, r_debug::RT_ADD);
-    store(r7, kIsAdding, 1);
+    store(r9, 0, 1);
     leave();
     land(is_consistent);
-    load(r1, r7, kIsAdding);
-    const Place has_added_none = jump_if(BPF_JEQ, r1, 0);
-    store(r7, kIsAdding, 0);
-    mov(r1, 1);
-    atomic_add(r7, kArrived, r1);
-    land(has_added_none);
+    load(r1, r9, 0);
     load(r8, r7, kArrived);
-    if (waits_) wait();
+    const Place has_added_none = jump_if(BPF_JEQ, r1, 0);
+    store(r9, 0, 0);
+    arrive();
+    land(has_added_none);
+    if (waits) wait();
+    leave();
+    leave_unwanted();
+    return code();
+  }
+
+  // Run once, in dvm's thread.
+  std::vector<bpf_insn> make_greeting() {
+    load_map_value(r6, watch_.map, 0);
+    call(BPF_FUNC_get_current_task);
+    store(r6, kTracer, r0);
     leave();
     return code();
   }
@@ -52,6 +91,12 @@ class WatchProgram : Emitter {
     exit();
   }
 
+  void only_descendants() {
+    only_followed(watch_.followed, watch_.root, pids_);
+    mov(r9, r0);
+    plus(r9, static_cast<int32_t>(offsetof(FollowedProcess, is_adding)));
+  }
+
   // An int, below 0 bytes that are not read: without a state every call counts as one that has added.
   void read_state() {
     store(fp, -8, 0);
@@ -59,9 +104,23 @@ class WatchProgram : Emitter {
     plus(r1, -8);
     mov(r2, sizeof(int));
     load(r3, r6, offsetof(pt_regs, rip));
-    load_constant(r4, state_);
+    load_constant(r4, watch_.state);
     plus(r3, r4);
     call(BPF_FUNC_copy_from_user);
+  }
+
+  void arrive() {
+    mov(r8, 1);
+    atomic_take(r7, kArrived, r8);
+    this_thread(pids_);
+    shift_right(r0, 32);
+    mov(r1, r8);
+    bits_and(r1, LoadWatch::kCallers - 1);
+    shift_left(r1, 3);
+    mov(r2, r7);
+    plus(r2, r1);
+    store(r2, kCallersAt, r0);
+    plus(r8, 1);
   }
 
   // Reading memory of the process lets others run meanwhile, also where the kernel is not preempted.
@@ -69,6 +128,9 @@ class WatchProgram : Emitter {
     const Place again = here();
     load(r1, r7, kAnswered);
     const Place is_answered = jump_if(BPF_JGE, r1, r8);
+    constexpr int32_t kStopped = 0x4 | 0x8, kDead = 0x10 | 0x20 | 0x80, kFrozen = 0x8000, kIsExiting = 0x4;
+    const Place is_stopped = jump_if_tracer(watch_.tracer.state, kStopped | kDead | kFrozen);
+    const Place is_exiting = jump_if_tracer(watch_.tracer.flags, kIsExiting);
     mov(r1, fp);
     plus(r1, -16);
     mov(r2, 1);
@@ -76,54 +138,86 @@ class WatchProgram : Emitter {
     call(BPF_FUNC_copy_from_user);
     const Place has_waited = may_leave();
     jump_back(again);
-    land(is_answered);
-    land(has_waited);
+    for (const Place place : {is_answered, is_stopped, is_exiting, has_waited}) land(place);
   }
 
-  int map_;
-  int64_t state_;
-  bool waits_;
+  // If one of these bits is set in that word of dvm's thread.
+  Place jump_if_tracer(int32_t at, int32_t bits) {
+    store(fp, -16, 0);
+    mov(r1, fp);
+    plus(r1, -16);
+    mov(r2, 4);
+    load(r3, r7, kTracer);
+    plus(r3, at);
+    call(BPF_FUNC_probe_read_kernel);
+    load(r1, fp, -16);
+    return jump_if(BPF_JSET, r1, bits);
+  }
+
+  const Watch& watch_;
+  PidNamespace pids_ = own_pid_namespace();
 };
 
-Result<FileDescriptor> load_watch_program(int map, int64_t state) {
-  auto program = load_sleepable(WatchProgram(map, state, true).make(), "dvm_watch");
-  return program ? std::move(program) : load_sleepable(WatchProgram(map, state, false).make(), "dvm_watch");
+Result<FileDescriptor> load_watch_program(const Watch& watch) {
+  auto program = load_sleepable(WatchProgram(watch).make(true), "dvm_watch");
+  return program ? std::move(program) : load_sleepable(WatchProgram(watch).make(false), "dvm_watch");
+}
+
+Status greet(const Watch& watch) {
+  const auto code = WatchProgram(watch).make_greeting();
+  bpf_prog_load_opts options{};
+  options.sz = sizeof options;
+  const FileDescriptor program(
+      bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_greeting", "GPL", code.data(), code.size(), &options));
+  bpf_test_run_opts run{};
+  run.sz = sizeof run;
+  if (!program || bpf_prog_test_run_opts(program.get(), &run) != 0) return kernel_error("cannot run a BPF program", errno);
+  return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker) {
+Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed) {
   std::unique_ptr<LoadWatch> watch(new LoadWatch());
+  watch->root_ = linker.pid;
   auto map = create_shared_map("dvm_loads", sizeof(Shared));
   if (!map) return map.error();
   watch->map_ = std::move(*map);
-  void* page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, watch->map_.get(), 0);
-  if (page == MAP_FAILED) return kernel_error("cannot share memory with a BPF program", errno);
-  watch->shared_ = static_cast<Shared*>(page);
-  auto program = load_watch_program(watch->map_.get(), linker.state);
+  auto mapping = Mapping::of(watch->map_.get(), sizeof(Shared), true, 0);
+  if (!mapping) return mapping.error();
+  watch->mapping_ = std::move(*mapping);
+  const auto layout = read_state_layout();
+  if (!layout) return layout.error();
+  const Watch made_for{watch->map_.get(), followed, linker.pid, linker.state, *layout};
+  if (Status status = greet(made_for); !status) return status.error();
+  auto program = load_watch_program(made_for);
   if (!program) return program.error();
   watch->program_ = std::move(*program);
   const std::vector<uint64_t> offsets(kTurns, linker.offset), zeros(kTurns);
+  const int32_t pid = followed >= 0 ? 0 : linker.pid;
   LinkResult result;
-  shielded([&] {
-    result = link_uprobes({linker.path.c_str(), linker.pid, false, watch->program_.get(), offsets, zeros, zeros});
-  });
+  shielded([&] { result = link_uprobes({linker.path.c_str(), pid, false, watch->program_.get(), offsets, zeros, zeros}); });
   if (!result.link) return kernel_error("cannot watch the dynamic linker", result.error_number);
   watch->link_ = std::move(result.link);
   return watch;
 }
 
 LoadWatch::~LoadWatch() {
-  if (shared_ == nullptr) return;
-  answer(UINT64_MAX);
-  munmap(shared_, kPageBytes);
+  if (mapping_.data() != nullptr) let_go();
 }
 
-uint64_t LoadWatch::unanswered() const {
-  const uint64_t arrived = shared_->arrived.load(std::memory_order_acquire);
-  return arrived > shared_->answered.load(std::memory_order_relaxed) ? arrived : 0;
+// A caller that has its number but is not in its place yet comes with the next ones.
+void LoadWatch::take(std::vector<LoadedIn>& all) {
+  const uint64_t arrived = shared().arrived.load(std::memory_order_acquire);
+  if (arrived - taken_ > kCallers) taken_ = arrived - kCallers;
+  for (; taken_ < arrived; taken_++) {
+    const uint64_t pid = shared().callers[taken_ % kCallers].exchange(0);
+    if (pid == 0) return;
+    all.push_back({root_, static_cast<int32_t>(pid)});
+  }
 }
 
-void LoadWatch::answer(uint64_t arrived) { shared_->answered.store(arrived, std::memory_order_release); }
+void LoadWatch::answer() { shared().answered.store(taken_, std::memory_order_release); }
+void LoadWatch::let_go() { shared().answered.store(UINT64_MAX, std::memory_order_release); }
 
 }  // namespace dvm::runtime

@@ -1,45 +1,63 @@
 #pragma once
 // Tells when a process has mapped files, and lets it wait meanwhile: a probe on the function that its dynamic linker calls for
-// debuggers, whose program counts the call and then goes round until dvm has answered it, two seconds at most. So
-// probes are on before the first instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
+// debuggers, whose program counts the call and then goes round until dvm has answered it. So probes are on before the first
+// instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
 //
-//   program   arrived++, waits for answered == arrived        (only once files were added, not when they are taken away)
-//   dvm       sees arrived, enables what it wants, answered = arrived
+//   program   arrived++, callers[arrived] = process, waits for answered >= its number
+//             (only once files were added, not when they are taken away)
+//   dvm       sees arrived, enables what it wants, answered = the latest that it has seen
 //
-// Where the kernel does not know loops that may go on (before 6.9) the thread does not wait: the first calls may be missed.
+// Nobody waits for a dvm that is stopped or about to end: the program looks at the state of dvm's thread while it goes round. At
+// the longest it goes on for two seconds. Where the kernel does not know loops that may go on (before 6.9) the thread does not
+// wait: the first calls may be missed.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "common/result.h"
+#include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/kernel.h"
+#include "runtime/instrument/uprobe/ring.h"
 #include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
 
 class LoadWatch {
  public:
-  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker);
+  // followed: the map of processes that come from the linker's, which are watched too (followed.h); -1: none. To be made by the
+  // thread that answers.
+  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed);
   ~LoadWatch();
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;
 
-  // The calls so far, if some are not answered yet; 0: there is nothing to do.
-  uint64_t unanswered() const;
-  // Those up to a number, and whoever waits for that goes on.
-  void answer(uint64_t arrived);
+  // The processes that wait since the last time; the same one may be there more than once.
+  void take(std::vector<LoadedIn>& all);
+  // Whoever has been taken goes on.
+  void answer();
+  // Nobody waits any more.
+  void let_go();
   // The kernel's: to be taken off with all others.
   FileDescriptor take_link() { return std::move(link_); }
 
+  static constexpr size_t kCallers = 1024;  // that can wait at the same time and be told apart
+
  private:
   struct Shared {
-    std::atomic<uint64_t> arrived, answered, is_adding;
+    std::atomic<uint64_t> arrived, answered, is_adding, tracer;
+    std::array<std::atomic<uint64_t>, kCallers> callers;
   };
 
   LoadWatch() = default;
+  Shared& shared() const { return *reinterpret_cast<Shared*>(mapping_.data()); }
+
+  int32_t root_ = 0;
+  uint64_t taken_ = 0;
   FileDescriptor map_, program_, link_;
-  Shared* shared_ = nullptr;
+  Mapping mapping_;
 };
 
 }  // namespace dvm::runtime

@@ -76,6 +76,10 @@ inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 
+// In the place of a group, in the head of records that tell of processes instead: a ProcessChange, the process and its child.
+inline constexpr uint16_t kChangesGroup = 0xffff;
+inline constexpr size_t kMostGroups = kChangesGroup;
+
 constexpr uint64_t make_cookie(uint32_t probe_id, uint16_t group) { return probe_id | static_cast<uint64_t>(group) << 32; }
 constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head); }
 constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }

@@ -13,8 +13,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostGroups = 65536;  // a record's head has 16 bits for it
-
 // Looks the members of an event up; the first that is not there is remembered.
 class Resolver {
  public:

@@ -21,7 +21,9 @@
 //   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that:
 //   functions
 //     that call themselves are not given one (return_plan.h).
-//   - A process forked by the traced one keeps the breakpoints that it was forked with: it pays for the traps, uncounted.
+//   - A process forked by the traced one keeps the breakpoints that it was forked with: unless it is followed (followed.h), it
+//   pays
+//     for the traps, uncounted.
 
 #include <cstddef>
 #include <memory>

@@ -13,6 +13,7 @@
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/load_watch.h"
 #include "runtime/instrument/uprobe/ring.h"
@@ -23,7 +24,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostGroups = 65536;  // the cookie has 16 bits for it
 constexpr uint32_t kUsualStackBytes = 4096;
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
 
@@ -63,23 +63,34 @@ class UprobeInstrument final : public CountingInstrument {
     return status;
   }
 
+  Status follow(int32_t pid) override {
+    if (!followed_) {
+      if (Status status = make_ring(std::max(options_.ring_bytes, kStackRingBytes)); !status) return status;
+      auto followed = Followed::make(maps());
+      if (!followed) return followed.error();
+      followed_ = std::move(*followed);
+    }
+    return followed_->add(pid);
+  }
+
+  bool has_descendants() override { return followed_ && followed_->has_descendants(); }
+
   Status watch(const LinkerSite& linker) override {
-    auto watch = LoadWatch::make(linker);
+    auto watch = LoadWatch::make(linker, maps(linker.pid).followed);
     if (!watch) return watch.error();
-    watches_.push_back({std::move(*watch), 0});
+    watches_.push_back(std::move(*watch));
     is_on_ = true;
     return {};
   }
 
-  bool take_loads() override {
-    bool any = false;
-    for (auto& [watch, arrived] : watches_) any |= (arrived = watch->unanswered()) != 0;
-    return any;
+  std::vector<LoadedIn> take_loads() override {
+    std::vector<LoadedIn> all;
+    for (const auto& watch : watches_) watch->take(all);
+    return all;
   }
 
   void settle() override {
-    for (auto& [watch, arrived] : watches_)
-      if (arrived != 0) watch->answer(arrived);
+    for (const auto& watch : watches_) watch->answer();
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -100,12 +111,13 @@ class UprobeInstrument final : public CountingInstrument {
   }
 
   void disable() override {
-    for (auto& [watch, arrived] : watches_) {
-      watch->answer(UINT64_MAX);  // the kernel waits for programs that run
+    for (const auto& watch : watches_) {
+      watch->let_go();  // the kernel waits for programs that run
       links_.push_back(watch->take_link());
     }
     detach(links_);
     tracepoints_.detach();
+    if (followed_) followed_->detach();
     watches_.clear();
     clocks_.clear();
     is_on_ = false;
@@ -117,12 +129,8 @@ class UprobeInstrument final : public CountingInstrument {
   struct ProgramEntry {
     CaptureNeeds needs;
     SiteShape shape;
+    int32_t root = 0;  // whose, with its descendants; 0: of the process that it is attached to
     FileDescriptor program;
-  };
-
-  struct Watched {
-    std::unique_ptr<LoadWatch> watch;
-    uint64_t arrived = 0;
   };
 
   void detach_from(size_t first) {
@@ -132,14 +140,19 @@ class UprobeInstrument final : public CountingInstrument {
     detach(added);
   }
 
+  // Unless there is one.
+  Status make_ring(size_t bytes) {
+    if (ring_) return {};
+    auto ring = Ring::make(bytes);
+    if (!ring) return ring.error();
+    ring_ = std::move(*ring);
+    return {};
+  }
+
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-    if (!ring_) {
-      const auto takes_stack = [](const EnabledProbe& probe) { return probe.needs.frames > 2 && probe.needs.stack_bytes != 0; };
-      const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
-      auto ring = Ring::make(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0));
-      if (!ring) return ring.error();
-      ring_ = std::move(*ring);
-    }
+    const auto takes_stack = [](const EnabledProbe& probe) { return probe.needs.frames > 2 && probe.needs.stack_bytes != 0; };
+    const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
+    if (Status status = make_ring(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0)); !status) return status;
     if (only_counts_ && !count_map_)
       if (Status made = make_counters(); !made) return made;
     UprobeSets sets;
@@ -186,12 +199,13 @@ class UprobeInstrument final : public CountingInstrument {
     const UprobeSite& site = *place.site;
     EnabledProbe enabled = *place.enabled;
     enabled.needs = with_stack(std::move(enabled.needs), site);
+    enabled.needs.thread |= followed_ != nullptr;  // says which process it was
     const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();
     if (!*group) return {};
     UprobeSet& set = sets[{site.path, **group}];
     set.path = site.path;
-    set.pid = site.pid;
+    set.pid = followed_ ? 0 : site.pid;
     set.is_return = place.is_return;
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
@@ -238,7 +252,7 @@ class UprobeInstrument final : public CountingInstrument {
 
   Result<uint16_t> find_group(const CaptureNeeds& needs, const SiteShape& shape, int32_t pid,
                               const std::vector<int32_t>& unwound) {
-    auto program = find_program(needs, shape);
+    auto program = find_program(needs, shape, maps(pid));
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
       if (group_programs_[i] == *program && delivery_.group(i).is_of(pid, unwound)) return static_cast<uint16_t>(i);
@@ -249,18 +263,23 @@ class UprobeInstrument final : public CountingInstrument {
     return static_cast<uint16_t>(group);
   }
 
-  Result<int> find_program(const CaptureNeeds& needs, const SiteShape& shape) {
+  Result<int> find_program(const CaptureNeeds& needs, const SiteShape& shape, const ProgramMaps& maps) {
     for (const ProgramEntry& entry : programs_)
-      if (entry.shape == shape && entry.needs == needs) return entry.program.get();
+      if (entry.shape == shape && entry.needs == needs && entry.root == maps.root) return entry.program.get();
     const RecordLayout layout = make_layout(needs, shape);
-    const auto code = make_capture_program(layout, maps(), own_pid_namespace(), task_layout());
+    const auto code = make_capture_program(layout, maps, own_pid_namespace(), task_layout());
     auto program = load_program(code, layout);
     if (!program) return program.error();
-    programs_.push_back({needs, shape, std::move(*program)});
+    programs_.push_back({needs, shape, maps.root, std::move(*program)});
     return programs_.back().program.get();
   }
 
-  ProgramMaps maps() const { return {ring_->ring_fd(), ring_->drops_fd(), count_map_.get()}; }
+  // Of a probe of this process; 0: of none.
+  ProgramMaps maps(int32_t pid = 0) const {
+    ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, count_map_.get()};
+    if (followed_ && pid != 0) maps.followed = followed_->map(), maps.root = pid;
+    return maps;
+  }
   TaskLayout task_layout() const { return scheduler_clock_ ? scheduler_clock_->layout() : TaskLayout{}; }
 
   Status start_clocks(const TimerSite& timer, int program, uint64_t cookie) {
@@ -284,7 +303,8 @@ class UprobeInstrument final : public CountingInstrument {
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
-  std::vector<Watched> watches_;
+  std::unique_ptr<Followed> followed_;  // if forks are followed
+  std::vector<std::unique_ptr<LoadWatch>> watches_;
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
 };
 

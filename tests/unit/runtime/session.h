@@ -32,7 +32,9 @@ class ManualInstrument final : public Instrument {
   }
   bool finished() const override { return firings.empty(); }
   uint64_t drops() const override { return lost; }
-  bool take_loads() override { return std::exchange(has_loaded, false); }
+  std::vector<LoadedIn> take_loads() override {
+    return std::exchange(has_loaded, false) ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
+  }
   void settle() override { settled++; }
   void disable() override {}
 };

@@ -96,8 +96,10 @@ class Handle {
   bool work();
   // Whether an instrument is the tracer of the process: then it is let run by work(), and dvm must stay its tracer.
   bool holds(int32_t pid) const;
-  // Makes the next work() return false: Ctrl-C, the process ended. Async-signal-safe.
+  // Makes the next work() return false: Ctrl-C. Async-signal-safe.
   void interrupt() noexcept;
+  // The same once nothing is left of what these processes have forked, if that is followed. From any thread.
+  void targets_gone() noexcept;
   // Takes the probes off, drains, fires END, prints the rest and the drops. Harmless when called twice.
   Status stop();
 

@@ -23,6 +23,8 @@ class Provider {
   virtual std::string_view name() const = 0;
   // Adds the probes that the description may mean, if its provider field can be this provider's.
   virtual Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) = 0;
+  // Descriptions of process `root` mean from now on, too, what another one has mapped that comes from it.
+  virtual void look_in(int32_t /*root*/, int32_t /*pid*/) {}
 };
 
 }  // namespace dvm::runtime

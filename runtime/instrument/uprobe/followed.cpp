@@ -1,0 +1,189 @@
+// Programs at the birth, the change and the end of processes. Covered by tests/runtime/scenarios/test_forks.py.
+#include "runtime/instrument/uprobe/followed.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/kernel_types.h"
+#include "runtime/instrument/uprobe/record.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint32_t kMostProcesses = 16384;
+
+// What the programs read of a task_struct that a tracepoint hands on.
+struct TaskWords {
+  Operand child;    // sched_process_fork: the process that the new thread belongs to
+  Operand threads;  // sched_process_exit: threads of the process that have not ended
+};
+
+Result<TaskWords> find_words() {
+  auto types = KernelTypes::load();
+  if (!types) return types.error();
+  auto child = (*types)->resolve("sched_process_fork", {Operand::handed(1), "tgid"});
+  if (!child) return child.error();
+  auto threads = (*types)->resolve("sched_process_exit", {Operand::handed(0), "signal.live.counter"});
+  if (!threads) return threads.error();
+  return TaskWords{*child, *threads};
+}
+
+// Registers: r6 the context, r7 the child's root, r8 the child. Where the stack holds what: fp-8 a key, fp-16 the child's key,
+// from fp-32 on what the map has of it, from fp-56 on a record.
+class ChangeProgram : KernelEmitter {
+ public:
+  ChangeProgram(const ProgramMaps& maps, const TaskWords& words) : maps_(maps), words_(words) {}
+
+  std::vector<bpf_insn> at_fork() {
+    begin();
+    load(r7, r0, 0);
+    kernel_operand(words_.child);
+    mov(r8, r1);
+    call(BPF_FUNC_get_current_pid_tgid);
+    shift_right(r0, 32);
+    const Place is_thread = jump_if(BPF_JEQ, r0, r8);
+    add_child();
+    const Place is_full = jump_if(BPF_JNE, r0, 0);
+    tell(ProcessChange::What::forked);
+    land(is_thread);
+    end();
+    land(is_full);
+    count_drop();
+    return code();
+  }
+
+  std::vector<bpf_insn> at_exec() {
+    begin();
+    mov(r8, 0);
+    tell(ProcessChange::What::execed);
+    end();
+    return code();
+  }
+
+  std::vector<bpf_insn> at_exit() {
+    mov(r6, r1);
+    kernel_operand(words_.threads);
+    const Place is_left = jump_if(BPF_JNE, r1, 0);
+    find_followed(maps_.followed, pids_);
+    const Place is_other = jump_if(BPF_JEQ, r0, 0);
+    load_map(r1, maps_.followed);
+    mov(r2, fp);
+    plus(r2, -8);
+    call(BPF_FUNC_map_delete_elem);
+    land(is_left);
+    land(is_other);
+    end();
+    return code();
+  }
+
+ private:
+  static constexpr int16_t kKey = -16, kValue = -32, kRecord = -56;
+
+  void begin() {
+    mov(r6, r1);
+    find_followed(maps_.followed, pids_);
+    const Place is_followed = jump_if(BPF_JNE, r0, 0);
+    end();
+    land(is_followed);
+  }
+
+  void end() {
+    mov(r0, 0);
+    exit();
+  }
+
+  // r0: not 0 if there is no room.
+  void add_child() {
+    store(fp, kKey, r8);
+    store(fp, kValue, r7);
+    store(fp, kValue + 8, 0);
+    load_map(r1, maps_.followed);
+    mov(r2, fp);
+    plus(r2, kKey);
+    mov(r3, fp);
+    plus(r3, kValue);
+    mov(r4, 0);
+    call(BPF_FUNC_map_update_elem);
+  }
+
+  // dvm in a pid namespace does not know the kernel's number of a child; it then learns of it when it fires.
+  void tell(ProcessChange::What what) {
+    load_constant(r1, static_cast<int64_t>(make_cookie(static_cast<uint32_t>(what), kChangesGroup)));
+    store(fp, kRecord, r1);
+    this_thread(pids_);
+    shift_right(r0, 32);
+    store(fp, kRecord + 8, r0);
+    if (pids_.inode) mov(r8, 0);
+    store(fp, kRecord + 16, r8);
+    load_map(r1, maps_.ring);
+    mov(r2, fp);
+    plus(r2, kRecord);
+    mov(r3, -kRecord - 32);
+    mov(r4, BPF_RB_NO_WAKEUP);
+    call(BPF_FUNC_ringbuf_output);
+  }
+
+  void count_drop() {
+    load_map_value(r1, maps_.drops, 0);
+    mov(r2, 1);
+    atomic_add(r1, 0, r2);
+    end();
+  }
+
+  ProgramMaps maps_;
+  TaskWords words_;
+  PidNamespace pids_ = own_pid_namespace();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Followed>> Followed::make(ProgramMaps maps) {
+  const auto words = find_words();
+  if (!words) return words.error();
+  std::unique_ptr<Followed> followed(new Followed());
+  const int fd =
+      bpf_map_create(BPF_MAP_TYPE_HASH, "dvm_followed", sizeof(uint64_t), sizeof(FollowedProcess), kMostProcesses, nullptr);
+  if (fd < 0) return kernel_error("cannot make a BPF map of processes", errno);
+  followed->map_ = FileDescriptor(fd);
+  maps.followed = fd;
+  const auto make = [&] { return ChangeProgram(maps, *words); };
+  if (Status status = followed->attach("sched_process_exit", make().at_exit()); !status) return status.error();
+  if (Status status = followed->attach("sched_process_exec", make().at_exec()); !status) return status.error();
+  if (Status status = followed->attach("sched_process_fork", make().at_fork()); !status) return status.error();
+  return followed;
+}
+
+Status Followed::attach(const char* tracepoint, const std::vector<bpf_insn>& code) {
+  bpf_prog_load_opts options{};
+  options.sz = sizeof options;
+  const int program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_followed", "GPL", code.data(), code.size(), &options);
+  if (program < 0) return kernel_error("cannot load the BPF program that follows forks", errno);
+  programs_.emplace_back(program);
+  const int link = bpf_raw_tracepoint_open(tracepoint, program);
+  if (link < 0) return kernel_error(std::string("cannot follow forks by ") + tracepoint, errno);
+  links_.emplace_back(link);
+  return {};
+}
+
+Status Followed::add(int32_t pid) {
+  const auto number = static_cast<uint64_t>(pid);
+  const uint64_t key = own_pid_namespace().inode ? kSeenFromInside | number : number;
+  const FollowedProcess process{number, 0};
+  if (bpf_map_update_elem(map_.get(), &key, &process, BPF_ANY) != 0)
+    return kernel_error("cannot fill a BPF map of processes", errno);
+  roots_.push_back(key);
+  return {};
+}
+
+bool Followed::has_descendants() {
+  for (const uint64_t key : roots_) bpf_map_delete_elem(map_.get(), &key);
+  roots_.clear();
+  uint64_t any = 0;
+  return bpf_map_get_next_key(map_.get(), nullptr, &any) == 0;
+}
+
+}  // namespace dvm::runtime

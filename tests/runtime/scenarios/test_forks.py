@@ -1,0 +1,123 @@
+"""Processes that the traced one forks: followed with -x followfork, and left alone without."""
+
+import re
+import subprocess
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, dvm, program
+
+PATIENCE = 120
+WORK = "pid$target:forks:work:entry"
+
+
+def forks(*words):
+    return " ".join([program("forks"), *words])
+
+
+class Forks(dvmtest.PrivilegedTest):
+    def run_to_end(self, text, command, *options):
+        result = dvm("run", "-q", *options, "-n", text, "-c", command)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    def follow(self, text, command, *options):
+        return self.run_to_end(text, command, "-x", "followfork", *options)
+
+    def rows(self, out):
+        return sorted(line.split() for line in out.split("\n") if line)
+
+    def test_without_the_option_children_are_not_traced(self):
+        self.assertEqual(self.rows(self.run_to_end(WORK + " { @[arg0] = count(); }", forks("5"))), [["0", "1"]])
+
+    def test_children_and_theirs_are_traced_from_their_first_call(self):
+        out = self.follow(WORK + " { @[arg0] = count(); }", forks("5"))
+        self.assertEqual(self.rows(out), [["0", "1"], ["1", "1"], ["100", "5"], ["2", "2"], ["3", "3"], ["4", "4"], ["5", "5"]])
+
+    def test_the_option_may_be_a_pragma(self):
+        result = dvm("run", "-q", "-s", "/dev/stdin", "-c", forks("3"), stdin=self.script("#pragma D option followfork\n" + WORK + " { @ = count(); }"))
+        self.assertEqual((result.returncode, result.stdout.split(), result.stderr), (0, ["10"], ""))
+
+    def script(self, text):
+        pipe = subprocess.Popen(["printf", "%s", text], stdout=subprocess.PIPE)
+        self.addCleanup(pipe.communicate)
+        return pipe.stdout
+
+    def test_who_a_child_is(self):
+        out = self.follow(WORK + " { @[copyinstr(arg1), execname, pid == $target, tid == pid, progenyof($target), ppid == $target] = count(); }", forks("4"))
+        self.assertEqual(self.rows(out), [["child", "forks", "0", "1", "1", "1", "10"], ["grandchild", "forks", "0", "1", "1", "0", "4"],
+                                          ["parent", "forks", "1", "1", "1", "0", "1"]])
+
+    def test_memory_that_is_read_late_is_the_childs(self):
+        text = WORK + " /arg0 == 100/ { printf(\"%s\\n\", copyinstr(arg1 + (arg0 - arg0) * 3)); }"
+        self.assertEqual(self.follow(text, forks("3")).split(), ["grandchild"] * 3)
+
+    def test_returns_and_thread_local_variables(self):
+        out = self.follow(WORK + " { self->which = arg0 + 1; } pid$target:forks:work:return { @[arg1 == self->which] = count(); self->which = 0; }", forks("4"))
+        self.assertEqual(self.rows(out), [["1", "15"]])
+
+    def test_stacks_of_children_that_are_gone(self):
+        out = self.follow(WORK + " /arg0 == 100/ { @[ustack(3)] = count(); }", forks("3"))
+        self.assertEqual(re.sub(r"\+0x[0-9a-f]+", "", out).split(), ["forks`work", "forks`grandchild", "forks`child", "1"] * 3)
+
+    def test_every_child_of_many(self):
+        self.assertEqual(self.follow(WORK + " /arg0 == 100/ { @ = count(); }", forks("60")).split(), ["60"])
+
+    def test_another_program_that_a_child_becomes(self):
+        out = self.follow("pid$target:a.out:work:entry, pid$target:a.out:func:entry { @[probemod, probefunc, execname] = count(); }",
+                          forks("exec", program("looper"), "1000"), "-Z")
+        self.assertEqual(self.rows(out)[1:], [["forks", "work", "forks", "1"], ["looper", "func", "looper", "1000"]])
+
+    def test_libraries_that_a_child_opens(self):
+        out = self.follow("pid$target:liblate*:late_function:entry { @[probemod] = count(); }",
+                          forks("exec", program("late"), str(program("liblate_library.so")), "7", "3"), "-Z")
+        self.assertEqual(self.rows(out)[-1], ["liblate_library.so", "21"])
+
+    def test_tracing_ends_with_the_last_child(self):
+        self.assertEqual(self.rows(self.follow(WORK + " { @[arg0] = count(); }", forks("orphan"))), [["0", "1"], ["7", "1"]])
+
+    def test_a_running_process(self):
+        target = subprocess.Popen([program("forks"), "4", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "followfork", "-xswitchrate=10hz", "-n", 'BEGIN { printf("live\\n"); } ' + WORK + " { @ = count(); }",
+                                   "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        target.communicate("\n", timeout=PATIENCE)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual((tracer.returncode, out.split(), err), (0, ["15"], ""))
+
+    def test_each_of_two_processes_has_its_own_children(self):
+        targets = [subprocess.Popen([program("forks"), str(n), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for n in (2, 3)]
+        for target in targets:
+            self.addCleanup(target.communicate)
+            self.addCleanup(target.kill)
+            self.assertEqual(target.stdout.readline(), "ready\n")
+        first, second = (target.pid for target in targets)
+        text = f'BEGIN {{ printf("live\\n"); }} pid{first}:forks:work:entry {{ @["first"] = count(); }} pid{second}:forks:work:entry {{ @["second"] = count(); }}'
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "followfork", "-xswitchrate=10hz", "-n", text, "-p", str(first), "-p", str(second)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        for target in targets:
+            target.communicate("\n", timeout=PATIENCE)
+        out, err = tracer.communicate(timeout=PATIENCE)
+        self.assertEqual((self.rows(out), err), ([["first", "6"], ["second", "10"]], ""))
+
+    def test_exit_ends_tracing_before_the_children(self):
+        result = dvm("run", "-q", "-x", "followfork", "-n", WORK + " /arg0 == 2/ { exit(7); }", "-c", forks("50"))
+        self.assertEqual(result.returncode, 7, result.stderr)
+
+    def test_processes_that_are_not_followed_do_not_fire(self):
+        other = subprocess.Popen(["sh", "-c", f"while :; do {program('forks')} 1; done"])
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        self.assertEqual(self.rows(self.follow(WORK + " { @[pid == $target || progenyof($target)] = count(); }", forks("20"))), [["1", "231"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
