@@ -652,7 +652,8 @@ TEST_F(Uprobe, VirtualTimeComesWithMemoryToo) {
   needs.add({0, true, 0, 1024, {}});
   const auto seen = trace(child, {{&probe, needs}});
   ASSERT_EQ(seen.size(), 10u);
-  for (size_t i = 1; i < seen.size(); i++) EXPECT_GT(seen[i].firing.vtimestamp, seen[i - 1].firing.vtimestamp);
+  for (size_t i = 1; i < seen.size(); i++) EXPECT_GE(seen[i].firing.vtimestamp, seen[i - 1].firing.vtimestamp);
+  EXPECT_GT(seen.back().firing.vtimestamp, seen.front().firing.vtimestamp);
   EXPECT_LT(seen.back().firing.vtimestamp, 60'000'000'000u);  // the child has hardly run
 }
 
@@ -739,7 +740,8 @@ TEST_F(Uprobe, WithoutPrivilegesTheErrorSaysWhatToDo) {
     const Probe probe = probe_on(getpid(), &traced_plain, 1);
     auto instrument = make_uprobe_instrument();
     const Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_);
-    _exit(!status && status.error().message.find("CAP_BPF and CAP_PERFMON; run with sudo") != std::string::npos ? 0 : 1);
+    const auto says = [&](const char* words) { return status.error().message.find(words) != std::string::npos; };
+    _exit(!status && says("CAP_BPF and CAP_PERFMON") && says("run with sudo") ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(pid, &status, 0), pid);
