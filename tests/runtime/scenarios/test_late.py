@@ -2,10 +2,12 @@
 
 import os
 import pathlib
+import signal
+import subprocess
 import unittest
 
 import dvmtest
-from dvmtest import dvm, program
+from dvmtest import DVM, ENV, dvm, program
 
 LIBRARY = str(pathlib.Path(program("late")).parent / "liblate_library.so")
 
@@ -68,6 +70,23 @@ class Late(dvmtest.PrivilegedTest):
         result = dvm("run", "-q", "-Z", "-n", "pid$target:liblate*::entry { @ = count(); }", "-c", late(LIBRARY, "10", "20"))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual([line for line in result.stdout.split("\n") if line == "10"], ["10"] * 20)
+
+    def test_a_tracer_that_is_stopped_holds_nobody_up(self):
+        """A process that opens a library waits until its probes are on, but for nobody who does not answer."""
+        with subprocess.Popen([program("late"), LIBRARY, "1", "1000000"], stdout=subprocess.PIPE, text=True) as target:
+            self.addCleanup(target.kill)
+            target.stdout.readline()
+            script = 'BEGIN { printf("live\\n"); } pid$target:liblate*::entry { @ = count(); }'
+            with subprocess.Popen([DVM, "run", "-q", "-Z", "-n", script, "-p", str(target.pid)], stdout=subprocess.PIPE, text=True, env=ENV) as tracer:
+                self.addCleanup(tracer.kill)
+                self.assertEqual(tracer.stdout.readline(), "live\n")
+                tracer.send_signal(signal.SIGSTOP)
+                signal.alarm(100)  # as long as 50 openings would take that are waited for
+                for _ in range(20_000):
+                    self.assertNotEqual(target.stdout.readline(), "")
+                signal.alarm(0)
+                tracer.kill()
+            target.kill()
 
 
 if __name__ == "__main__":

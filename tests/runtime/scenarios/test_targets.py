@@ -94,6 +94,28 @@ class Targets(dvmtest.PrivilegedTest):
                     target.go()
                     self.assertEqual(self.finish(tracer).split(), ["100"])
 
+    def test_a_process_of_another_pid_namespace(self):
+        """It has two numbers: the one that dvm knows it by is what scripts see."""
+        if not shutil.which("unshare") or subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode != 0:
+            self.skipTest("pid namespaces cannot be made here")  # it is no privilege of tracing
+        outer = self.waiting("unshare", "--pid", "--fork", "--kill-child", program("looper"), "1000", "wait")
+        inner = int(pathlib.Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text())
+        tracer = self.trace("pid$target:looper:func:entry { @[pid == $target, execname, ustackdepth > 1] = count(); }", "-p", str(inner))
+        outer.go()
+        self.assertEqual(self.finish(tracer).split(), ["1", "looper", "1", "1000"])
+
+    def test_a_program_that_runs_as_another_user(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = shutil.copy(program("looper"), folder)
+            os.chown(path, 65534, -1)
+            os.chmod(path, 0o4755)
+            result = dvm("run", "-q", "-n", "pid$target:looper:func:entry { @[uid, curpsinfo->pr_euid] = count(); }", "-c", f"{path} 100")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        if " 65534 " not in result.stdout:
+            self.skipTest("programs do not change their user here")
+        self.assertRegex(result.stdout, r"(?m)^ +0 +65534 +100$")
+
     def test_the_exceptions_of_a_program(self):
         library = str(pathlib.Path(program("torture")).parent / "liblate_library.so")
         target = self.waiting(program("torture"), library)
