@@ -37,14 +37,19 @@ Way way_of_indirect(CodeBytes code, const MachineInstruction* before, const Mach
   return before != nullptr && is_sum(code, *before, jump) ? Way::inside : Way::unknown;
 }
 
+bool leads_inside(CodeBytes code, const MachineInstruction& one) {
+  return one.target && *one.target >= 0 && static_cast<uint64_t>(*one.target) < code.size();
+}
+
 Way way_of(CodeBytes code, const MachineInstruction* before, const MachineInstruction& one,
-           const std::function<bool(int64_t)>& is_function) {
+           const std::function<Beyond(int64_t)>& beyond) {
   if (one.flow == Flow::return_) return Way::out;
   if (one.flow == Flow::jump && !one.target) return way_of_indirect(code, before, one);
   if (one.flow != Flow::jump && one.flow != Flow::branch) return Way::inside;
-  const bool leads_inside = *one.target >= 0 && static_cast<uint64_t>(*one.target) < code.size();
-  if (leads_inside) return Way::inside;
-  return one.flow == Flow::jump && is_function(*one.target) ? Way::out : Way::unknown;
+  if (leads_inside(code, one)) return Way::inside;
+  const Beyond there = beyond(*one.target);
+  if (there == Beyond::part) return Way::inside;
+  return one.flow == Flow::jump && there == Beyond::function ? Way::out : Way::unknown;
 }
 
 // depth: bytes that the stack has grown by since the call.
@@ -59,18 +64,17 @@ bool uses_return_address(const Operated& one, int64_t depth) {
 
 }  // namespace
 
-Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function) {
+Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond) {
   const FunctionCode function = decode_function(code);
   Exits exits;
   exits.is_complete = exits.is_leaf = function.is_complete;
   const MachineInstruction* before = nullptr;
   for (const MachineInstruction& one : function.instructions) {
-    const Way way = way_of(code, before, one, is_function);
+    const Way way = way_of(code, before, one, beyond);
     if (way == Way::out) exits.offsets.push_back(one.offset);
     if (way == Way::unknown) exits.is_complete = false;
-    const bool runs_others =
-        one.flow == Flow::call || one.flow == Flow::elsewhere || (way != Way::inside && one.flow != Flow::return_);
-    if (runs_others) exits.is_leaf = false;
+    const bool goes_beyond = one.target ? !leads_inside(code, one) : way != Way::inside && one.flow != Flow::return_;
+    if (one.flow == Flow::call || one.flow == Flow::elsewhere || goes_beyond) exits.is_leaf = false;
     before = &one;
   }
   return exits;

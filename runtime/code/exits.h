@@ -22,8 +22,12 @@ struct Exits {
   bool is_leaf = false;           // it calls nobody and makes no system calls
 };
 
-// is_function: whether another function begins so many bytes from the beginning of this one.
-Exits find_exits(CodeBytes code, const std::function<bool(int64_t)>& is_function);
+// What lies outside of a function's bytes: another function begins there, or it is a part of this one that was moved away and
+// leaves it nowhere.
+enum class Beyond : uint8_t { unknown, function, part };
+
+// beyond: what lies so many bytes from the beginning of the function.
+Exits find_exits(CodeBytes code, const std::function<Beyond(int64_t)>& beyond);
 
 // How a function begins, up to its first branch.
 struct Beginning {

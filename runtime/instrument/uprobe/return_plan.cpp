@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMostCallee = 4096;  // bytes of a called function that are looked at
 
-// A part of a function that was moved away, as `f.cold`, is no other function.
+// A part of a function that was moved away, `f.cold`, is no other function. What is called there ends in no return, mostly.
 bool is_part(std::string_view name) {
   return name.find(".cold") != std::string_view::npos || name.find(".part.") != std::string_view::npos;
 }
@@ -27,16 +27,26 @@ bool is_unwinder(const MappedObject& object, ElfCache& cache) {
 
 }  // namespace
 
-bool ReturnPlanner::is_function(const UprobeSite& site, const ModuleCode& file, int64_t target) {
+// Whether control comes back from the part, or never leaves it.
+bool ReturnPlanner::stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part) {
+  const FunctionCode code = decode_function(file.bytes(part.offset, part.size));
+  const auto lies_in = [](uint64_t offset, uint64_t begin, uint64_t size) { return offset >= begin && offset - begin < size; };
+  return std::all_of(code.instructions.begin(), code.instructions.end(), [&](const MachineInstruction& one) {
+    if (one.flow != Flow::jump && one.flow != Flow::branch) return one.flow != Flow::return_;
+    const uint64_t target = part.offset + static_cast<uint64_t>(one.target.value_or(0));
+    return one.target && (lies_in(target, part.offset, part.size) || lies_in(target, site.offset, site.size));
+  });
+}
+
+Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int64_t target) {
   const uint64_t offset = site.offset + static_cast<uint64_t>(target);
-  if (is_jump_by_pointer(file.bytes(offset, 16))) return true;
+  if (is_jump_by_pointer(file.bytes(offset, 16))) return Beyond::function;
   const auto elf = cache_.read(site.path);
-  if (!elf) return false;
-  const auto address = (*elf)->address_of(offset);
-  const auto& all = (*elf)->functions();
-  const auto found = std::lower_bound(all.begin(), all.end(), address.value_or(0),
-                                      [](const ElfFunction& one, uint64_t wanted) { return one.address < wanted; });
-  return address && found != all.end() && found->address == *address && !is_part(found->name);
+  const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;
+  const ElfFunction* found = address ? (*elf)->function_at(*address) : nullptr;
+  if (!found) return Beyond::unknown;
+  if (is_part(found->name)) return stays_in(site, file, *found) ? Beyond::part : Beyond::unknown;
+  return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 
 bool ReturnPlanner::can_throw(int32_t pid) {
@@ -87,7 +97,7 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
   if (file == nullptr || site.size == 0) return {};
   ReturnPlan plan;
   const CodeBytes code = file->bytes(site.offset, site.size);
-  const Exits exits = find_exits(code, [&](int64_t target) { return is_function(site, *file, target); });
+  const Exits exits = find_exits(code, [&](int64_t target) { return beyond(site, *file, target); });
   const bool is_only = exits.is_complete && exits.offsets.size() == 1;
   if (is_only) plan.only_exit = exits.offsets.front();
   const bool tells = is_only || !wants_offset;

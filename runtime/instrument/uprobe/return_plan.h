@@ -42,7 +42,8 @@ class ReturnPlanner {
   ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset);
 
  private:
-  bool is_function(const UprobeSite& site, const ModuleCode& file, int64_t target);
+  bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
+  Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
   bool can_throw(int32_t pid);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
   bool is_called_as_usual(const UprobeSite& site);

@@ -31,8 +31,8 @@ ASSEMBLED(copies_return_address, "push %rbx\n mov 8(%rsp), %rax\n pop %rbx\n ret
 ASSEMBLED(reads_stack_argument, "push %rbx\n mov 16(%rsp), %rax\n pop %rbx\n ret\n")
 ASSEMBLED(goes_on_elsewhere, "xor %esi, %esi\n jmp . + 64\n")
 
-Exits exits(CodeBytes code, bool is_function = true) {
-  return find_exits(code, [=](int64_t) { return is_function; });
+Exits exits(CodeBytes code, Beyond beyond = Beyond::function) {
+  return find_exits(code, [=](int64_t) { return beyond; });
 }
 
 TEST(Exits, AreWhereAFunctionReturns) {
@@ -52,11 +52,19 @@ TEST(Exits, AFunctionThatRunsOthersIsNoLeaf) {
 }
 
 TEST(Exits, AreUnknownWhereAJumpGoesElsewhere) {
-  EXPECT_FALSE(exits(tail_caller(), false).is_complete);
+  EXPECT_FALSE(exits(tail_caller(), Beyond::unknown).is_complete);
   EXPECT_FALSE(exits(with_far_part()).is_complete);
   EXPECT_FALSE(exits(by_register()).is_complete);
   EXPECT_FALSE(exits(by_other_register()).is_complete);
   EXPECT_FALSE(exits({}).is_complete);
+}
+
+TEST(Exits, APartThatWasMovedAwayIsNoWayOut) {
+  const Exits found = exits(with_far_part(), Beyond::part);
+  EXPECT_TRUE(found.is_complete);
+  EXPECT_EQ(found.offsets.size(), 1U);
+  EXPECT_FALSE(found.is_leaf);  // who knows what it runs
+  EXPECT_FALSE(exits(with_far_part(), Beyond::function).is_complete);
 }
 
 TEST(Exits, ATableStaysInside) {

@@ -25,6 +25,12 @@ FUNCTION(rp_resolver, ".cfi_startproc\n .cfi_adjust_cfa_offset 16\n mov %rdi, %r
 FUNCTION(rp_start, ".cfi_startproc\n .cfi_undefined rip\n call rp_leaf\n hlt\n .cfi_endproc")
 FUNCTION(rp_keeps, "mov (%rsp), %rax\n mov %rax, (%rdi)\n ret")
 FUNCTION(rp_keeps_elsewhere, "xor %esi, %esi\n jmp rp_keeps")
+asm(".pushsection .text.rp_far, \"ax\", @progbits\n.type rp_far.cold, @function\nrp_far.cold:\n call rp_leaf\n 1: jmp "
+    "rp_far_back\n"
+    ".size rp_far.cold, . - rp_far.cold\n.type rp_gone.cold, @function\nrp_gone.cold:\n xor %eax, %eax\n ret\n"
+    ".size rp_gone.cold, . - rp_gone.cold\n.popsection");
+FUNCTION(rp_far, "test %rdi, %rdi\n jne rp_far.cold\n rp_far_back: ret")
+FUNCTION(rp_gone, "test %rdi, %rdi\n jne rp_gone.cold\n ret")
 FUNCTION(rp_unknown, "call rp_leaf\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
 
 namespace dvm::runtime {
@@ -109,6 +115,13 @@ TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {
   EXPECT_EQ(unknown.by, By::nothing);
   EXPECT_THAT(std::string(unknown.why_not), HasSubstr("an exception through a return probe ends the program"));
   EXPECT_EQ(plan("rp_unknown", other()).by, By::uretprobe);
+}
+
+TEST_F(ReturnPlanTest, PartsThatWereMovedAwayAreLookedInto) {
+  const ReturnPlan far = plan("rp_far", thrower());
+  EXPECT_EQ(far.by, By::exits);
+  EXPECT_EQ(far.exits.size(), 1U);
+  EXPECT_EQ(plan("rp_gone", thrower()).by, By::nothing);
 }
 
 TEST_F(ReturnPlanTest, GoNeverGetsAUretprobe) {
