@@ -132,7 +132,8 @@ class Firings(Unprivileged):
         result = self.traced("-n", "pid$target:a.out:bottom:entry { @[ustack(4)] = count(); }", "-c", stacks)
         frames = re.findall(r"`(\w+)|^ +(\d+)$", result.stdout, re.M)
         words = [name or count for name, count in frames]
-        self.assertEqual(words, ["bottom", "middle", "main", "__libc_start_call_main", "1", "bottom", "deep", "deep", "deep", "1",
+        self.assertRegex(words.pop(3), "^(__libc_start_call_main|0x[0-9a-f]+)$")  # no symbol without the library's debug file
+        self.assertEqual(words, ["bottom", "middle", "main", "1", "bottom", "deep", "deep", "deep", "1",
                                  "bottom", "middle", "top", "main", "3"], result.stdout + result.stderr)
 
     def test_registers_instructions_and_time_of_the_thread(self):
