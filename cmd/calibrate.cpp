@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "dvm/compiler/compile.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
+#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/machine.h"
 
@@ -29,10 +32,12 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void say(std::string_view what, size_t done, size_t all) const {
-    if (shown_) fmt::print(stderr, "\r\033[Kdvm: calibrating {}: {} of {}", what, done, all);
+    if (shown_) fmt::print(stderr, "\r\033[Kdvm: calibrating, pass {}, {}: {} of {}", pass_, what, done, all);
   }
+  void next_pass() { pass_++; }
 
  private:
+  size_t pass_ = 1;
   bool shown_;
 };
 
@@ -83,19 +88,35 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
   return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
 }
 
-}  // namespace
+constexpr size_t kMostPasses = 3;
+constexpr std::chrono::seconds kLongest{55};  // all passes; a further one is made if it will be done by then
 
-Result<vm::Profile> calibrate(const CalibrateOptions& options) {
+Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
   profile.machine = fmt::format("{}, {}, dvm {}", profile.made_on.cpu, profile.made_on.kernel, profile.made_on.version);
   profile.clock_hz = runtime::tick_rate(100'000'000);
-  const Progress progress;
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
   calibrate_sources(options, progress, profile);
   return profile;
+}
+
+}  // namespace
+
+Result<vm::Profile> calibrate(const CalibrateOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  Progress progress;
+  std::vector<vm::Profile> passes;
+  for (bool again = true; again; progress.next_pass()) {
+    Result<vm::Profile> pass = calibrate_once(options, progress);
+    if (!pass) return pass;
+    passes.push_back(std::move(*pass));
+    const auto taken = (std::chrono::steady_clock::now() - begin) / passes.size();
+    again = !options.quick && passes.size() < kMostPasses && taken * (passes.size() + 1) < kLongest;
+  }
+  return runtime::middle_profile(passes);
 }
 
 Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share) {

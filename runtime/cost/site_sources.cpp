@@ -52,7 +52,7 @@ std::map<std::string, SourceShares> find_sources(Handle& handle, std::span<const
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes) {
-        if (source_of(description) != "pid") continue;
+        if (const std::string source = source_of(description); source != "pid" && source != "usdt") continue;
         const auto probes = handle.catalog().match(description);
         if (SourceShares sources = sources_of_probes(probes); !sources.empty()) found[text_of(description)] = std::move(sources);
       }

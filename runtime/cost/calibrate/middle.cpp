@@ -18,4 +18,17 @@ Middle middle(std::vector<double> values) {
   return {centre, median(values)};
 }
 
+vm::Profile middle_profile(const std::vector<vm::Profile>& passes) {
+  vm::Profile result = passes.front();
+  for (const auto& [row, price] : passes.front().prices()) {
+    std::vector<double> fixed, by_byte, spreads;
+    for (const vm::Profile& pass : passes)
+      if (const vm::Price* found = pass.find(row))
+        fixed.push_back(found->m), by_byte.push_back(found->n), spreads.push_back(found->spread);
+    const Middle between = middle(fixed);
+    result.set(row, {between.median, middle(by_byte).median, std::max(middle(spreads).median, between.deviation())});
+  }
+  return result;
+}
+
 }  // namespace dvm::runtime

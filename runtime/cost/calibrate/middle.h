@@ -2,6 +2,7 @@
 // Samples as one figure: the median, and how far from it the samples lie. One that an interrupt fell into counts for no more than
 // any other.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -24,6 +25,10 @@ Middle middle(std::vector<double> values);
 inline vm::Price difference(const Middle& with, const Middle& without) {
   return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
 }
+
+// Of several calibrations, one after the other: each row's median price. A machine that changes its speed does so between the
+// samples of one row less than between calibrations, so the spread is the larger of what each found and what lies between them.
+vm::Profile middle_profile(const std::vector<vm::Profile>& passes);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }

@@ -23,6 +23,18 @@ TEST(Calibrate, EachRowHasOneCaseOrAReason) {
   EXPECT_EQ(cases.size(), vm::dif_rows().size());
 }
 
+TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {
+  std::vector<vm::Profile> passes(3);
+  passes[0].name = "calibrated";
+  passes[0].set("opcode/add", {10, 0, 1}), passes[1].set("opcode/add", {30, 0, 1}), passes[2].set("opcode/add", {11, 0, 1});
+  for (vm::Profile& pass : passes) pass.set("key/string", {5, 2, 0.5});
+  const vm::Profile all = middle_profile(passes);
+  EXPECT_EQ(all.name, "calibrated");
+  EXPECT_EQ(all.find("opcode/add")->m, 11);
+  EXPECT_NEAR(all.find("opcode/add")->spread, 1.4826, 1e-9);  // 1, 19 and 0 from the middle
+  EXPECT_EQ(*all.find("key/string"), (vm::Price{5, 2, 0.5}));
+}
+
 TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
   const DifCase one{"opcode/nop", "setx 1, %r1\n", "l{i}: nop\n"};
   EXPECT_EQ(case_text(one, one.body, 2, 8), "setx 1, %r1\nl0: nop\nl1: nop\nret %r0\n");
