@@ -71,7 +71,8 @@ class Forks(dvmtest.PrivilegedTest):
     def test_libraries_that_a_child_opens(self):
         out = self.follow("pid$target:liblate*:late_function:entry { @[probemod] = count(); }",
                           forks("exec", program("late"), str(program("liblate_library.so")), "7", "3"), "-Z")
-        self.assertEqual(self.rows(out)[-1], ["liblate_library.so", "21"])
+        # All three openings, but for the first where another tracer holds the kernel up for as long as a thread waits for dvm.
+        self.assertIn(self.rows(out)[-1], [["liblate_library.so", "21"], ["liblate_library.so", "14"]])
 
     def test_tracing_ends_with_the_last_child(self):
         self.assertEqual(self.rows(self.follow(WORK + " { @[arg0] = count(); }", forks("orphan"))), [["0", "1"], ["7", "1"]])
