@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace dvm::runtime {
 namespace {
@@ -89,37 +90,53 @@ bool module_match(std::string_view pattern, std::string_view module, std::string
   return pattern.find('/') != std::string_view::npos && glob_match(pattern, object);
 }
 
-uint64_t Catalog::hash(const Names& names) {
+uint32_t Catalog::hash(const Names& names) {
   constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
   uint64_t all = 0;
   for (const std::string_view field : {names.provider, names.module, names.function, names.name})
     all = (all ^ std::hash<std::string_view>()(field)) * kSpread;
-  return all;
+  return static_cast<uint32_t>(all >> 32);
 }
 
-const Probe* Catalog::find(const Names& names, uint64_t hash) const {
-  const auto [first, last] = by_name_.equal_range(hash);
-  const auto found = std::find_if(first, last, [&](const auto& one) { return names_of(*one.second) == names; });
-  return found == last ? nullptr : found->second;
+// At least half of the slots are free, so one is met soon.
+const Probe* Catalog::find(const Names& names, uint32_t hash) const {
+  if (by_name_.empty()) return nullptr;
+  for (size_t at = hash;; at++) {
+    const Slot& slot = by_name_[at & (by_name_.size() - 1)];
+    if (slot.probe == 0) return nullptr;
+    if (slot.hash == hash && names_of(probes_[slot.probe - 1]) == names) return &probes_[slot.probe - 1];
+  }
 }
 
-const Probe& Catalog::insert(Probe probe, uint64_t hash) {
+void Catalog::place(Slot slot) {
+  size_t at = slot.hash;
+  while (by_name_[at & (by_name_.size() - 1)].probe != 0) at++;
+  by_name_[at & (by_name_.size() - 1)] = slot;
+}
+
+const Probe& Catalog::insert(Probe probe, uint32_t hash) {
   last_id_ = std::max(last_id_, probe.id);
   const Probe& kept = probes_.emplace_back(std::move(probe));
-  by_name_.emplace(hash, &kept);
+  if (by_name_.size() < 2 * probes_.size()) {
+    constexpr size_t kFirst = 64;
+    const std::vector<Slot> before = std::exchange(by_name_, std::vector<Slot>(std::max(kFirst, 4 * by_name_.size())));
+    for (const Slot& slot : before)
+      if (slot.probe != 0) place(slot);
+  }
+  place({hash, static_cast<uint32_t>(probes_.size())});
   if (kept.id != probes_.size()) by_id_.emplace(kept.id, &kept);
   return kept;
 }
 
 const Probe& Catalog::add(Probe probe) {
-  const uint64_t hashed = hash(names_of(probe));
+  const uint32_t hashed = hash(names_of(probe));
   if (const Probe* known = find(names_of(probe), hashed)) return *known;
   probe.id = last_id_ + 1;
   return insert(std::move(probe), hashed);
 }
 
 bool Catalog::add_with_id(Probe probe) {
-  const uint64_t hashed = hash(names_of(probe));
+  const uint32_t hashed = hash(names_of(probe));
   if (probe.id == 0 || probe.id == UINT32_MAX || find(probe.id) || find(names_of(probe), hashed)) return false;
   insert(std::move(probe), hashed);
   return true;

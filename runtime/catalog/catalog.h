@@ -41,14 +41,19 @@ class Catalog {
     bool operator==(const Names&) const = default;
   };
   static Names names_of(const Probe& probe) { return {probe.provider, probe.module, probe.function, probe.name}; }
-  static uint64_t hash(const Names& names);
-  const Probe* find(const Names& names, uint64_t hash) const;
-  const Probe& insert(Probe probe, uint64_t hash);
+  // A place in by_name_: `probe` counts from 1, 0 is a free one.
+  struct Slot {
+    uint32_t hash = 0, probe = 0;
+  };
+  static uint32_t hash(const Names& names);
+  const Probe* find(const Names& names, uint32_t hash) const;
+  const Probe& insert(Probe probe, uint32_t hash);
+  void place(Slot slot);
 
   // A program may have hundreds of thousands: what is kept for each is small.
-  std::deque<Probe> probes_;                                 // addresses stay
-  std::unordered_multimap<uint64_t, const Probe*> by_name_;  // by the hash of its names
-  std::unordered_map<uint32_t, const Probe*> by_id_;         // those whose id is not their place, from 1
+  std::deque<Probe> probes_;                          // addresses stay
+  std::vector<Slot> by_name_;                         // by the hash of its names, or next to there; a power of two
+  std::unordered_map<uint32_t, const Probe*> by_id_;  // those whose id is not their place, from 1
   uint32_t last_id_ = 0;
 };
 
