@@ -49,6 +49,9 @@ class RecordedInstrument : public Instrument, private EventSink {
   Status watch(const LinkerSite& linker) override { return inner_->watch(linker); }
   std::vector<LoadedIn> take_loads() override { return inner_->take_loads(); }
   void settle() override { inner_->settle(); }
+  int wake_descriptor() const override { return inner_->wake_descriptor(); }
+  bool holds(int32_t pid) const override { return inner_->holds(pid); }
+  std::vector<std::string> take_notes() override { return inner_->take_notes(); }
   uint64_t next_deadline() const override { return inner_->next_deadline(); }
   bool finished() const override { return inner_->finished(); }
   uint64_t drops() const override { return inner_->drops(); }

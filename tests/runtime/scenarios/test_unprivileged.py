@@ -121,6 +121,17 @@ class Firings(Unprivileged):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertGreater(len(result.stdout.split()), 20, result.stdout + result.stderr)
 
+    def test_what_is_recorded_is_replayed(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="dvm-unprivileged-"))
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o777)
+        clause = "pid$target:looper:func:entry { @ = count(); }"
+        result = self.run_as(self.prefix, "record", "-x", "instrument=breakpoint", "-o", str(folder / "trace"), "-n", clause, "-c", f"{self.looper} 300")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("300 events recorded", result.stderr)
+        again = self.run_as(self.prefix, "replay", str(folder / "trace"), "-q", "-n", clause)
+        self.assertRegex(again.stdout, r"\n +300\n")
+
     def test_every_entry_has_its_return(self):
         text = 'pid$target:libc:malloc:entry { @["entry"] = count(); } pid$target:libc:malloc:return { @["return"] = count(); }'
         rows, _ = self.counted("-n", text, "-c", "/usr/bin/python3 -S -c pass")
