@@ -11,7 +11,8 @@
 #include "runtime/symbol/elf.h"
 
 // The second jumps into the first, behind its first instruction, by an offset of four bytes and one; nobody jumps into the third.
-asm(".pushsection .text\n"
+// Room around them: bytes of others that look like a short jump do not reach.
+asm(".pushsection .text\n.skip 256, 0xcc\n"
     ".type mct_shared, @function\nmct_shared: mov %rdi, %rax\nmct_tail: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_shared, . - "
     "mct_shared\n"
     ".type mct_far, @function\nmct_far: mov %rsi, %rax\n .byte 0xe9\n .long mct_tail - . - 4\n.size mct_far, . - mct_far\n"
@@ -22,7 +23,7 @@ asm(".pushsection .text\n"
     ".type mct_unshared, @function\nmct_unshared: mov %rdi, %rax\n3: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_unshared, . - "
     "mct_unshared\n"
     ".type mct_constant, @function\nmct_constant: .cfi_startproc\n.byte 0xb8, 0x90, 0xeb, 3b - . - 1, 0\n ret\n"  // mov to %eax
-    ".cfi_endproc\n.size mct_constant, . - mct_constant\n"
+    ".cfi_endproc\n.size mct_constant, . - mct_constant\n.skip 256, 0xcc\n"
     ".popsection");
 
 extern "C" __attribute__((noinline, used)) int mct_framed(int x) { return x * x + 41; }
