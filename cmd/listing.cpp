@@ -40,24 +40,16 @@ std::string site_text(const runtime::Place& place, const runtime::ModuleCode& fi
                      cost, runtime::is_doubtful(code) ? "; the kernel may refuse it" : "");
 }
 
-// Files stay open for all sites in them.
 class SitePrinter {
  public:
   void print(std::string_view what, const runtime::Place& place) {
-    const runtime::ModuleCode* file = open(place.site->path);
+    const runtime::ModuleCode* file = files_.open(place.site->path);
     if (file == nullptr) return fmt::print("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
     fmt::print("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
   }
 
  private:
-  const runtime::ModuleCode* open(const std::string& path) {
-    auto [file, is_new] = files_.try_emplace(path);
-    if (is_new)
-      if (auto opened = runtime::ModuleCode::open(path)) file->second = std::move(*opened);
-    return file->second.get();
-  }
-
-  std::map<std::string, std::unique_ptr<runtime::ModuleCode>> files_;
+  runtime::ModuleCodes files_;
 };
 
 // All that an entry tells; of a return the value.

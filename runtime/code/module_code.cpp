@@ -156,4 +156,11 @@ bool ModuleCode::is_inside_instruction(const Segment& segment, uint64_t offset) 
   return code.is_complete && code.at(offset - begin) == nullptr;
 }
 
+const ModuleCode* ModuleCodes::open(const std::string& path) {
+  auto [file, is_new] = files_.try_emplace(path);
+  if (is_new)
+    if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
+  return file->second.get();
+}
+
 }  // namespace dvm::runtime

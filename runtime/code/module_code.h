@@ -3,6 +3,7 @@
 // share tails: the mempcpy() of glibc jumps behind the first instruction of its memmove().
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,16 @@ class ModuleCode {
   CodeBytes file_;
   std::vector<Segment> segments_;  // with code
   bool is_go_ = false;
+};
+
+// Opens each file once; it stays open.
+class ModuleCodes {
+ public:
+  // Null: it cannot be read.
+  const ModuleCode* open(const std::string& path);
+
+ private:
+  std::map<std::string, std::unique_ptr<ModuleCode>> files_;
 };
 
 }  // namespace dvm::runtime

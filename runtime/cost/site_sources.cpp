@@ -3,26 +3,17 @@
 #include "runtime/cost/site_sources.h"
 
 #include <map>
-#include <memory>
 
+#include "runtime/code/module_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 
 namespace dvm::runtime {
 namespace {
 
-using Files = std::map<std::string, std::unique_ptr<ModuleCode>>;
-
-const ModuleCode* file_of(const std::string& path, Files& files) {
-  const auto [file, is_new] = files.try_emplace(path);
-  if (is_new)
-    if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
-  return file->second.get();
-}
-
-const char* source_of(const Place& place, Files& files) {
+const char* source_of(const Place& place, ModuleCodes& files) {
   constexpr size_t kLongestInstruction = 15;
   if (place.is_return) return "pid_return";
-  const ModuleCode* file = file_of(place.site->path, files);
+  const ModuleCode* file = files.open(place.site->path);
   const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongestInstruction), 0) : std::nullopt;
   if (!instruction || instruction->cost == FiringCost::stepped) return "pid";
   if (instruction->cost == FiringCost::rewritten) return "pid_nop5";
@@ -39,7 +30,7 @@ SourceShares sources_of_probes(std::span<const Probe* const> probes) {
   std::map<const EnabledProbe*, double> places_of;
   for (const Place& place : places) places_of[place.enabled]++;
   std::map<std::string, double> shares;
-  Files files;
+  ModuleCodes files;
   const auto all = static_cast<double>(places_of.size());
   for (const Place& place : places) shares[source_of(place, files)] += 1 / places_of[place.enabled] / all;
   SourceShares made;

@@ -55,20 +55,6 @@ SiteShape exit_shape() {
   return shape;
 }
 
-// Opens each file once.
-class Files {
- public:
-  const ModuleCode* open(const std::string& path) {
-    auto [file, is_new] = files_.try_emplace(path);
-    if (is_new)
-      if (auto opened = ModuleCode::open(path)) file->second = std::move(*opened);
-    return file->second.get();
-  }
-
- private:
-  std::map<std::string, std::unique_ptr<ModuleCode>> files_;
-};
-
 void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const ReturnPlan& plan, std::vector<Place>& places) {
   for (const uint32_t exit : plan.exits) {
     Place place = place_at(enabled, site, site.offset + exit);
@@ -127,7 +113,7 @@ class Planner {
   static constexpr const char* kMisread =
       "the kernel would mistake this vector instruction for a branch and the process would go wrong";
 
-  Files files_;
+  ModuleCodes files_;
   ReturnPlanner returns_;
   std::vector<Refused>& refused_;
   std::vector<Place> places_;
