@@ -36,6 +36,9 @@ class LiveProgram final : public runtime::TracedProgram {
   runtime::Handle handle_;
 };
 
+// Often enough that a sample has several, as a run of some time has.
+constexpr const char* kRates[] = {"switchrate=100ms", "aggrate=100ms"};
+
 }  // namespace
 
 Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
@@ -54,6 +57,23 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vect
   if (Status compiled = live->compile(sources, script, *source); !compiled) return compiled.error();
   if (live->programs().empty()) return std::unique_ptr<runtime::TracedProgram>();
   return std::unique_ptr<runtime::TracedProgram>(std::move(live));
+}
+
+Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
+                                                            int32_t pid) {
+  ScriptOptions script;
+  script.programs.emplace_back(true, text);
+  script.pids = {pid};
+  script.settings.assign(std::begin(kRates), std::end(kRates));
+  for (const std::string& setting : settings)
+    if (!setting.empty()) script.settings.push_back(setting);
+  const Result<dif::Options> options = run_time_options(script);
+  if (!options) return options.error();
+  const Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
+  if (!sources) return sources.error();
+  auto live = open_live_script(*sources, script, *options, vm::CostPolicy::none);
+  if (live && !*live) return Error{"its program does not compile here"};
+  return live;
 }
 
 }  // namespace dvm::cmd

@@ -11,9 +11,9 @@
 #include "cmd/drawing.h"
 #include "cmd/profiles.h"
 #include "cmd/script.h"
+#include "cmd/simulation_check.h"
 #include "cmd/untraced.h"
 #include "runtime/cost/firing_model.h"
-#include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::cmd {
 namespace {
@@ -30,8 +30,10 @@ struct SimulateCommand {
   ScriptOptions script;
   std::string profile, drawing;
   SimulatedMachine machine{1000, 1, 2, 1};
-  double seconds = 10, string_bytes = 16, probability = 0.5, ring = static_cast<double>(runtime::UprobeOptions{}.ring_bytes);
+  double seconds = 10, string_bytes = 16, probability = 0.5;
   bool as_json = false;
+  bool check = false, quick = false;  // hold points against measured ones
+  std::vector<std::string> only;      // of them
 };
 
 // One dimension, the others as they were given.
@@ -87,17 +89,15 @@ void print_heading(std::FILE* out, std::string_view what) {
 }
 
 void print_point(std::FILE* out, double value, const SimulationResult& point) {
-  fmt::print(out, "  {:>12.5g}{:>14.0f}{:>14.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}\n", value, point.fired, point.drops(),
+  fmt::print(out, "  {:>12.5g}{:>14.0f}{:>14.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}\n", value, point.fired, point.ring_drops,
              100 * point.thread_share, 100 * point.dvm_share, 100 * point.consumer_share, 100 * point.share());
 }
 
-// Which buffer, when, and from which rate on.
+// When, and from which rate on.
 void print_drops(std::FILE* out, const Simulated& simulated) {
   const SimulationResult& given = simulated.given;
-  for (const auto& [count, buffer] : {std::pair(given.ring_drops, "the ring is full"),
-                                      {given.record_drops, "a principal buffer is full"},
-                                      {given.key_drops, "the aggregation buffer is full"}})
-    if (count > 0) fmt::print(out, "  {:.0f} drops a second: {}, first after {:.3f} s\n", count, buffer, given.first_drop);
+  if (given.ring_drops > 0)
+    fmt::print(out, "  {:.0f} drops a second: the ring is full, first after {:.3f} s\n", given.ring_drops, given.first_drop);
   if (simulated.first_drop_rate > 0)
     fmt::print(out, "  drops begin at {:.0f} firings a second of each thread\n", simulated.first_drop_rate);
   else
@@ -136,8 +136,7 @@ Json json_of(const SimulationResult& point) {
           {"fired", point.fired},
           {"handled", point.handled},
           {"ring_drops", point.ring_drops},
-          {"record_drops", point.record_drops},
-          {"key_drops", point.key_drops},
+          {"reads", point.reads},
           {"first_drop_seconds", point.first_drop < 0 ? Json() : Json(point.first_drop)},
           {"threads_percent", 100 * point.thread_share},
           {"dvm_percent", 100 * point.dvm_share},
@@ -191,12 +190,6 @@ Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const d
   return made;
 }
 
-SimulatedBuffers buffers_of(const SimulateCommand& given, const dif::Options& options) {
-  const double most = static_cast<double>(std::max(options[dif::Option::switchrate], options[dif::Option::aggrate]));
-  return {given.ring, static_cast<double>(options[dif::Option::bufsize]), static_cast<double>(options[dif::Option::aggsize]),
-          most > 0 ? 1e9 / most : 1};
-}
-
 int simulate(const SimulateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
@@ -211,7 +204,7 @@ int simulate(const SimulateCommand& given) {
   if (!how) return fail("{}", how.error().message);
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
-  Simulated simulated{*profile, {}, buffers_of(given, *options), {}, {}, -1, {}};
+  Simulated simulated{*profile, {}, runtime::buffers_of(*options), {}, {}, -1, {}};
   simulated.model = runtime::model_firing(compiled, *profile, *how, simulated.missing);
   simulated.given = runtime::simulate(simulated.model, given.machine, simulated.buffers, given.seconds);
   simulated.first_drop_rate =
@@ -231,20 +224,32 @@ void add_simulate(CLI::App& app, Action& chosen) {
       app.add_subcommand("simulate", "Say how the cost of a script grows with rate, threads, CPUs and keys, on paper");
   add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
   add_process_options(*command, given->script);
-  command->add_option("--profile", given->profile, "Prices: a file, or the name of one that comes with dvm (pentium4-1700)")
-      ->type_name("PROFILE")
-      ->required();
+  command
+      ->add_option("--profile", given->profile,
+                   "Prices: a file, or the name of one that comes with dvm (pentium4-1700); otherwise those of this machine")
+      ->type_name("PROFILE");
   command->add_option("--rate", given->machine.rate, "Firings a second of each thread (1000)")->check(CLI::Range(0.0, 1e9));
   command->add_option("--threads", given->machine.threads, "Threads that fire (1)")->check(CLI::Range(1u, 100'000u));
   command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (2)")->check(CLI::Range(1u, 65536u));
   command->add_option("--keys", given->machine.keys, "Keys of the aggregations (1)")->check(CLI::Range(1.0, 1e9));
   command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
-  command->add_option("--ring", given->ring, "Bytes of the ring that firings wait in (8 MiB)")->check(CLI::Range(4096.0, 1e10));
   command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
   command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));
   command->add_option("--svg", given->drawing, "Draw the cost over the rate")->type_name("FILE");
   command->add_flag("--json", given->as_json, "Print it as JSON");
-  command->callback([given, &chosen] { chosen = [given] { return simulate(*given); }; });
+  CLI::Option* check =
+      command->add_flag("--check", given->check, "Instead of a script: simulate workloads and measure them here, too");
+  command->add_option("--only", given->only, "Of --check: this point alone")
+      ->type_name("POINT")
+      ->allow_extra_args(false)
+      ->take_all()
+      ->needs(check);
+  command->add_flag("--quick", given->quick, "Of --check: one short sample, to try it, not to rely on")->needs(check);
+  command->callback([given, &chosen] {
+    chosen = [given] {
+      return given->check ? check_simulation({given->profile, given->only, given->quick, given->as_json}) : simulate(*given);
+    };
+  });
 }
 
 }  // namespace dvm::cmd

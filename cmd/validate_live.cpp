@@ -23,26 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Often enough that a sample has several, as a run of some time has.
-constexpr const char* kRates[] = {"switchrate=100ms", "aggrate=100ms"};
-
-Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
-                                                            int32_t pid) {
-  ScriptOptions script;
-  script.programs.emplace_back(true, text);
-  script.pids = {pid};
-  script.settings.assign(std::begin(kRates), std::end(kRates));
-  for (const std::string& setting : settings)
-    if (!setting.empty()) script.settings.push_back(setting);
-  const Result<dif::Options> options = run_time_options(script);
-  if (!options) return options.error();
-  const Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
-  if (!sources) return sources.error();
-  auto live = open_live_script(*sources, script, *options, vm::CostPolicy::none);
-  if (live && !*live) return Error{"its program does not compile here"};
-  return live;
-}
-
 // Which instructions the probes lie on.
 void complete(runtime::TracedProgram& program, runtime::PredictOptions& how) {
   how.sources = runtime::find_sources(program.handle(), program.programs());

@@ -76,10 +76,18 @@ FiringModel model_firing(std::span<const dif::Program* const> programs, const vm
   for (const dif::Program* program : programs)
     for (const dif::AggregationDesc& one : program->aggregations)
       if (!one.keys.empty()) model.key_bytes += key_bytes(one, options.sizes.expected);
-  model.read_ns = copy_out(prices, 0).clocks * ns;
+  model.read_records_ns = (prices.of("consumer/status_snapshot") + prices.of("consumer/buffer_snapshot")).clocks * ns;
+  model.read_keys_ns = prices.of("consumer/aggregation_snapshot").clocks * ns;
   if (const vm::Price* build = profile.find("consumer/aggregation_build")) model.key_ns = build->n * ns;
   if (!profile.in_kernel) model.look_ns = 2 * prices.of("consumer/context_switch").clocks * ns;
   return model;
+}
+
+SimulatedBuffers buffers_of(const dif::Options& options) {
+  const auto size = [&](dif::Option option) { return static_cast<double>(options[option]); };
+  const auto times = [&](dif::Option period) { return 1e9 / std::max(size(period), 1.0); };
+  return {size(dif::Option::ringsize), size(dif::Option::bufsize), size(dif::Option::aggsize), times(dif::Option::switchrate),
+          times(dif::Option::aggrate)};
 }
 
 }  // namespace dvm::runtime

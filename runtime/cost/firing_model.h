@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "dvm/dif/option.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/simulate.h"
 
@@ -14,5 +15,8 @@ namespace dvm::runtime {
 // takes the rows without a price.
 FiringModel model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile, PredictOptions options,
                          std::set<std::string>& missing);
+
+// Of a run with these options.
+SimulatedBuffers buffers_of(const dif::Options& options);
 
 }  // namespace dvm::runtime

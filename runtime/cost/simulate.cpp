@@ -10,17 +10,40 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kStep = 1e-3;
+constexpr double kStep = 50e-6;
+constexpr double kTimerSlack = 50e-6;  // that Linux is late by when it wakes a thread up, so that it can wake several at once
 constexpr double kBusy = static_cast<double>(kBusyWait) / 1e9, kIdle = static_cast<double>(kIdleWait) / 1e9;
+constexpr double kNever = 1e300;
 
-// What a fair scheduler gives a thread, in CPUs, where so many want to run.
-double fair_share(double cpus, double wanting) { return std::min(1.0, cpus / std::max(wanting, 1.0)); }
+// In CPUs: what each thread gets, and dvm.
+struct Shares {
+  double thread = 1, dvm = 1;
+};
+
+// Of a fair scheduler: who wants less than a part of the CPUs leaves the rest to the others. What dvm wants grows with what the
+// threads get, since they fire that much more.
+Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine) {
+  const double cpus = machine.cpus, threads = machine.threads;
+  const double wanted = std::min(1.0, machine.rate * model.thread_ns / 1e9);
+  const double fair = std::min(1.0, cpus / (threads + 1));
+  const double least = std::min(1.0, std::max(cpus - threads * wanted, fair));  // that dvm can have
+  const double handling = model.dvm_ns + model.print_ns;
+  if (model.thread_ns <= 0) return {1, least};
+  const double firings_a_share = 1 / model.thread_ns;
+  const double balanced = cpus / (threads * (1 + handling * firings_a_share));  // all CPUs busy, and dvm keeps up
+  const bool keeps_up = balanced * threads * firings_a_share * handling <= least;
+  const double thread = std::min(wanted, keeps_up ? balanced : (cpus - least) / threads);
+  const bool is_light = thread * threads * firings_a_share * handling <= least;  // and runs as soon as it wants to
+  return {thread, is_light ? 1 : least};
+}
 
 class Simulation {
  public:
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
-      : model_(model), machine_(machine), buffers_(buffers) {
-    plan_shares();
+      : model_(model), machine_(machine), buffers_(buffers), shares_(fair_shares(model, machine)) {
+    const double busy = std::min(machine.threads, machine.cpus);  // a principal buffer for each CPU
+    if (model.record_bytes > 0) most_records_ = buffers.principal / 2 * busy / model.record_bytes;
+    if (model.key_bytes > 0) most_keys_ = buffers.aggregation / 2 / model.key_bytes;
     result_.machine = machine;
   }
 
@@ -28,25 +51,15 @@ class Simulation {
     const auto steps = std::max(1L, std::lround(seconds / kStep));
     for (long i = 0; i < steps; i++) step(static_cast<double>(i) * kStep);
     const double all = static_cast<double>(steps) * kStep;
-    for (double* sum : {&result_.fired, &result_.handled, &result_.ring_drops, &result_.record_drops, &result_.key_drops,
-                        &result_.thread_share, &result_.dvm_share, &result_.consumer_share})
+    for (double* sum : {&result_.fired, &result_.handled, &result_.ring_drops, &result_.reads, &result_.thread_share,
+                        &result_.dvm_share, &result_.consumer_share})
       *sum /= all;
     return result_;
   }
 
  private:
-  // Threads that want less than their part leave it to the others: first what they want, then what they get.
-  void plan_shares() {
-    const double wanted = machine_.threads * std::min(1.0, machine_.rate * model_.thread_ns / 1e9);
-    const double handling = machine_.threads * machine_.rate * (model_.dvm_ns + model_.print_ns) / 1e9;
-    const double cpus = machine_.cpus;
-    dvm_share_ = std::min(1.0, std::max(cpus - wanted, fair_share(cpus, machine_.threads + 1.0)));
-    const double left = cpus - std::min(handling, dvm_share_);
-    thread_share_ = std::min(1.0, left / machine_.threads);
-  }
-
   double fired_in_step() const {
-    const double of_one = model_.thread_ns > 0 ? std::min(machine_.rate, thread_share_ / model_.thread_ns * 1e9) : machine_.rate;
+    const double of_one = model_.thread_ns > 0 ? std::min(machine_.rate, shares_.thread / model_.thread_ns * 1e9) : machine_.rate;
     return of_one * machine_.threads * kStep;
   }
 
@@ -55,89 +68,83 @@ class Simulation {
     result_.fired += fired;
     result_.thread_share += fired * model_.thread_ns / 1e9;
     fill_ring(fired, now);
-    double left = dvm_share_ * kStep * 1e9 - debt_;  // ns that dvm has
-    debt_ = std::max(-left, 0.0);
-    look(now, left);
-    handle(now, left);
-    if (now >= next_read_ || is_half_full()) read(now);
+    left_ = std::min(left_, 0.0) + shares_.dvm * kStep * 1e9;  // what it has overdrawn it has not now
+    if (!is_awake_ && now >= next_look_) wake_up();
+    if (is_awake_) handle();
+    if (is_awake_ && waiting_ < 1) sleep(now);
+    if (now >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
+    if (now >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
   }
 
   void fill_ring(double fired, double now) {
     const double room = model_.ring_bytes > 0 ? buffers_.ring / model_.ring_bytes - waiting_ : fired;
     const double kept = std::clamp(room, 0.0, fired);
     waiting_ += kept;
-    drop(result_.ring_drops, fired - kept, now);
+    if (fired - kept < 1e-9) return;
+    result_.ring_drops += fired - kept;
+    if (result_.first_drop < 0) result_.first_drop = now;
   }
 
-  void look(double now, double& left) {
-    if (now < next_look_) return;
-    spend(model_.look_ns, result_.consumer_share, left);
-    wait_ = waiting_ >= 1 ? kBusy : std::min(2 * wait_, kIdle);
-    next_look_ = now + wait_;
+  void wake_up() {
+    is_awake_ = true, found_ = 0;
+    spend(model_.look_ns, result_.consumer_share);
   }
 
-  void handle(double now, double& left) {
+  // Soon again where there was something to do, then ever later.
+  void sleep(double now) {
+    is_awake_ = false;
+    wait_ = found_ >= 1 ? kBusy : std::min(2 * wait_, kIdle);
+    next_look_ = now + wait_ + kTimerSlack;
+  }
+
+  void handle() {
     const double each = model_.dvm_ns;
-    const double handled = each > 0 ? std::min(waiting_, std::max(left, 0.0) / each) : waiting_;
-    waiting_ -= handled;
-    spend(handled * each, result_.dvm_share, left);
-    result_.handled += handled;
-    keep_records(handled, now);
-    keep_keys(handled, now);
-  }
-
-  void keep_records(double handled, double now) {
-    if (model_.record_bytes <= 0) return;
-    const double busy = std::min(machine_.threads, machine_.cpus);  // a buffer for each CPU
-    const double room = buffers_.principal * busy / model_.record_bytes - records_;
-    const double kept = std::clamp(room, 0.0, handled);
-    records_ += kept;
-    drop(result_.record_drops, handled - kept, now);
+    while (waiting_ > 1e-9 && left_ > 0) {
+      const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
+      const double handled = std::min({waiting_, in_time, std::max(until_half_full(), 1.0)});
+      waiting_ -= handled, found_ += handled, result_.handled += handled;
+      records_ += handled, since_read_ += handled;
+      spend(handled * each, result_.dvm_share);
+      if (records_ >= most_records_) read_records(), read_keys();
+      if (keys() >= most_keys_) read_keys();
+    }
   }
 
   // So many different keys are among the firings since the last read, were each as likely.
-  void keep_keys(double handled, double now) {
-    if (model_.key_bytes <= 0) return;
-    since_read_ += handled;
-    const double seen = machine_.keys * -std::expm1(-since_read_ / std::max(machine_.keys, 1.0));
-    const double room = buffers_.aggregation / model_.key_bytes;
-    keys_ = std::min(seen, room);
-    if (seen > room) drop(result_.key_drops, handled * (1 - room / machine_.keys), now);
-  }
+  double keys() const { return model_.key_bytes > 0 ? -machine_.keys * std::expm1(-since_read_ / machine_.keys) : 0; }
 
-  bool is_half_full() const {
-    const double busy = std::min(machine_.threads, machine_.cpus);
-    return records_ * model_.record_bytes > buffers_.principal * busy / 2 || keys_ * model_.key_bytes > buffers_.aggregation / 2;
+  // Firings.
+  double until_half_full() const {
+    const double until_keys = most_keys_ < machine_.keys ? -machine_.keys * std::log1p(-most_keys_ / machine_.keys) : kNever;
+    return std::min(most_records_ - records_, until_keys - since_read_);
   }
 
   // What dvm spends on reading it has not for handling.
-  void read(double now) {
-    const double taken = model_.read_ns + records_ * model_.print_ns + keys_ * model_.key_ns;
-    debt_ += taken;
-    result_.consumer_share += taken / 1e9;
-    records_ = keys_ = since_read_ = 0;
-    next_read_ = now + 1 / buffers_.reads_a_second;
+  void read_records() {
+    spend(model_.read_records_ns + records_ * model_.print_ns, result_.consumer_share);
+    records_ = 0, result_.reads++;
+  }
+  void read_keys() {
+    spend(model_.read_keys_ns + keys() * model_.key_ns, result_.consumer_share);
+    since_read_ = 0, result_.reads++;
   }
 
-  static void spend(double ns, double& share, double& left) {
+  void spend(double ns, double& share) {
     share += ns / 1e9;
-    left -= ns;
-  }
-
-  void drop(double& kind, double count, double now) {
-    if (count < 1e-9) return;
-    kind += count;
-    if (result_.first_drop < 0) result_.first_drop = now;
+    left_ -= ns;
   }
 
   const FiringModel& model_;
   const SimulatedMachine& machine_;
   const SimulatedBuffers& buffers_;
+  const Shares shares_;
   SimulationResult result_;
-  double thread_share_ = 1, dvm_share_ = 1;                       // CPUs
-  double waiting_ = 0, records_ = 0, keys_ = 0, since_read_ = 0;  // firings in the ring; records; keys; firings
-  double next_look_ = 0, next_read_ = 1e-9, wait_ = kBusy;
-  double debt_ = 0;  // ns that dvm has spent beyond its time
+  double most_records_ = kNever, most_keys_ = kNever;  // in half a buffer
+  double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
+  double next_look_ = 0, wait_ = kBusy, found_ = 0;
+  double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
+  bool is_awake_ = false;
+  double left_ = 0;  // ns that dvm has in this step; below 0: that it has spent of the next ones
 };
 
 }  // namespace
@@ -151,7 +158,7 @@ double rate_of_first_drop(const FiringModel& model, SimulatedMachine machine, co
                           double most) {
   const auto drops_at = [&](double rate) {
     machine.rate = rate;
-    return simulate(model, machine, buffers, seconds).drops() > 0;
+    return simulate(model, machine, buffers, seconds).ring_drops > 0;
   };
   if (!drops_at(most)) return -1;
   double without = 0, with = most;

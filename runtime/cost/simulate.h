@@ -1,11 +1,13 @@
 #pragma once
 // A traced machine on paper: threads that fire probes, dvm's thread that handles the firings, and the buffers between them, in
-// steps of a millisecond. The prices are those of a prediction; nothing runs.
+// steps of 50 us. The prices are those of a prediction; nothing runs.
 //
-//   threads ── as often as they would, if their CPU share allows ──> ring ── as fast as dvm's share allows ──> ECBs
-//                                                                     full: drops                              │
-//                              consumer, at its rates <── principal and aggregation buffer (full: drops) <─────┘
+//   threads ── as often as they would, if their CPU share allows ──> ring ── when dvm looks ──> ECBs ──> principal and
+//                                                                     full: drops                        aggregation buffer
+//                                                                    consumer, at its rates or when half full <──┘
 //
+// dvm looks, handles what waits until nothing does, and sleeps: runtime/session/loop.cpp. What fires meanwhile must have room in
+// the ring. The other buffers are read between two firings when they are half full, so a small one costs time and loses nothing.
 // A thread has its part of the CPUs, dvm's thread another, as a fair scheduler gives them. What the threads do besides firing is
 // not known and costs nothing here, so they are never slower than in truth.
 
@@ -18,15 +20,16 @@ namespace dvm::runtime {
 
 // Of one firing, in ns, and in bytes; of the consumer, in ns.
 struct FiringModel {
-  double thread_ns = 0;     // in the thread that fires
-  double dvm_ns = 0;        // in dvm, until its records are kept
-  double print_ns = 0;      // of its records, by the consumer
-  double ring_bytes = 0;    // in the ring
-  double record_bytes = 0;  // in the principal buffer
-  double key_bytes = 0;     // of a key in the aggregation buffer; 0: none
-  double read_ns = 0;       // one look at all buffers
-  double key_ns = 0;        // of a key that is merged
-  double look_ns = 0;       // waking up to look for firings
+  double thread_ns = 0;        // in the thread that fires
+  double dvm_ns = 0;           // in dvm, until its records are kept
+  double print_ns = 0;         // of its records, by the consumer
+  double ring_bytes = 0;       // in the ring; 0: there is none
+  double record_bytes = 0;     // in the principal buffer
+  double key_bytes = 0;        // of a key in the aggregation buffer; 0: none
+  double read_records_ns = 0;  // one look at the principal buffers
+  double read_keys_ns = 0;     // one look at the aggregation buffer
+  double key_ns = 0;           // of a key that is merged
+  double look_ns = 0;          // waking up to look for firings
 };
 
 struct SimulatedMachine {
@@ -37,17 +40,17 @@ struct SimulatedMachine {
 
 struct SimulatedBuffers {
   double ring = 8 << 20, principal = 4 << 20, aggregation = 4 << 20;  // bytes
-  double reads_a_second = 1;
+  double record_reads = 1, key_reads = 1;                             // a second, at least
 };
 
 struct SimulationResult {
   SimulatedMachine machine;
   double fired = 0, handled = 0;                               // a second
-  double ring_drops = 0, record_drops = 0, key_drops = 0;      // a second
+  double ring_drops = 0;                                       // a second
   double first_drop = -1;                                      // seconds from the start; below 0: none
   double thread_share = 0, dvm_share = 0, consumer_share = 0;  // of one CPU; 1 is all of it; dvm's without the consumer's
+  double reads = 0;                                            // a second, of buffers by the consumer
 
-  double drops() const { return ring_drops + record_drops + key_drops; }
   double share() const { return thread_share + dvm_share + consumer_share; }
 };
 

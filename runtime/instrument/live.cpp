@@ -12,7 +12,8 @@ std::vector<std::unique_ptr<Instrument>> make_live_instruments(const dif::Option
   const bool is_chosen = options[dif::Option::instrument] >= 0;
   const bool by_breakpoints = is_chosen ? options[dif::Option::instrument] != 0 : !may_use_bpf();
   if (by_breakpoints) instruments.push_back(make_breakpoint_instrument());
-  instruments.push_back(make_uprobe_instrument());  // what it has not taken
+  const auto ring_bytes = static_cast<size_t>(options[dif::Option::ringsize]);
+  instruments.push_back(make_uprobe_instrument({.ring_bytes = ring_bytes}));  // what it has not taken
   instruments.push_back(make_timer_instrument());
   return instruments;
 }

@@ -1,7 +1,8 @@
 /* What dvm cost validate traces: small jobs, each a loop, done on order. A line on standard input names the job, how many rounds,
  * and how long to be busy after each; the answer is a line of what they took:
  *
- *   JOB ROUNDS PAUSE  ->  user ns, system ns, CPU ns, wall ns, ticks of the cycle counter
+ *   JOB ROUNDS PAUSE  ->  user ns, system ns, CPU ns, wall ns, ticks of the cycle counter, rounds
+ *   paced RATE MS THREADS KEYS  ->  the same: workload_paced.h
  *   sizes 0 0         ->  bytes of a nop marker, of a load-test-branch, of the semaphore
  *
  * Started and ended by runtime/cost/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel
@@ -23,6 +24,12 @@
 #define KEEP_FRAME() __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
 
 typedef void job_fn(long rounds, long pause);
+
+static long long now(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
 
 static void be_busy(long pause) {
   for (long i = 0; i < pause; i++) BARRIER();
@@ -51,6 +58,8 @@ static void job_sleep(long rounds, long pause) {
   (void)pause;
   nanosleep(&time, NULL);
 }
+
+#include "workload_paced.h"
 
 /* Gregg's looper. */
 static size_t (*volatile length_of)(const char *) = strlen;
@@ -169,6 +178,7 @@ static const struct {
     {"read", job_read},
     {"function", job_function},
     {"sleep", job_sleep},
+    {"paced", job_paced},
     {"looper", job_looper},
     {"stack", job_stack},
     {"empty", job_empty},
@@ -185,31 +195,28 @@ static const struct {
     {"on_decoded", job_on_decoded},
 };
 
-static long long now(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return time.tv_sec * 1000000000ll + time.tv_nsec;
-}
 static long long nanoseconds(struct timeval time) { return (time.tv_sec * 1000000ll + time.tv_usec) * 1000; }
 
 static void run(job_fn *job, long rounds, long pause) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
+  paced.calls = rounds;
   const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC), ticks = (long long)__rdtsc();
   job(rounds, pause);
   const long long ticked = (long long)__rdtsc() - ticks, walled = now(CLOCK_MONOTONIC) - wall;
   const long long taken = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   getrusage(RUSAGE_SELF, &after);
-  printf("%lld %lld %lld %lld %lld\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
-         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, ticked);
+  printf("%lld %lld %lld %lld %lld %ld\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
+         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, ticked, paced.calls);
 }
 
 int main(void) {
-  char name[32];
+  char line[128], name[32];
   long rounds, pause;
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   memset(source, 1, sizeof source);
-  while (scanf("%31s %ld %ld", name, &rounds, &pause) == 3) {
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    if (sscanf(line, "%31s %ld %ld %ld %ld", name, &rounds, &pause, &paced.threads, &paced.keys) < 3) return 1;
     if (strcmp(name, "sizes") == 0)
       printf("%d %d %d 0 0\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)

@@ -13,12 +13,14 @@ namespace dvm::runtime {
 struct Job {
   std::string name;
   long rounds = 0;
-  long pause = 0;  // turns of an empty loop after each
+  long pause = 0;                  // turns of an empty loop after each
+  unsigned threads = 1, keys = 1;  // of paced, whose rounds are calls a second of each thread, its pause milliseconds
 };
 
 // What a job took, in ns. user and system are by the kernel's ticks of the clock, cpu is exact.
 struct JobTimes {
   double user = 0, system = 0, cpu = 0, wall = 0;
+  double calls = 0;  // that were made
 };
 
 class WorkloadChild {

@@ -1,0 +1,72 @@
+#pragma once
+// dvm simulate --check: points of simulation_points.def, simulated from a profile and measured here on a live process. As in
+// live_validation.h what tracing takes of the process is its traced share less its untraced one at the traced rate.
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/simulate.h"
+#include "runtime/cost/validate/traced_job.h"
+
+namespace dvm::runtime {
+
+struct SimulationPoint {
+  std::string_view name;  // what --only asks for
+  std::string_view title;
+  double rate;  // calls a second of each thread; 0: at full speed
+  unsigned threads, keys;
+  std::string_view program;
+  std::string_view setting;  // -x; empty: none
+};
+
+std::span<const SimulationPoint> simulation_points();
+
+// What can be seen of a point both ways.
+struct CheckedFigure {
+  std::string_view name, unit;
+  double simulated = 0;
+  Middle measured;
+
+  // Of the simulation, in per cent of what was measured; of nothing there is none.
+  double error() const { return measured.median != 0 ? 100 * (simulated - measured.median) / measured.median : 0; }
+};
+
+struct CheckedPoint {
+  const SimulationPoint* point = nullptr;
+  std::string problem;  // why it was not measured
+  SimulatedMachine machine;
+  std::vector<CheckedFigure> figures;
+  std::set<std::string> missing;  // rows without a price
+};
+
+struct CheckSettings {
+  unsigned samples = 5;
+  double seconds = 1;  // of a sample
+};
+
+class SimulationCheck {
+ public:
+  SimulationCheck(const vm::Profile& profile, OpenTraced open, std::string workload, const CheckSettings& settings)
+      : profile_(profile), open_(std::move(open)), workload_(std::move(workload)), settings_(settings) {}
+
+  // What cannot be measured says why in `problem`.
+  CheckedPoint check(const SimulationPoint& point) const;
+
+ private:
+  struct Samples;
+
+  Status try_check(CheckedPoint& checked) const;
+  Status sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples, CheckedPoint& checked) const;
+  void simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
+
+  const vm::Profile& profile_;
+  OpenTraced open_;
+  std::string workload_;
+  CheckSettings settings_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,20 @@
+#pragma once
+// A job of the workload while it is traced, and what it took of dvm.
+
+#include "runtime/cost/validate/traced_program.h"
+#include "runtime/cost/validate/workload_child.h"
+
+namespace dvm::runtime {
+
+struct TracedJob {
+  JobTimes times;
+  double dvm = 0;         // ns of CPU of the thread that handles firings
+  double handled = 0;     // firings
+  double lost = 0;        // firings that found no room in the ring
+  double unrecorded = 0;  // drops of any other kind
+};
+
+// The program's probes must be on already; it is stopped.
+Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child);
+
+}  // namespace dvm::runtime

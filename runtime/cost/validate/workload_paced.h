@@ -1,0 +1,56 @@
+/* Part of workload.c. The job of dvm simulate --check: threads that call a function at a rate, so many milliseconds long.
+ *
+ *   paced RATE MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
+ *
+ * Between calls a thread sleeps. It wakes up so often that what it calls in one go is a small part of what fires between two
+ * looks of dvm. */
+#include <pthread.h>
+#include <sys/prctl.h>
+
+enum { PACED_NAP = 200000, PACED_BATCH = 256, PACED_THREADS = 64 };
+
+static struct {
+  long rate, milliseconds, threads, keys, calls;
+} paced;
+
+TRACED void workload_paced(unsigned long key) {
+  (void)key;
+  KEEP_FRAME();
+}
+
+static unsigned long next_key(unsigned long *state) {
+  *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+  return *state % (unsigned long)paced.keys;
+}
+
+static void sleep_until(long long time) {
+  const struct timespec until = {time / 1000000000, time % 1000000000};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static void *call_paced(void *calls) {
+  unsigned long state = 88172645463325252ul + (unsigned long)pthread_self();
+  const long long begin = now(CLOCK_MONOTONIC), end = begin + paced.milliseconds * 1000000ll;
+  long done = 0;
+  prctl(PR_SET_TIMERSLACK, 1ul);
+  for (long long at = begin; at < end; at = now(CLOCK_MONOTONIC)) {
+    const long due = paced.rate == 0 ? done + PACED_BATCH : (long)((double)(at - begin) * (double)paced.rate / 1e9);
+    if (due > done) {
+      for (const long stop = due - done > PACED_BATCH ? done + PACED_BATCH : due; done < stop; done++) workload_paced(next_key(&state));
+    } else {
+      const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1;
+      sleep_until(next > at + PACED_NAP ? next : at + PACED_NAP);
+    }
+  }
+  *(long *)calls = done;
+  return NULL;
+}
+
+static void job_paced(long rate, long milliseconds) {
+  pthread_t threads[PACED_THREADS];
+  long calls[PACED_THREADS] = {0}, made = 0;
+  paced.rate = rate, paced.milliseconds = milliseconds, paced.calls = 0;
+  if (paced.keys < 1) paced.keys = 1;
+  while (made < paced.threads && made < PACED_THREADS && pthread_create(&threads[made], NULL, call_paced, &calls[made]) == 0) made++;
+  for (long i = 0; i < made; i++) pthread_join(threads[i], NULL), paced.calls += calls[i];
+}
