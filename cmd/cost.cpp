@@ -93,30 +93,40 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
-// Each script by itself, on made-up firings.
-Result<runtime::Validated> validate_script(const compiler::Source& source, const vm::Profile& profile,
-                                           const ValidateCommand& given) {
+Result<runtime::ProgramValidation> begin_validation(const std::string& path) {
+  Result<compiler::Source> source = read_file(path);
+  if (!source) return source.error();
   dif::Options options;
-  auto programs = compile_sources({source}, {}, {}, options);
-  if (programs.empty()) return Error{fmt::format("{} does not compile", source.name)};
-  runtime::ScriptMeterOptions meter;
-  if (given.quick) meter = {3, 2'000};
-  Result<runtime::Validated> result = runtime::validate_program(programs.front().program, profile, meter);
-  if (!result) return Error{fmt::format("{}: {}", source.name, result.error().message)};
-  return result;
+  auto programs = compile_sources({*source}, {}, {}, options);
+  if (programs.empty()) return Error{fmt::format("{} does not compile", path)};
+  auto made = runtime::ProgramValidation::make(std::move(programs.front().program));
+  if (!made) return Error{fmt::format("{}: {}", path, made.error().message)};
+  return made;
 }
 
+Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
+  runtime::ScriptMeterOptions meter;
+  if (given.quick) meter = {3, 2'000};
+  for (unsigned round = 0; round < meter.samples; round++)
+    for (size_t i = 0; i < scripts.size(); i++)
+      if (Status sampled = scripts[i].sample(meter.firings); !sampled)
+        return Error{fmt::format("{}: {}", given.scripts[i], sampled.error().message)};
+  return {};
+}
+
+// Each script by itself, on made-up firings.
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
-  std::vector<ValidatedScript> rows;
+  std::vector<runtime::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
-    Result<compiler::Source> source = read_file(path);
-    if (!source) return fail("{}", source.error().message);
-    Result<runtime::Validated> row = validate_script(*source, *profile, given);
-    if (!row) return fail("{}", row.error().message);
-    rows.push_back({path, std::move(*row)});
+    Result<runtime::ProgramValidation> made = begin_validation(path);
+    if (!made) return fail("{}", made.error().message);
+    scripts.push_back(std::move(*made));
   }
+  if (Status sampled = sample_scripts(given, scripts); !sampled) return fail("{}", sampled.error().message);
+  std::vector<ValidatedScript> rows;
+  for (size_t i = 0; i < scripts.size(); i++) rows.push_back({given.scripts[i], scripts[i].finish(*profile)});
   if (given.as_json)
     print_validated_json(stdout, rows, *profile);
   else

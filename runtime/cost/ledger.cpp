@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dvm/dif/action.h"
+#include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
 
@@ -44,6 +45,9 @@ void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
     if (counts.variables[i].count != 0) add(to, row_of(Table::variable, i), counts.variables[i]);
   for (size_t i = 0; i < counts.subroutines.size(); i++)
     if (counts.subroutines[i].count != 0) add(to, row_of(Table::subroutine, i), counts.subroutines[i]);
+  for (size_t i = 1; i < counts.strings.size(); i++) add(to, vm::place_row(static_cast<vm::Place>(i)), counts.strings[i]);
+  add(to, vm::kValueKeyRow, counts.key_values);
+  add(to, vm::kReferenceKeyRow, counts.key_references);
 }
 
 std::string action_row(const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dvm/vm/operands.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -20,13 +21,18 @@ std::string row_of(const dif::ActDesc& action) {
 vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
 
 // Keeping a value: `what` is record or key.
-vm::CostRange kept(Prices& prices, std::string_view what, const dif::DataType& type) {
+vm::CostRange kept(Prices& prices, std::string_view what, const dif::Difo& difo) {
+  const dif::DataType& type = difo.result;
   if (type.kind == dif::TypeKind::none) return {};
   if (type.kind == dif::TypeKind::integer) return always(prices.of(fmt::format("{}/integer", what)));
   const std::string row = fmt::format("{}/string", what);
   if (type.kind == dif::TypeKind::bytes) return always(prices.of(row, type.size));
+  const vm::Text text = vm::result_text(difo);
   const vm::Sizes& sizes = prices.sizes();
-  return {prices.of(row, sizes.least), prices.of(row, sizes.expected), prices.of(row, sizes.most)};
+  const auto bytes = [&](double otherwise) { return text.bytes > 0 ? text.bytes : otherwise; };
+  vm::CostRange sum{prices.of(row, bytes(sizes.least)), prices.of(row, bytes(sizes.expected)), prices.of(row, bytes(sizes.most))};
+  if (text.place != vm::Place::literal) sum += always(prices.of(vm::place_row(text.place)));
+  return sum;
 }
 
 // Evaluating it, and what else makes it: a stack or a symbol.
@@ -46,8 +52,8 @@ vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
     const dif::RecDesc& value = action.args[i];
     sum += made(prices, action, value);
     if (value.made_by != dif::Action::expression) continue;
-    if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo.result);
-    if (records) sum += kept(prices, "record", value.difo.result);
+    if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo);
+    if (records) sum += kept(prices, "record", value.difo);
   }
   return sum;
 }

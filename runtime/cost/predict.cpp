@@ -26,12 +26,10 @@ double record_bytes(const dif::EcbDesc& clause, double string) {
   return bytes;
 }
 
-// A value that is made otherwise (a stack) has a DIFO of one instruction, a ret.
+// Whether a firing starts the machine for it, as enabling has it.
 bool has_dif(const dif::EcbDesc& clause) {
-  if (clause.predicate) return true;
-  return std::any_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
-    return std::any_of(action.args.begin(), action.args.end(), [](const auto& value) { return value.difo.text.size() > 1; });
-  });
+  return clause.predicate || std::any_of(clause.actions.begin(), clause.actions.end(),
+                                         [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
 // Of a sum, what is left without one of its terms.

@@ -1,5 +1,5 @@
 #pragma once
-// The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h) and
+// The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h, operands.h) and
 //
 //   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
 //   record/KIND  key/KIND                 values that are kept (rows.cpp)

@@ -2,9 +2,10 @@
 
 #include "runtime/cost/validate.h"
 
+#include <utility>
+
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
-#include "runtime/cost/predict.h"
 
 namespace dvm::runtime {
 namespace {
@@ -30,26 +31,32 @@ Status count_hits(const dif::Program& program, PredictOptions& options) {
 
 }  // namespace
 
-Result<Validated> validate_program(const dif::Program& program, const vm::Profile& profile, const ScriptMeterOptions& options) {
-  PredictOptions how;
-  how.sizes.expected = kExecnameBytes;
-  if (Status counted = count_hits(program, how); !counted) return counted.error();
-  std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
-    Result<ScriptSample> sample = time_program(program, options.firings);
-    if (!sample) return sample.error();
-    samples.push_back(sample->probe);
-    how.event_bytes = sample->event_bytes;
-  }
-  const dif::Program* programs[] = {&program};
-  const Prediction prediction = predict(programs, profile, how);
+Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
+  ProgramValidation made;
+  made.how_.sizes.expected = kExecnameBytes;
+  if (Status counted = count_hits(program, made.how_); !counted) return counted.error();
+  made.program_ = std::move(program);
+  return made;
+}
+
+Status ProgramValidation::sample(uint64_t firings) {
+  Result<ScriptSample> sample = time_program(program_, firings);
+  if (!sample) return sample.error();
+  samples_.push_back(sample->probe);
+  how_.event_bytes = sample->event_bytes;
+  return {};
+}
+
+Validated ProgramValidation::finish(const vm::Profile& profile) const {
+  const dif::Program* programs[] = {&program_};
+  const Prediction prediction = predict(programs, profile, how_);
   Validated result;
   const double ns = 1e9 / profile.clock_hz;
   for (const ProbePrediction& probe : prediction.probes) {
     result.predicted += probe.firing.expected.clocks * ns;
     result.predicted_spread += probe.firing.expected.spread * ns;
   }
-  const Middle all = middle(std::move(samples));
+  const Middle all = middle(samples_);
   result.measured = all.median;
   result.measured_spread = all.deviation();
   result.missing = prediction.missing;

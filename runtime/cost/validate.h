@@ -4,8 +4,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/predict.h"
 
 namespace dvm::runtime {
 
@@ -19,6 +21,18 @@ struct Validated {
   double error() const { return measured > 0 ? 100 * (predicted - measured) / measured : 0; }
 };
 
-Result<Validated> validate_program(const dif::Program& program, const vm::Profile& profile, const ScriptMeterOptions& options);
+// One program's validation. Of many, samples are taken in turn, so that what else happens on the machine meets one of each.
+class ProgramValidation {
+ public:
+  // Counts how often its predicates hold.
+  static Result<ProgramValidation> make(dif::Program program);
+  Status sample(uint64_t firings);
+  Validated finish(const vm::Profile& profile) const;
+
+ private:
+  dif::Program program_;
+  PredictOptions how_;
+  std::vector<double> samples_;
+};
 
 }  // namespace dvm::runtime

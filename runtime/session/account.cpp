@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dvm/vm/operands.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -40,6 +41,9 @@ void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const Action
     const std::string_view row =
         value.type.by_ref() ? (aggregates ? "key/string" : "record/string") : (aggregates ? "key/integer" : "record/integer");
     add_tally(into, row, {count, 0, 0, value.type.by_ref() ? std::exchange(bytes, 0) : 0});
+    const vm::Text text = vm::result_text(action.desc->args[i].difo);
+    if (value.type.kind == dif::TypeKind::string && text.place != vm::Place::literal)
+      add_tally(into, vm::place_row(text.place), {count, 0, 0, 0});
   }
 }
 

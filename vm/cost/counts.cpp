@@ -20,9 +20,12 @@ void add(Tallies& into, const Tallies& from) {
 Counts& Counts::operator+=(const Counts& o) {
   add(opcodes, o.opcodes);
   add(variants, o.variants);
-  for (size_t i = 0; i < elsewhere.size(); i++) elsewhere[i] += o.elsewhere[i];
+  add(elsewhere, o.elsewhere);
   add(subroutines, o.subroutines);
   add(variables, o.variables);
+  add(strings, o.strings);
+  key_values += o.key_values;
+  key_references += o.key_references;
   return *this;
 }
 

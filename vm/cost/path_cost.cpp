@@ -2,6 +2,8 @@
 
 #include "dvm/vm/path_cost.h"
 
+#include "dvm/vm/operands.h"
+
 namespace dvm::vm {
 namespace {
 
@@ -17,44 +19,47 @@ Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 class Pricing {
  public:
   Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing)
-      : difo_(difo), profile_(profile), text_{sizes.least, sizes.expected, sizes.most}, missing_(missing) {
-    find_keys();
-  }
+      : difo_(difo),
+        profile_(profile),
+        text_{sizes.least, sizes.expected, sizes.most},
+        operands_(operands_of(difo)),
+        missing_(missing) {}
 
   CostRange price(size_t pc) {
     const Instruction in = difo_.text[pc];
-    const std::string row = row_of(difo_, in).name();
-    const Price* price = profile_.find(row);
-    if (!price) {
-      missing_.insert(row);
-      return {};
-    }
-    const dif::Variable* stored = stored_variable(difo_, in);
-    if (takes_key(in.opcode()) && !(stored && stored->type.by_ref())) return priced(*price, keys_[pc]);
-    const Bytes bytes = stored && stored->type.kind == dif::TypeKind::bytes ? exactly(stored->type.size) : text_;
-    return priced(*price, bytes);
+    const Operands& on = operands_[pc];
+    CostRange sum = priced(row_of(difo_, in).name(), bytes_of(in, on));
+    for (const Text& text : on.strings) sum += place(text);
+    if (!takes_key(in.opcode())) return sum;
+    for (unsigned i = 0; i < on.values; i++) sum += priced(kValueKeyRow, {});
+    for (const Text& key : on.references) sum += priced(kReferenceKeyRow, bytes_of(key));
+    return sum;
   }
+
+  CostRange place(const Text& text) { return text.place == Place::literal ? CostRange{} : priced(place_row(text.place), {}); }
 
  private:
-  static CostRange priced(const Price& price, const Bytes& bytes) {
-    return {Cost::of(price, bytes.least), Cost::of(price, bytes.expected), Cost::of(price, bytes.most)};
+  CostRange priced(const std::string& row, const Bytes& bytes) {
+    const Price* price = profile_.find(row);
+    if (!price) return missing_.insert(row), CostRange{};
+    return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
   }
 
-  // What lies on the tuple stack before each instruction. Tuples are made without branches between.
-  void find_keys() {
-    Bytes now;
-    for (const Instruction in : difo_.text) {
-      keys_.push_back(now);
-      if (in.opcode() == Opcode::flushts || in.opcode() == Opcode::call) now = {};
-      if (in.opcode() == Opcode::pushtv) now = {now.least + kKeyWord, now.expected + kKeyWord, now.most + kKeyWord};
-      if (in.opcode() == Opcode::pushtr) now = {now.least + text_.least, now.expected + text_.expected, now.most + text_.most};
-    }
+  Bytes bytes_of(const Text& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
+
+  // What a row that is priced by size moves: what is stored, pushed or compared, or a subroutine's first string.
+  Bytes bytes_of(Instruction in, const Operands& on) const {
+    const dif::Variable* stored = stored_variable(difo_, in);
+    if (stored && stored->type.kind == dif::TypeKind::bytes) return exactly(stored->type.size);
+    if (!on.strings.empty()) return bytes_of(on.strings.front());
+    if (in.opcode() == Opcode::call && !on.references.empty()) return bytes_of(on.references.front());
+    return text_;
   }
 
   const dif::Difo& difo_;
   const Profile& profile_;
   Bytes text_;
-  std::vector<Bytes> keys_;
+  std::vector<Operands> operands_;
   std::set<std::string>& missing_;
 };
 

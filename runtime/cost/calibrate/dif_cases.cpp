@@ -10,6 +10,7 @@
 
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/vm/operands.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::runtime {
@@ -20,7 +21,7 @@ using dif::Opcode;
 
 constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
 constexpr std::string_view kTwoNumbers = "setx 7, %r1\nsetx 5, %r2\n";
-constexpr std::string_view kTwoStrings = "ldgs execname, %r1\nsets \"{s}\", %r2\n";  // equal ones
+constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nmov %r1, %r2\n";  // equal ones
 // A string that was written just now takes longer to be read than one that lies there, so what a subroutine made is read once.
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
 constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
@@ -55,24 +56,26 @@ Opcode store_of(Opcode load) {
   }
 }
 
-// The variable is there before it is measured; its key, if it has one, stays on the tuple stack.
+constexpr std::string_view kOneKey = "setx 7, %r1\npushtv %r1\n";
+
+// The variable is there before it is measured; its one key, if it has any, stays on the tuple stack.
 DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool is_load = !vm::stored_scope(opcode.opcode);
   const Opcode store = is_load ? store_of(opcode.opcode) : opcode.opcode;
   const bool keyed = vm::takes_key(opcode.opcode);
-  std::string setup = declare(opcode.opcode, "int64") + (keyed ? "ldgs execname, %r1\npushtr string, %r0, %r1\n" : "");
-  setup += "setx 7, %r1\n";
+  std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
   setup += fmt::format("{} %r1, v\n", dif::info(store).mnemonic);
   DifCase made = flat(opcode.mnemonic, setup, std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
-  made.by_size = keyed;
+  if (keyed) made.only_body = {vm::kValueKeyRow};
   return made;
 }
 
 DifCase reference_case(const dif::OpcodeInfo& opcode) {
-  const std::string setup =
-      declare(opcode.opcode, "string") + "sets \"{s}\", %r1\n" + (vm::takes_key(opcode.opcode) ? "pushtv %r1\n" : "");
+  const bool keyed = vm::takes_key(opcode.opcode);
+  const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + "sets \"{s}\", %r1\n";
   DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), setup,
                       fmt::format("{} %r1, v\n", opcode.mnemonic));
+  if (keyed) made.only_body = {vm::kValueKeyRow};
   made.by_size = true;
   return made;
 }
@@ -96,8 +99,6 @@ std::map<Opcode, DifCase> special_opcodes() {
   cases[Opcode::flushts] = flat("flushts", kTwoNumbers, "flushts\n");
   cases[Opcode::popts] = flat("popts", kTwoNumbers, "pushtv %r1\npopts\n");
   cases[Opcode::popts].only_body = {"opcode/pushtv"};
-  cases[Opcode::ret] = flat("ret", "", "");
-  cases[Opcode::ret].copies = 0;
   return cases;
 }
 
@@ -143,6 +144,57 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   }
 }
 
+// What makes %r3 a string in such a place, of %r1, a literal.
+std::string made_in(vm::Place place) {
+  switch (place) {
+    case vm::Place::scratch:
+      return "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n";
+    case vm::Place::variable:
+      return "stgs %r1, v\nldgs v, %r3\n";
+    case vm::Place::dynamic:
+      return "stts %r1, v\nldts v, %r3\n";
+    case vm::Place::captured:
+      return fmt::format("setx {}, %r2\npushtv %r2\ncall copyinstr, %r3\n", kCaptured);
+    default:
+      return "ldgs execname, %r3\n";
+  }
+}
+
+// A string that lies there is pushed, and a literal.
+DifCase place_case(vm::Place place) {
+  const bool is_kept = place == vm::Place::variable || place == vm::Place::dynamic;
+  DifCase made;
+  made.row = vm::place_row(place);
+  if (is_kept) made.setup = declare(place == vm::Place::variable ? Opcode::stgs : Opcode::stts, "string");
+  made.setup += "sets \"{s}\", %r1\n" + made_in(place);
+  made.body = "flushts\npushtr string, %r0, %r3\n";
+  made.base = "flushts\npushtr string, %r0, %r1\n";
+  return made;
+}
+
+// A variable of two keys is read, and one of one.
+DifCase value_key_case() {
+  DifCase made;
+  made.row = vm::kValueKeyRow;
+  made.setup =
+      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
+      "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n";
+  made.body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n";
+  made.base = "flushts\npushtv %r1\nldgaa w, %r2\n";
+  made.only_body = {"opcode/pushtv"};
+  return made;
+}
+
+DifCase reference_key_case() {
+  DifCase made;
+  made.row = vm::kReferenceKeyRow;
+  made.setup = declare(Opcode::ldgaa, "int64") + "sets \"{s}\", %r1\npushtr string, %r0, %r1\nstgaa %r1, v\n";
+  made.body = "ldgaa v, %r2\n";
+  made.only_body = {"opcode/ldgaa"};
+  made.by_size = true;
+  return made;
+}
+
 DifCase built_in_case(const dif::BuiltInInfo& variable) {
   if (variable.kind == dif::BuiltInKind::scalar)
     return {row("variable", variable.name), "", fmt::format("ldgs {}, %r1\n", variable.name)};
@@ -169,6 +221,7 @@ const std::map<std::string_view, std::vector<std::string>>& special_arguments() 
       {"rindex", {"string", "other"}},
       {"strtok", {"string", "other"}},
       {"strtoll", {"digits"}},
+      {"lltostr", {"1234"}},
       {"json", {"object", "key"}},
   };
   return arguments;
@@ -253,7 +306,7 @@ std::vector<DifCase> dif_cases() {
   const auto is_row = [&rows](std::string_view name) { return std::find(rows.begin(), rows.end(), name) != rows.end(); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
     if (!is_row(row("opcode", opcode.mnemonic))) continue;
-    add(opcode_case(opcode));
+    if (opcode.opcode != Opcode::ret) add(opcode_case(opcode));
     if (vm::stored_scope(opcode.opcode)) add(reference_case(opcode));
     if (opcode.opcode == Opcode::ret) add(alone_case(opcode));
   }
@@ -261,6 +314,9 @@ std::vector<DifCase> dif_cases() {
     if (is_row(row("variable", variable.name))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
     if (is_row(row("subroutine", subroutine.name))) add(subroutine_case(subroutine));
+  for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::Place>(i)));
+  add(value_key_case());
+  add(reference_key_case());
   return cases;
 }
 

@@ -17,7 +17,8 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr unsigned kShort = 8, kLong = 200;  // letters of the strings that by_size is found with
+// Letters of the strings that by_size is found with: as likely as others, so no multiples of what is moved at once.
+constexpr unsigned kShort = 13, kLong = 197;
 constexpr size_t kCapturedBytes = 512;
 
 // A process of one piece of memory, which can be written.
@@ -79,7 +80,8 @@ class Runnable {
     memory_[0] = {kCaptured, std::as_bytes(std::span(string_.c_str(), string_.size() + 1)), true};
     memory_[1] = {kCaptured, bytes_, false};
     firing_.timestamp = firing_.vtimestamp = firing_.walltimestamp = 1;
-    firing_.provider = firing_.module = firing_.function = firing_.name = firing_.execname = string_;
+    firing_.provider = firing_.module = firing_.function = firing_.name = names_;
+    firing_.execname = string_;
     firing_.memory = memory_;
     firing_.registers = {(1u << registers_.size()) - 1, registers_};
     firing_.stack = stack_;
@@ -88,7 +90,7 @@ class Runnable {
   std::unique_ptr<vm::PreparedDifo> difo_;
   vm::VariableState variables_;
   vm::MachineState state_;
-  std::string string_;
+  std::string string_, names_ = string_;
   std::vector<std::byte> bytes_;
   std::array<vm::CapturedMemory, 2> memory_;
   std::array<uint64_t, 21> registers_{};
@@ -135,31 +137,48 @@ Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
   return vm::Price{std::max(few->m - each * (kShort + 1), 0.0), each, std::max(few->spread, many->spread)};
 }
 
-void add(vm::Price& to, const vm::Price* row, double sign) {
-  if (!row) return;
-  to.m = std::max(to.m + sign * row->m, 0.0);
-  to.spread += row->spread;
-}
+// What is left of a case without the rows that it has besides its own; those may have others besides, too.
+class Parting {
+ public:
+  explicit Parting(const std::vector<DifCase>& cases) : cases_(cases) {}
+  void set(const std::string& row, const vm::Price& price) { whole_[row] = price; }
+
+  vm::Price own(const DifCase& one) const {
+    vm::Price left = whole_.at(one.row);
+    for (const std::string& row : one.only_base) add(left, row, 1);
+    for (const std::string& row : one.only_body) add(left, row, -1);
+    left.m = std::max(left.m, 0.0);
+    return left;
+  }
+  size_t size() const { return whole_.size(); }
+
+ private:
+  void add(vm::Price& to, const std::string& row, double sign) const {
+    const auto of_row = [&](const DifCase& one) { return one.row == row; };
+    const auto found = std::find_if(cases_.begin(), cases_.end(), of_row);
+    if (found == cases_.end()) return;
+    const vm::Price price = own(*found);
+    to.m += sign * price.m;
+    to.spread += price.spread;
+  }
+
+  const std::vector<DifCase>& cases_;
+  std::map<std::string, vm::Price> whole_;
+};
 
 }  // namespace
 
 Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
                                              const std::function<void(size_t)>& told) {
-  std::map<std::string, vm::Price> prices;
+  Parting parting(cases);
   for (const DifCase& one : cases) {
     Result<vm::Price> found = price(one, options);
     if (!found) return Error{fmt::format("{}: {}", one.row, found.error().message)};
-    prices[one.row] = *found;
-    told(prices.size());
+    parting.set(one.row, *found);
+    told(parting.size());
   }
   std::vector<MeasuredRow> rows;
-  const auto find = [&prices](const std::string& row) { return prices.count(row) ? &prices[row] : nullptr; };
-  for (const DifCase& one : cases) {
-    vm::Price whole = prices[one.row];
-    for (const std::string& row : one.only_base) add(whole, find(row), 1);
-    for (const std::string& row : one.only_body) add(whole, find(row), -1);
-    rows.push_back({one.row, whole});
-  }
+  for (const DifCase& one : cases) rows.push_back({one.row, parting.own(one)});
   return rows;
 }
 

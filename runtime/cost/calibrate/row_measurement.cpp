@@ -17,19 +17,20 @@ namespace {
 
 constexpr ScriptMeterOptions kScripts = {3, 50'000};
 
-// The case, and those of the rows that its own is told from.
+// The case, and those of the rows that it is told from.
+void find_cases(const std::string& row, const std::vector<DifCase>& all, std::vector<DifCase>& found) {
+  const auto of_row = [&](const DifCase& one) { return one.row == row; };
+  if (std::any_of(found.begin(), found.end(), of_row)) return;
+  const auto own = std::find_if(all.begin(), all.end(), of_row);
+  if (own == all.end()) return;
+  found.push_back(*own);
+  for (const auto* others : {&own->only_base, &own->only_body})
+    for (const std::string& other : *others) find_cases(other, all, found);
+}
+
 std::vector<DifCase> dif_cases_of(const std::string& row) {
   std::vector<DifCase> found;
-  const std::vector<DifCase> all = dif_cases();
-  const auto add = [&](const std::string& wanted) {
-    for (const DifCase& one : all)
-      if (one.row == wanted) found.push_back(one);
-  };
-  add(row);
-  if (found.empty()) return found;
-  const DifCase own = found.front();
-  for (const auto* others : {&own.only_base, &own.only_body})
-    for (const std::string& other : *others) add(other);
+  find_cases(row, dif_cases(), found);
   return found;
 }
 

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "dvm/dif/action.h"
+#include "dvm/vm/operands.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 199;
+constexpr unsigned kMore = 4;                        // uses of what is small beside the noise of a firing
 constexpr std::string_view kNothing = "P{ arg0; }";  // one ECB that evaluates a little
 
 // The call of an aggregating function, by its prototype.
@@ -18,6 +20,16 @@ std::string call_of(const dif::AggregationInfo& function) {
   if (function.id == dif::Action::agg_lquantize) return "lquantize(arg1, 0, 100, 10)";
   if (function.id == dif::Action::agg_llquantize) return "llquantize(arg1, 10, 0, 6, 10)";
   return fmt::format("{}(arg1)", function.name);
+}
+
+// A part many times over, each with its number for {}.
+std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
+  std::string text(begin);
+  for (unsigned i = 0; i < times; i++) {
+    text += part;
+    text.replace(text.rfind("{}"), 2, std::to_string(i));
+  }
+  return text + std::string(end);
 }
 
 std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
@@ -30,15 +42,68 @@ std::vector<ScriptCase> kept_values() {
     return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
   };
   const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
+  const auto counted_twice = [](const std::string& key, const std::string& other) {
+    return fmt::format("P{{ arg0; @a[{}] = count(); @b[{}] = count(); }}", key, other);
+  };
   return {
       {"record/integer", printed("%d %d", "arg1, arg2"), printed("%d", "arg1")},
       {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
       {"record/string", printed("%d %s", "arg1, execname"), printed("%d", "arg1")},
       {"key/integer", counted("arg1, arg2"), counted("arg1")},
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
-      {"key/string", counted("arg1, execname"), counted("arg1")},
+      {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
   };
+}
+
+}  // namespace
+
+namespace {
+
+// Of a literal, so many assignments or sums a firing.
+std::string sums_of(const std::string& value) { return repeated("P{ ", fmt::format("@s{{}} = sum({}); ", value), kMore, "}"); }
+std::string arrays_by(const std::string& key) { return repeated("P{ ", fmt::format("a{{}}[{}] = 1; ", key), kMore, "}"); }
+
+// What instructions work on. In a text that does nothing else the processor finds several strings at a time; a script makes it
+// wait for each.
+std::vector<ScriptCase> operands() {
+  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
+  const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
+  const double longer = kManyLetters - kFewLetters;
+  return {
+      {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
+      {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
+  };
+}
+
+// Subroutines that look at strings, likewise: what they return is read by who wants it at once. What they take more for each byte
+// is known by then.
+std::vector<ScriptCase> string_subroutines() {
+  const std::string few = literal(kFewLetters), path = "\"/usr/lib/xxxxxx\"";
+  const std::vector<std::pair<std::string, std::string>> made = {
+      {"strjoin", fmt::format("({}, \"yy\")", few)},
+      {"lltostr", "(arg1)"},
+      {"basename", "(" + path + ")"},
+      {"dirname", "(" + path + ")"},
+      {"cleanpath", "(" + path + ")"},
+      {"substr", fmt::format("({}, 1, 12)", few)},
+      {"toupper", "(" + few + ")"},
+      {"tolower", "(" + few + ")"},
+  };
+  const std::vector<std::pair<std::string, std::string>> found = {{"strstr", "\"zz\""}, {"strchr", "'z'"}, {"strrchr", "'z'"}};
+  std::vector<ScriptCase> cases;
+  for (const auto& [name, arguments] : made)
+    cases.push_back({"subroutine/" + name, fmt::format("P{{ @[{}{}] = count(); }}", name, arguments),
+                     fmt::format("P{{ @[{}] = count(); }}", few)});
+  for (const auto& [name, wanted] : found)
+    cases.push_back(
+        {"subroutine/" + name, sums_of(fmt::format("{}({}, {}) != NULL", name, few, wanted)), sums_of("arg1"), 0, false, kMore});
+  return cases;
+}
+
+void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
+  for (ScriptCase& one : more) to.push_back(std::move(one));
 }
 
 }  // namespace
@@ -46,10 +111,14 @@ std::vector<ScriptCase> kept_values() {
 std::vector<ScriptCase> script_cases() {
   const std::string nothing(kNothing);
   std::vector<ScriptCase> cases = {
-      {"action/expression", "P{ arg0; arg1; }", nothing},
-      {"prepare/ecb", "P{ arg0; } P/arg0 == 99/{ arg0; }", nothing},
+      {"opcode/ret", repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"), repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"),
+       0, false, kMore},
+      {"action/expression", repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
+      {"prepare/ecb", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore, ""), nothing, 0, false, kMore},
   };
-  for (ScriptCase& one : kept_values()) cases.push_back(std::move(one));
+  append(cases, operands());
+  append(cases, kept_values());
+  append(cases, string_subroutines());
   const auto add = [&](std::string row, const std::string& action) {
     cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
   };
@@ -73,7 +142,7 @@ std::vector<ScriptCase> script_cases() {
   cases.push_back({"consumer/print", fmt::format("P{{ arg0; printf(\"%s\", {}); }}", many),
                    fmt::format("P{{ arg0; printf(\"%s\", {}); }}", few), kManyLetters - kFewLetters, true});
   cases.push_back({"consumer/print", "P{ arg0; trace(arg1); }", nothing, 0, true});
-  cases.push_back({"prepare/dif", "P{ arg0; @ = count(); }", "P{ @ = count(); }"});
+  cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   return cases;
 }
 

@@ -2,7 +2,7 @@
 // How the rows that are not DIF's are measured: two scripts on the same firings, of which one does more. What both do takes the
 // same time, and what the DIF of the difference costs is known by then, so the rest is the row's:
 //
-//   price of the row = (time of `with` - time of `without`) / firings - what the profile so far says of their difference
+//   price of the row = ((time of `with` - time of `without`) / firings - what the profile so far says of their difference) / uses
 //
 // P stands for the probe. Rows that others are needed for come first.
 
@@ -16,6 +16,7 @@ struct ScriptCase {
   std::string with, without;
   double bytes = 0;          // not 0: it is n that is found, over so many bytes
   bool is_consumer = false;  // the consumer's time, once a record
+  double uses = 1;           // of the row, that `with` has more
 };
 
 std::vector<ScriptCase> script_cases();

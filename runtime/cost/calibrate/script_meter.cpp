@@ -3,6 +3,7 @@
 #include "runtime/cost/calibrate/script_meter.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <memory>
@@ -69,6 +70,29 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
   return {};
 }
 
+namespace {
+
+// Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
+// are not.
+void keep_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+}
+
+// Bytes of all records that so many firings can leave.
+uint64_t record_room(const dif::Program& program, uint64_t firings) {
+  constexpr uint64_t kString = 512, kOther = 64, kSetApart = 1u << 20;
+  uint64_t bytes = 0;
+  for (const dif::EcbDesc& clause : program.clauses)
+    for (const dif::ActDesc& action : clause.actions)
+      for (const auto& value : action.args)
+        bytes +=
+            kOther + std::max<uint64_t>(value.difo.result.size, value.difo.result.kind == dif::TypeKind::string ? kString : 0);
+  return kSetApart + firings * (kOther + bytes);
+}
+
+}  // namespace
+
 MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
     : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
 MadeUpRun::~MadeUpRun() = default;
@@ -81,14 +105,16 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   if (!reader) return reader.error();
   std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
   if (!run->nowhere_) return Error{"failed to open /dev/null"};
+  keep_memory();
   HandleConfig config;
   config.is_timed = false;
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
   config.cost = cost;
   // Everything is consumed when the run is over, so the two sides are timed apart.
+  const std::string room = std::to_string(record_room(program, firings));
   const auto set = set_options(
-      config.options, {{"quiet", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", "64m"}, {"bufpolicy", "fill"}});
+      config.options, {{"quiet", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", room.c_str()}, {"bufpolicy", "fill"}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
   if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
@@ -142,12 +168,13 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   const auto says = [&](const dif::Program& program) {
     return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
   };
+  vm::Price price = profile.find(one.row) ? *profile.find(one.row) : vm::Price{};
+  (one.bytes > 0 ? price.n : price.m) = 0;
+  profile.set(one.row, price);
   const double known = says(pair->with) - says(pair->without);
-  const double rest = std::max(found.m - known, 0.0);
-  const vm::Price* before = profile.find(one.row);
-  vm::Price price = before ? *before : vm::Price{};
+  const double rest = std::max(found.m - known, 0.0) / one.uses;
   (one.bytes > 0 ? price.n : price.m) = one.bytes > 0 ? rest / one.bytes : rest;
-  price.spread = std::max(price.spread, found.spread);
+  price.spread = std::max(price.spread, found.spread / one.uses);
   profile.set(one.row, price);
   return {};
 }

@@ -50,6 +50,19 @@ TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
   EXPECT_EQ(clocks_of(ledger, "DIF"), 3 * 5 + 3 * 50 + 2 * 30);
 }
 
+TEST(Ledger, StringsAreFoundAndKeysLookedUpForAPrice) {
+  vm::Profile profile;
+  profile.set("string/name", {3, 0, 0});
+  profile.set("tuple/integer", {20, 0, 0});
+  profile.set("tuple/string", {100, 1, 0});
+  EcbAccount ecb;
+  ecb.counts.strings[static_cast<size_t>(vm::Place::literal)] = 8;  // costs nothing besides
+  ecb.counts.strings[static_cast<size_t>(vm::Place::name)] = 5;
+  ecb.counts.key_values = 2;
+  ecb.counts.key_references = {4, 0, 0, 60};
+  EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "DIF"), 5 * 3 + 2 * 20 + 4 * 100 + 60);
+}
+
 TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   vm::Profile profile;
   profile.set("action/printf", {10, 0, 0});

@@ -91,6 +91,21 @@ TEST_F(CostTest, BytesBelongToWhatMovesThem) {
   }
 }
 
+TEST_F(CostTest, StringsAreCountedByWhereTheyLieAndKeysByWhatTheyAre) {
+  firing_.execname = "sixsix";
+  const auto difo =
+      prepare("v 500 arr glb r/w int64\nldgs execname, %r1\npushtv %r1\npushtr string, %r0, %r1\nldgaa v, %r2\nret %r2\n",
+              CostPolicy::blocks);
+  run(*difo, 1);
+  run(*difo, 1);
+  const Counts counts = taken(*difo);
+  EXPECT_EQ(counts.strings[static_cast<size_t>(Place::name)], 2u);
+  EXPECT_EQ(counts.strings[static_cast<size_t>(Place::literal)], 0u);
+  EXPECT_EQ(counts.key_values, 2u);
+  EXPECT_EQ(counts.key_references.count, 2u);
+  EXPECT_EQ(counts.key_references.bytes, 2 * 6u);
+}
+
 TEST_F(CostTest, TicksBelongToWhatIsPriced) {
   std::string text = "ldgs arg0, %r1\n";
   for (int i = 0; i < 200; i++) text += "udiv %r1, %r1, %r2\n";

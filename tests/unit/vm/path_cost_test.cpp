@@ -70,6 +70,36 @@ TEST_F(PathCost, AStoreByReferenceHasARowOfItsOwn) {
   EXPECT_EQ(dearest("string"), 31 + 1600 + 28);
 }
 
+TEST_F(PathCost, AStringIsPricedByWhereItLiesAndALiteralByItsLength) {
+  profile_.set("opcode/sets", {1, 0, 0});
+  profile_.set("opcode/pushtr", {10, 1, 0});
+  profile_.set("opcode/flushts", {0, 0, 0});
+  profile_.set("variable/execname", {3, 0, 0});
+  profile_.set("string/name", {500, 0, 0});
+  profile_.set("string/captured", {900, 0, 0});
+  const CostRange literal = price("sets \"four\", %r1\npushtr string, %r0, %r1\nret %r0\n");
+  EXPECT_EQ(literal.cheapest.clocks, 1 + 10 + 5 + 28);
+  EXPECT_EQ(literal.dearest.clocks, 1 + 10 + 5 + 28);
+  const CostRange name = price("ldgs execname, %r1\npushtr string, %r0, %r1\nret %r0\n");
+  EXPECT_EQ(name.expected.clocks, 3 + 10 + 10 + 500 + 28);
+  const char* copied = "ldgs arg0, %r1\npushtv %r1\ncall copyinstr, %r1\npushtr string, %r0, %r1\nret %r0\n";
+  EXPECT_EQ(price(copied).expected.clocks, 46 + 49 + 1000 + 20 + 10 + 10 + 900 + 28);
+  EXPECT_TRUE(missing_.empty());
+}
+
+TEST_F(PathCost, AVariableWithKeysIsPricedByEachOfThem) {
+  profile_.set("opcode/ldgaa", {7, 0, 0});
+  profile_.set("opcode/sets", {1, 0, 0});
+  profile_.set("opcode/pushtr", {10, 0, 0});
+  profile_.set("tuple/integer", {100, 0, 0});
+  profile_.set("tuple/string", {1000, 3, 0});
+  const CostRange cost = price(
+      "v 500 arr glb r/w int64\nsetx 1, %r1\nsets \"abc\", %r2\npushtv %r1\npushtv %r1\npushtr string, %r0, %r2\n"
+      "ldgaa v, %r3\nret %r3\n");
+  EXPECT_EQ(cost.expected.clocks, 31 + 1 + 2 * 49 + 10 + 7 + 2 * 100 + 1000 + 3 * 4 + 28);
+  EXPECT_TRUE(missing_.empty());
+}
+
 TEST_F(PathCost, WhatHasNoPriceIsNamed) {
   EXPECT_EQ(price("ldgs arg1, %r1\nxor %r1, %r1, %r1\nret %r1\n").expected.clocks, 28);
   EXPECT_EQ(missing_, (std::set<std::string>{"opcode/xor", "variable/arg1"}));
@@ -78,6 +108,7 @@ TEST_F(PathCost, WhatHasNoPriceIsNamed) {
 TEST(DifRows, AreThoseThatAScriptCanUse) {
   const std::vector<std::string> names = dif_rows();
   const auto has = [&](const char* name) { return std::count(names.begin(), names.end(), name) == 1; };
+  EXPECT_TRUE(has("string/name") && has("tuple/string") && !has("string/literal"));
   EXPECT_TRUE(has("opcode/add") && has("opcode/stts_ref") && has("variable/arg0") && has("subroutine/strlen"));
   EXPECT_FALSE(has("opcode/xlate") || has("opcode/call") || has("variable/curthread") || has("subroutine/mutex_owned"));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dvm/vm/operands.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::vm::interp {
@@ -40,18 +41,20 @@ void add(const dif::Difo& difo, dif::Instruction in, const Tally& tally, Counts&
     opcode.count += tally.count;
 }
 
-// Bytes that lie on the tuple stack, of one run, behind an instruction that was executed so often and moved so many.
+// Bytes of what was pushed by reference and lies on the tuple stack, of one run, behind an instruction that was executed so often
+// and moved so many.
 double key_bytes(dif::Instruction in, double before, uint64_t count, uint64_t bytes) {
   if (in.opcode() == Opcode::flushts || in.opcode() == Opcode::call) return 0;
-  if (in.opcode() == Opcode::pushtv) return before + kKeyWord;
   if (in.opcode() != Opcode::pushtr || count == 0) return before;
   return before + static_cast<double>(bytes) / static_cast<double>(count);
 }
 
-// Of what looks a variable up, the bytes of its key; but of a string that is stored, those of the string.
-uint64_t priced_bytes(const dif::Difo& difo, dif::Instruction in, double key, uint64_t count, uint64_t moved) {
-  const bool by_key = takes_key(in.opcode()) && row_of(difo, in).table == DifRow::Table::opcode;
-  return by_key ? static_cast<uint64_t>(key * static_cast<double>(count)) : moved;
+void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t count, Counts& into) {
+  for (const Text& text : on.strings) into.strings[static_cast<size_t>(text.place)] += count;
+  if (!takes_key(in.opcode())) return;
+  into.key_values += on.values * count;
+  const auto bytes = static_cast<uint64_t>(key * static_cast<double>(count));
+  if (!on.references.empty()) into.key_references += {on.references.size() * count, 0, 0, bytes};
 }
 
 }  // namespace
@@ -60,11 +63,13 @@ uint64_t priced_bytes(const dif::Difo& difo, dif::Instruction in, double key, ui
 void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
   std::vector<uint64_t> entering(difo.text.size() + 1);
   entering[0] = runs;
+  const std::vector<Operands> operands = operands_of(difo);
   double key = 0;
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     const uint64_t count = entering[pc];
-    add(difo, in, {count, 0, 0, priced_bytes(difo, in, key, count, costs[pc].bytes)}, into);
+    add(difo, in, {count, 0, 0, costs[pc].bytes}, into);
+    add_operands(in, operands[pc], key, count, into);
     key = key_bytes(in, key, count, costs[pc].bytes);
     uint64_t taken = 0;
     if (info(in.opcode()).format == dif::Format::branch) {

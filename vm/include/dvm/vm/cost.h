@@ -14,6 +14,7 @@
 #include "dvm/dif/opcode.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
+#include "dvm/vm/operands.h"
 
 namespace dvm::vm {
 
@@ -41,13 +42,16 @@ struct Tally {
 
 // Tallies by row. A call counts for its subroutine and a load of a built-in for its variable too; their ticks are there and
 // not with the opcode, as the cost model has it. `opcodes` counts every instruction, `elsewhere` how many of them are priced by
-// another row: a subroutine, a variable, or the variant of the opcode.
+// another row: a subroutine, a variable, or the variant of the opcode. What instructions worked on is counted beside them.
 struct Counts {
   std::array<Tally, dif::kOpcodeCount + 1> opcodes{};  // by opcode number
   std::array<Tally, dif::kOpcodeCount + 1> variants{};
   std::array<uint64_t, dif::kOpcodeCount + 1> elsewhere{};
   std::array<Tally, dif::kSubroutineCount> subroutines{};
   std::array<Tally, dif::kBuiltIns.size()> variables{};  // by position in kBuiltIns
+  std::array<uint64_t, kPlaces.size()> strings{};        // looked up, by place
+  uint64_t key_values = 0;                               // keys of variables that were looked up
+  Tally key_references;
 
   Counts& operator+=(const Counts& o);
 };

@@ -3,6 +3,7 @@
 // costs, in clocks of its machine, and how far measurements of it lay apart. A row is named by its table and its own name:
 //
 //   opcode/add  variable/pid  subroutine/strlen                  what DIF is made of (dif_rows)
+//   string/name  tuple/integer                                   what its instructions work on (operands.h)
 //   action/printf  aggregation/count  source/pid/trigger ...     what the runtime adds (runtime/cost/rows.h)
 
 #include <map>
@@ -89,9 +90,8 @@ std::optional<dif::Scope> stored_scope(dif::Opcode opcode);
 // The variable, if the DIFO declares it.
 const dif::Variable* stored_variable(const dif::Difo& difo, dif::Instruction instruction);
 
-// Whether it looks a variable up by the tuple stack, and so is priced by the bytes there.
+// Whether it looks a variable up by the tuple stack, whose keys are priced by rows of their own.
 bool takes_key(dif::Opcode opcode);
-inline constexpr double kKeyWord = 8;  // bytes of a value on the tuple stack
 
 // Whether the DIFO is a built-in variable and nothing else, as most keys and values are.
 bool is_getter_alone(const dif::Difo& difo);
