@@ -16,6 +16,7 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/machine.h"
 
@@ -76,6 +77,10 @@ void calibrate_sources(const CalibrateOptions& options, const Progress& progress
   runtime::LiveMeterOptions meter;
   if (options.quick) meter = {3, 2'000};
   const auto names = runtime::live_sources();
+  runtime::ScriptMeterOptions ring;
+  if (options.quick) ring = {3, 2'000};
+  if (Status measured = runtime::measure_ring(compile_script, ring, profile); !measured)
+    fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
   for (size_t i = 0; i < names.size(); i++) {
     progress.say("sources", i, names.size());
     if (Status measured = runtime::measure_source(names[i], compile_script, meter, profile); !measured)

@@ -71,6 +71,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
   if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
+  made.is_quiet = options[dif::Option::quiet] > 0;
   for (const std::string& text : given.rates) {
     Result<std::pair<std::string, double>> rate = parse_rate(text);
     if (!rate) return rate.error();

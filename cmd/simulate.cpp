@@ -181,6 +181,7 @@ Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const d
   made.sizes.expected = given.string_bytes;
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   made.wake_ups = 0;
+  made.is_quiet = options[dif::Option::quiet] > 0;
   size_t probes = 0;
   for (const compiler::CompiledSource& program : programs)
     for (const dif::EcbDesc& clause : program.program.clauses)

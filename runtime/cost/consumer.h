@@ -26,9 +26,15 @@ inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, do
   return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch").times(2 * wake_ups);
 }
 
+// Linux wakes a thread up so late, to wake several up at once.
+inline constexpr double kTimerSlack = 50e-6;
+
+// As often as dvm looks at most, a second.
+inline constexpr double kMostLooks = 1 / (static_cast<double>(kBusyWait) / 1e9 + kTimerSlack);
+
 // How often dvm looks for firings that come so often, evenly: soon after it found some, then ever later.
 inline double looks_a_second(double rate) {
-  constexpr double kBusy = static_cast<double>(kBusyWait) / 1e9, kIdle = static_cast<double>(kIdleWait) / 1e9;
+  constexpr double kBusy = 1 / kMostLooks, kIdle = static_cast<double>(kIdleWait) / 1e9 + kTimerSlack;
   if (rate <= 0) return 1 / kIdle;
   double since = kBusy, looks = 1, wait = kBusy;
   while (since < 1 / rate && wait < kIdle) {
@@ -39,9 +45,12 @@ inline double looks_a_second(double rate) {
   return (looks + more) / (since + more * kIdle);
 }
 
-// In clocks a second.
-inline vm::Cost looking_cost(Prices& prices, double rate) {
-  return prices.of("consumer/context_switch").times(2 * looks_a_second(rate));
+// Of a profile that has no look, two switches of threads.
+inline vm::Cost look_cost(Prices& prices) {
+  return prices.profile().find("consumer/look") ? prices.of("consumer/look") : prices.of("consumer/context_switch").times(2);
 }
+
+// In clocks a second.
+inline vm::Cost looking_cost(Prices& prices, double rate) { return look_cost(prices).times(looks_a_second(rate)); }
 
 }  // namespace dvm::runtime

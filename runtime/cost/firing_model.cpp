@@ -73,13 +73,18 @@ FiringModel model_firing(std::span<const dif::Program* const> programs, const vm
   model.record_bytes = prediction.record_rate;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
   if (!profile.in_kernel) model.ring_bytes = ring_bytes(programs, options);
+  bool aggregates = false;
   for (const dif::Program* program : programs)
     for (const dif::AggregationDesc& one : program->aggregations)
-      if (!one.keys.empty()) model.key_bytes += key_bytes(one, options.sizes.expected);
+      if (aggregates = true; !one.keys.empty()) model.key_bytes += key_bytes(one, options.sizes.expected);
   model.read_records_ns = (prices.of("consumer/status_snapshot") + prices.of("consumer/buffer_snapshot")).clocks * ns;
-  model.read_keys_ns = prices.of("consumer/aggregation_snapshot").clocks * ns;
+  if (aggregates) model.read_keys_ns = prices.of("consumer/aggregation_snapshot").clocks * ns;
   if (const vm::Price* build = profile.find("consumer/aggregation_build")) model.key_ns = build->n * ns;
-  if (!profile.in_kernel) model.look_ns = 2 * prices.of("consumer/context_switch").clocks * ns;
+  if (profile.in_kernel) return model;
+  model.look_ns = look_cost(prices).clocks * ns;
+  model.shared_ns = prices.of("ring/shared").clocks * ns;
+  if (model.key_bytes > 0) model.many_keys_ns = prices.of("key/many").clocks * ns;
+  missing.merge(std::set(prices.missing()));
   return model;
 }
 

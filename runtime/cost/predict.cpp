@@ -163,6 +163,7 @@ class Predicting {
     if (clause.record_bytes == 0) return;
     prediction_.record_rate += clause.record_bytes * rate;
     printing_ += prices_.of("consumer/print", clause.record_bytes).times(rate);
+    if (!options_.is_quiet) printing_ += prices_.of("consumer/heading").times(rate);
   }
 
   const PredictOptions& options_;

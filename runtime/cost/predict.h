@@ -37,6 +37,7 @@ struct PredictOptions {
   std::map<std::string, SourceShares> sources;
   double event_bytes = 80;  // of a recording, an event
   double wake_ups = 1;      // of the consumer, a second
+  bool is_quiet = true;     // nothing is printed of a record but what the script prints
 };
 
 struct ClausePrediction {

@@ -41,6 +41,7 @@ const std::vector<CostRow>& kept_values() {
       {"key/any", "an aggregation with keys: finding its place"},
       {"key/integer", "an integer among the keys"},
       {"key/string", "a string or structure among the keys; n: a byte of it"},
+      {"key/many", "what finding its place takes more among a hundred thousand keys in no order"},
   };
   return rows;
 }
@@ -54,6 +55,7 @@ std::vector<std::string> price_rows() {
   rows.push_back("prepare/machine");
   rows.push_back("prepare/dif");
   rows.push_back("prepare/ecb");
+  rows.push_back("ring/shared");
   for (const CostRow& source : sources())
     for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
   for (const CostRow& step : consumer_steps()) rows.push_back(fmt::format("consumer/{}", step.name));

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/session/pace.h"
+#include "runtime/cost/consumer.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr double kStep = 50e-6;
-constexpr double kTimerSlack = 50e-6;  // that Linux is late by when it wakes a thread up, so that it can wake several at once
 constexpr double kBusy = static_cast<double>(kBusyWait) / 1e9, kIdle = static_cast<double>(kIdleWait) / 1e9;
 constexpr double kNever = 1e300;
 
@@ -22,25 +21,37 @@ struct Shares {
 
 // Of a fair scheduler: who wants less than a part of the CPUs leaves the rest to the others. What dvm wants grows with what the
 // threads get, since they fire that much more.
-Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine) {
+Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine, double thread_ns) {
   const double cpus = machine.cpus, threads = machine.threads;
-  const double wanted = std::min(1.0, machine.rate * model.thread_ns / 1e9);
+  const double wanted = std::min(1.0, machine.rate * thread_ns / 1e9);
   const double fair = std::min(1.0, cpus / (threads + 1));
   const double least = std::min(1.0, std::max(cpus - threads * wanted, fair));  // that dvm can have
-  const double handling = model.dvm_ns + model.print_ns;
-  if (model.thread_ns <= 0) return {1, least};
-  const double firings_a_share = 1 / model.thread_ns;
-  const double balanced = cpus / (threads * (1 + handling * firings_a_share));  // all CPUs busy, and dvm keeps up
-  const bool keeps_up = balanced * threads * firings_a_share * handling <= least;
-  const double thread = std::min(wanted, keeps_up ? balanced : (cpus - least) / threads);
-  const bool is_light = thread * threads * firings_a_share * handling <= least;  // and runs as soon as it wants to
-  return {thread, is_light ? 1 : least};
+  if (thread_ns <= 0) return {1, least};
+  const double handling = threads * (model.dvm_ns + model.print_ns) / thread_ns;  // of dvm, for all of a thread's time
+  const double balanced = cpus / (threads + handling);                            // all CPUs busy, and dvm keeps up
+  const double thread = std::min(wanted, balanced * handling <= least ? balanced : (cpus - least) / threads);
+  return {thread, thread * handling <= least ? 1 : least};  // one that wants little runs as soon as it wants to
+}
+
+// Each firing waits for those of the other CPUs that are in the ring at the same time, so the more time the threads spend on
+// firing the dearer a firing is.
+double contended_ns(const FiringModel& model, const SimulatedMachine& machine, double thread_share) {
+  const double cpus = std::min(machine.threads, machine.cpus);
+  return model.thread_ns + model.shared_ns * (cpus - 1) * std::min(1.0, thread_share * machine.threads / cpus);
+}
+
+// Tables of up to a thousand keys lie in the CPU's caches; from there on it grows with each tenfold.
+double many_keys_ns(const FiringModel& model, double keys) {
+  constexpr double kInCache = 1e3, kMeasured = 1e5;
+  return model.many_keys_ns * std::clamp(std::log(keys / kInCache) / std::log(kMeasured / kInCache), 0.0, 1.0);
 }
 
 class Simulation {
  public:
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
-      : model_(model), machine_(machine), buffers_(buffers), shares_(fair_shares(model, machine)) {
+      : model_(model), machine_(machine), buffers_(buffers) {
+    model_.dvm_ns += many_keys_ns(model, machine.keys);
+    plan_shares();
     const double busy = std::min(machine.threads, machine.cpus);  // a principal buffer for each CPU
     if (model.record_bytes > 0) most_records_ = buffers.principal / 2 * busy / model.record_bytes;
     if (model.key_bytes > 0) most_keys_ = buffers.aggregation / 2 / model.key_bytes;
@@ -58,6 +69,16 @@ class Simulation {
   }
 
  private:
+  // What the threads get says how dear their firings are, and these what they want.
+  void plan_shares() {
+    constexpr int kRounds = 30;
+    const FiringModel alone = model_;
+    for (int i = 0; i < kRounds; i++) {
+      shares_ = fair_shares(model_, machine_, model_.thread_ns);
+      model_.thread_ns = contended_ns(alone, machine_, shares_.thread);
+    }
+  }
+
   double fired_in_step() const {
     const double of_one = model_.thread_ns > 0 ? std::min(machine_.rate, shares_.thread / model_.thread_ns * 1e9) : machine_.rate;
     return of_one * machine_.threads * kStep;
@@ -72,8 +93,8 @@ class Simulation {
     if (!is_awake_ && now >= next_look_) wake_up();
     if (is_awake_) handle();
     if (is_awake_ && waiting_ < 1) sleep(now);
-    if (now >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
-    if (now >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
+    if (now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
+    if (now + kStep >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
   }
 
   void fill_ring(double fired, double now) {
@@ -134,10 +155,10 @@ class Simulation {
     left_ -= ns;
   }
 
-  const FiringModel& model_;
+  FiringModel model_;  // with what a firing costs on this machine
   const SimulatedMachine& machine_;
   const SimulatedBuffers& buffers_;
-  const Shares shares_;
+  Shares shares_;
   SimulationResult result_;
   double most_records_ = kNever, most_keys_ = kNever;  // in half a buffer
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated

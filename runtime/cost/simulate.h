@@ -21,7 +21,9 @@ namespace dvm::runtime {
 // Of one firing, in ns, and in bytes; of the consumer, in ns.
 struct FiringModel {
   double thread_ns = 0;        // in the thread that fires
+  double shared_ns = 0;        // more there while another CPU fires, too
   double dvm_ns = 0;           // in dvm, until its records are kept
+  double many_keys_ns = 0;     // more there if there are a hundred thousand keys
   double print_ns = 0;         // of its records, by the consumer
   double ring_bytes = 0;       // in the ring; 0: there is none
   double record_bytes = 0;     // in the principal buffer

@@ -5,10 +5,16 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/consumer.h"
+#include "runtime/instrument/live.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -20,8 +26,9 @@ struct StageSample {
   double ticks = 0, count = 0;
 };
 
-Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage) {
-  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::blocks);
+Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage,
+                                 const char* aggsize = "4m") {
+  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::blocks, 0, aggsize);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   (*run)->fire_all();
@@ -32,36 +39,44 @@ Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, 
   return Error{"the account has no such stage"};
 }
 
-struct StageCase {
-  const char *stage, *empty, *full;  // scripts: of which the stage has nothing to do, and much
-  double things = 1;                 // of each firing in the full one
-  const char *once, *each;           // rows
-};
-
-constexpr StageCase kStageCases[] = {
-    {"snapshot_records", "replay:::firing { @ = count(); }", "replay:::firing { trace(arg1); }", kRecordBytes,
-     "consumer/buffer_snapshot", "consumer/copy"},
-    {"snapshot_aggregations", "replay:::firing { @ = count(); }", "replay:::firing { @[timestamp] = count(); }", 1,
-     "consumer/aggregation_snapshot", "consumer/aggregation_build"},
-};
-
-Status measure(const StageCase& one, const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kMostFirings = 10'000;  // whose keys fit in an aggregation buffer
-  const uint64_t firings = std::min(options.firings, kMostFirings);
-  const Result<dif::Program> empty = compile(one.empty), full = compile(one.full);
+// Reading what is empty, and what is full.
+Status measure_records(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr std::string_view kStage = "snapshot_records";
+  const Result<dif::Program> empty = compile("replay:::firing { @ = count(); }"),
+                             full = compile("replay:::firing { trace(arg1); }");
   if (!empty) return empty.error();
   if (!full) return full.error();
   std::vector<double> once, each;
   for (unsigned i = 0; i < options.samples; i++) {
-    const Result<StageSample> little = sample_stage(*empty, firings, one.stage), much = sample_stage(*full, firings, one.stage);
+    const auto little = sample_stage(*empty, options.firings, kStage), much = sample_stage(*full, options.firings, kStage);
     if (!little) return little.error();
     if (!much) return much.error();
     once.push_back(little->ticks / std::max(little->count, 1.0));
-    each.push_back((much->ticks - once.back() * much->count) / static_cast<double>(firings) / one.things);
+    each.push_back((much->ticks - once.back() * much->count) / static_cast<double>(options.firings) / kRecordBytes);
   }
-  const Middle first = middle(once), further = middle(each);
-  profile.set(one.once, {first.median, 0, first.deviation()});
-  profile.set(one.each, {0, std::max(further.median, 0.0), 0});
+  const Middle first = middle(once);
+  profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
+  profile.set("consumer/copy", {0, std::max(middle(each).median, 0.0), 0});
+  return {};
+}
+
+// The same keys, each another, read in large pieces and in small ones.
+Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr std::string_view kStage = "snapshot_aggregations";
+  const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
+  if (!program) return program.error();
+  std::vector<double> once, each;
+  for (unsigned i = 0; i < options.samples; i++) {
+    const auto large = sample_stage(*program, options.firings, kStage);
+    const auto small = sample_stage(*program, options.firings, kStage, "4k");
+    if (!large) return large.error();
+    if (!small) return small.error();
+    once.push_back((small->ticks - large->ticks) / std::max(small->count - large->count, 1.0));
+    each.push_back((large->ticks - once.back() * large->count) / static_cast<double>(options.firings));
+  }
+  const Middle first = middle(once);
+  profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
+  profile.set("consumer/aggregation_build", {0, std::max(middle(each).median, 0.0), 0});
   return {};
 }
 
@@ -97,18 +112,84 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
+// CPU time of dvm a second while it looks for what never fires. It does so as often as it can where a clause is destructive.
+Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
+  const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
+  if (!program) return program.error();
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
+  HandleConfig config;
+  config.out = config.err = nowhere.get();
+  if (Status set = set_options(config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}});
+      !set)
+    return set.error();
+  Handle handle(config);
+  for (auto& provider : make_providers()) handle.add_provider(std::move(provider));
+  for (auto& instrument : make_live_instruments(config.options)) handle.add_instrument(std::move(instrument));
+  handle.discover(program->clauses.front().probes.front());
+  if (Status enabled = handle.enable(*program); !enabled) return enabled.error();
+  std::vector<Refused> refused;
+  if (Status went = handle.go(refused); !went) return went.error();
+  std::jthread alarm([&handle, ns] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+    handle.interrupt();
+  });
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC), used = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  while (handle.work()) {
+  }
+  const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
+  return taken / static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin);
+}
+
+// Where nothing can be traced a look is two switches of threads.
+void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr uint64_t kLooking = 50'000'000;
+  std::vector<double> samples;
+  for (unsigned i = 0; i < options.samples; i++)
+    if (const Result<double> share = time_looking(compile, kLooking)) samples.push_back(*share / kMostLooks * profile.clock_hz);
+  if (samples.empty()) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
+  const Middle all = middle(samples);
+  profile.set("consumer/look", {all.median, 0, all.deviation()});
+}
+
+// Ns of the consumer for a record.
+Result<double> time_printing(const dif::Program& program, uint64_t firings, const char* quiet) {
+  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none);
+  if (!run) return run.error();
+  Handle& handle = (*run)->handle();
+  if (Status set = handle.options().set("quiet", quiet); !set) return set.error();
+  (*run)->fire_all();
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) / static_cast<double>(firings);
+}
+
+Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
+  if (!program) return program.error();
+  std::vector<double> quiet, headed;
+  for (unsigned i = 0; i < options.samples; i++)
+    for (const auto& [setting, samples] : {std::pair("on", &quiet), {"off", &headed}}) {
+      const Result<double> sample = time_printing(*program, options.firings, setting);
+      if (!sample) return sample.error();
+      samples->push_back(*sample);
+    }
+  profile.set("consumer/heading", times(difference(middle(headed), middle(quiet)), profile.clock_hz / 1e9));
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> consumer_rows() {
-  std::vector<std::string> rows = {"consumer/status_snapshot", "consumer/context_switch"};
-  for (const StageCase& one : kStageCases) rows.emplace_back(one.once), rows.emplace_back(one.each);
-  return rows;
+  return {"consumer/status_snapshot",      "consumer/buffer_snapshot",   "consumer/copy",    "consumer/look",
+          "consumer/aggregation_snapshot", "consumer/aggregation_build", "consumer/heading", "consumer/context_switch"};
 }
 
 Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  for (const StageCase& one : kStageCases)
-    if (Status measured = measure(one, compile, options, profile); !measured) return measured;
+  if (Status measured = measure_records(compile, options, profile); !measured) return measured;
+  if (Status measured = measure_keys(compile, options, profile); !measured) return measured;
   measure_wake_up(options, profile);
+  measure_look(compile, options, profile);
+  if (Status measured = measure_heading(compile, options, profile); !measured) return measured;
   return measure_status(compile, options, profile);
 }
 

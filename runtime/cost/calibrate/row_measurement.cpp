@@ -10,6 +10,7 @@
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
+#include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
 
 namespace dvm::runtime {
@@ -75,6 +76,7 @@ std::vector<std::string> measured_rows() {
     if (source != "tick") add(fmt::format("source/{}/trigger", source));
     add(fmt::format("source/{}/handler", source));
   }
+  for (const std::string& row : ring_rows()) add(row);
   for (const std::string& row : consumer_rows()) add(row);
   return rows;
 }
@@ -98,6 +100,7 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (has_script(row)) return measure_script_row(row, compile, profile);
   if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
+  if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
   return measure_consumer(compile, kScripts, profile);
 }
 
@@ -106,7 +109,7 @@ std::string benchmark_name(const std::string& row, const std::string& engine) {
       {"pid", "uprobe/stepped"},   {"pid_emulated", "uprobe/entry"}, {"pid_moved", "uprobe/moved"},
       {"pid_nop5", "uprobe/nop5"}, {"pid_return", "uprobe/return"},
   };
-  if (row.starts_with("consumer/")) return row;
+  if (row.starts_with("consumer/") || row.starts_with("ring/")) return row;
   if (row.starts_with("aggregation/")) return fmt::format("{}/agg/{}", engine, row.substr(row.find('/') + 1));
   if (row.starts_with("subroutine/")) return fmt::format("{}/subr/{}", engine, row.substr(row.find('/') + 1));
   if (!row.starts_with("source/")) return fmt::format("{}/{}", engine, row);

@@ -53,6 +53,7 @@ std::vector<ScriptCase> kept_values() {
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
       {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
+      {"key/many", counted("rand() % 100000"), counted("rand() % 10")},
   };
 }
 

@@ -98,7 +98,7 @@ MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
 MadeUpRun::~MadeUpRun() = default;
 
 Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                   unsigned memory) {
+                                                   unsigned memory, const char* aggsize) {
   auto recording = MadeUpRecording::of(firings, memory);
   if (!recording) return recording.error();
   auto reader = RecordingReader::open((*recording)->path());
@@ -113,8 +113,12 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.cost = cost;
   // Everything is consumed when the run is over, so the two sides are timed apart.
   const std::string room = std::to_string(record_room(program, firings));
-  const auto set = set_options(
-      config.options, {{"quiet", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"bufsize", room.c_str()}, {"bufpolicy", "fill"}});
+  const auto set = set_options(config.options, {{"quiet", ""},
+                                                {"switchrate", "1h"},
+                                                {"aggrate", "1h"},
+                                                {"bufsize", room.c_str()},
+                                                {"bufpolicy", "fill"},
+                                                {"aggsize", aggsize}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
   if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();

@@ -32,7 +32,7 @@ class MadeUpRun {
  public:
   // memory: as MadeUpRecording has it.
   static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                 unsigned memory = 0);
+                                                 unsigned memory = 0, const char* aggsize = "4m");
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }

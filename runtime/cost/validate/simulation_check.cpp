@@ -35,6 +35,16 @@ constexpr Figure kFigures[] = {
     {"dvm", "% of a CPU", [](const SimulationResult& result) { return 100 * (result.dvm_share + result.consumer_share); }},
 };
 
+// Where drops begin.
+constexpr double kMostRate = 4e6;        // more than a thread can fire
+constexpr double kSearched = 0.2;        // seconds at each rate
+constexpr double kSearchedShare = 0.03;  // of the rate, so near
+constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
+
+Job job_of(const SimulationPoint& point, double rate, double seconds) {
+  return {"paced", static_cast<long>(rate), static_cast<long>(1000 * seconds), point.threads, point.keys};
+}
+
 double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
 
 // In the order of kFigures.
@@ -64,23 +74,37 @@ CheckedPoint SimulationCheck::check(const SimulationPoint& point) const {
 Status SimulationCheck::try_check(CheckedPoint& checked) const {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
+  checked.machine.threads = checked.point->threads;
+  checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  checked.machine.keys = checked.point->keys;
+  return checked.point->rate < 0 ? check_first_drop(**child, checked) : check_figures(**child, checked);
+}
+
+Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
   Samples samples;
   for (unsigned i = 0; i < settings_.samples; i++)
-    if (Status sampled = sample(*checked.point, **child, samples, checked); !sampled) return sampled;
+    if (Status sampled = sample(*checked.point, child, samples, checked); !sampled) return sampled;
   for (size_t i = 0; i < std::size(kFigures); i++) checked.figures[i].measured = middle(samples.figures[i]);
   return {};
 }
 
+// Its probes are on.
+Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPoint& point, const WorkloadChild& child) const {
+  auto program = open_(std::string(point.program), {std::string(point.setting)}, child.pid());
+  if (!program) return program;
+  std::vector<Refused> refused;
+  if (Status went = (*program)->handle().go(refused); !went) return went.error();
+  if (!refused.empty()) return Error{refused.front().reason};
+  return program;
+}
+
 Status SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples,
                                CheckedPoint& checked) const {
-  const Job job{"paced", static_cast<long>(point.rate), static_cast<long>(1000 * settings_.seconds), point.threads, point.keys};
+  const Job job = job_of(point, point.rate, settings_.seconds);
   auto untraced = child.run(job);
   if (!untraced) return untraced.error();
-  auto program = open_(std::string(point.program), {std::string(point.setting)}, child.pid());
+  auto program = start(point, child);
   if (!program) return program.error();
-  std::vector<Refused> refused;
-  if (Status went = (*program)->handle().go(refused); !went) return went;
-  if (!refused.empty()) return Error{refused.front().reason};
   auto traced = trace_job(**program, job, child);
   if (!traced) return traced.error();
   const auto figures = figures_of(*untraced, *traced);
@@ -89,19 +113,58 @@ Status SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& chil
   return {};
 }
 
-// At full speed a thread would fire as often as it calls untraced.
-void SimulationCheck::simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const {
-  const SimulationPoint& point = *checked.point;
+FiringModel SimulationCheck::model_of(TracedProgram& program, CheckedPoint& checked) const {
   const std::vector<const dif::Program*> programs = program.programs();
   PredictOptions how;
   how.sources = find_sources(program.handle(), programs);
-  const FiringModel model = model_firing(programs, profile_, how, checked.missing);
+  how.is_quiet = program.handle().options()[dif::Option::quiet] > 0;
+  return model_firing(programs, profile_, how, checked.missing);
+}
+
+// At full speed a thread would fire as often as it calls untraced.
+void SimulationCheck::simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  const FiringModel model = model_of(program, checked);
   checked.machine.rate = point.rate > 0 ? point.rate : untraced_rate / point.threads;
-  checked.machine.threads = point.threads;
-  checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  checked.machine.keys = point.keys;
   const SimulationResult result = simulate(model, checked.machine, buffers_of(program.handle().options()), settings_.seconds);
   for (const Figure& figure : kFigures) checked.figures.push_back({figure.name, figure.unit, figure.simulated(result), {}});
+}
+
+Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  auto program = start(point, child);
+  if (!program) return program.error();
+  const double simulated = rate_of_first_drop(model_of(**program, checked), checked.machine,
+                                              buffers_of((*program)->handle().options()), kSearched, kMostRate);
+  program->reset();
+  std::vector<double> found;
+  for (unsigned i = 0; i < settings_.samples; i++) {
+    const auto rate = find_first_drop(point, child);
+    if (!rate) return rate.error();
+    found.push_back(*rate);
+  }
+  checked.figures.push_back({"drops begin", "/s of each thread", simulated, middle(found)});
+  return {};
+}
+
+// Halves the range again and again; where nothing is dropped at any rate, the largest one.
+Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child) const {
+  double without = 0, with = kMostRate;
+  while (with - without > kSearchedShare * with) {
+    const double middle = (without + with) / 2;
+    const auto drops = drops_at(middle, point, child);
+    if (!drops) return drops.error();
+    (*drops ? with : without) = middle;
+  }
+  return (with + without) / 2;
+}
+
+Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const {
+  auto program = start(point, child);
+  if (!program) return program.error();
+  auto traced = trace_job(**program, job_of(point, rate, kSearched), child);
+  if (!traced) return traced.error();
+  return traced->lost > kNoticed * traced->times.calls;
 }
 
 }  // namespace dvm::runtime

@@ -17,7 +17,7 @@ namespace dvm::runtime {
 struct SimulationPoint {
   std::string_view name;  // what --only asks for
   std::string_view title;
-  double rate;  // calls a second of each thread; 0: at full speed
+  double rate;  // calls a second of each thread; 0: at full speed; below: those at which drops begin
   unsigned threads, keys;
   std::string_view program;
   std::string_view setting;  // -x; empty: none
@@ -45,7 +45,7 @@ struct CheckedPoint {
 
 struct CheckSettings {
   unsigned samples = 5;
-  double seconds = 1;  // of a sample
+  double seconds = 0.5;  // of a sample
 };
 
 class SimulationCheck {
@@ -60,6 +60,12 @@ class SimulationCheck {
   struct Samples;
 
   Status try_check(CheckedPoint& checked) const;
+  Status check_figures(WorkloadChild& child, CheckedPoint& checked) const;
+  Status check_first_drop(WorkloadChild& child, CheckedPoint& checked) const;
+  Result<double> find_first_drop(const SimulationPoint& point, WorkloadChild& child) const;
+  Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const;
+  Result<std::unique_ptr<TracedProgram>> start(const SimulationPoint& point, const WorkloadChild& child) const;
+  FiringModel model_of(TracedProgram& program, CheckedPoint& checked) const;
   Status sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples, CheckedPoint& checked) const;
   void simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
 

@@ -2,12 +2,12 @@
  *
  *   paced RATE MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
  *
- * Between calls a thread sleeps. It wakes up so often that what it calls in one go is a small part of what fires between two
- * looks of dvm. */
+ * Between calls a thread sleeps, for no regular time: what it calls in one go is a small part of what fires between two looks of
+ * dvm, and threads do not call in step. */
 #include <pthread.h>
 #include <sys/prctl.h>
 
-enum { PACED_NAP = 200000, PACED_BATCH = 256, PACED_THREADS = 64 };
+enum { PACED_SHORT = 20000, PACED_LONG = 200000, PACED_CALLS = 25, PACED_BATCH = 256, PACED_THREADS = 64 };
 
 static struct {
   long rate, milliseconds, threads, keys, calls;
@@ -18,14 +18,21 @@ TRACED void workload_paced(unsigned long key) {
   KEEP_FRAME();
 }
 
-static unsigned long next_key(unsigned long *state) {
+static unsigned long next_random(unsigned long *state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
-  return *state % (unsigned long)paced.keys;
+  return *state;
 }
 
 static void sleep_until(long long time) {
   const struct timespec until = {time / 1000000000, time % 1000000000};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* ns, for a few calls on the average. */
+static long long nap(unsigned long *state) {
+  const long long mean = PACED_CALLS * 1000000000ll / paced.rate;
+  const long long kept = mean < PACED_SHORT ? PACED_SHORT : mean > PACED_LONG ? PACED_LONG : mean;
+  return kept / 2 + (long long)(next_random(state) % (unsigned long)kept);
 }
 
 static void *call_paced(void *calls) {
@@ -36,10 +43,10 @@ static void *call_paced(void *calls) {
   for (long long at = begin; at < end; at = now(CLOCK_MONOTONIC)) {
     const long due = paced.rate == 0 ? done + PACED_BATCH : (long)((double)(at - begin) * (double)paced.rate / 1e9);
     if (due > done) {
-      for (const long stop = due - done > PACED_BATCH ? done + PACED_BATCH : due; done < stop; done++) workload_paced(next_key(&state));
+      for (const long stop = due - done > PACED_BATCH ? done + PACED_BATCH : due; done < stop; done++) workload_paced(next_random(&state) % (unsigned long)paced.keys);
     } else {
-      const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1;
-      sleep_until(next > at + PACED_NAP ? next : at + PACED_NAP);
+      const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
+      sleep_until(next > rested ? next : rested);
     }
   }
   *(long *)calls = done;

@@ -73,10 +73,10 @@ TEST(CostModel, AFiringIsItsFlowAndItsEcbs) {
 }
 
 TEST(CostModel, DvmLooksForFiringsAtItsPace) {
-  EXPECT_DOUBLE_EQ(looks_a_second(0), 250);
-  EXPECT_DOUBLE_EQ(looks_a_second(1e5), 1000);
-  EXPECT_DOUBLE_EQ(looks_a_second(400), 2 / 0.003);  // after 1 ms nothing, 2 ms later one
-  EXPECT_NEAR(looks_a_second(0.001), 250, 0.1);
+  EXPECT_NEAR(looks_a_second(0), 1 / 4.05e-3, 1e-6);
+  EXPECT_NEAR(looks_a_second(1e5), 1 / 1.05e-3, 1e-6);
+  EXPECT_DOUBLE_EQ(looks_a_second(400), 2 / 3.15e-3);  // after 1 ms nothing, 2 ms later one
+  EXPECT_NEAR(looks_a_second(0.001), 1 / 4.05e-3, 0.1);
 }
 
 TEST(CostModel, SharesAndRates) {
