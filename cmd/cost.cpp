@@ -2,7 +2,10 @@
 // tests/runtime/scenarios/test_cost.py.
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -26,10 +29,8 @@ struct CalibrateCommand {
 constexpr double kSame = 0.1;           // prices that differ by less are the same
 constexpr double kMostDifferent = 0.1;  // share of the rows that may differ
 
-int check_calibration(const vm::Profile& profile, const std::string& against) {
-  Result<vm::Profile> before = read_profile(against);
-  if (!before) return fail("{}", before.error().message);
-  const Agreement agreement = compare_profiles(*before, profile, kSame);
+int check_calibration(const vm::Profile& profile, const vm::Profile& before) {
+  const Agreement agreement = compare_profiles(before, profile, kSame);
   const size_t different = agreement.different.size();
   fmt::print("{} of {} rows agree within {:.0f} % or within their spread\n", agreement.rows - different, agreement.rows,
              100 * kSame);
@@ -37,27 +38,49 @@ int check_calibration(const vm::Profile& profile, const std::string& against) {
   return static_cast<double>(different) <= kMostDifferent * static_cast<double>(agreement.rows) && agreement.rows > 0 ? 0 : 1;
 }
 
-// "-" is standard output. Without -o the profile becomes that of this machine, unless it was only to be compared.
-Status keep_profile(const CalibrateCommand& given, const std::string& text) {
-  if (given.output == "-") {
-    fmt::print("{}", text);
-    return {};
-  }
-  if (given.output.empty() && !given.against.empty()) return {};
-  const std::string path = given.output.empty() ? default_profile_path() : given.output;
+// Where the profile goes: "-" is standard output; without -o it becomes that of this machine, unless it was only to be compared.
+Result<std::string> destination(const CalibrateCommand& given) {
+  if (!given.output.empty()) return given.output;
+  if (!given.against.empty()) return std::string();
+  const std::string path = default_profile_path();
   if (path.empty()) return Error{"there is no home to keep the profile in: -o FILE says where"};
   std::error_code error;  // what cannot be made, cannot be written to
-  if (given.output.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return path;
+}
+
+// So that nobody waits a minute to hear it.
+Status check_writable(const std::string& path) {
+  if (path.empty() || path == "-") return {};
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return Error{fmt::format("failed to write {}: it is a directory", path)};
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) return {};
+  return Error{fmt::format("failed to write {}: {}", path, std::strerror(errno))};
+}
+
+Status keep_profile(const CalibrateCommand& given, const std::string& path, const std::string& text) {
+  if (path == "-") fmt::print("{}", text);
+  if (path.empty() || path == "-") return {};
   if (Status written = write_file(path, text); !written) return written;
   if (given.output.empty()) fmt::print(stderr, "dvm: the profile of this machine is {}\n", path);
   return {};
 }
 
 int run_calibrate(const CalibrateCommand& given) {
+  vm::Profile before;
+  if (!given.against.empty()) {
+    Result<vm::Profile> read = read_profile(given.against);
+    if (!read) return fail("{}", read.error().message);
+    before = std::move(*read);
+  }
+  const Result<std::string> path = destination(given);
+  if (!path) return fail("{}", path.error().message);
+  if (Status writable = check_writable(*path); !writable) return fail("{}", writable.error().message);
   const Result<vm::Profile> profile = calibrate(given.options);
   if (!profile) return fail("failed to calibrate: {}", profile.error().message);
-  if (Status kept = keep_profile(given, runtime::profile_text(*profile)); !kept) return fail("{}", kept.error().message);
-  return given.against.empty() ? 0 : check_calibration(*profile, given.against);
+  if (Status kept = keep_profile(given, *path, runtime::profile_text(*profile)); !kept) return fail("{}", kept.error().message);
+  return given.against.empty() ? 0 : check_calibration(*profile, before);
 }
 
 struct ValidateCommand {

@@ -61,6 +61,8 @@ void warn_of(const std::string& file, const vm::Profile& profile) {
 }
 
 Result<vm::Profile> read_file_of_profile(const std::string& path, const std::function<Error(int reason)>& not_there) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) return not_there(EISDIR);
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;

@@ -30,20 +30,60 @@ Error error_at(std::string_view text, const std::string& file, size_t byte, cons
                       std::min(column, shown.size()) + 1)};
 }
 
+// Where the string ends that begins at a quote of a valid text.
+size_t end_of_string(std::string_view text, size_t quote) {
+  size_t at = quote + 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return at;
+}
+
+// Where the value stands in a valid text that the names lead to ("prices/opcode/add/m"), or the innermost one of them that is
+// there.
+size_t place_of(std::string_view text, std::string_view names) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  size_t place = 0, depth = 0, found = 0;
+  for (size_t at = 0; at < text.size() && !names.empty(); at++) {
+    if (text[at] == '{' || text[at] == '[') depth++;
+    if (text[at] == '}' || text[at] == ']') depth--;
+    if (text[at] != '"') continue;
+    const size_t end = end_of_string(text, at), colon = text.find_first_not_of(kSpace, end + 1);
+    const size_t slash = std::min(names.find('/'), names.size());
+    const bool is_name = colon < text.size() && text[colon] == ':';
+    if (is_name && depth == found + 1 && text.substr(at + 1, end - at - 1) == names.substr(0, slash)) {
+      place = std::min(text.find_first_not_of(kSpace, colon + 1), text.size());
+      names.remove_prefix(std::min(slash + 1, names.size())), found++;
+    }
+    at = end;
+  }
+  return place;
+}
+
+// What is wrong in a text that is JSON: the error says where, by the names that lead there.
+struct ProfileText {
+  std::string_view text;
+  const std::string& file;
+
+  Error error(std::string_view names, const std::string& reason) const {
+    return error_at(text, file, place_of(text, names), reason);
+  }
+};
+
 // Two numbers that JSON cannot hold have texts of their own in no JSON file, so what is finite was a number.
-Result<double> number(const Json& object, const char* name, const std::string& where, double otherwise) {
+Result<double> number(const Json& object, const std::string& folder, const char* name, const ProfileText& profile,
+                      double otherwise) {
   const auto found = object.find(name);
   if (found == object.end()) return otherwise;
-  if (!found->is_number()) return Error{fmt::format("{}: \"{}\" is not a number", where, name)};
+  const std::string path = folder + name;
+  if (!found->is_number()) return profile.error(path, fmt::format("{} is not a number", path));
   const double value = found->get<double>();
-  if (!std::isfinite(value) || value < 0) return Error{fmt::format("{}: \"{}\" is {}: it must be 0 or more", where, name, value)};
+  if (!std::isfinite(value) || value < 0) return profile.error(path, fmt::format("{} is {}: it must be 0 or more", path, value));
   return value;
 }
 
-Result<vm::Price> parse_price(const Json& object, const std::string& where) {
+Result<vm::Price> parse_price(const Json& object, const std::string& row, const ProfileText& profile) {
   vm::Price price;
   for (const auto& [name, place] : {std::pair("m", &price.m), {"n", &price.n}, {"spread", &price.spread}}) {
-    Result<double> value = number(object, name, where, 0);
+    Result<double> value = number(object, row + "/", name, profile, 0);
     if (!value) return value.error();
     *place = *value;
   }
@@ -52,81 +92,89 @@ Result<vm::Price> parse_price(const Json& object, const std::string& where) {
 
 class Parsing {
  public:
-  Parsing(const std::string& file, std::vector<std::string>& warnings) : file_(file), warnings_(warnings) {
+  Parsing(const ProfileText& text, std::vector<std::string>& warnings) : text_(text), warnings_(warnings) {
     for (std::string& row : price_rows()) known_.insert(std::move(row));
   }
 
+  // path: "prices", or a folder or row in it.
   Status prices(const Json& folder, const std::string& path, vm::Profile& profile) {
-    if (std::count(path.begin(), path.end(), '/') > 2) return Error{fmt::format("{}: \"{}\" lies too deep", file_, path)};
-    if (!folder.is_object()) return Error{fmt::format("{}: \"{}\" is not an object", file_, path)};
+    if (std::count(path.begin(), path.end(), '/') > 3) return text_.error(path, fmt::format("{} lies too deep", path));
+    if (!folder.is_object()) return text_.error(path, fmt::format("{} is not an object", path));
     if (folder.contains("m")) return price(folder, path, profile);
     for (const auto& [name, inner] : folder.items())
-      if (Status status = prices(inner, path.empty() ? name : path + "/" + name, profile); !status) return status;
+      if (Status status = prices(inner, path + "/" + name, profile); !status) return status;
     return {};
   }
 
  private:
-  Status price(const Json& object, const std::string& row, vm::Profile& profile) {
-    Result<vm::Price> price = parse_price(object, fmt::format("{}: price of {}", file_, row));
+  Status price(const Json& object, const std::string& path, vm::Profile& profile) {
+    Result<vm::Price> price = parse_price(object, path, text_);
     if (!price) return price.error();
+    const std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
     if (known_.count(row))
       profile.set(row, *price);
     else
-      warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", file_, row));
+      warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", text_.file, row));
     return {};
   }
 
-  const std::string& file_;
+  const ProfileText& text_;
   std::vector<std::string>& warnings_;
   std::unordered_set<std::string> known_;
 };
 
-Status check_version(const Json& root, const std::string& file) {
+Status check_version(const Json& root, const ProfileText& text) {
   const auto version = root.is_object() ? root.find("dvm_profile") : root.end();
-  if (version == root.end()) return Error{fmt::format("{}: it is not a profile: \"dvm_profile\" is missing", file)};
+  if (version == root.end()) return Error{fmt::format("{}: it is not a profile: \"dvm_profile\" is missing", text.file)};
   if (!version->is_number_integer() || version->get<int64_t>() != kVersion)
-    return Error{fmt::format("{}: its version is {}, this dvm reads version {}", file, version->dump(), kVersion)};
+    return text.error("dvm_profile", fmt::format("its version is {}, this dvm reads version {}", version->dump(), kVersion));
   return {};
 }
 
-Result<std::string> text_of(const Json& root, const char* name, const std::string& file) {
-  const auto found = root.find(name);
-  if (found == root.end() || !found->is_string()) return Error{fmt::format("{}: \"{}\" is missing, or not a text", file, name)};
+Result<std::string> text_of(const Json& object, const std::string& folder, const char* name, const ProfileText& text) {
+  const auto found = object.find(name);
+  if (found == object.end()) return Error{fmt::format("{}: \"{}{}\" is missing", text.file, folder, name)};
+  if (!found->is_string()) return text.error(folder + name, fmt::format("{}{} is not a text", folder, name));
   return found->get<std::string>();
 }
 
 // Of a profile that was measured by dvm; a published one has it not.
-Status parse_machine(const Json& root, const std::string& file, vm::Machine& machine) {
+Status parse_machine(const Json& root, const ProfileText& text, vm::Machine& machine) {
   if (!root.contains("made_on")) return {};
   const Json& made_on = root["made_on"];
-  if (!made_on.is_object()) return Error{fmt::format("{}: \"made_on\" is not an object", file)};
+  if (!made_on.is_object()) return text.error("made_on", "made_on is not an object");
   for (const auto& [name, place] : {std::pair("cpu", &machine.cpu), {"kernel", &machine.kernel}, {"dvm", &machine.version}}) {
-    Result<std::string> text = text_of(made_on, name, file);
-    if (!text) return text.error();
-    *place = *text;
+    Result<std::string> found = text_of(made_on, "made_on/", name, text);
+    if (!found) return found.error();
+    *place = *found;
   }
   return {};
 }
 
-Result<vm::Profile> parse_root(const Json& root, const std::string& file, std::vector<std::string>& warnings) {
-  if (Status status = check_version(root, file); !status) return status.error();
-  vm::Profile profile;
+Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profile) {
   for (const auto& [name, place] : {std::pair("name", &profile.name), {"machine", &profile.machine}}) {
-    Result<std::string> text = text_of(root, name, file);
-    if (!text) return text.error();
-    *place = *text;
+    Result<std::string> found = text_of(root, "", name, text);
+    if (!found) return found.error();
+    *place = *found;
   }
-  if (Status made_on = parse_machine(root, file, profile.made_on); !made_on) return made_on.error();
-  Result<double> clock = number(root, "clock_hz", file, 0);
+  Result<double> clock = number(root, "", "clock_hz", text, 0);
   if (!clock) return clock.error();
-  if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", file)};
+  if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", text.file)};
   profile.clock_hz = *clock;
   if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
-    if (!in_kernel->is_boolean()) return Error{fmt::format("{}: \"in_kernel\" is neither true nor false", file)};
+    if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
     profile.in_kernel = in_kernel->get<bool>();
   }
-  if (!root.contains("prices")) return Error{fmt::format("{}: \"prices\" is missing", file)};
-  if (Status status = Parsing(file, warnings).prices(root["prices"], "", profile); !status) return status.error();
+  return {};
+}
+
+Result<vm::Profile> parse_root(const Json& root, const ProfileText& text, std::vector<std::string>& warnings) {
+  if (Status status = check_version(root, text); !status) return status.error();
+  vm::Profile profile;
+  if (Status head = parse_head(root, text, profile); !head) return head.error();
+  if (Status made_on = parse_machine(root, text, profile.made_on); !made_on) return made_on.error();
+  if (!root.contains("prices")) return Error{fmt::format("{}: \"prices\" is missing", text.file)};
+  if (Status status = Parsing(text, warnings).prices(root["prices"], "prices", profile); !status) return status.error();
   return profile;
 }
 
@@ -141,12 +189,17 @@ Json& folder_of(Json& prices, std::string_view row) {
 
 Result<vm::Profile> parse_profile(std::string_view text, const std::string& file, std::vector<std::string>& warnings) {
   try {
-    return parse_root(Json::parse(text), file, warnings);
+    return parse_root(Json::parse(text), {text, file}, warnings);
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view reason = error.what();
     const size_t colon = reason.rfind(": ", reason.find(" - "));  // "[json.exception.parse_error.101] parse error at ...: REASON"
     return error_at(text, file, error.byte == 0 ? 0 : error.byte - 1,
                     std::string(colon == std::string_view::npos ? reason : reason.substr(colon + 2)));
+  } catch (const nlohmann::json::out_of_range& error) {  // "... number overflow parsing 'NUMBER'"
+    std::string_view shown = error.what();
+    shown = shown.substr(std::min(shown.find('\'') + 1, shown.size()));
+    shown = shown.substr(0, shown.find('\''));
+    return error_at(text, file, text.find(shown), fmt::format("the number {} is too large", shown));
   } catch (const nlohmann::json::exception& error) {
     return Error{fmt::format("{}: {}", file, error.what())};
   }

@@ -134,9 +134,9 @@ class OwnProfile(unittest.TestCase):
 
     def test_a_damaged_one_is_refused(self):
         for made_on, prices, said in (("", '{"opcode": {"add": {"m": NaN}}}', ":1:"), ("", '{"opcode": {"add": {"m": 1', ":1:"),
-                                      ("", '{"opcode": {"add": {"m": 1, "n": -2}}}', '"n" is -2'),
-                                      (', "made_on": 3', self.PRICES, '"made_on" is not an object'),
-                                      (', "made_on": {"cpu": "x"}', self.PRICES, '"kernel" is missing')):
+                                      ("", '{"opcode": {"add": {"m": 1, "n": -2}}}', 'opcode/add/n is -2'),
+                                      (', "made_on": 3', self.PRICES, 'made_on is not an object'),
+                                      (', "made_on": {"cpu": "x"}', self.PRICES, '"made_on/kernel" is missing')):
             self.keep(made_on, prices=prices)
             result = self.dvm("predict", "-n", self.TEXT)
             self.assertEqual((result.returncode, result.stdout), (1, ""), prices)
@@ -238,7 +238,11 @@ class Calibrate(unittest.TestCase):
                 self.assertIn(said, result.stderr)
 
     def test_where_it_cannot_be_written(self):
-        self.assertEqual(dvmtest.dvm("cost", "calibrate", "--quick", "-o", "/nowhere/p.json").returncode, 1)
+        for arguments, said in ((("-o", "/nowhere/p.json"), "/nowhere/p.json: No such file"), (("-o", "/"), "/: it is a directory"),
+                                (("--check", "/nowhere/p.json"), "/nowhere/p.json: No such file"), (("--check", "/"), "/: Is a directory")):
+            result = dvmtest.dvm("cost", "calibrate", *arguments)  # not a quick one: it is refused before anything is measured
+            self.assertEqual((result.returncode, result.stdout), (1, ""), arguments)
+            self.assertIn(said, result.stderr)
 
 
 class Validate(unittest.TestCase):

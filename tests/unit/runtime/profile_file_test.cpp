@@ -51,12 +51,27 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_NE(error_of("[]").find("not a profile"), std::string::npos);
   EXPECT_NE(error_of("{\"dvm_profile\": 2}").find("version is 2"), std::string::npos);
   EXPECT_NE(error_of("{\"dvm_profile\": 1}").find("\"name\" is missing"), std::string::npos);
-  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": -1}}}")).find("opcode/add: \"m\" is -1"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": -1}}}")).find("opcode/add/m is -1: it must be 0 or more"),
+            std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": \"x\"}}}")).find("not a number"), std::string::npos);
-  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": 1e999}}}")), "");
+  EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": 1e999}}}")).find("the number 1e999 is too large"),
+            std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": NaN}}")), "");
-  EXPECT_NE(error_of(with_prices("{\"opcode\": 3}")).find("\"opcode\" is not an object"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"opcode\": 3}")).find("prices/opcode is not an object"), std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"a\":{\"b\":{\"c\":{\"d\":{}}}}}")).find("too deep"), std::string::npos);
+}
+
+// By line and column of the value, not of another one of the same name or of a text that looks like it.
+TEST(ProfileFile, WhatIsWrongIsPlaced) {
+  const std::string text =
+      "{\"dvm_profile\": 1, \"name\": \"\\\"add\\\": {\", \"machine\": \"y\", \"clock_hz\": 1,\n"
+      "\"prices\": {\"aggregation\": {\"add\": {\"m\": 2}},\n"
+      " \"opcode\": {\"sub\": {\"m\": 1},\n"
+      "  \"add\": {\"n\": 1,\n"
+      "    \"m\": -1}}}}";
+  EXPECT_EQ(error_of(text), "p.json:5:10: prices/opcode/add/m is -1: it must be 0 or more\n      \"m\": -1}}}}\n           ^");
+  EXPECT_EQ(error_of("{\n \"dvm_profile\": 2}").substr(0, 12), "p.json:2:17:");
+  EXPECT_EQ(error_of(with_prices("\n[]")).substr(0, 11), "p.json:2:1:");
 }
 
 TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
