@@ -1,0 +1,2 @@
+replay:::firing { self->depth++; @deepest = max(self->depth); }
+replay:::firing /self->depth > 0/ { self->depth--; }

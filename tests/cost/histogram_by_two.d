@@ -1,0 +1,1 @@
+replay:::firing { @[execname, cpu] = lquantize(arg1, 0, 1000, 100); }

@@ -1,0 +1,2 @@
+replay:::firing { self->name = execname; }
+replay:::firing /self->name == execname/ { @[self->name] = count(); }
