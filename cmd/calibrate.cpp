@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dvm/compiler/compile.h"
+#include "runtime/cost/calibrate/account_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
@@ -68,6 +69,7 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
   if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
+  if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
   progress.say("consumer", 0, 1);
   return runtime::measure_consumer(compile_script, meter, profile);
 }

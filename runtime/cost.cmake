@@ -15,6 +15,7 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlo
 # dvm_calibrate: fills a profile by running things here.
 dvm_library(calibrate
   cost/ledger.cpp
+  cost/calibrate/account_meter.cpp
   cost/calibrate/consumer_meter.cpp
   cost/calibrate/live_meter.cpp
   cost/calibrate/looping_child.cpp

@@ -77,6 +77,17 @@ vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   return cost;
 }
 
+vm::Cost price_counting(Pricing& pricing, const Account& account) {
+  vm::Cost cost;
+  pricing.add(cost, "account/firing", account.events);
+  for (const EcbAccount& ecb : account.ecbs) {
+    pricing.add(cost, "account/ecb", ecb.firings);
+    for (const auto& [name, tally] : ecb.actions) pricing.add(cost, "account/action", tally.count);
+    pricing.add(cost, "account/evaluation", ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count);
+  }
+  return cost;
+}
+
 vm::Cost price_consumer(Pricing& pricing, const Account& account) {
   vm::Cost cost;
   const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
@@ -117,7 +128,8 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
                   {"DIF", dif},
                   {"actions", actions},
                   {"values kept", kept},
-                  {"consumer", price_consumer(pricing, account)}};
+                  {"consumer", price_consumer(pricing, account)},
+                  {"counting", price_counting(pricing, account)}};
   ledger.missing = pricing.missing();
   return ledger;
 }

@@ -8,6 +8,7 @@
 //   actions       aggregating functions and other actions                    aggregation, action
 //   values kept   in records and as keys, by their bytes                     record, key
 //   consumer      snapshots, copied bytes, records printed                   consumer
+//   counting      firings, clauses, actions and evaluations counted          account
 
 #include <string>
 #include <vector>

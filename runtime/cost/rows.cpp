@@ -46,6 +46,16 @@ const std::vector<CostRow>& kept_values() {
   return rows;
 }
 
+const std::vector<CostRow>& counted_things() {
+  static const std::vector<CostRow> rows = {
+      {"account/firing", "a firing"},
+      {"account/ecb", "a clause that it meets"},
+      {"account/action", "an action"},
+      {"account/evaluation", "a run of a DIFO, with its branches"},
+  };
+  return rows;
+}
+
 std::vector<std::string> price_rows() {
   std::vector<std::string> rows = vm::dif_rows();
   for (const dif::ActionInfo& action : dif::kActions)
@@ -59,6 +69,7 @@ std::vector<std::string> price_rows() {
   for (const CostRow& source : sources())
     for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
   for (const CostRow& step : consumer_steps()) rows.push_back(fmt::format("consumer/{}", step.name));
+  for (const CostRow& counted : counted_things()) rows.emplace_back(counted.name);
   return rows;
 }
 

@@ -7,6 +7,7 @@
 //   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
 //   consumer/STEP                         consumer_steps.def
+//   account/THING                         counting it, in a run with accounting (rows.cpp)
 
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ const std::vector<CostRow>& flow_stages();
 const std::vector<CostRow>& consumer_steps();
 // What keeping a value costs besides the action.
 const std::vector<CostRow>& kept_values();
+// What is counted in a run with accounting.
+const std::vector<CostRow>& counted_things();
 
 // All of them, in the order of the tables.
 std::vector<std::string> price_rows();

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/cost/calibrate/account_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 namespace {
@@ -78,6 +80,7 @@ std::vector<std::string> measured_rows() {
   }
   for (const std::string& row : ring_rows()) add(row);
   for (const std::string& row : consumer_rows()) add(row);
+  for (const CostRow& counted : counted_things()) add(std::string(counted.name));
   return rows;
 }
 
@@ -101,6 +104,7 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
+  if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);
   return measure_consumer(compile, kScripts, profile);
 }
 

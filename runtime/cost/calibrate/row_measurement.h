@@ -6,6 +6,7 @@
 //   action aggregation record key prepare, consumer/print     script_cases.h
 //   source                               live_meter.h, script_meter.h (replay)
 //   consumer                             consumer_meter.h
+//   account                              account_meter.h
 
 #include <string>
 #include <vector>

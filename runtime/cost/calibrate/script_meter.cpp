@@ -139,8 +139,8 @@ void MadeUpRun::fire_all() {
   }
 }
 
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory) {
-  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none, memory);
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory, vm::CostPolicy cost) {
+  auto run = MadeUpRun::make(program, firings, cost, memory);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   const auto count = static_cast<double>(firings);

@@ -55,7 +55,8 @@ struct ScriptSample {
   double probe = 0, consumer = 0;
   double event_bytes = 0;  // of the recording, a firing
 };
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory = 0);
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory = 0,
+                                  vm::CostPolicy cost = vm::CostPolicy::none);
 
 using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
 

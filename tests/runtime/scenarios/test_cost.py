@@ -175,7 +175,7 @@ class Ledger(unittest.TestCase):
 
     def test_its_parts_are_what_was_accounted_and_the_difference_is_shown(self):
         found = self.numbers("-n", "pid$target:looper:func:entry /arg0 != 0/ { @[probefunc] = count(); }")
-        parts = ("source", "preparation", "DIF", "actions", "values kept", "consumer")
+        parts = ("source", "preparation", "DIF", "actions", "values kept", "consumer", "counting")
         self.assertAlmostEqual(sum(found[part] for part in parts), found["accounted"], delta=len(parts))
         self.assertGreater(found["DIF"], 0)
         self.assertGreater(found["measured"], 0)
@@ -206,6 +206,7 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(set(profile["made_on"]), {"cpu", "kernel", "dvm"})
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)
+            self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
             if dvmtest.missing_privilege() is None:

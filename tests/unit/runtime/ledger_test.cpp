@@ -95,10 +95,23 @@ TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
   EXPECT_EQ(ledger.total().spread, 300);
 }
 
+TEST(Ledger, CountingIsPricedByWhatIsCounted) {
+  vm::Profile profile;
+  profile.set("account/firing", {1, 0, 0});
+  profile.set("account/ecb", {10, 0, 0});
+  profile.set("account/action", {100, 0, 0});
+  profile.set("account/evaluation", {1000, 0, 0});
+  EcbAccount ecb;
+  ecb.firings = 7;
+  ecb.actions = {{"count", {5, 0, 0, 0}}};
+  ecb.counts.opcodes[number(dif::Opcode::ret)].count = 3;
+  EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "counting"), 7 + 7 * 10 + 5 * 100 + 3 * 1000);
+}
+
 TEST(Ledger, WhatHasNoPriceIsNamed) {
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}};
-  EXPECT_EQ(price_account(one_ecb(ecb), {}, {}).missing, std::set<std::string>{"action/printf"});
+  EXPECT_EQ(price_account(one_ecb(ecb), {}, {}).missing, (std::set<std::string>{"account/action", "action/printf"}));
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+// What counting itself takes: the same scripts on made-up firings, counted and not, in turn. A firing with more of a thing is
+// more counting:
+//
+//   account/action      five actions in a clause, less one           account/ecb       five clauses, less one
+//   account/evaluation  five actions that evaluate, less one         account/firing    what is left of one that counts
+
+#include "runtime/cost/calibrate/script_meter.h"
+
+namespace dvm::runtime {
+
+Status measure_accounting(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile);
+
+}  // namespace dvm::runtime
