@@ -102,7 +102,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
-  profile.machine = fmt::format("{}, {}, dvm {}", profile.made_on.cpu, profile.made_on.kernel, profile.made_on.version);
+  profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();

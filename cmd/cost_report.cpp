@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cost/calibrate/row_measurement.h"
 #include "runtime/cost/model.h"
 
 namespace dvm::cmd {
@@ -153,11 +154,24 @@ std::string how_it_knows(const PredictionContext& context) {
 
 }  // namespace
 
+std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent) {
+  if (rows.empty()) return "";
+  const std::vector<runtime::Uncalibrated> never = runtime::unmeasured_rows();
+  std::string text = fmt::format("{}without a price in this profile, and so counted as nothing:\n", indent);
+  for (const std::string& row : rows) {
+    const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return one.row == row; });
+    text += fmt::format("{}  {}{}\n", indent, row, found == never.end() ? "" : ": " + found->reason);
+  }
+  return text;
+}
+
 void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
   const vm::Profile& profile = context.profile;
   fmt::print(out, "PREDICTION  by profile {} ({}), {:.3f} GHz; {}\n", profile.name, profile.machine, profile.clock_hz / 1e9,
              how_it_knows(context));
   for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
+  if (prediction.probes.empty())
+    fmt::print(out, "\n  no clause is on a probe that has a price: BEGIN, END and ERROR fire in dvm, and seldom\n");
   if (std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.is_assumed; }))
     fmt::print(out,
                "\n  assumed: an instruction that is stepped over, the dearest; with -p or -c the one under the probe is looked "
@@ -166,9 +180,7 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");
   if (knows_rates(prediction) || context.counted > 0) print_shares(out, prediction.total, context);
-  if (!prediction.missing.empty())
-    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n",
-               fmt::join(prediction.missing, ", "));
+  if (!prediction.missing.empty()) fmt::print(out, "\n{}", unpriced_text(prediction.missing, "  "));
 }
 
 void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
@@ -229,8 +241,7 @@ void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, c
   }
   const auto [median, worst] = median_and_worst(rows);
   fmt::print(out, "\n{} scripts: median error {:.1f} %, worst {:.1f} %\n", rows.size(), median, worst);
-  if (!missing.empty())
-    fmt::print(out, "without a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
+  fmt::print(out, "{}", unpriced_text(missing));
 }
 
 void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {

@@ -3,7 +3,9 @@
 // machine.
 
 #include <cstdio>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cost/paper.h"
@@ -11,6 +13,10 @@
 #include "runtime/cost/validate.h"
 
 namespace dvm::cmd {
+
+// Rows that cost nothing in what was said, since the profile has no price of them; with the reason where no profile of dvm has
+// one. Each line begins with the indent; empty if there are none.
+std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent = "");
 
 struct PredictionContext {
   const vm::Profile& profile;

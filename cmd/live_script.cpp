@@ -2,6 +2,13 @@
 
 #include "cmd/live_script.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cmd/libraries.h"
 #include "cmd/tracing.h"
 
 namespace dvm::cmd {
@@ -57,6 +64,15 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vect
   if (Status compiled = live->compile(sources, script, *source); !compiled) return compiled.error();
   if (live->programs().empty()) return std::unique_ptr<runtime::TracedProgram>();
   return std::unique_ptr<runtime::TracedProgram>(std::move(live));
+}
+
+Result<std::string> find_workload() {
+  std::string path = (own_folder() / "workload").string();
+  if (access(path.c_str(), X_OK) == 0) return path;
+  return Error{
+      fmt::format("failed to find {}: {}\n    hint: it is the program that is traced here, installed with dvm; in a build tree "
+                  "'cmake --build' makes it, its target is dvm_workload",
+                  path, std::strerror(errno))};
 }
 
 Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,

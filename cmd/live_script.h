@@ -14,6 +14,9 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vect
                                                                  const ScriptOptions& script, const dif::Options& options,
                                                                  vm::CostPolicy cost);
 
+// The program that experiments trace; it comes with dvm.
+Result<std::string> find_workload();
+
 // The program of an experiment, for a process: a runtime::OpenTraced.
 Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
                                                             pid_t pid);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/command.h"
+#include "cmd/cost_report.h"
 #include "cmd/drawing.h"
 #include "cmd/profiles.h"
 #include "cmd/script.h"
@@ -123,9 +124,7 @@ void print(std::FILE* out, const Simulated& simulated) {
     print_heading(out, sweep.name);
     for (const SimulationResult& point : sweep.points) print_point(out, value_of(point.machine, sweep.name), point);
   }
-  if (!simulated.missing.empty())
-    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n",
-               fmt::join(simulated.missing, ", "));
+  if (!simulated.missing.empty()) fmt::print(out, "\n{}", unpriced_text(simulated.missing, "  "));
 }
 
 Json json_of(const SimulationResult& point) {

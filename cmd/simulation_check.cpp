@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cmd/command.h"
-#include "cmd/libraries.h"
+#include "cmd/cost_report.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "runtime/cost/machine.h"
@@ -63,8 +63,7 @@ void print(std::FILE* out, const Check& check) {
     print_point(out, point);
     missing.insert(point.missing.begin(), point.missing.end());
   }
-  if (!missing.empty())
-    fmt::print(out, "\nwithout a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
+  if (!missing.empty()) fmt::print(out, "\n{}", unpriced_text(missing));
 }
 
 Json json_of(const CheckedPoint& checked) {
@@ -98,11 +97,13 @@ int check_simulation(const SimulationCheckOptions& given) {
   if (!points) return fail("{}", points.error().message);
   const Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
+  const Result<std::string> workload = find_workload();
+  if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its point
   runtime::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
-  const runtime::SimulationCheck meter(*profile, open_traced, (own_folder() / "workload").string(), settings);
-  Check check{*profile, runtime::this_machine(DVM_VERSION).cpu, {}};
+  const runtime::SimulationCheck meter(*profile, open_traced, *workload, settings);
+  Check check{*profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};
   for (const SimulationPoint* point : *points) check.points.push_back(meter.check(*point));
   given.as_json ? print_json(stdout, check) : print(stdout, check);
   const auto failed =

@@ -12,10 +12,10 @@
 #include <filesystem>
 
 #include "cmd/command.h"
-#include "cmd/libraries.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
+#include "runtime/cost/machine.h"
 #include "runtime/cost/site_sources.h"
 
 namespace dvm::cmd {
@@ -44,12 +44,12 @@ void show_progress(const runtime::LiveRow* row, size_t done, size_t all) {
     fmt::print(stderr, "\r\033[K");
 }
 
-Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::Profile& profile,
+Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::Profile& profile, const std::string& workload,
                     const LiveValidateOptions& given) {
   runtime::LiveSettings settings;
   if (given.quick) settings = {2, 0.1, 0.05};
-  runtime::LiveValidation meter(profile, open_traced, complete, (own_folder() / "workload").string(), settings);
-  Validation validation{profile, profile.machine, today(), given.quick, {}, {}};
+  runtime::LiveValidation meter(profile, open_traced, complete, workload, settings);
+  Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
   for (size_t i = 0; i < rows.size(); i++) {
     show_progress(rows[i], i, rows.size());
     validation.rows.push_back(meter.measure(*rows[i]));
@@ -87,8 +87,10 @@ int validate_live(const LiveValidateOptions& given) {
   if (!unknown.empty()) return fail("--only {}: there is no such row or group", unknown);
   const Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
+  const Result<std::string> workload = find_workload();
+  if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
-  const Validation validation = validate(rows, *profile, given);
+  const Validation validation = validate(rows, *profile, *workload, given);
   if (given.as_json)
     fmt::print("{}", validation_json(validation));
   else

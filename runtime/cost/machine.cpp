@@ -31,6 +31,10 @@ vm::Machine this_machine(std::string version) {
   return {cpu_name(), fmt::format("{} {}", system.sysname, system.release), std::move(version)};
 }
 
+std::string text_of(const vm::Machine& machine) {
+  return fmt::format("{}, {}, dvm {}", machine.cpu, machine.kernel, machine.version);
+}
+
 double tick_rate(uint64_t interval) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC_RAW), first = vm::read_ticks();
   uint64_t now = begin;

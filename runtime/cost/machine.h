@@ -12,6 +12,9 @@ namespace dvm::runtime {
 // This one. version: of dvm.
 vm::Machine this_machine(std::string version);
 
+// "CPU, kernel, dvm VERSION".
+std::string text_of(const vm::Machine& machine);
+
 // Ticks of the cycle counter a second, over so many ns.
 double tick_rate(uint64_t interval);
 

@@ -142,6 +142,12 @@ class OwnProfile(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (1, ""), prices)
             self.assertIn(said, result.stderr)
 
+    def test_what_no_profile_prices_says_why(self):
+        self.keep("", prices="{}")
+        result = self.dvm("predict", "-n", 'syscall::read:entry { system("ls"); } BEGIN { x = 1; }')
+        self.assertIn("action/system: it changes what is outside of dvm", result.stdout)
+        self.assertIn("no clause is on a probe that has a price", self.dvm("predict", "-n", "BEGIN { x = 1; }").stdout)
+
     def test_missing_rows_are_named(self):
         self.keep("", prices="{}")
         result = self.dvm("predict", "-n", self.TEXT)

@@ -99,7 +99,7 @@ class Check(dvmtest.PrivilegedTest):
     def test_simulated_beside_measured(self):
         names = ["count_20k", "two_full", "keys_small", "records_small", "ring_16k"]
         only = [part for name in names for part in ("--only", name)]
-        result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", *only, timeout=120)
+        result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", *only, timeout=300)
         self.assertEqual(result.returncode, 0, result.stderr)
         points = {point["name"]: point for point in json.loads(result.stdout)["points"]}
         self.assertEqual(list(points), names)
@@ -115,7 +115,7 @@ class Check(dvmtest.PrivilegedTest):
         self.assertEqual(points["keys_small"]["keys"], 1000)
 
     def test_for_people(self):
-        result = dvmtest.dvm("simulate", "--check", "--quick", "--profile", "pentium4-1700", "--only", "count_20k", timeout=60)
+        result = dvmtest.dvm("simulate", "--check", "--quick", "--profile", "pentium4-1700", "--only", "count_20k", timeout=300)
         self.assertEqual(result.returncode, 0, result.stderr)
         for text in ("SIMULATED", "MEASURED", "count_20k", "handled"):
             self.assertIn(text, result.stdout)
