@@ -112,11 +112,12 @@ void print(std::FILE* out, const Simulated& simulated) {
   fmt::print(out,
              "  a firing: {:.0f} ns in its thread, {:.0f} ns in dvm; {:.0f} bytes in the ring, {:.0f} of records, {:.0f} a key\n",
              model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
-  fmt::print(out,
-             "  {} threads on {} CPUs, each {:.0f} firings a second over {:.0f} keys; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
-             "{:.0f}\n",
-             machine.threads, machine.cpus, machine.rate, machine.keys, simulated.buffers.ring, simulated.buffers.principal,
-             simulated.buffers.aggregation);
+  fmt::print(
+      out,
+      "  {} thread{} on {} CPUs, each {:.0f} firings a second over {:.0f} keys; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
+      "{:.0f}\n",
+      machine.threads, machine.threads == 1 ? "" : "s", machine.cpus, machine.rate, machine.keys, simulated.buffers.ring,
+      simulated.buffers.principal, simulated.buffers.aggregation);
   print_heading(out, "");
   print_point(out, machine.rate, simulated.given);
   print_drops(out, simulated);
@@ -200,8 +201,11 @@ int simulate(const SimulateCommand& given) {
   Result<Programs> programs = compile_untraced(*sources, given.script, true, *options);
   if (!programs) return fail("{}", programs.error().message);
   if (programs->empty()) return 1;
-  const auto how = options_of(given, *options, *programs);
+  auto how = options_of(given, *options, *programs);
   if (!how) return fail("{}", how.error().message);
+  auto sites = find_sources(*programs, given.script);
+  if (!sites) return fail("{}", sites.error().message);
+  how->sources = std::move(*sites);
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
   Simulated simulated{*profile, {}, runtime::buffers_of(*options), {}, {}, -1, {}};

@@ -65,6 +65,14 @@ class Simulate(unittest.TestCase):
             self.assertGreater(small["given"]["reads"], 100 * large["given"]["reads"], size)
             self.assertEqual(small["given"]["ring_drops"], 0, size)
 
+    def test_the_instruction_under_a_probe_is_looked_at_where_it_is_known(self):
+        prices = dict(PRICES, source=dict(PRICES["source"], pid_emulated={"trigger": {"m": 10}}))
+        with open(self.profile, "w") as file:
+            json.dump({"dvm_profile": 1, "name": "x", "machine": "y", "clock_hz": 1e9, "prices": prices}, file)
+        program = "pid$target:a.out:func:entry { @ = count(); }"
+        self.assertEqual(self.of(program=program)["firing"]["thread_ns"], 1000)
+        self.assertLess(self.of("-c", dvmtest.program("looper") + " 1", program=program)["firing"]["thread_ns"], 1000)
+
     def test_a_kernels_vm_has_no_ring(self):
         result = simulate("--profile", "pentium4-1700", "--json", "-n", COUNT, "--rate", "44717")
         found = json.loads(result.stdout)
