@@ -12,6 +12,7 @@
 
 #include "dvm/compiler/compile.h"
 #include "runtime/cost/calibrate/account_meter.h"
+#include "runtime/cost/calibrate/capture_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
@@ -78,6 +79,9 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
 void calibrate_sources(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
   runtime::LiveMeterOptions meter;
   if (options.quick) meter = {3, 2'000};
+  progress.say("captures", 0, 1);
+  if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
+    fmt::print(stderr, "dvm: what is captured was not measured: {}\n", measured.error().message);
   const auto names = runtime::live_sources();
   runtime::ScriptMeterOptions ring;
   if (options.quick) ring = {3, 2'000};

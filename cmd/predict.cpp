@@ -68,6 +68,8 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   if (!probability) return probability.error();
   made.probability = *probability;
   made.sizes.expected = given.string_bytes;
+  made.sizes.frames = given.frames;
+  if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) made.stack_bytes = static_cast<uint32_t>(bytes);
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
   if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
@@ -97,13 +99,14 @@ void report_uncounted(const std::vector<runtime::Refused>& refused) {
              first.provider, first.module, first.function, first.name, refused.front().reason);
 }
 
-// Rates that were given stay as they are.
+// And which instructions they are on, by how often each fires. Rates that were given stay as they are.
 Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, double seconds, runtime::PredictOptions& how) {
   std::vector<runtime::Refused> refused;
   auto rates = runtime::sample_rates(handle, programs, seconds, refused);
   if (!rates) return Error{"could not count firings: " + rates.error().message};
   report_uncounted(refused);
-  how.rates.merge(*rates);
+  how.rates.merge(rates->of_descriptions);
+  how.sources = runtime::find_sources(handle, programs, rates->of_probes);
   return {};
 }
 
@@ -145,7 +148,6 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   const ProgramPointers programs = (*live)->programs();
   Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options());
   if (!how) return fail("{}", how.error().message);
-  how->sources = runtime::find_sources((*live)->handle(), programs);
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
   if (sampled && given.how.measures_predicates()) sampled = measure_predicates(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
@@ -161,7 +163,7 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   if (programs->empty()) return 1;
   Result<runtime::PredictOptions> how = predict_options(given.how, options);
   if (!how) return fail("{}", how.error().message);
-  Result<std::map<std::string, runtime::SourceShares>> sites = find_sources(*programs, given.script);
+  Result<runtime::SourcesOfProbes> sites = find_sources(*programs, given.script);
   if (!sites) return fail("{}", sites.error().message);
   how->sources = std::move(*sites);
   ProgramPointers compiled;
@@ -214,6 +216,8 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   all.push_back(
       command.add_option("--strings", options.string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9)));
   all.push_back(
+      command.add_option("--frames", options.frames, "Frames of a stack, as expected (10)")->check(CLI::Range(1.0, 127.0)));
+  all.push_back(
       command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one)")->check(CLI::Range(1u, 65536u)));
   if (needs_also.empty()) return;
   for (CLI::Option* option : all) option->needs(needs_also);
@@ -228,7 +232,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (!seconds) return seconds.error();
   Result<runtime::PredictOptions> how = predict_options(given, handle.options());
   if (!how) return how.error();
-  how->sources = runtime::find_sources(handle, programs);
+  if (*seconds == 0) how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)
     if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
   const auto prediction = predict(programs, *profile, *how);

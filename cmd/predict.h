@@ -21,6 +21,7 @@ struct PredictionOptions {
   std::string sample;              // --sample: a time; empty: nothing is counted
   std::string probability;         // --prob: a number, or "measured"; empty: 0.5
   double string_bytes = 16;
+  double frames = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
 
   bool measures_predicates() const { return probability == "measured"; }

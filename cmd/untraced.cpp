@@ -55,23 +55,25 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
   return compile_sources(sources, script, {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running}, options);
 }
 
-Result<std::map<std::string, runtime::SourceShares>> find_sources(const Programs& programs, const ScriptOptions& script) {
+Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script) {
   Result<Target> target = find_target(script);
   if (!target) return target.error();
   runtime::Handle handle({});
   handle.add_provider(runtime::make_pid_provider(target->objects_of));
-  std::map<std::string, runtime::SourceShares> found;
+  runtime::MatchedProbes matched;
   const auto look_at = [&](dif::ProbeDesc description) {
     const std::string text = runtime::text_of(description);
     if (runtime::source_of(description) != "pid" || !set_target(description, target->pid)) return;
     handle.discover(description);
     const auto probes = handle.catalog().match(description);
-    if (auto sources = runtime::sources_of_probes(probes); !sources.empty()) found[text] = std::move(sources);
+    matched[text].assign(probes.begin(), probes.end());
   };
-  for (const compiler::CompiledSource& program : programs)
-    for (const dif::EcbDesc& clause : program.program.clauses)
+  std::vector<const dif::Program*> compiled;
+  for (const compiler::CompiledSource& program : programs) compiled.push_back(&program.program);
+  for (const dif::Program* program : compiled)
+    for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes) look_at(description);
-  return found;
+  return runtime::sources_of(matched, runtime::take_stacks(compiled));
 }
 
 }  // namespace dvm::cmd

@@ -20,6 +20,6 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
 
 // What firings of the programs' probes in processes come from, by their descriptions as text: of the process of -p, of the
 // program of -c as far as it is in its own file, or of a process that a description names. What is not found there is left out.
-Result<std::map<std::string, runtime::SourceShares>> find_sources(const Programs& programs, const ScriptOptions& script);
+Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script);
 
 }  // namespace dvm::cmd

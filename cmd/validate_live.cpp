@@ -16,17 +16,11 @@
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
 #include "runtime/cost/machine.h"
-#include "runtime/cost/site_sources.h"
 
 namespace dvm::cmd {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Which instructions the probes lie on.
-void complete(runtime::TracedProgram& program, runtime::PredictOptions& how) {
-  how.sources = runtime::find_sources(program.handle(), program.programs());
-}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -48,7 +42,7 @@ Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::
                     const LiveValidateOptions& given) {
   runtime::LiveSettings settings;
   if (given.quick) settings = {2, 0.1, 0.05};
-  runtime::LiveValidation meter(profile, open_traced, complete, workload, settings);
+  runtime::LiveValidation meter(profile, open_traced, workload, settings);
   Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
   for (size_t i = 0; i < rows.size(); i++) {
     show_progress(rows[i], i, rows.size());

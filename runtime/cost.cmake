@@ -3,6 +3,7 @@ dvm_library(cost
   cost/calibrate/dif_cases.cpp
   cost/calibrate/dif_meter.cpp
   cost/calibrate/middle.cpp
+  cost/capture_cost.cpp
   cost/machine.cpp
   cost/model.cpp
   cost/paper.cpp
@@ -10,14 +11,16 @@ dvm_library(cost
   cost/profile_file.cpp
   cost/rows.cpp
   cost/simulate.cpp)
-target_link_libraries(dvm_cost PUBLIC dvm_vm PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_needs PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_calibrate: fills a profile by running things here.
 dvm_library(calibrate
   cost/ledger.cpp
   cost/calibrate/account_meter.cpp
   cost/calibrate/consumer_meter.cpp
+  cost/calibrate/capture_meter.cpp
   cost/calibrate/live_meter.cpp
+  cost/calibrate/live_run.cpp
   cost/calibrate/looping_child.cpp
   cost/calibrate/made_up_recording.cpp
   cost/calibrate/ring_meter.cpp

@@ -1,10 +1,13 @@
+# dvm_needs: what of a process must be captured at a firing, by the DIF of its clauses.
+dvm_library(needs instrument/capture.cpp instrument/capture_needs.cpp)
+target_link_libraries(dvm_needs PUBLIC dvm_dif)
+
 # dvm_source: where probes are and how their firings arrive. Whoever adds files does so with a target_sources of a few lines.
 dvm_library(source)
 target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-target_link_libraries(dvm_source PUBLIC dvm_dif PRIVATE fmt::fmt)
+target_link_libraries(dvm_source PUBLIC dvm_dif dvm_needs PRIVATE fmt::fmt)
 
-target_sources(dvm_source PRIVATE instrument/capture.cpp instrument/capture_needs.cpp instrument/own_firing.cpp
-  instrument/live.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
+target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/live.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)

@@ -35,16 +35,22 @@ vm::CostRange kept(Prices& prices, std::string_view what, const dif::Difo& difo)
   return sum;
 }
 
+// Of a stack: what rows are priced by that make one. 0: as many as an option says, which are more than are expected.
+double frames_of(const Prices& prices, const dif::RecDesc& value) {
+  return value.frames == 0 ? prices.sizes().frames : std::min<double>(prices.sizes().frames, value.frames);
+}
+
 // Evaluating it, and what else makes it: a stack or a symbol.
 vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDesc& value) {
   vm::CostRange sum = prices.of(value.difo);
   if (value.made_by != dif::Action::expression && value.made_by != action.kind)
-    sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name)));
+    sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name), frames_of(prices, value)));
   return sum;
 }
 
 vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
-  vm::CostRange sum = always(prices.of(row_of(action)));
+  const double frames = action.args.empty() ? 0 : frames_of(prices, action.args.front());
+  vm::CostRange sum = always(prices.of(row_of(action), frames));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && action.kind != dif::Action::expression;
   if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
@@ -72,6 +78,7 @@ bool has_price(const Prices& prices, std::string_view source) {
 // Of a profile that does not tell sites and timers apart, what stands for both.
 std::string_view priced_source(const Prices& prices, std::string_view source) {
   if (has_price(prices, source)) return source;
+  if (source == "pid_return_shared" && has_price(prices, "pid_return")) return "pid_return";
   if (source.starts_with("pid_")) return "pid";
   return source == "tick" ? "profile" : source;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 
 namespace dvm::runtime {
@@ -72,7 +73,18 @@ class Predicting {
                  actions_cost(prices_, clause)};
     made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
-    probe_of(description).clauses.push_back(std::move(made));
+    ProbePrediction& probe = probe_of(description);
+    needs_[probe.description] |= needs_of_clause(clause);
+    probe.clauses.push_back(std::move(made));
+  }
+
+  // A stack that says no size has as many frames as can be had.
+  CaptureNeeds needs_of_clause(const dif::EcbDesc& clause) const {
+    CaptureNeeds needs = needs_of(clause, static_cast<uint32_t>(options_.sizes.most));
+    for (const dif::ActDesc& action : clause.actions)
+      for (const dif::RecDesc& value : action.args)
+        if (value.made_by == dif::Action::ustack && value.frames == 0) needs.frames = kMostFrames;
+    return needs;
   }
 
   double probability_of(const dif::EcbDesc& clause) const {
@@ -119,9 +131,23 @@ class Predicting {
     return range;
   }
 
+  // Where the VM runs at the firing, and where a recording has it, nothing is captured.
+  void add_capture(ProbePrediction& probe) {
+    if (prices_.profile().in_kernel || probe.source == "replay" || probe.source == "tick") return;
+    CaptureNeeds needs = needs_[probe.description];
+    for (const SourceShare& one : shares_of(probe)) {
+      needs.stack_bytes = options_.stack_bytes.value_or(one.copies_stack ? kUsualStackBytes : 0);
+      if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
+      const CaptureCost cost = capture_cost(prices_, needs);
+      probe.capture += (cost.thread + cost.dvm).times(one.share);
+      probe.thread += cost.thread.times(one.share);
+    }
+  }
+
   void finish(ProbePrediction& probe) {
     const auto ecbs = static_cast<double>(probe.clauses.size());
     const vm::CostRange source = add_source(probe);
+    add_capture(probe);
     probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
     const auto& clauses = probe.clauses;
     if (std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) { return clause.has_dif; }))
@@ -130,6 +156,7 @@ class Predicting {
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
     probe.firing = firing_cost(probe.prepare, costs);
     probe.firing += source;
+    probe.firing += {probe.capture, probe.capture, probe.capture};
     const auto rate = options_.rates.find(probe.description);
     if (rate == options_.rates.end()) return;
     probe.rate = rate->second;
@@ -150,7 +177,8 @@ class Predicting {
     vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
     if (!prices_.profile().in_kernel) {
       double rate = 0;
-      for (const ProbePrediction& probe : prediction_.probes) rate += probe.rate;
+      for (const ProbePrediction& probe : prediction_.probes)
+        if (probe.source != "tick") rate += probe.rate;  // dvm knows when its own timers fire
       const vm::Cost looking = looking_cost(prices_, rate);
       switches += looking, prediction_.consumer += looking;
     }
@@ -169,7 +197,8 @@ class Predicting {
   const PredictOptions& options_;
   Prices prices_;
   Prediction prediction_;
-  vm::Cost printing_;  // clocks a second
+  std::map<std::string, CaptureNeeds> needs_;  // by description
+  vm::Cost printing_;                          // clocks a second
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 //                                                                        records -> (5) (6) the consumer
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "dvm/vm/path_cost.h"
 #include "runtime/cost/firing.h"
 #include "runtime/cost/total.h"
+#include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
 
@@ -23,8 +25,10 @@ namespace dvm::runtime {
 struct SourceShare {
   std::string source;
   double share = 1;
+  bool copies_stack = false;  // its code has no frame pointers: ustack() copies a piece of the stack
 };
 using SourceShares = std::vector<SourceShare>;
+using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text
 
 struct PredictOptions {
   vm::Sizes sizes;
@@ -32,12 +36,13 @@ struct PredictOptions {
   // Of single clauses, by their place, where it is known better.
   std::map<std::tuple<std::string, unsigned, unsigned>, double> probabilities;
   std::map<std::string, double> rates;  // firings a second, by the description as text
-  // Of probes in processes, by the description as text, where the instructions under them are known. Otherwise they are taken to
+  // Of probes in processes, where the instructions under them are known. Otherwise they are taken to
   // be stepped over, the dearest.
-  std::map<std::string, SourceShares> sources;
-  double event_bytes = 80;  // of a recording, an event
-  double wake_ups = 1;      // of the consumer, a second
-  bool is_quiet = true;     // nothing is printed of a record but what the script prints
+  SourcesOfProbes sources;
+  std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
+  double event_bytes = 80;              // of a recording, an event
+  double wake_ups = 1;                  // of the consumer, a second
+  bool is_quiet = true;                 // nothing is printed of a record but what the script prints
 };
 
 struct ClausePrediction {
@@ -52,7 +57,8 @@ struct ProbePrediction {
   std::string source;       // "pid", or of several: "67 % pid_emulated, 33 % pid"
   bool is_assumed = false;  // what is under the probe is not known
   vm::Cost trigger;         // the source's stages
-  vm::Cost thread;          // of them, those in the traced thread
+  vm::Cost capture;         // what the clauses need of the process besides, in the traced thread and in dvm
+  vm::Cost thread;          // of both, what passes in the traced thread
   vm::Cost prepare;         // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;

@@ -25,6 +25,14 @@ const std::vector<CostRow>& flow_stages() {
   return rows;
 }
 
+const std::vector<CostRow>& captures() {
+  static const std::vector<CostRow> rows = {
+#define DVM_CAPTURE(name, text) {#name, text},
+#include "runtime/cost/captures.def"
+  };
+  return rows;
+}
+
 const std::vector<CostRow>& consumer_steps() {
   static const std::vector<CostRow> rows = {
 #define DVM_CONSUMER_STEP(name, text) {#name, text},
@@ -68,6 +76,7 @@ std::vector<std::string> price_rows() {
   rows.push_back("ring/shared");
   for (const CostRow& source : sources())
     for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
+  for (const CostRow& capture : captures()) rows.push_back(fmt::format("capture/{}", capture.name));
   for (const CostRow& step : consumer_steps()) rows.push_back(fmt::format("consumer/{}", step.name));
   for (const CostRow& counted : counted_things()) rows.emplace_back(counted.name);
   return rows;

@@ -6,6 +6,7 @@
 //   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
 //   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
+//   capture/NAME                          captures.def
 //   consumer/STEP                         consumer_steps.def
 //   account/THING                         counting it, in a run with accounting (rows.cpp)
 
@@ -22,6 +23,7 @@ struct CostRow {
 
 const std::vector<CostRow>& sources();
 const std::vector<CostRow>& flow_stages();
+const std::vector<CostRow>& captures();
 const std::vector<CostRow>& consumer_steps();
 // What keeping a value costs besides the action.
 const std::vector<CostRow>& kept_values();

@@ -42,20 +42,21 @@ double rate_of(const Probe& probe, const CountingInstrument& counter, double sec
 
 }  // namespace
 
-Result<std::map<std::string, double>> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
-                                                   std::vector<Refused>& refused) {
+Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
+                                  std::vector<Refused>& refused) {
   const auto counter = make_counting_instrument();
   const std::vector<EnabledProbe> counted = counted_probes(handle, *counter);
   if (Status enabled = counter->enable(counted, refused); !enabled) return enabled.error();
   const double begin = now();
   sleep_for(seconds);
   const double taken = now() - begin;
-  std::map<std::string, double> rates;
+  SampledRates rates;
+  for (const EnabledProbe& probe : counted) rates.of_probes[probe.probe] = rate_of(*probe.probe, *counter, taken);
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes) {
         if (is_own_probe(description)) continue;
-        double& rate = rates[text_of(description)] = 0;
+        double& rate = rates.of_descriptions[text_of(description)] = 0;
         for (const Probe* probe : handle.catalog().match(description)) rate += rate_of(*probe, *counter, taken);
       }
   return rates;

@@ -12,10 +12,15 @@
 
 namespace dvm::runtime {
 
+struct SampledRates {
+  std::map<std::string, double> of_descriptions;
+  std::map<const Probe*, double> of_probes;  // that were counted
+};
+
 // Firings a second of each description of the programs, whose probes the handle has enabled; those of tick-N follow from
 // their names, and dvm's own are left out. `refused` takes the probes that could not be counted.
-Result<std::map<std::string, double>> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
-                                                   std::vector<Refused>& refused);
+Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
+                                  std::vector<Refused>& refused);
 
 // By clause, the share of its firings whose predicate held. The handle traces for so long and is stopped: it must count (a cost
 // policy) and print nowhere. A clause that never fired has none.

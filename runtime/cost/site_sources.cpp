@@ -2,52 +2,117 @@
 
 #include "runtime/cost/site_sources.h"
 
-#include <map>
+#include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/symbol/unwinder.h"
 
 namespace dvm::runtime {
 namespace {
 
-const char* source_of(const Place& place, ModuleCodes& files) {
-  constexpr size_t kLongestInstruction = 15;
-  if (place.is_return) return "pid_return";
-  const ModuleCode* file = files.open(place.site->path);
-  const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongestInstruction), 0) : std::nullopt;
-  if (!instruction || instruction->cost == FiringCost::stepped) return "pid";
-  if (instruction->cost == FiringCost::rewritten) return "pid_nop5";
-  return place.fired_at.moved == 0 ? "pid_emulated" : "pid_moved";
+using Trap = std::tuple<std::string, uint64_t, int32_t>;  // file, offset, process
+Trap trap_of(const Place& place) { return {place.site->path, place.offset, place.site->pid}; }
+
+// What the places of probes that are enabled together are, each.
+class PlaceSources {
+ public:
+  PlaceSources(const std::vector<Place>& places, bool with_stacks) : with_stacks_(with_stacks) {
+    for (const Place& place : places)
+      if (!place.is_return) first_.try_emplace(trap_of(place), &place);
+  }
+
+  SourceShare operator()(const Place& place) {
+    const bool copies_stack = with_stacks_ && !unwinder_.keeps_frame_pointers(place.site->pid, place.site->path);
+    return {source_of(place), 1, copies_stack};
+  }
+
+ private:
+  const char* source_of(const Place& place) {
+    constexpr size_t kLongestInstruction = 15;
+    const auto first = first_.find(trap_of(place));
+    if (place.is_return) return first != first_.end() ? "pid_return_shared" : "pid_return";
+    if (first->second != &place) return "pid_shared";
+    const ModuleCode* file = files_.open(place.site->path);
+    const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongestInstruction), 0) : std::nullopt;
+    if (!instruction || instruction->cost == FiringCost::stepped) return "pid";
+    if (instruction->cost == FiringCost::rewritten) return "pid_nop5";
+    return place.fired_at.moved == 0 ? "pid_emulated" : "pid_moved";
+  }
+
+  bool with_stacks_;
+  std::map<Trap, const Place*> first_;  // of the places that are not returns
+  ModuleCodes files_;
+  Unwinder unwinder_;
+};
+
+using Key = std::pair<std::string, bool>;
+SourceShares shares_of(const std::map<Key, double>& parts) {
+  double sum = 0;
+  for (const auto& [key, part] : parts) sum += part;
+  SourceShares shares;
+  for (const auto& [key, part] : parts)
+    if (part > 0) shares.push_back({key.first, part / sum, key.second});
+  return shares;
+}
+
+// Where none of them fired, each counts as much as another.
+ProbeRates weights_of(const std::vector<const Probe*>& probes, const ProbeRates& rates) {
+  ProbeRates weights;
+  double sum = 0;
+  for (const Probe* probe : probes)
+    if (const auto known = rates.find(probe); known != rates.end()) sum += weights[probe] = known->second;
+  if (sum == 0)
+    for (const Probe* probe : probes) weights[probe] = 1;
+  return weights;
 }
 
 }  // namespace
 
-SourceShares sources_of_probes(std::span<const Probe* const> probes) {
+SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates) {
   std::vector<EnabledProbe> enabled;
-  for (const Probe* probe : probes) enabled.push_back({probe, {}});
+  std::set<const Probe*> seen;
+  for (const auto& [description, probes] : matched)
+    for (const Probe* probe : probes)
+      if (seen.insert(probe).second) enabled.push_back({probe, {}});
   std::vector<Refused> refused;
   const std::vector<Place> places = plan_places(enabled, refused);
-  std::map<const EnabledProbe*, double> places_of;
-  for (const Place& place : places) places_of[place.enabled]++;
-  std::map<std::string, double> shares;
-  ModuleCodes files;
-  const auto all = static_cast<double>(places_of.size());
-  for (const Place& place : places) shares[source_of(place, files)] += 1 / places_of[place.enabled] / all;
-  SourceShares made;
-  for (const auto& [source, share] : shares) made.push_back({source, share});
-  return made;
+  PlaceSources source_of(places, with_stacks);
+  std::map<const Probe*, std::vector<SourceShare>> of_probe;
+  for (const Place& place : places) of_probe[place.enabled->probe].push_back(source_of(place));
+  SourcesOfProbes found;
+  for (const auto& [description, probes] : matched) {
+    std::map<Key, double> parts;
+    for (const auto& [probe, weight] : weights_of(probes, rates))
+      for (const SourceShare& one : of_probe[probe])
+        parts[{one.source, one.copies_stack}] += weight / static_cast<double>(of_probe[probe].size());
+    if (!parts.empty()) found[description] = shares_of(parts);
+  }
+  return found;
 }
 
-std::map<std::string, SourceShares> find_sources(Handle& handle, std::span<const dif::Program* const> programs) {
-  std::map<std::string, SourceShares> found;
+bool take_stacks(std::span<const dif::Program* const> programs) {
+  const auto is_stack = [](const dif::RecDesc& value) { return value.made_by == dif::Action::ustack; };
+  const auto takes = [&](const dif::ActDesc& action) { return std::any_of(action.args.begin(), action.args.end(), is_stack); };
+  return std::any_of(programs.begin(), programs.end(), [&](const dif::Program* program) {
+    return std::any_of(program->clauses.begin(), program->clauses.end(), [&](const dif::EcbDesc& clause) {
+      return std::any_of(clause.actions.begin(), clause.actions.end(), takes);
+    });
+  });
+}
+
+SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates) {
+  MatchedProbes matched;
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses)
       for (const dif::ProbeDesc& description : clause.probes) {
         if (const std::string source = source_of(description); source != "pid" && source != "usdt") continue;
         const auto probes = handle.catalog().match(description);
-        if (SourceShares sources = sources_of_probes(probes); !sources.empty()) found[text_of(description)] = std::move(sources);
+        matched[text_of(description)].assign(probes.begin(), probes.end());
       }
-  return found;
+  return sources_of(matched, take_stacks(programs), rates);
 }
 
 }  // namespace dvm::runtime

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/catalog/probe.h"
@@ -11,11 +12,21 @@
 
 namespace dvm::runtime {
 
-// Each probe as likely as another, and so each of its places. Empty: none of them can be put anywhere.
-SourceShares sources_of_probes(std::span<const Probe* const> probes);
+// What descriptions, as text, match.
+using MatchedProbes = std::map<std::string, std::vector<const Probe*>>;
 
-// Of the programs' probes in processes, by their descriptions as text: what the handle has found for them. Those of which it has
-// none are left out.
-std::map<std::string, SourceShares> find_sources(Handle& handle, std::span<const dif::Program* const> programs);
+// How often each probe fires, where that is known: otherwise one is taken to be as likely as another.
+using ProbeRates = std::map<const Probe*, double>;
+
+// Of all that are enabled together: at the same instruction they share a trap. Each place of a probe is taken
+// to be as likely as another. Descriptions whose probes can be put nowhere are left out.
+// with_stacks: whether code has frame pointers is looked at, too.
+SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates = {});
+
+// Whether a clause has need to walk the stack.
+bool take_stacks(std::span<const dif::Program* const> programs);
+
+// Of the programs' probes in processes, as the handle has found them.
+SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates = {});
 
 }  // namespace dvm::runtime

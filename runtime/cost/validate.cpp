@@ -56,7 +56,7 @@ Validated ProgramValidation::finish(const vm::Profile& profile) const {
     result.predicted += probe.firing.expected.clocks * ns;
     result.predicted_spread += probe.firing.expected.spread * ns;
   }
-  const Middle all = middle(samples_);
+  const Middle all = quiet_middle(samples_);
   result.measured = all.median;
   result.measured_spread = all.deviation();
   result.missing = prediction.missing;

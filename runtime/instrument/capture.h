@@ -34,7 +34,9 @@ namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
 inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
+inline constexpr uint16_t kKnownFrames = 2;   // the first ones, which are known without a walk
 inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
+inline constexpr uint32_t kUsualStackBytes = 4096;
 inline constexpr uint32_t kMostBytes = 4096;  // of one need
 inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
 

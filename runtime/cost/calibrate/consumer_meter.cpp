@@ -54,9 +54,9 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
     once.push_back(little->ticks / std::max(little->count, 1.0));
     each.push_back((much->ticks - once.back() * much->count) / static_cast<double>(options.firings) / kRecordBytes);
   }
-  const Middle first = middle(once);
+  const Middle first = quiet_middle(once);
   profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
-  profile.set("consumer/copy", {0, std::max(middle(each).median, 0.0), 0});
+  profile.set("consumer/copy", {0, std::max(quiet_middle(each).median, 0.0), 0});
   return {};
 }
 
@@ -74,9 +74,9 @@ Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& opti
     once.push_back((small->ticks - large->ticks) / std::max(small->count - large->count, 1.0));
     each.push_back((large->ticks - once.back() * large->count) / static_cast<double>(options.firings));
   }
-  const Middle first = middle(once);
+  const Middle first = quiet_middle(once);
   profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
-  profile.set("consumer/aggregation_build", {0, std::max(middle(each).median, 0.0), 0});
+  profile.set("consumer/aggregation_build", {0, std::max(quiet_middle(each).median, 0.0), 0});
   return {};
 }
 
@@ -92,7 +92,7 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
     samples.push_back(static_cast<double>(vm::read_ticks() - begin) / kTimes);
   }
-  const Middle all = middle(samples);
+  const Middle all = quiet_middle(samples);
   profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
   return {};
 }
@@ -108,7 +108,7 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
     }
     samples.push_back(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) / kTimes);
   }
-  const Middle all = times(middle(samples), profile.clock_hz / 1e9 / 2);
+  const Middle all = times(quiet_middle(samples), profile.clock_hz / 1e9 / 2);
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
@@ -147,7 +147,7 @@ void measure_look(const CompileScript& compile, const ScriptMeterOptions& option
   for (unsigned i = 0; i < options.samples; i++)
     if (const Result<double> share = time_looking(compile, kLooking)) samples.push_back(*share / kMostLooks * profile.clock_hz);
   if (samples.empty()) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-  const Middle all = middle(samples);
+  const Middle all = quiet_middle(samples);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 
@@ -173,7 +173,7 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
       if (!sample) return sample.error();
       samples->push_back(*sample);
     }
-  profile.set("consumer/heading", times(difference(middle(headed), middle(quiet)), profile.clock_hz / 1e9));
+  profile.set("consumer/heading", times(difference(quiet_middle(headed), quiet_middle(quiet)), profile.clock_hz / 1e9));
   return {};
 }
 

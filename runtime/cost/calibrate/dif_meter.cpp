@@ -115,7 +115,7 @@ vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options
     with.push_back(text.time(times));
     without.push_back(base ? base->time(times) : text.time(times, false));
   }
-  return difference(middle(std::move(with)), middle(std::move(without)));
+  return difference(quiet_middle(std::move(with)), quiet_middle(std::move(without)));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.

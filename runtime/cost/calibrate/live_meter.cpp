@@ -3,173 +3,179 @@
 #include "runtime/cost/calibrate/live_meter.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
-#include "runtime/cost/calibrate/looping_child.h"
-#include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/consumer.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/timer.h"
-#include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr const char* kCalibrated = "calibrated:::firing";  // of a function of the child
-constexpr double kLoops = 5000;                             // iterations that the loop has for each call of another stub
-constexpr double kTimerRate = 4999;                         // of profile-N
+constexpr const char* kEntry = "calibrated:::entry";
+constexpr const char* kReturn = "calibrated:::return";
+constexpr uint64_t kSlower = 8;       // a stepped call than another
+constexpr uint64_t kLoopTime = 5000;  // ns of the loop for each call of another stub
 
 struct LiveSource {
   const char* name;
   Stub stub;
-  const char* probe = kCalibrated;
-  bool is_return = false;
-  bool is_only_child = false;  // others fire it too, and are left out by a predicate
+  const char* probe = kEntry;
+  const char* stamp = nullptr;  // the argument that the probe has of the call
+  bool is_only_child = false;   // others fire it too, and are left out by a predicate
 };
 
 constexpr LiveSource kSources[] = {
-    {"pid", Stub::stepped},
-    {"pid_emulated", Stub::emulated},
-    {"pid_moved", Stub::moved},
-    {"pid_nop5", Stub::nop5},
-    {"pid_return", Stub::emulated, kCalibrated, true},
-    {"usdt", Stub::nop},
-    {"syscall", Stub::system_call, "syscall::getppid:entry", false, true},
-    {"sched", Stub::signal, "proc:::signal-send", false, true},
-    {"sdt", Stub::signal, "sdt:::signal_generate", false, true},
-    {"profile", Stub::loop, "profile-4999hz"},
+    {"pid", Stub::stepped, kEntry, "arg0"},
+    {"pid_emulated", Stub::emulated, kEntry, "arg0"},
+    {"pid_moved", Stub::moved, kEntry, "arg0"},
+    {"pid_nop5", Stub::nop5, kEntry, "arg0"},
+    {"pid_return", Stub::emulated, kReturn, "arg1"},
+    {"usdt", Stub::nop, kEntry, "arg0"},
+    {"syscall", Stub::system_call, "syscall::getppid:entry", "arg0", true},
+    {"sched", Stub::signal, "proc:::signal-send", nullptr, true},
+    {"sdt", Stub::signal, "sdt:::signal_generate", nullptr, true},
+    {"profile", Stub::loop, "profile-4999hz", nullptr, true},
 };
 
-bool is_function(const LiveSource& source) { return source.probe == kCalibrated; }
-
-// Ns of a call in the child's CPU time, and of a firing in dvm's.
-struct LiveSample {
-  double traced = 0, handled = 0;
+// A probe that shares the trap of calibrated:::entry.
+struct SharedSource {
+  const char *name, *probe;
 };
+constexpr SharedSource kShared[] = {{"pid_shared", "calibrated:::again"}, {"pid_return_shared", kReturn}};
 
-// One attachment, `samples` rounds.
-class LiveRun {
+// What the ECBs take that count.
+double counted(const std::string& script, const CompileScript& compile, const vm::Profile& profile) {
+  const Result<dif::Program> program = compile(script);
+  if (!program) return 0;
+  const dif::Program* programs[] = {&*program};
+  PredictOptions options;
+  options.probability = 1;
+  double clocks = 0;
+  for (const ProbePrediction& probe : predict(programs, profile, options).probes)
+    clocks += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
+  return clocks / profile.clock_hz * 1e9;
+}
+
+// Ns a firing that dvm takes to look for it.
+double looking(const LiveFigures& traced, const vm::Profile& profile) {
+  Prices prices(profile);
+  const double rate = traced.rate * cpus();
+  return rate > 0 ? looking_cost(prices, rate).clocks / rate / profile.clock_hz * 1e9 : 0;
+}
+
+// Sets stages of a source, from ns.
+class SourceRows {
  public:
-  static Result<std::unique_ptr<LiveRun>> start(const LiveSource& source, const dif::Program& program, LoopingChild& child) {
-    std::unique_ptr<LiveRun> run(new LiveRun(child, source));
-    if (!run->nowhere_) return Error{"failed to open /dev/null"};
-    HandleConfig config;
-    config.out = config.err = run->nowhere_.get();
-    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}}); !set)
-      return set.error();
-    run->handle_ = std::make_unique<Handle>(config);
-    Handle& handle = *run->handle_;
-    handle.add_instrument(make_uprobe_instrument());
-    if (Status found = run->find_probe(program); !found) return found.error();
-    if (Status enabled = handle.enable(program); !enabled) return enabled.error();
-    std::vector<Refused> refused;
-    if (Status went = handle.go(refused); !went) return went.error();
-    if (!refused.empty()) return Error{refused.front().reason};
-    return run;
-  }
-
-  Result<LiveSample> sample(uint64_t calls) {
-    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (Status called = child_.call(source_.stub, calls); !called) return called.error();
-    while (!child_.is_done() && handle_->work()) {
-    }
-    Result<double> traced = child_.finish();
-    if (!traced) return traced.error();
-    handle_->work();  // what is left in the ring
-    const auto handled = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-    return LiveSample{*traced, handled / static_cast<double>(calls)};
-  }
-
-  // After the last sample: nothing must have been lost.
-  Status stop(uint64_t calls) {
-    if (Status stopped = handle_->stop(); !stopped) return stopped;
-    const uint64_t lost = handle_->instrument_drops();
-    return lost == 0 ? Status() : Error{fmt::format("{} of {} firings were lost", lost, calls)};
+  SourceRows(std::string_view name, vm::Profile& profile) : name_(name), profile_(profile) {}
+  void set(const char* stage, const vm::Price& ns) {
+    profile_.set(fmt::format("source/{}/{}", name_, stage), times(ns, profile_.clock_hz / 1e9));
   }
 
  private:
-  Status find_probe(const dif::Program& program) {
-    if (!is_function(source_)) {
-      for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
-      const Discovery found = handle_->discover(program.clauses.front().probes.front());
-      return found.reason.empty() ? Status() : Error{found.reason};
+  std::string_view name_;
+  vm::Profile& profile_;
+};
+
+class SourceMeter {
+ public:
+  SourceMeter(const LiveSource& source, LoopingChild& child, const CompileScript& compile, const LiveMeterOptions& options)
+      : source_(source), child_(child), compile_(compile), options_(options) {
+    calls_.stub = source.stub;
+    calls_.times = source.stub == Stub::loop ? kLoopTime * options.calls : options.calls;
+    if (source.stub == Stub::stepped) calls_.times /= kSlower;
+  }
+
+  Status measure(vm::Profile& profile) {
+    const std::string script = counting();
+    const Result<Middle> plain = measure_untraced(calls_, child_, options_);
+    if (!plain) return plain.error();
+    const Result<LiveFigures> traced = measure_live({calls_, script}, child_, compile_, options_);
+    if (!traced) return traced.error();
+    SourceRows rows(source_.name, profile);
+    const double known = counted(script, compile_, profile) + looking(*traced, profile);
+    rows.set("handler", difference(traced->handled, {known, 0}));
+    const double firings = source_.stub == Stub::loop ? in_loop(*traced) : 1;  // of a ns of the loop, or of a call
+    if (firings == 0) return Error{"it never fired"};
+    return set_stages(*plain, *traced, firings, rows);
+  }
+
+ private:
+  std::string only_child() const { return source_.is_only_child ? fmt::format(" pid == {} ", child_.pid()) : ""; }
+  std::string counting() const {
+    const std::string only = only_child();
+    return fmt::format("{} {} {{ @ = count(); }} END {{ printa(\"%@d\", @); }}", source_.probe,
+                       only.empty() ? "" : "/" + only + "/");
+  }
+  // Those that interrupted the child, a ns; it ran in the samples alone. On other CPUs timers fire for nobody.
+  double in_loop(const LiveFigures& traced) const {
+    return std::atof(traced.printed.c_str()) / options_.samples / static_cast<double>(calls_.times);
+  }
+
+  Status set_stages(const Middle& plain, const LiveFigures& traced, double firings, SourceRows& rows) {
+    const vm::Price all = times(difference(traced.thread, plain), 1 / firings);
+    const Result<LiveFigures> bare = measure_live({calls_, counting(), {}, true}, child_, compile_, options_);
+    if (!bare) return bare.error();
+    vm::Price capture = times(difference(traced.thread, bare->thread), 1 / firings);
+    capture.m = std::min(capture.m, all.m);
+    double resume = 0;
+    if (source_.stamp != nullptr) {
+      const Result<double> trigger = until_handler(plain);
+      if (!trigger) return trigger.error();
+      resume = std::clamp(all.m - capture.m - *trigger, 0.0, all.m - capture.m);
+      rows.set("resume", {resume, 0, all.spread});
     }
-    Result<uint64_t> offset = offset_of(source_.stub);
-    if (!offset) return offset.error();
-    const std::string path = fmt::format("/proc/{}/exe", child_.pid());
-    handle_->catalog().add(
-        {.provider = "calibrated", .name = "firing", .site = UprobeSite{path, *offset, source_.is_return, child_.pid()}});
+    rows.set("capture", capture);
+    rows.set("trigger", {all.m - capture.m - resume, 0, all.spread});
     return {};
   }
 
-  using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  // Ns from the call to the firing's time. Between two readings of the clock lies one reading, and that is not the probe's.
+  Result<double> until_handler(const Middle& plain) {
+    StubCalls stamped = calls_;
+    stamped.is_stamped = true;
+    const Result<Middle> reading = measure_untraced(stamped, child_, options_);
+    if (!reading) return reading.error();
+    const std::string only = only_child();
+    const std::string script =
+        fmt::format("{0} / {1}{2} timestamp - {3} < 20000 / {{ @ = avg(timestamp - {3}); }} END {{ printa(\"%@d\", @); }}",
+                    source_.probe, only, only.empty() ? "" : "&&", source_.stamp);
+    const Result<LiveFigures> traced = measure_live({stamped, script}, child_, compile_, options_);
+    if (!traced) return traced.error();
+    return std::atof(traced->printed.c_str()) - (reading->median - plain.median);
+  }
 
-  LiveRun(LoopingChild& child, const LiveSource& source) : child_(child), source_(source) {}
-
+  const LiveSource& source_;
   LoopingChild& child_;
-  LiveSource source_;
-  File nowhere_{std::fopen("/dev/null", "we"), std::fclose};
-  std::unique_ptr<Handle> handle_;
+  const CompileScript& compile_;
+  LiveMeterOptions options_;
+  StubCalls calls_;
 };
 
-Result<std::vector<double>> untraced(LoopingChild& child, Stub stub, const LiveMeterOptions& options) {
-  std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
-    if (Status called = child.call(stub, options.calls); !called) return called.error();
-    Result<double> taken = child.finish();
-    if (!taken) return taken.error();
-    samples.push_back(*taken);
-  }
-  return samples;
-}
-
-// What the ECB takes that counts.
-double counted(const dif::Program& program, const vm::Profile& profile) {
-  const dif::Program* programs[] = {&program};
-  PredictOptions options;
-  options.probability = 1;
-  const Prediction prediction = predict(programs, profile, options);
-  if (prediction.probes.empty()) return 0;
-  const ProbePrediction& probe = prediction.probes.front();
-  return (probe.firing.expected.clocks - probe.trigger.clocks) / profile.clock_hz * 1e9;
-}
-
-Result<dif::Program> compile_for(const LiveSource& source, const LoopingChild& child, const CompileScript& compile) {
-  const std::string only = source.is_only_child ? fmt::format(" /pid == {}/", child.pid()) : "";
-  return compile(fmt::format("{}{} {{ @ = count(); }}", source.probe, only));
-}
-
-Status measure(const LiveSource& source, const CompileScript& compile, LiveMeterOptions options, vm::Profile& profile) {
-  auto child = LoopingChild::start();
-  if (!child) return child.error();
-  const Result<dif::Program> program = compile_for(source, **child, compile);
-  if (!program) return program.error();
-  if (source.stub == Stub::loop) options.calls = static_cast<uint64_t>(kLoops * static_cast<double>(options.calls));
-  Result<std::vector<double>> without = untraced(**child, source.stub, options);
-  if (!without) return without.error();
-  auto run = LiveRun::start(source, *program, **child);
-  if (!run) return run.error();
-  std::vector<double> traced, handled;
-  for (unsigned i = 0; i < options.samples; i++) {
-    Result<LiveSample> sample = (*run)->sample(options.calls);
-    if (!sample) return sample.error();
-    traced.push_back(sample->traced), handled.push_back(sample->handled);
-  }
-  if (Status stopped = (*run)->stop(options.samples * options.calls); !stopped) return stopped;
-  const Middle calls = middle(traced), plain = middle(*without);
-  const double firings = source.stub == Stub::loop ? kTimerRate * calls.median / 1e9 : 1;                  // a call
-  const double cpus = source.stub == Stub::loop ? static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) : 1;  // that dvm hears of
-  const std::string row = fmt::format("source/{}/", source.name);
-  const double clocks = profile.clock_hz / 1e9;  // a ns
-  profile.set(row + "trigger", times(difference(calls, plain), clocks / firings));
-  profile.set(row + "handler",
-              times(difference(times(middle(handled), 1 / firings / cpus), {counted(*program, profile), 0}), clocks));
+// What the probe takes more where the entry is probed as well.
+Status measure_shared(const SharedSource& source, LoopingChild& child, const CompileScript& compile,
+                      const LiveMeterOptions& options, vm::Profile& profile) {
+  const StubCalls calls{Stub::emulated, options.calls};
+  const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
+                    more = fmt::format("{} {{ @ = count(); }}", source.probe);
+  const Result<LiveFigures> one = measure_live({calls, entry}, child, compile, options);
+  if (!one) return one.error();
+  const Result<LiveFigures> both = measure_live({calls, entry + more}, child, compile, options);
+  if (!both) return both.error();
+  SourceRows rows(source.name, profile);
+  rows.set("trigger", difference(both->thread, one->thread));
+  const vm::Price handled = difference(times(both->handled, 2), one->handled);
+  rows.set("handler", {std::max(handled.m - counted(more, compile, profile), 0.0), 0, handled.spread});
   return {};
 }
 
 constexpr const char* kTick = "tick";
+constexpr const char* kTickScript = "tick-5000hz { @ = count(); }";
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
 Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
@@ -194,7 +200,7 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
 
 Status measure_tick(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
   constexpr uint64_t kCalls = 100;  // of other sources, for each firing
-  const Result<dif::Program> program = compile("tick-5000hz { @ = count(); }");
+  const Result<dif::Program> program = compile(kTickScript);
   if (!program) return program.error();
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
@@ -202,7 +208,8 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     if (!sample) return sample.error();
     samples.push_back(*sample);
   }
-  profile.set("source/tick/handler", times(difference(middle(samples), {counted(*program, profile), 0}), profile.clock_hz / 1e9));
+  profile.set("source/tick/handler",
+              times(difference(quiet_middle(samples), {counted(kTickScript, compile, profile), 0}), profile.clock_hz / 1e9));
   return {};
 }
 
@@ -211,14 +218,32 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
 std::vector<std::string> live_sources() {
   std::vector<std::string> names = {kTick};
   for (const LiveSource& source : kSources) names.emplace_back(source.name);
+  for (const SharedSource& source : kShared) names.emplace_back(source.name);
   return names;
+}
+
+std::vector<std::string> live_rows(const std::string& name) {
+  std::vector<const char*> stages = {"handler"};
+  if (name != kTick) stages.push_back("trigger");
+  for (const LiveSource& source : kSources) {
+    if (name != source.name) continue;
+    stages.push_back("capture");
+    if (source.stamp != nullptr) stages.push_back("resume");
+  }
+  std::vector<std::string> rows;
+  for (const char* stage : stages) rows.push_back(fmt::format("source/{}/{}", name, stage));
+  return rows;
 }
 
 Status measure_source(const std::string& name, const CompileScript& compile, const LiveMeterOptions& options,
                       vm::Profile& profile) {
   if (name == kTick) return measure_tick(compile, options, profile);
+  auto child = LoopingChild::start();
+  if (!child) return child.error();
+  for (const SharedSource& source : kShared)
+    if (name == source.name) return measure_shared(source, **child, compile, options, profile);
   for (const LiveSource& source : kSources)
-    if (name == source.name) return measure(source, compile, options, profile);
+    if (name == source.name) return SourceMeter(source, **child, compile, options).measure(profile);
   return Error{fmt::format("there is no measurement of {}", name)};
 }
 

@@ -1,25 +1,27 @@
 #pragma once
 // What the sources of live processes cost, measured on a child of dvm (looping_child.h): it calls functions with instructions of
-// each kind, makes system calls, sends itself a signal, runs while timers fire.
+// each kind, makes system calls, sends itself a signal, runs while timers fire. In points of a firing, as the paper has them:
 //
-//   trigger   in the traced thread: CPU time of a call with the probe less that of one without (profile: time that the loop takes
-//             longer, by the firings in it)
-//   handler   in dvm: CPU time of a firing that counts, less what the profile says of its ECB
+//   A to F in the traced thread     CPU time of a call with the probe less that of one without (profile: time that something else
+//                                   takes from a loop, by the firings in it)
+//   trigger  A to B                 the firing's time less the one that the child read just before: its argument
+//   capture  B to C                 less what a call takes whose firings are counted by the kernel alone
+//   resume   E to F                 the rest
+//   handler  C to D, in dvm         CPU time of a firing that counts, less what the profile says of its ECB
+//
+// A call that can hand over no time has no resume: trigger holds both.
 
 #include <string>
 #include <vector>
 
-#include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/calibrate/live_run.h"
 
 namespace dvm::runtime {
 
-struct LiveMeterOptions {
-  unsigned samples = 7;     // with the probe, and as many without
-  uint64_t calls = 20'000;  // a sample
-};
-
 // The names of what there is a measurement for, in its order.
 std::vector<std::string> live_sources();
+// The rows that measuring it sets.
+std::vector<std::string> live_rows(const std::string& source);
 
 // Adds source/NAME to the profile. An error: no such probe can be had here, and why.
 Status measure_source(const std::string& name, const CompileScript& compile, const LiveMeterOptions& options,

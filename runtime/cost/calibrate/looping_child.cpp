@@ -9,43 +9,55 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "common/clock.h"
+#include "runtime/cost/lost_time.h"
 #include "runtime/symbol/maps.h"
 
-// What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push.
+// What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns
+// its argument. And a way there through functions that have frame pointers and call frame information, up to one that has
+// neither.
 extern "C" {
-void dvm_stub_emulated();
-void dvm_stub_stepped();
-void dvm_stub_nop();
-void dvm_stub_nop5();
-void dvm_stub_moved();
+uint64_t dvm_stub_emulated(uint64_t argument);
+uint64_t dvm_stub_stepped(uint64_t argument);
+uint64_t dvm_stub_nop(uint64_t argument);
+uint64_t dvm_stub_nop5(uint64_t argument);
+uint64_t dvm_stub_moved(uint64_t argument);
+uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t));
 }
+#define DVM_STUB(name, first, rest)                                                 \
+  ".type dvm_stub_" #name ", @function\n.globl dvm_stub_" #name "\ndvm_stub_" #name \
+  ":\n"                                                                             \
+  ".cfi_startproc\n" first "\n" rest                                                \
+  "mov %rdi, %rax\nret\n.cfi_endproc\n"                                             \
+  ".size dvm_stub_" #name ", . - dvm_stub_" #name "\n"
 asm(".pushsection .text\n"
-    ".type dvm_stub_emulated, @function\ndvm_stub_emulated: push %rbp\npop %rbp\nret\n.size dvm_stub_emulated, . - "
-    "dvm_stub_emulated\n"
-    ".type dvm_stub_nop, @function\ndvm_stub_nop: nop\nret\n.size dvm_stub_nop, . - dvm_stub_nop\n"
-    ".type dvm_stub_nop5, @function\ndvm_stub_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nret\n.size dvm_stub_nop5, . - "
-    "dvm_stub_nop5\n"
-    ".type dvm_stub_moved, @function\ndvm_stub_moved: .byte 0x89, 0xf8\npush %rbp\npop %rbp\nret\n.size dvm_stub_moved, . - "
-    "dvm_stub_moved\n"
-    ".type dvm_stub_stepped, @function\ndvm_stub_stepped: mov %edi, %eax\nret\n.size dvm_stub_stepped, . - dvm_stub_stepped\n"
+    // clang-format off
+    DVM_STUB(emulated, "push %rbp", "pop %rbp\n")
+    DVM_STUB(stepped, "mov %edi, %eax", "")
+    DVM_STUB(nop, "nop", "")
+    DVM_STUB(nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", "")
+    DVM_STUB(moved, ".byte 0x89, 0xf8", "push %rbp\npop %rbp\n")
+    // clang-format on
+    ".type dvm_stub_deeper, @function\ndvm_stub_deeper:\n.cfi_startproc\n"
+    "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6\n"
+    "dec %rsi\nje 1f\ncall dvm_stub_deeper\njmp 2f\n1: call *%rdx\n2: pop %rbp\n.cfi_def_cfa 7, 8\nret\n"
+    ".cfi_endproc\n.size dvm_stub_deeper, . - dvm_stub_deeper\n"
+    ".type dvm_stub_deep, @function\n.globl dvm_stub_deep\ndvm_stub_deep:\n.cfi_startproc\n.cfi_undefined 16\n"
+    "push %rbp\n.cfi_def_cfa_offset 16\nxor %ebp, %ebp\ncall dvm_stub_deeper\npop %rbp\n.cfi_def_cfa_offset 8\nret\n"
+    ".cfi_endproc\n.size dvm_stub_deep, . - dvm_stub_deep\n"
     ".popsection");
 
 namespace dvm::runtime {
 namespace {
 
-struct Order {
-  Stub stub;
-  uint64_t times;
-};
+using Function = uint64_t (*)(uint64_t);
 
-using Function = void (*)();
-
-void system_call() { syscall(SYS_getppid); }
-void signal_itself() { kill(getpid(), SIGURG); }
+uint64_t system_call(uint64_t argument) { return static_cast<uint64_t>(syscall(SYS_getppid, argument)); }
+uint64_t signal_itself(uint64_t) { return static_cast<uint64_t>(kill(getpid(), SIGURG)); }
 
 Function function_of(Stub stub) {
   switch (stub) {
@@ -69,20 +81,27 @@ Function function_of(Stub stub) {
   return nullptr;
 }
 
-void spin(uint64_t times) {
-  for (uint64_t i = 0; i < times; i++) asm volatile("");
+double called(const StubCalls& calls, const char* text) {
+  Function volatile function = function_of(calls.stub);
+  const auto fixed = reinterpret_cast<uintptr_t>(text + kMostLetters - std::min(calls.letters, kMostLetters));
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  for (uint64_t i = 0; i < calls.times; i++) {
+    const uint64_t argument = calls.is_stamped ? read_clock(CLOCK_MONOTONIC) : fixed;
+    if (calls.depth > 0)
+      dvm_stub_deep(argument, calls.depth, function);
+    else
+      function(argument);
+  }
+  return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
 }
 
 [[noreturn]] void serve(int orders, int answers) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Order order;
+  const std::string text(kMostLetters, 'x');
+  StubCalls order;
   while (read(orders, &order, sizeof order) == sizeof order) {
-    Function volatile function = function_of(order.stub);
-    const clockid_t clock = function == nullptr ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
-    const uint64_t begin = read_clock(clock);
-    if (function == nullptr) spin(order.times);
-    for (uint64_t i = 0; function != nullptr && i < order.times; i++) function();
-    const uint64_t taken = read_clock(clock) - begin;
+    const double taken =
+        order.stub == Stub::loop ? dvm_lost_time(static_cast<int64_t>(order.times)) : called(order, text.c_str());
     if (write(answers, &taken, sizeof taken) != sizeof taken) break;
   }
   _exit(0);
@@ -121,10 +140,9 @@ LoopingChild::~LoopingChild() {
   waitpid(pid_, nullptr, 0);
 }
 
-Status LoopingChild::call(Stub stub, uint64_t times) {
-  const Order order{stub, times};
-  times_ = times;
-  return write(to_child_, &order, sizeof order) == sizeof order ? Status() : system_error("failed to write to a child");
+Status LoopingChild::call(const StubCalls& calls) {
+  times_ = calls.times;
+  return write(to_child_, &calls, sizeof calls) == sizeof calls ? Status() : system_error("failed to write to a child");
 }
 
 bool LoopingChild::is_done() const {
@@ -133,9 +151,9 @@ bool LoopingChild::is_done() const {
 }
 
 Result<double> LoopingChild::finish() {
-  uint64_t taken = 0;
+  double taken = 0;
   if (read(from_child_, &taken, sizeof taken) != sizeof taken) return Error{"the child that was measured ended early"};
-  return static_cast<double>(taken) / static_cast<double>(times_);
+  return taken / static_cast<double>(times_);
 }
 
 Result<uint64_t> offset_of(Stub stub) {

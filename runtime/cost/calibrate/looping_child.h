@@ -11,9 +11,22 @@
 
 namespace dvm::runtime {
 
-// What is done: functions by their first instruction, a system call, a signal to itself that is ignored, and a loop that is timed
-// by the clock on the wall, since the CPU time of a thread knows nothing of interrupts.
+// What is done: functions by their first instruction, a system call, a signal to itself that is ignored, and a loop that watches
+// the clock for times that it was not running.
 enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, system_call, signal, loop };
+
+// The argument of each call: the time (CLOCK_MONOTONIC), if is_stamped, else the address of a string of so many letters.
+struct StubCalls {
+  Stub stub = Stub::emulated;
+  uint64_t times = 0;    // of the loop: how many ns it takes
+  uint32_t depth = 0;    // functions with frame pointers that it is called through; such a stack ends before the first of them
+  uint32_t letters = 0;  // at most kMostLetters
+  bool is_stamped = false;
+};
+
+inline constexpr uint32_t kMostLetters = 255;
+// Frames of a call through others: those, the stub and what has called the first.
+constexpr uint32_t frames_of(const StubCalls& calls) { return calls.depth + 2; }
 
 class LoopingChild {
  public:
@@ -24,9 +37,9 @@ class LoopingChild {
 
   pid_t pid() const { return pid_; }
   // Sends it off; it says when it is done.
-  Status call(Stub stub, uint64_t times);
+  Status call(const StubCalls& calls);
   bool is_done() const;
-  // CPU time of a call (of the loop: time), in ns. Waits for it.
+  // CPU time of a call, in ns; of the loop: the part of its time that something else took. Waits for it.
   Result<double> finish();
 
  private:

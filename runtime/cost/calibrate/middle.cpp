@@ -18,6 +18,12 @@ Middle middle(std::vector<double> values) {
   return {centre, median(values)};
 }
 
+Middle quiet_middle(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.resize((values.size() + 1) / 2);
+  return middle(std::move(values));
+}
+
 vm::Profile middle_profile(const std::vector<vm::Profile>& passes) {
   vm::Profile result = passes.front();
   for (const auto& [row, price] : passes.front().prices()) {

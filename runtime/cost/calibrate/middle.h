@@ -1,6 +1,6 @@
 #pragma once
-// Samples as one figure: the median, and how far from it the samples lie. One that an interrupt fell into counts for no more than
-// any other.
+// Samples as one figure: a median, and how far from it the samples lie. What disturbs a sample of time makes it longer, never
+// shorter, and on a machine that is shared it may last for several of them: the slower half of such samples is left out.
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +20,8 @@ struct Middle {
 
 // Of none: 0.
 Middle middle(std::vector<double> values);
+// Of samples of time: of the quicker half.
+Middle quiet_middle(std::vector<double> values);
 
 // What one thing takes more than another, in the unit of both. Less than nothing is nothing, lost in the spread.
 inline vm::Price difference(const Middle& with, const Middle& without) {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "runtime/cost/calibrate/account_meter.h"
+#include "runtime/cost/calibrate/capture_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
@@ -74,10 +75,9 @@ std::vector<std::string> measured_rows() {
   for (const ScriptCase& one : script_cases()) add(one.row);
   add("prepare/machine");
   for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
-  for (const std::string& source : live_sources()) {
-    if (source != "tick") add(fmt::format("source/{}/trigger", source));
-    add(fmt::format("source/{}/handler", source));
-  }
+  for (const std::string& row : capture_rows()) add(row);
+  for (const std::string& source : live_sources())
+    for (const std::string& row : live_rows(source)) add(row);
   for (const std::string& row : ring_rows()) add(row);
   for (const std::string& row : consumer_rows()) add(row);
   for (const CostRow& counted : counted_things()) add(std::string(counted.name));
@@ -102,6 +102,9 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (const auto cases = dif_cases_of(row); !cases.empty()) return measure_dif_row(cases, profile);
   if (has_script(row)) return measure_script_row(row, compile, profile);
   if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
+  const auto captures = capture_rows();
+  if (std::find(captures.begin(), captures.end(), row) != captures.end())
+    return measure_captures(compile, {3, 20'000}, profile, row);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
   if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);
@@ -110,8 +113,13 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
 
 std::string benchmark_name(const std::string& row, const std::string& engine) {
   static const std::map<std::string, const char*> sites = {
-      {"pid", "uprobe/stepped"},   {"pid_emulated", "uprobe/entry"}, {"pid_moved", "uprobe/moved"},
-      {"pid_nop5", "uprobe/nop5"}, {"pid_return", "uprobe/return"},
+      {"pid", "uprobe/stepped"},
+      {"pid_emulated", "uprobe/entry"},
+      {"pid_moved", "uprobe/moved"},
+      {"pid_nop5", "uprobe/nop5"},
+      {"pid_return", "uprobe/return"},
+      {"pid_shared", "uprobe/shared"},
+      {"pid_return_shared", "uprobe/return_shared"},
   };
   if (row.starts_with("consumer/") || row.starts_with("ring/")) return row;
   if (row.starts_with("aggregation/")) return fmt::format("{}/agg/{}", engine, row.substr(row.find('/') + 1));
@@ -119,8 +127,8 @@ std::string benchmark_name(const std::string& row, const std::string& engine) {
   if (!row.starts_with("source/")) return fmt::format("{}/{}", engine, row);
   const std::string source = source_in(row);
   const auto site = sites.find(source);
-  const std::string in_dvm = row.ends_with("/handler") ? "/handler" : "";
-  return fmt::format("source/{}{}", site == sites.end() ? source : site->second, in_dvm);
+  const std::string stage = row.ends_with("/trigger") ? "" : row.substr(row.rfind('/'));
+  return fmt::format("source/{}{}", site == sites.end() ? source : site->second, stage);
 }
 
 }  // namespace dvm::runtime

@@ -129,7 +129,7 @@ std::vector<ScriptCase> script_cases() {
   add("action/print", "print(arg1)");
   for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
     add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
-  for (const char* stack : {"ustack", "stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
+  for (const char* stack : {"stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
   for (const char* consumed : {"printa(@)", "clear(@)", "trunc(@)", "normalize(@, 2)", "denormalize(@)"}) {
     const std::string_view call = consumed;
     cases.push_back({fmt::format("action/{}", call.substr(0, call.find('('))), fmt::format("P{{ arg0; @ = count(); {}; }}", call),

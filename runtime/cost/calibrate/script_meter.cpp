@@ -167,8 +167,8 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
       sides->add(*sample);
     }
   const double clocks = profile.clock_hz / 1e9;  // a ns
-  const vm::Price found = one.is_consumer ? times(difference(middle(with.consumer), middle(without.consumer)), clocks)
-                                          : times(difference(middle(with.probe), middle(without.probe)), clocks);
+  const vm::Price found = one.is_consumer ? times(difference(quiet_middle(with.consumer), quiet_middle(without.consumer)), clocks)
+                                          : times(difference(quiet_middle(with.probe), quiet_middle(without.probe)), clocks);
   const auto says = [&](const dif::Program& program) {
     return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
   };
@@ -203,7 +203,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
     sides.add(*sample);
     result.bytes = sample->event_bytes;
   }
-  result.clocks = times(middle(sides.probe), clock_hz / 1e9);
+  result.clocks = times(quiet_middle(sides.probe), clock_hz / 1e9);
   return result;
 }
 

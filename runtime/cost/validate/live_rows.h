@@ -12,8 +12,8 @@ namespace dvm::runtime {
 
 // How a row is measured, and in what.
 enum class Measure : uint8_t {
-  share,   // % of a CPU, at some 50,000 rounds a second
-  timer,   // % of a CPU: timers on every CPU, beside a busy process
+  share,   // % of a CPU, at 50,000 rounds a second
+  timer,   // % of a CPU: timers, which interrupt a busy process
   call,    // ns a round, at full speed
   plain,   // clocks a round, without tracing: beside the loop of another job
   peer,    // ns a round, traced by bpftrace
@@ -30,6 +30,7 @@ struct LiveRow {
   long rounds;                // at full speed, of one sample
   std::string_view baseline;  // of plain: the other job; empty: none
   double probability;         // that a predicate holds
+  double frames;              // of the stack where it fires
   std::string_view program;
   std::string_view setting;
 };

@@ -11,16 +11,21 @@
 
 #include "common/clock.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/validate/bpftrace_peer.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr double kRoundsASecond = 50'000;  // of shares, as the paper has it
-constexpr long kTriedRounds = 2'000, kTriedPause = 2'000;
-
-double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+// Of shares, as the paper has it: so many rounds in each so many ns.
+constexpr long kBurst = 50, kPeriod = 1'000'000;
+constexpr double kRoundsASecond = 1e9 * kBurst / kPeriod;
+constexpr unsigned kShorterShares = 4;  // their samples, and as many times more of them
+// Of a job of several probes, to be counted, for so long: it lasts until they are on, though they slow it down later.
+constexpr long kSampledRounds = 10'000, kSampledBurst = 10;
+constexpr double kSampledSeconds = 0.1;
+constexpr double kTimerRate = 5000;  // of the fastest timer, on each CPU
 
 // Ns that all CPUs together were busy, in ticks of the kernel's clock.
 double busy_time() {
@@ -43,12 +48,6 @@ class HandledTime {
 
  private:
   uint64_t begin_;
-};
-
-// The errors of many small marks lie in the last digits: a difference of medians, with both spreads.
-struct Series {
-  std::vector<double> values;
-  Middle of() const { return middle(values); }
 };
 
 }  // namespace
@@ -76,7 +75,7 @@ LiveResult LiveValidation::measure(const LiveRow& row) {
 Result<std::vector<long>> LiveValidation::sizes() {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
-  auto sizes = (*child)->run({"sizes", 0, 0});
+  auto sizes = (*child)->run({"sizes"});
   if (!sizes) return sizes.error();
   return std::vector{static_cast<long>(sizes->user), static_cast<long>(sizes->system), static_cast<long>(sizes->cpu)};
 }
@@ -87,36 +86,32 @@ Result<LiveResult> LiveValidation::try_measure(const LiveRow& row) {
   return measure_traced(row);
 }
 
-// At full speed, or so long a pause that the rounds come as often as they should.
-Result<Job> LiveValidation::job_of(const LiveRow& row, WorkloadChild& child) const {
-  Job job{std::string(row.job), static_cast<long>(static_cast<double>(row.rounds) * settings_.rounds_share), 0};
+// At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.
+Job LiveValidation::job_of(const LiveRow& row) const {
+  Job job{std::string(row.job), static_cast<long>(static_cast<double>(row.rounds) * settings_.rounds_share)};
   job.rounds = std::max(job.rounds, 100L);
-  if (row.measure != Measure::share && row.measure != Measure::timer) return job;
-  auto without = child.run({job.name, kTriedRounds, 0}), with = child.run({job.name, kTriedRounds, kTriedPause});
-  if (!without) return without.error();
-  if (!with) return with.error();
-  const double round = without->cpu / kTriedRounds, turn = (with->cpu - without->cpu) / kTriedRounds / kTriedPause;
-  job.rounds = static_cast<long>(kRoundsASecond * settings_.seconds);
-  job.pause = turn > 0 ? std::max(0L, static_cast<long>((1e9 / kRoundsASecond - round) / turn)) : 0;
+  if (row.measure == Measure::share)
+    job = {job.name, static_cast<long>(kRoundsASecond * settings_.seconds / kShorterShares), kBurst, kPeriod};
+  else if (row.measure == Measure::timer)
+    job.rounds = static_cast<long>(1e9 * settings_.seconds);
   return job;
 }
 
 Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
-  const Result<Job> job = job_of(row, **child);
-  if (!job) return job.error();
+  const Job job = job_of(row);
   std::vector<double> with, without;
   for (unsigned i = 0; i < settings_.pairs; i++) {
-    auto taken = (*child)->run(*job);
+    auto taken = (*child)->run(job);
     if (!taken) return taken.error();
-    with.push_back(of_round(taken->cpu, *job));
-    auto other = row.baseline.empty() ? Result<JobTimes>(JobTimes{}) : (*child)->run({std::string(row.baseline), job->rounds, 0});
+    with.push_back(of_round(taken->cpu, job));
+    auto other = row.baseline.empty() ? Result<JobTimes>(JobTimes{}) : (*child)->run({std::string(row.baseline), job.rounds});
     if (!other) return other.error();
-    without.push_back(of_round(other->cpu, *job));
+    without.push_back(of_round(other->cpu, job));
   }
   const double clocks = profile_.clock_hz / 1e9;
-  const Middle of_with = middle(with), of_without = middle(without);
+  const Middle of_with = quiet_middle(with), of_without = quiet_middle(without);
   LiveResult result;
   result.row = &row;
   result.measured = (of_with.median - of_without.median) * clocks;
@@ -128,17 +123,16 @@ Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
 Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
-  const Result<Job> job = job_of(row, **child);
-  if (!job) return job.error();
+  const Job job = job_of(row);
   std::vector<double> added;
   for (unsigned i = 0; i < std::min(settings_.pairs, 3u); i++) {
-    auto untraced = (*child)->run(*job);
+    auto untraced = (*child)->run(job);
     if (!untraced) return untraced.error();
     auto peer = BpftracePeer::start((*child)->pid(), fmt::format("uprobe:{}:{} {{ @ = count(); }}", workload_, row.program));
     if (!peer) return peer.error();
-    auto traced = (*child)->run(*job);
+    auto traced = (*child)->run(job);
     if (!traced) return traced.error();
-    added.push_back(of_round(traced->cpu - untraced->cpu, *job));
+    added.push_back(of_round(traced->cpu - untraced->cpu, job));
   }
   const Middle all = middle(added);
   LiveResult result;
@@ -169,7 +163,13 @@ Result<LiveValidation::Sample> LiveValidation::trace(TracedProgram& program, con
   return sample;
 }
 
-Result<LiveValidation::Pair> LiveValidation::measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child,
+// Timers fire on other CPUs, too, and there for nobody: that many fire on the busy one.
+double LiveValidation::firings_of(const LiveRow& row, const Sample& traced) {
+  return row.measure == Measure::timer ? std::min(static_cast<double>(traced.firings), kTimerRate * traced.times.wall / 1e9)
+                                       : static_cast<double>(traced.firings);
+}
+
+Result<LiveValidation::Pair> LiveValidation::measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, bool is_last,
                                                           LiveResult& result) {
   Pair pair;
   const double busy = busy_time();
@@ -178,6 +178,8 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const LiveRow& row, co
   pair.untraced = {*untraced, 0, busy_time() - busy, 0};
   auto program = open_(std::string(row.program), {std::string(row.setting)}, child.pid());
   if (!program) return program.error();
+  auto sources = is_last ? find_sources_of(**program, job, child) : SourcesOfProbes();
+  if (!sources) return sources.error();
   std::vector<Refused> refused;
   if (Status went = (*program)->handle().go(refused); !went) return went.error();
   auto traced = trace(**program, job, child);
@@ -186,59 +188,103 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const LiveRow& row, co
   if (Status stopped = (*program)->handle().stop(); !stopped) return stopped.error();
   pair.traced.firings = (*program)->handle().account().events;
   result.drops += (*program)->handle().drops();
-  const double firings = static_cast<double>(pair.traced.firings) / pair.traced.times.wall * 1e9;
-  if (Status predicted = predict_row(**program, rate_of(pair.traced.times, job), firings, result); !predicted)
+  if (!is_last) return pair;
+  const double firings = firings_of(row, pair.traced) / pair.traced.times.wall * 1e9;
+  if (Status predicted = predict_row(**program, *std::move(sources), rate_of(pair.traced.times, job), firings, result);
+      !predicted)
     return predicted.error();
   return pair;
 }
 
+namespace {
+
+// Whether one of them is so.
+bool any_description(const std::vector<const dif::Program*>& programs, const std::function<bool(const dif::ProbeDesc&)>& is_so) {
+  for (const dif::Program* one : programs)
+    for (const dif::EcbDesc& clause : one->clauses)
+      if (std::any_of(clause.probes.begin(), clause.probes.end(), is_so)) return true;
+  return false;
+}
+
+// Samples of a row, each pair of them as soon after another as can be.
+struct Series {
+  std::vector<double> untraced, traced, dvm, rate;  // ns a round, ns a round, ns a round, rounds a second
+};
+
+// What traced rounds take more than untraced ones, and what dvm takes for them.
+struct Taken {
+  vm::Price thread;
+  Middle dvm;
+};
+Taken taken_by(const Series& series) {
+  return {difference(quiet_middle(series.traced), quiet_middle(series.untraced)), quiet_middle(series.dvm)};
+}
+
+}  // namespace
+
 Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
-  const Result<Job> job = job_of(row, **child);
-  if (!job) return job.error();
+  const Job job = job_of(row);
   LiveResult result;
   result.row = &row;
-  Series measured, thread, dvm, rate;
+  Series series;
   double busy = 0, untraced_busy = 0, wall = 0;
-  for (unsigned i = 0; i < settings_.pairs; i++) {
-    auto pair = measure_pair(row, *job, **child, result);
+  const unsigned pairs = settings_.pairs * (row.measure == Measure::share ? kShorterShares : 1);
+  for (unsigned i = 0; i < pairs; i++) {
+    auto pair = measure_pair(row, job, **child, i + 1 == pairs, result);
     if (!pair) return pair.error();
-    measured.values.push_back(as_measured(row, *job, *pair));
-    thread.values.push_back(of_round(pair->traced.times.cpu - pair->untraced.times.cpu, *job));
-    dvm.values.push_back(of_round(pair->traced.dvm, *job));
-    rate.values.push_back(rate_of(pair->traced.times, *job));
+    series.untraced.push_back(of_round(pair->untraced.times.cpu, job));
+    series.traced.push_back(of_round(pair->traced.times.cpu, job));
+    series.dvm.push_back(of_round(pair->traced.dvm, job));
+    series.rate.push_back(rate_of(pair->traced.times, job));
     busy += pair->traced.busy, untraced_busy += pair->untraced.busy, wall += pair->traced.times.wall;
   }
-  result.measured = measured.of().median, result.spread = measured.of().deviation();
-  result.thread = thread.of().median, result.dvm = dvm.of().median, result.rate = rate.of().median;
+  const Taken taken = taken_by(series);
+  result.rate = middle(series.rate).median;
+  result.thread = taken.thread.m, result.dvm = taken.dvm.median;
+  // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
+  const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
+  result.measured = unit * (taken.thread.m + taken.dvm.median);
+  result.spread = unit * std::hypot(taken.thread.spread, taken.dvm.deviation());
   if (row.measure != Measure::call) result.by_stat = 100 * (busy - untraced_busy) / wall;  // of the same rounds
   return result;
 }
 
-double LiveValidation::as_measured(const LiveRow& row, const Job& job, const Pair& pair) const {
-  const JobTimes &with = pair.traced.times, &without = pair.untraced.times;
-  if (row.measure == Measure::call) return of_round(with.cpu - without.cpu + pair.traced.dvm, job);
-  if (row.measure == Measure::timer) return 100 * (cpus() * (with.cpu / without.cpu - 1) + pair.traced.dvm / with.wall);
-  return 100 * measured_share((with.cpu + pair.traced.dvm) / with.wall, rate_of(with, job), without.cpu / without.wall,
-                              rate_of(without, job));
+// Which instructions the probes lie on. Of several probes of a description it must be known how often each fires: they are
+// counted while the job runs once more, as --sample does.
+Result<SourcesOfProbes> LiveValidation::find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const {
+  const std::vector<const dif::Program*> programs = program.programs();
+  const auto has_several = [&](const dif::ProbeDesc& description) {
+    return program.handle().catalog().match(description).size() > 1;
+  };
+  if (!any_description(programs, has_several)) return find_sources(program.handle(), programs);
+  if (Status ordered = child.order({job.name, kSampledRounds, kSampledBurst, kPeriod}); !ordered) return ordered.error();
+  std::vector<Refused> refused;
+  const auto rates = sample_rates(program.handle(), programs, kSampledSeconds, refused);
+  if (const auto done = child.finish(); !done) return done.error();
+  if (!rates) return rates.error();
+  return find_sources(program.handle(), programs, rates->of_probes);
 }
 
 // Of the last pair: each description of the program has its part of the firings.
-Status LiveValidation::predict_row(TracedProgram& program, double rounds_rate, double firings, LiveResult& result) {
+Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
+                                   LiveResult& result) const {
   PredictOptions how;
+  how.sources = std::move(sources);
   how.probability = result.row->probability;
   how.sizes.expected = sizeof "hello DTrace";
+  how.sizes.frames = result.row->frames;
   const dif::Options& options = program.handle().options();
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
+  if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
   std::set<std::string> descriptions;
-  for (const dif::Program* one : program.programs())
-    for (const dif::EcbDesc& clause : one->clauses)
-      for (const dif::ProbeDesc& description : clause.probes) descriptions.insert(text_of(description));
+  any_description(program.programs(), [&](const dif::ProbeDesc& description) {
+    descriptions.insert(text_of(description));
+    return false;
+  });
   for (const std::string& description : descriptions) how.rates[description] = firings / static_cast<double>(descriptions.size());
   const std::vector<const dif::Program*> programs = program.programs();
-  how.sources = find_sources(program.handle(), programs);
-  complete_(program, how);
   const Prediction prediction = predict(programs, profile_, how);
   const vm::Cost cost = result.row->measure == Measure::call
                             ? prediction.total.probes().times(1e9 / profile_.clock_hz / rounds_rate)

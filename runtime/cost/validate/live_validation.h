@@ -1,12 +1,13 @@
 #pragma once
 // dvm cost validate: measures a row on a live process, untraced and traced in alternation, and predicts it from a profile.
 //
-//   call    (traced CPU time of the workload - untraced + dvm's) / rounds               beside the cost of a firing (4)
-//   share   traced share of a CPU - untraced share * traced rate / untraced rate        beside probes and consumer (7, 8)
-//   timer   what the timers take of a busy CPU, times the CPUs, and dvm's share         likewise
+//   call    CPU time of a round, traced less untraced, and dvm's                        beside the cost of a firing (4)
+//   share   the same, at the traced rate: as the paper has it, the traced share of a
+//           CPU - untraced share * traced rate / untraced rate                          beside probes and consumer (7, 8)
+//   timer   what the timers take of a CPU, and dvm's share                              likewise
 //   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
 //
-// dvm's time is that of the thread that handles firings.
+// dvm's time is that of the thread that handles firings. Of all samples the slower half is left out (middle.h).
 
 #include <functional>
 #include <optional>
@@ -51,18 +52,10 @@ struct LiveResult {
   double one_percent_rate() const { return measured > 0 ? 1e7 / measured : 0; }
 };
 
-// What the prediction needs that is known of the programs only now: which instructions their probes lie on, for instance.
-using CompletePrediction = std::function<void(TracedProgram&, PredictOptions&)>;
-
 class LiveValidation {
  public:
-  LiveValidation(const vm::Profile& profile, OpenTraced open, CompletePrediction complete, std::string workload,
-                 const LiveSettings& settings)
-      : profile_(profile),
-        open_(std::move(open)),
-        complete_(std::move(complete)),
-        workload_(std::move(workload)),
-        settings_(settings) {}
+  LiveValidation(const vm::Profile& profile, OpenTraced open, std::string workload, const LiveSettings& settings)
+      : profile_(profile), open_(std::move(open)), workload_(std::move(workload)), settings_(settings) {}
 
   // What cannot be measured says why in `problem`.
   LiveResult measure(const LiveRow& row);
@@ -83,15 +76,16 @@ class LiveValidation {
   Result<LiveResult> measure_plain(const LiveRow& row);
   Result<LiveResult> measure_peer(const LiveRow& row);
   Result<LiveResult> measure_traced(const LiveRow& row);
-  Result<Job> job_of(const LiveRow& row, WorkloadChild& child) const;
-  Result<Pair> measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, LiveResult& result);
+  Job job_of(const LiveRow& row) const;
+  Result<Pair> measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, bool is_last, LiveResult& result);
   Result<Sample> trace(TracedProgram& program, const Job& job, WorkloadChild& child) const;
-  Status predict_row(TracedProgram& program, double rounds_rate, double firings, LiveResult& result);
-  double as_measured(const LiveRow& row, const Job& job, const Pair& pair) const;
+  static double firings_of(const LiveRow& row, const Sample& traced);
+  Result<SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;
+  Status predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
+                     LiveResult& result) const;
 
   const vm::Profile& profile_;
   OpenTraced open_;
-  CompletePrediction complete_;
   std::string workload_;
   LiveSettings settings_;
 };

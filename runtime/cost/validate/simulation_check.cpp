@@ -42,7 +42,7 @@ constexpr double kSearchedShare = 0.03;  // of the rate, so near
 constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
 
 Job job_of(const SimulationPoint& point, double rate, double seconds) {
-  return {"paced", static_cast<long>(rate), static_cast<long>(1000 * seconds), point.threads, point.keys};
+  return {"paced", static_cast<long>(rate), 0, static_cast<long>(1000 * seconds), point.threads, point.keys};
 }
 
 double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }

@@ -1,29 +1,30 @@
 /* What dvm cost validate traces: small jobs, each a loop, done on order. A line on standard input names the job, how many rounds,
- * and how long to be busy after each; the answer is a line of what they took:
+ * after how many of them to rest, and when to go on, in ns from the beginning of these; 0: no rest. The answer is a line of what
+ * they took:
  *
- *   JOB ROUNDS PAUSE  ->  user ns, system ns, CPU ns, wall ns, ticks of the cycle counter, rounds
- *   paced RATE MS THREADS KEYS  ->  the same: workload_paced.h
- *   sizes 0 0         ->  bytes of a nop marker, of a load-test-branch, of the semaphore
+ *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls
+ *   interrupted NS 0 0 1 1                ->  likewise, but as CPU time what something else took of it
+ *   paced RATE 0 MS THREADS KEYS          ->  likewise: workload_paced.h
+ *   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
  *
  * Started and ended by runtime/cost/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel
  * emulates, and keep a frame pointer. */
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
+#include "runtime/cost/lost_time.h"
 #include "workload_probes.h"
 
 #define TRACED __attribute__((noinline, noclone))
 #define BARRIER() __asm__ volatile("" ::: "memory")
 #define KEEP_FRAME() __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
 
-typedef void job_fn(long rounds, long pause);
+typedef void job_fn(long rounds);
 
 static long long now(clockid_t clock) {
   struct timespec time;
@@ -31,32 +32,25 @@ static long long now(clockid_t clock) {
   return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
-static void be_busy(long pause) {
-  for (long i = 0; i < pause; i++) BARRIER();
-}
-
 /* The paper's loops. */
 static int zeros = -1;
-static void job_read(long rounds, long pause) {
+static void job_read(long rounds) {
   char byte;
   for (long i = 0; i < rounds; i++) {
     if (read(zeros, &byte, 1) != 1) return;
-    be_busy(pause);
   }
 }
 
 TRACED void workload_function(void) { KEEP_FRAME(); }
-static void job_function(long rounds, long pause) {
+static void job_function(long rounds) {
   for (long i = 0; i < rounds; i++) {
     workload_function();
-    be_busy(pause);
   }
 }
 
-static void job_sleep(long rounds, long pause) {
-  const struct timespec time = {rounds / 1000, rounds % 1000 * 1000000};
-  (void)pause;
-  nanosleep(&time, NULL);
+static void rest_until(long long ns) {
+  const struct timespec time = {ns / 1000000000, ns % 1000000000};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
 #include "workload_paced.h"
@@ -68,10 +62,9 @@ TRACED int workload_looper(const char *text) {
   BARRIER();
   return (int)length_of(text) + 1;
 }
-static void job_looper(long rounds, long pause) {
+static void job_looper(long rounds) {
   for (long i = 0; i < rounds; i++) {
     total += workload_looper("hello DTrace");
-    be_busy(pause);
   }
 }
 
@@ -85,10 +78,9 @@ TRACED int workload_deeper(int depth) {
   BARRIER();
   return below + 1;
 }
-static void job_stack(long rounds, long pause) {
+static void job_stack(long rounds) {
   for (long i = 0; i < rounds; i++) {
     total += workload_deeper(8);
-    be_busy(pause);
   }
 }
 
@@ -131,8 +123,7 @@ static void any_decoded(const char *format, ...) {
 }
 
 #define LOOP_JOB(name, body)                      \
-  static void job_##name(long rounds, long pause) { \
-    (void)pause;                                  \
+  static void job_##name(long rounds) { \
     for (long i = 0; i < rounds; i++) {           \
       body;                                       \
       BARRIER();                                  \
@@ -158,12 +149,12 @@ LOOP_JOB(on_nothing, on_nothing())
 LOOP_JOB(on_two, on_two(1, NULL))
 LOOP_JOB(on_any, on_any("%d %p", 1, NULL))
 
-static void job_on_empty(long rounds, long pause) { on_nothing = empty, job_on_nothing(rounds, pause); }
-static void job_on_arguments(long rounds, long pause) { on_two = two_unused, job_on_two(rounds, pause); }
-static void job_on_copied(long rounds, long pause) { on_two = two_copied, job_on_two(rounds, pause); }
-static void job_on_varargs(long rounds, long pause) { on_any = any_unused, job_on_any(rounds, pause); }
-static void job_on_varargs_copied(long rounds, long pause) { on_any = any_copied, job_on_any(rounds, pause); }
-static void job_on_decoded(long rounds, long pause) { on_any = any_decoded, job_on_any(rounds, pause); }
+static void job_on_empty(long rounds) { on_nothing = empty, job_on_nothing(rounds); }
+static void job_on_arguments(long rounds) { on_two = two_unused, job_on_two(rounds); }
+static void job_on_copied(long rounds) { on_two = two_copied, job_on_two(rounds); }
+static void job_on_varargs(long rounds) { on_any = any_unused, job_on_any(rounds); }
+static void job_on_varargs_copied(long rounds) { on_any = any_copied, job_on_any(rounds); }
+static void job_on_decoded(long rounds) { on_any = any_decoded, job_on_any(rounds); }
 
 /* A load, a test and a branch as the compiler makes them, between two labels. */
 __asm__(".pushsection .text\n.globl workload_branch\nworkload_branch: cmpw $0, dvm_workload_marker_semaphore(%rip)\njne 1f\n"
@@ -175,9 +166,9 @@ static const struct {
   const char *name;
   job_fn *run;
 } jobs[] = {
+    {"interrupted", NULL},
     {"read", job_read},
     {"function", job_function},
-    {"sleep", job_sleep},
     {"paced", job_paced},
     {"looper", job_looper},
     {"stack", job_stack},
@@ -197,30 +188,41 @@ static const struct {
 
 static long long nanoseconds(struct timeval time) { return (time.tv_sec * 1000000ll + time.tv_usec) * 1000; }
 
-static void run(job_fn *job, long rounds, long pause) {
+static void run_in_bursts(job_fn *job, long rounds, long burst, long period) {
+  for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
+    job(rounds < burst ? rounds : burst);
+    rest_until(next);
+  }
+}
+
+static void run(job_fn *job, long rounds, long burst, long period) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   paced.calls = rounds;
-  const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC), ticks = (long long)__rdtsc();
-  job(rounds, pause);
-  const long long ticked = (long long)__rdtsc() - ticks, walled = now(CLOCK_MONOTONIC) - wall;
-  const long long taken = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
+  long long lost = 0;
+  if (job == NULL)
+    lost = (long long)dvm_lost_time(rounds);
+  else if (burst > 0)
+    run_in_bursts(job, rounds, burst, period);
+  else
+    job(rounds);
+  const long long walled = now(CLOCK_MONOTONIC) - wall, taken = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   getrusage(RUSAGE_SELF, &after);
-  printf("%lld %lld %lld %lld %lld %ld\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
-         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, ticked, paced.calls);
+  printf("%lld %lld %lld %lld %ld\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
+         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), job == NULL ? lost : taken, walled, paced.calls);
 }
 
 int main(void) {
-  char line[128], name[32];
-  long rounds, pause;
+  char name[32];
+  long rounds, burst;
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   memset(source, 1, sizeof source);
-  while (fgets(line, sizeof line, stdin) != NULL) {
-    if (sscanf(line, "%31s %ld %ld %ld %ld", name, &rounds, &pause, &paced.threads, &paced.keys) < 3) return 1;
+  while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {
     if (strcmp(name, "sizes") == 0)
       printf("%d %d %d 0 0\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-      if (strcmp(name, jobs[i].name) == 0) run(jobs[i].run, rounds, pause);
+      if (strcmp(name, jobs[i].name) == 0) run(jobs[i].run, rounds, burst, paced.period);
     fflush(stdout);
   }
   return 0;

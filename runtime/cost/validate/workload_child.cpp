@@ -58,7 +58,7 @@ WorkloadChild::~WorkloadChild() {
 }
 
 Status WorkloadChild::order(const Job& job) {
-  const std::string line = fmt::format("{} {} {} {} {}\n", job.name, job.rounds, job.pause, job.threads, job.keys);
+  const std::string line = fmt::format("{} {} {} {} {} {}\n", job.name, job.rounds, job.burst, job.period, job.threads, job.keys);
   return write(to_child_, line.data(), line.size()) == static_cast<ssize_t>(line.size())
              ? Status()
              : system_error("failed to write to the workload");
@@ -77,7 +77,7 @@ Result<JobTimes> WorkloadChild::finish() {
   if (got <= 0) return Error{"the workload ended early"};
   line[got] = '\0';
   JobTimes times;
-  if (std::sscanf(line, "%lf %lf %lf %lf %*s %lf", &times.user, &times.system, &times.cpu, &times.wall, &times.calls) < 4)
+  if (std::sscanf(line, "%lf %lf %lf %lf %lf", &times.user, &times.system, &times.cpu, &times.wall, &times.calls) < 4)
     return Error{fmt::format("the workload answered '{}'", line)};
   return times;
 }

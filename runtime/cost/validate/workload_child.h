@@ -13,8 +13,8 @@ namespace dvm::runtime {
 struct Job {
   std::string name;
   long rounds = 0;
-  long pause = 0;                  // turns of an empty loop after each
-  unsigned threads = 1, keys = 1;  // of paced, whose rounds are calls a second of each thread, its pause milliseconds
+  long burst = 0, period = 0;      // after so many of them it rests until so many ns after their beginning; 0: it does not
+  unsigned threads = 1, keys = 1;  // of paced: rounds are calls a second of each thread, the period the ms that it takes
 };
 
 // What a job took, in ns. user and system are by the kernel's ticks of the clock, cpu is exact.

@@ -1,6 +1,6 @@
 /* Part of workload.c. The job of dvm simulate --check: threads that call a function at a rate, so many milliseconds long.
  *
- *   paced RATE MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
+ *   paced RATE 0 MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
  *
  * Between calls a thread sleeps, for no regular time: what it calls in one go is a small part of what fires between two looks of
  * dvm, and threads do not call in step. */
@@ -10,7 +10,7 @@
 enum { PACED_SHORT = 20000, PACED_LONG = 200000, PACED_CALLS = 25, PACED_BATCH = 256, PACED_THREADS = 64 };
 
 static struct {
-  long rate, milliseconds, threads, keys, calls;
+  long rate, period, threads, keys, calls;  // period: ms
 } paced;
 
 TRACED void workload_paced(unsigned long key) {
@@ -23,11 +23,6 @@ static unsigned long next_random(unsigned long *state) {
   return *state;
 }
 
-static void sleep_until(long long time) {
-  const struct timespec until = {time / 1000000000, time % 1000000000};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-}
-
 /* ns, for a few calls on the average. */
 static long long nap(unsigned long *state) {
   const long long mean = PACED_CALLS * 1000000000ll / paced.rate;
@@ -37,7 +32,7 @@ static long long nap(unsigned long *state) {
 
 static void *call_paced(void *calls) {
   unsigned long state = 88172645463325252ul + (unsigned long)pthread_self();
-  const long long begin = now(CLOCK_MONOTONIC), end = begin + paced.milliseconds * 1000000ll;
+  const long long begin = now(CLOCK_MONOTONIC), end = begin + paced.period * 1000000ll;
   long done = 0;
   prctl(PR_SET_TIMERSLACK, 1ul);
   for (long long at = begin; at < end; at = now(CLOCK_MONOTONIC)) {
@@ -46,18 +41,19 @@ static void *call_paced(void *calls) {
       for (const long stop = due - done > PACED_BATCH ? done + PACED_BATCH : due; done < stop; done++) workload_paced(next_random(&state) % (unsigned long)paced.keys);
     } else {
       const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
-      sleep_until(next > rested ? next : rested);
+      rest_until(next > rested ? next : rested);
     }
   }
   *(long *)calls = done;
   return NULL;
 }
 
-static void job_paced(long rate, long milliseconds) {
+static void job_paced(long rate) {
   pthread_t threads[PACED_THREADS];
   long calls[PACED_THREADS] = {0}, made = 0;
-  paced.rate = rate, paced.milliseconds = milliseconds, paced.calls = 0;
+  paced.rate = rate, paced.calls = 0;
   if (paced.keys < 1) paced.keys = 1;
-  while (made < paced.threads && made < PACED_THREADS && pthread_create(&threads[made], NULL, call_paced, &calls[made]) == 0) made++;
+  while (made < paced.threads && made < PACED_THREADS && pthread_create(&threads[made], NULL, call_paced, &calls[made]) == 0)
+    made++;
   for (long i = 0; i < made; i++) pthread_join(threads[i], NULL), paced.calls += calls[i];
 }

@@ -24,7 +24,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint32_t kUsualStackBytes = 4096;
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
 
 // Online CPUs, from the kernel's list "0-3,5".
@@ -178,7 +177,7 @@ class UprobeInstrument final : public CountingInstrument {
 
   // How a stack is found: the first two frames are known without more.
   CaptureNeeds with_stack(CaptureNeeds needs, const UprobeSite& site) {
-    if (needs.frames <= 2) needs.stack_bytes = 0;
+    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded)
       needs.stack_bytes = delivery_.unwinder().keeps_frame_pointers(site.pid, site.path) ? 0 : kUsualStackBytes;
     if (needs.stack_bytes != 0) delivery_.unwinder().learn(site.pid);
@@ -188,7 +187,7 @@ class UprobeInstrument final : public CountingInstrument {
   // At what fires in any process, stacks are captured of those that a predicate names, wherever in their libraries they are: to
   // copy all others is asked for by a size.
   CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
-    if (needs.frames <= 2) needs.stack_bytes = 0;
+    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = wanted.pids.empty() ? 0 : kUsualStackBytes;
     if (needs.stack_bytes == 0) return needs;
     for (const int32_t pid : wanted.pids) delivery_.unwinder().learn(pid);

@@ -66,7 +66,7 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   ASSERT_TRUE(child) << child.error().message;
   for (const Stub stub : {Stub::emulated, Stub::stepped, Stub::nop, Stub::nop5, Stub::moved}) {
     EXPECT_TRUE(offset_of(stub));
-    ASSERT_TRUE((*child)->call(stub, 1000));
+    ASSERT_TRUE((*child)->call({stub, 1000}));
     const auto taken = (*child)->finish();
     ASSERT_TRUE(taken) << taken.error().message;
     EXPECT_GT(*taken, 0);
@@ -80,6 +80,12 @@ TEST(Calibrate, TheMiddleIsNotMovedByOneThatIsFarAway) {
   EXPECT_EQ(middle({3, 1, 2, 1000, 2}).median, 2);
   EXPECT_EQ(middle({3, 1, 2, 1000, 2}).distance, 1);
   EXPECT_EQ(middle({}).median, 0);
+}
+
+TEST(Calibrate, OfTimesTheSlowerHalfCountsForNothing) {
+  EXPECT_EQ(quiet_middle({3, 900, 2, 1000, 4, 800}).median, 3);
+  EXPECT_EQ(quiet_middle({7}).median, 7);
+  EXPECT_EQ(quiet_middle({}).median, 0);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Sizes {
   double least = 1;
   double expected = 16;
   double most = 257;
+  double frames = 10;  // of a stack, as expected
 };
 
 // Of the three, one each.

@@ -1,0 +1,44 @@
+// Covered by tests/unit/runtime/cost_model_test.cpp.
+
+#include "runtime/cost/capture_cost.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace dvm::runtime {
+namespace {
+
+vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
+  if (!need.is_string) return prices.of("capture/bytes", need.size);
+  return prices.of("capture/string", std::min<double>(prices.sizes().expected, need.size));
+}
+
+void add_stack(CaptureCost& cost, Prices& prices, const CaptureNeeds& needs) {
+  const double frames = std::min<double>(prices.sizes().frames, needs.frames);
+  if (needs.stack_bytes == 0) {
+    cost.thread += prices.of("capture/stack", frames);
+  } else {
+    cost.thread += prices.of("capture/stack_bytes", needs.stack_bytes);
+    cost.dvm += prices.of("capture/unwind", frames);
+  }
+}
+
+}  // namespace
+
+CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
+  CaptureCost cost;
+  const auto add_if = [&](bool is_needed, const char* row) {
+    if (is_needed) cost.thread += prices.of(row);
+  };
+  add_if(needs.time, "capture/time");
+  add_if(needs.vtime, "capture/cpu_time");
+  add_if(needs.thread, "capture/thread");
+  add_if(needs.comm, "capture/name");
+  if (const int words = std::popcount(needs.args) + std::popcount(needs.registers); words != 0)
+    cost.thread += prices.of("capture/argument").times(words);
+  for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
+  if (needs.frames != 0) add_stack(cost, prices, needs);
+  return cost;
+}
+
+}  // namespace dvm::runtime
