@@ -12,6 +12,7 @@
 
 #include "dvm/compiler/compile.h"
 #include "runtime/cost/calibrate/account_meter.h"
+#include "runtime/cost/calibrate/action_meter.h"
 #include "runtime/cost/calibrate/capture_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_cases.h"
@@ -69,6 +70,7 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
     progress.say("actions", i, cases.size());
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
+  if (Status acted = runtime::measure_actions(compile_script, meter, profile); !acted) return acted;
   if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
   if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
   progress.say("consumer", 0, 1);

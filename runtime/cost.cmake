@@ -17,6 +17,7 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_needs PRIVATE fmt::fmt nlohmann
 dvm_library(calibrate
   cost/ledger.cpp
   cost/calibrate/account_meter.cpp
+  cost/calibrate/action_meter.cpp
   cost/calibrate/consumer_meter.cpp
   cost/calibrate/capture_meter.cpp
   cost/calibrate/live_meter.cpp

@@ -17,6 +17,7 @@ vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause);
 // Whether the consumer hears of it: it records something, or has no actions at all.
 bool leaves_record(const dif::EcbDesc& clause);
 // (3).
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause);
+// committed: bytes that a commit() finds in its speculation.
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed);
 
 }  // namespace dvm::runtime

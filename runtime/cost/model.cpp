@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dvm/dif/kept_values.h"
 #include "dvm/vm/operands.h"
 #include "runtime/cost/rows.h"
 
@@ -48,11 +49,16 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
   return sum;
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action) {
-  const double frames = action.args.empty() ? 0 : frames_of(prices, action.args.front());
-  vm::CostRange sum = always(prices.of(row_of(action), frames));
+// What a row of an action is priced by: the bytes that a commit finds, the frames of a stack.
+double things_of(const Prices& prices, const dif::ActDesc& action, double committed) {
+  if (action.kind == dif::Action::commit) return committed;
+  return action.args.empty() ? 0 : frames_of(prices, action.args.front());
+}
+
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed) {
+  vm::CostRange sum = always(prices.of(row_of(action), things_of(prices, action, committed)));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
-  const bool records = !aggregates && action.kind != dif::Action::expression;
+  const bool records = !aggregates && dif::keeps_values(action.kind);
   if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
@@ -115,10 +121,10 @@ bool leaves_record(const dif::EcbDesc& clause) {
   return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), records);
 }
 
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause) {
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed) {
   vm::CostRange sum;
   if (leaves_record(clause)) sum += always(prices.of("record/any"));
-  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action);
+  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action, committed);
   return sum;
 }
 

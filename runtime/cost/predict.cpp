@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "dvm/dif/kept_values.h"
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 
@@ -20,11 +21,16 @@ double record_bytes(const dif::EcbDesc& clause, double string) {
   double bytes = kRecordHead;
   for (const dif::ActDesc& action : clause.actions) {
     const dif::ActionInfo* info = dif::find_action(action.kind);
-    if (!info || info->when == dif::ActionTime::probe) continue;
+    if (!info || info->when == dif::ActionTime::probe || !dif::keeps_values(action.kind)) continue;
     for (const dif::RecDesc& value : action.args)
       bytes += value.difo.result.kind == dif::TypeKind::string ? string : value.difo.result.size;
   }
   return bytes;
+}
+
+bool speculates(const dif::EcbDesc& clause) {
+  return std::any_of(clause.actions.begin(), clause.actions.end(),
+                     [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
 }
 
 // Whether a firing starts the machine for it, as enabling has it.
@@ -50,6 +56,10 @@ class Predicting {
  public:
   Predicting(const vm::Profile& profile, const PredictOptions& options) : options_(options), prices_(profile, options.sizes) {}
 
+  // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
+  void add_speculated(const dif::EcbDesc& clause) {
+    if (speculates(clause)) committed_ += record_bytes(clause, options_.sizes.most);
+  }
   void add(const dif::EcbDesc& clause) {
     for (const dif::ProbeDesc& description : clause.probes)
       if (!is_own_probe(description)) add(clause, description);
@@ -70,7 +80,7 @@ class Predicting {
     ClausePrediction made;
     made.position = clause.position;
     made.cost = {clause.predicate.has_value(), clause.predicate ? probability_of(clause) : 1, predicate_cost(prices_, clause),
-                 actions_cost(prices_, clause)};
+                 actions_cost(prices_, clause, committed_)};
     made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
     ProbePrediction& probe = probe_of(description);
@@ -196,6 +206,7 @@ class Predicting {
 
   const PredictOptions& options_;
   Prices prices_;
+  double committed_ = 0;  // bytes
   Prediction prediction_;
   std::map<std::string, CaptureNeeds> needs_;  // by description
   vm::Cost printing_;                          // clocks a second
@@ -228,6 +239,8 @@ std::string source_of(const dif::ProbeDesc& description) {
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
   Predicting predicting(profile, options);
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses) predicting.add_speculated(clause);
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses) predicting.add(clause);
   return predicting.finish();

@@ -8,6 +8,7 @@
 #include <bit>
 #include <variant>
 
+#include "dvm/dif/kept_values.h"
 #include "runtime/probe/actions.h"
 
 namespace dvm::runtime {
@@ -97,17 +98,11 @@ void set_frames(dif::Program& program, const dif::Options& options) {
       }
 }
 
-// Those of the others are of use at the firing only.
-bool keeps_values(dif::Action kind) {
-  return kind != dif::Action::exit && kind != dif::Action::expression && kind != dif::Action::speculate &&
-         kind != dif::Action::commit && kind != dif::Action::discard;
-}
-
 // Gives every value its place; returns the record's size, or 0 if it would be absurd.
 uint32_t lay_out(std::vector<Action>& actions) {
   uint64_t at = sizeof(RecordHeader);
   for (Action& action : actions) {
-    if (action.aggregation || !keeps_values(action.kind)) continue;
+    if (action.aggregation || !dif::keeps_values(action.kind)) continue;
     for (Value& value : action.values) {
       uint64_t alignment = value.type.kind == dif::TypeKind::string ? 1 : value.type.by_ref() ? 8 : std::max(value.size, 1u);
       at = (at + alignment - 1) / alignment * alignment;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "runtime/cost/calibrate/account_meter.h"
+#include "runtime/cost/calibrate/action_meter.h"
 #include "runtime/cost/calibrate/capture_meter.h"
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_meter.h"
@@ -58,6 +59,10 @@ bool has_script(const std::string& row) {
   return std::any_of(cases.begin(), cases.end(), [&](const ScriptCase& one) { return one.row == row; });
 }
 
+bool has_row(const std::vector<std::string>& rows, const std::string& row) {
+  return std::find(rows.begin(), rows.end(), row) != rows.end();
+}
+
 // "pid" of "source/pid/trigger".
 std::string source_in(const std::string& row) {
   const size_t begin = row.find('/') + 1;
@@ -73,6 +78,7 @@ std::vector<std::string> measured_rows() {
   };
   for (const DifCase& one : dif_cases()) add(one.row);
   for (const ScriptCase& one : script_cases()) add(one.row);
+  for (const std::string& row : action_rows()) add(row);
   add("prepare/machine");
   for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
   for (const std::string& row : capture_rows()) add(row);
@@ -85,11 +91,10 @@ std::vector<std::string> measured_rows() {
 }
 
 std::vector<Uncalibrated> unmeasured_rows() {
-  std::vector<Uncalibrated> rows = uncalibrated_rows();
+  std::vector<Uncalibrated> rows;
+  for (const Uncalibrated& one : uncalibrated_rows())
+    if (!has_row(action_rows(), one.row)) rows.push_back(one);
   const auto add = [&rows](const char* row, const char* reason) { rows.push_back({row, reason}); };
-  add("action/exit", "it ends the run");
-  for (const char* row : {"action/speculate", "action/commit", "action/discard"})
-    add(row, "it takes a speculation each time, and costs what lies in there");
   for (const char* row : {"action/stop", "action/raise", "action/system", "action/freopen", "action/ftruncate"})
     add(row, "it changes what is outside of dvm");
   add("action/chill", "it takes as long as its argument says");
@@ -102,9 +107,8 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (const auto cases = dif_cases_of(row); !cases.empty()) return measure_dif_row(cases, profile);
   if (has_script(row)) return measure_script_row(row, compile, profile);
   if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
-  const auto captures = capture_rows();
-  if (std::find(captures.begin(), captures.end(), row) != captures.end())
-    return measure_captures(compile, {3, 20'000}, profile, row);
+  if (has_row(action_rows(), row)) return measure_actions(compile, kScripts, profile, row);
+  if (has_row(capture_rows(), row)) return measure_captures(compile, {3, 20'000}, profile, row);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
   if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);

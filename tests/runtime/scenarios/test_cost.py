@@ -142,6 +142,14 @@ class OwnProfile(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (1, ""), prices)
             self.assertIn(said, result.stderr)
 
+    def test_a_commit_is_priced_by_what_it_finds(self):
+        self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
+        text = "P { this->id = speculation(); speculate(this->id); trace(arg1); } P { commit(this->id); }".replace("P ", "syscall::read:entry ")
+        result = self.dvm("predict", "--json", "-n", text)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        record = 24  # the head and the integer that is traced; the speculation's number is not kept
+        self.assertEqual(json.loads(result.stdout)["probes"][0]["firing"]["expected"], 1000 + 100 + 2 * record)
+
     def test_what_no_profile_prices_says_why(self):
         self.keep("", prices="{}")
         result = self.dvm("predict", "-n", 'syscall::read:entry { system("ls"); } BEGIN { x = 1; }')
@@ -212,6 +220,8 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(set(profile["made_on"]), {"cpu", "kernel", "dvm"})
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)
+            self.assertIn("speculation", profile["prices"]["subroutine"])
+            self.assertLessEqual({"speculate", "commit", "discard", "exit"}, set(profile["prices"]["action"]))
             self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
@@ -235,6 +245,9 @@ class Calibrate(unittest.TestCase):
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertFalse(json.loads(result.stdout)["missing"])
+            text = "replay:::firing { this->id = speculation(); speculate(this->id); trace(arg1); } replay:::firing { commit(this->id); exit(0); }"
+            result = predict("--profile", path, "--json", "-n", text)
+            self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
 
     def test_what_cannot_be_validated(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,102 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "runtime/cost/calibrate/action_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/cost/calibrate/middle.h"
+
+namespace dvm::runtime {
+namespace {
+
+struct ActionCase {
+  ScriptCase script;
+  uint64_t most_firings = 20'000;
+  unsigned least_samples = 0;
+};
+
+std::string repeated(std::string_view part, unsigned times) {
+  std::string text;
+  for (unsigned i = 0; i < times; i++) text += part;
+  return text;
+}
+
+constexpr unsigned kDiscards = 4, kExits = 64;  // uses of what is small beside a firing
+constexpr const char* kNothing = "P{ arg0; }";
+constexpr const char* kTakes = "P{ arg0; this->id = speculation(); ";
+
+// A speculation that is discarded where it was taken is free again at once, so one is enough. What a discard takes is found with
+// one that nobody has taken; what one that was taken takes more belongs to speculation().
+std::vector<ActionCase> action_cases() {
+  const std::string takes(kTakes), discards = "P{ discard(this->id); }", exits = "exit(0); ";
+  return {
+      {{"action/discard", fmt::format("P{{ arg0; {}}}", repeated("discard(1); ", kDiscards)), kNothing, 0, false, kDiscards}},
+      {{"subroutine/speculation", takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards}},
+      {{"action/speculate", takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards}},
+      {{"action/exit", fmt::format("P{{ arg0; {}}}", repeated(exits, kExits + 1)), fmt::format("P{{ arg0; {}}}", exits), 0, false,
+        kExits},
+       1,
+       31},
+  };
+}
+
+constexpr const char* kCommit = "action/commit";
+constexpr double kSmallRecord = 24, kLargeRecord = 16 + 512;  // bytes with their head
+
+// Ns of a firing whose speculation ends so.
+Result<Middle> time_ending(const std::string& recorded, const char* ending, const CompileScript& compile,
+                           const ScriptMeterOptions& options) {
+  const std::string script =
+      fmt::format("{}this->text = alloca(512); speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
+  const Result<dif::Program> program = compile(with_probe(script));
+  if (!program) return program.error();
+  std::vector<double> samples;
+  for (unsigned i = 0; i < options.samples; i++) {
+    const Result<ScriptSample> sample = time_program(*program, options.firings);
+    if (!sample) return sample.error();
+    samples.push_back(sample->probe);
+  }
+  return quiet_middle(samples);
+}
+
+// What a commit takes more than a discard, with a small record and with a large one.
+Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  vm::Price more[2];
+  constexpr const char* kRecords[] = {"trace(arg1)", "tracemem(this->text, 512)"};
+  for (size_t i = 0; i < std::size(more); i++) {
+    const auto kept = time_ending(kRecords[i], "commit", compile, options);
+    if (!kept) return kept.error();
+    const auto forgotten = time_ending(kRecords[i], "discard", compile, options);
+    if (!forgotten) return forgotten.error();
+    more[i] = times(difference(*kept, *forgotten), profile.clock_hz / 1e9);
+  }
+  const vm::Price* discard = profile.find("action/discard");
+  const double by_byte = std::max(more[1].m - more[0].m, 0.0) / (kLargeRecord - kSmallRecord);
+  const double once = std::max(more[0].m - by_byte * kSmallRecord, 0.0) + (discard ? discard->m : 0);
+  profile.set(kCommit, {once, by_byte, more[0].spread});
+  return {};
+}
+
+ScriptMeterOptions options_of(const ActionCase& one, const ScriptMeterOptions& options) {
+  return {std::max(options.samples, one.least_samples), std::min(options.firings, one.most_firings)};
+}
+
+}  // namespace
+
+std::vector<std::string> action_rows() {
+  std::vector<std::string> rows = {kCommit};
+  for (const ActionCase& one : action_cases()) rows.push_back(one.script.row);
+  return rows;
+}
+
+Status measure_actions(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile,
+                       const std::string& only) {
+  for (const ActionCase& one : action_cases())
+    if (one.script.row.starts_with(only))
+      if (Status measured = measure_script(one.script, compile, options_of(one, options), profile); !measured) return measured;
+  return std::string_view(kCommit).starts_with(only) ? measure_commit(compile, options_of({}, options), profile) : Status();
+}
+
+}  // namespace dvm::runtime
