@@ -49,9 +49,17 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
   return sum;
 }
 
-// What a row of an action is priced by: the bytes that a commit finds, the frames of a stack.
+// Of a DIFO that loads one: the constant. Else 0.
+double constant_of(const dif::Difo& difo) {
+  if (difo.text.size() != 2 || difo.text.front().opcode() != dif::Opcode::setx) return 0;
+  const unsigned index = difo.text.front().index();
+  return index < difo.integers.size() ? static_cast<double>(difo.integers[index]) : 0;
+}
+
+// What a row of an action is priced by: the bytes that a commit finds, the nanoseconds of a chill, the frames of a stack.
 double things_of(const Prices& prices, const dif::ActDesc& action, double committed) {
   if (action.kind == dif::Action::commit) return committed;
+  if (action.kind == dif::Action::chill) return action.args.empty() ? 0 : constant_of(action.args.front().difo);
   return action.args.empty() ? 0 : frames_of(prices, action.args.front());
 }
 

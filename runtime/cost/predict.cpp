@@ -10,6 +10,7 @@
 #include "dvm/dif/kept_values.h"
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 namespace {
@@ -26,6 +27,11 @@ double record_bytes(const dif::EcbDesc& clause, double string) {
       bytes += value.difo.result.kind == dif::TypeKind::string ? string : value.difo.result.size;
   }
   return bytes;
+}
+
+bool is_consumer_step(std::string_view action) {
+  const auto& steps = consumer_steps();
+  return std::any_of(steps.begin(), steps.end(), [&](const CostRow& step) { return step.name == action; });
 }
 
 bool speculates(const dif::EcbDesc& clause) {
@@ -83,6 +89,7 @@ class Predicting {
                  actions_cost(prices_, clause, committed_)};
     made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
+    made.consumed = consumed_by(clause);
     ProbePrediction& probe = probe_of(description);
     needs_[probe.description] |= needs_of_clause(clause);
     probe.clauses.push_back(std::move(made));
@@ -100,6 +107,14 @@ class Predicting {
   double probability_of(const dif::EcbDesc& clause) const {
     const auto known = options_.probabilities.find(place_of(clause.position));
     return known == options_.probabilities.end() ? options_.probability : known->second;
+  }
+
+  vm::Cost consumed_by(const dif::EcbDesc& clause) {
+    vm::Cost sum;
+    for (const dif::ActDesc& action : clause.actions)
+      if (const dif::ActionInfo* info = dif::find_action(action.kind); info && is_consumer_step(info->name))
+        sum += prices_.of(fmt::format("consumer/{}", info->name));
+    return sum;
   }
 
   ProbePrediction& probe_of(const dif::ProbeDesc& description) {
@@ -201,6 +216,7 @@ class Predicting {
     if (clause.record_bytes == 0) return;
     prediction_.record_rate += clause.record_bytes * rate;
     printing_ += prices_.of("consumer/print", clause.record_bytes).times(rate);
+    printing_ += clause.consumed.times(rate);
     if (!options_.is_quiet) printing_ += prices_.of("consumer/heading").times(rate);
   }
 

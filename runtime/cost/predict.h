@@ -50,6 +50,7 @@ struct ClausePrediction {
   EcbCost cost;
   bool has_dif = false;
   double record_bytes = 0;  // of one run of its actions, with strings of the expected size
+  vm::Cost consumed;        // what its actions make the consumer do at a record, besides printing
 };
 
 struct ProbePrediction {

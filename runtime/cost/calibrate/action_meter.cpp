@@ -3,6 +3,7 @@
 #include "runtime/cost/calibrate/action_meter.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 
@@ -15,6 +16,7 @@ struct ActionCase {
   ScriptCase script;
   uint64_t most_firings = 20'000;
   unsigned least_samples = 0;
+  bool is_read = true;
 };
 
 std::string repeated(std::string_view part, unsigned times) {
@@ -39,7 +41,43 @@ std::vector<ActionCase> action_cases() {
         kExits},
        1,
        31},
+      {{"action/chill", "P{ arg0; chill(0); }", kNothing}},
   };
+}
+
+// What the consumer does at a record, to dvm's own output. The probe side of such an action is its record, which is then left.
+struct ConsumedAction {
+  const char *name, *call;
+  uint64_t most_firings;  // that are consumed
+};
+constexpr ConsumedAction kConsumed[] = {
+    {"system", "system(\":\")", 10},
+    {"freopen", "freopen(\"/dev/null\")", 500},
+    {"ftruncate", "ftruncate()", 500},
+    {"setopt", "setopt(\"aggsortrev\")", 500},
+};
+
+// Where the output goes: a file without a name.
+const std::string& own_file() {
+  static const std::string path = fmt::format("/proc/self/fd/{}", memfd_create("dvm-calibrate", MFD_CLOEXEC));
+  return path;
+}
+
+std::vector<ActionCase> consumed_cases() {
+  const std::string begin = fmt::format("dtrace:::BEGIN {{ freopen(\"{}\"); }} ", own_file()), without = begin + kNothing;
+  std::vector<ActionCase> cases;
+  for (const ConsumedAction& one : kConsumed) {
+    const std::string with = fmt::format("{}P{{ arg0; {}; }}", begin, one.call);
+    cases.push_back({{fmt::format("action/{}", one.name), with, without}, 20'000, 0, false});
+    cases.push_back({{fmt::format("consumer/{}", one.name), with, without, 0, true}, one.most_firings});
+  }
+  return cases;
+}
+
+std::vector<ActionCase> all_cases() {
+  std::vector<ActionCase> cases = action_cases();
+  for (ActionCase& one : consumed_cases()) cases.push_back(std::move(one));
+  return cases;
 }
 
 constexpr const char* kCommit = "action/commit";
@@ -80,22 +118,29 @@ Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& op
 }
 
 ScriptMeterOptions options_of(const ActionCase& one, const ScriptMeterOptions& options) {
-  return {std::max(options.samples, one.least_samples), std::min(options.firings, one.most_firings)};
+  return {std::max(options.samples, one.least_samples), std::min(options.firings, one.most_firings), one.is_read, true};
+}
+
+// Of chill(0) is what it takes beyond its argument, whose nanoseconds are waited in any case.
+void set_waiting(vm::Profile& profile) {
+  if (const vm::Price* chill = profile.find("action/chill"))
+    profile.set("action/chill", {chill->m, profile.clock_hz / 1e9, chill->spread});
 }
 
 }  // namespace
 
 std::vector<std::string> action_rows() {
   std::vector<std::string> rows = {kCommit};
-  for (const ActionCase& one : action_cases()) rows.push_back(one.script.row);
+  for (const ActionCase& one : all_cases()) rows.push_back(one.script.row);
   return rows;
 }
 
 Status measure_actions(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile,
                        const std::string& only) {
-  for (const ActionCase& one : action_cases())
+  for (const ActionCase& one : all_cases())
     if (one.script.row.starts_with(only))
       if (Status measured = measure_script(one.script, compile, options_of(one, options), profile); !measured) return measured;
+  set_waiting(profile);
   return std::string_view(kCommit).starts_with(only) ? measure_commit(compile, options_of({}, options), profile) : Status();
 }
 

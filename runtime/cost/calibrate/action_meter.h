@@ -1,6 +1,6 @@
 #pragma once
-// Prices of the actions that take more than two scripts on a hundred thousand firings: speculations, and exit(), which there is
-// once in a run.
+// Prices of speculations, of exit(), which there is once in a run, of chill(), and of what the consumer does for system() and its
+// like. Nothing outside of dvm is changed: files are its own, and the command is ":".
 
 #include <string>
 #include <vector>

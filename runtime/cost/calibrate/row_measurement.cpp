@@ -95,10 +95,7 @@ std::vector<Uncalibrated> unmeasured_rows() {
   for (const Uncalibrated& one : uncalibrated_rows())
     if (!has_row(action_rows(), one.row)) rows.push_back(one);
   const auto add = [&rows](const char* row, const char* reason) { rows.push_back({row, reason}); };
-  for (const char* row : {"action/stop", "action/raise", "action/system", "action/freopen", "action/ftruncate"})
-    add(row, "it changes what is outside of dvm");
-  add("action/chill", "it takes as long as its argument says");
-  add("action/setopt", "it changes the run that is measured");
+  for (const char* row : {"action/stop", "action/raise"}) add(row, "it changes what is outside of dvm");
   add("source/fbt", "there are no probes in the kernel's functions");
   return rows;
 }

@@ -98,7 +98,7 @@ MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
 MadeUpRun::~MadeUpRun() = default;
 
 Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                   unsigned memory, const char* aggsize) {
+                                                   unsigned memory, const char* aggsize, bool may_act) {
   auto recording = MadeUpRecording::of(firings, memory);
   if (!recording) return recording.error();
   auto reader = RecordingReader::open((*recording)->path());
@@ -114,6 +114,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   // Everything is consumed when the run is over, so the two sides are timed apart.
   const std::string room = std::to_string(record_room(program, firings));
   const auto set = set_options(config.options, {{"quiet", ""},
+                                                {"destructive", may_act ? "on" : "off"},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
                                                 {"bufsize", room.c_str()},
@@ -139,15 +140,16 @@ void MadeUpRun::fire_all() {
   }
 }
 
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory, vm::CostPolicy cost) {
-  auto run = MadeUpRun::make(program, firings, cost, memory);
+Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory, vm::CostPolicy cost,
+                                  bool is_read, bool may_act) {
+  auto run = MadeUpRun::make(program, firings, cost, memory, "4m", may_act);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   const auto count = static_cast<double>(firings);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   (*run)->fire_all();
   const uint64_t fired = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const Status stopped = handle.stop();
+  const Status stopped = is_read ? handle.stop() : Status();
   const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (!stopped) return stopped.error();
   if (handle.drops() != 0) return Error{fmt::format("{} drops", handle.drops())};
@@ -162,7 +164,8 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   Sides with, without;
   for (unsigned i = 0; i < options.samples; i++)
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
-      Result<ScriptSample> sample = time_program(*program, options.firings);
+      Result<ScriptSample> sample =
+          time_program(*program, options.firings, 0, vm::CostPolicy::none, options.is_read, options.may_act);
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }

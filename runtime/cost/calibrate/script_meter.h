@@ -23,6 +23,8 @@ inline constexpr const char* kCalibratedProbe = "replay:::firing";
 struct ScriptMeterOptions {
   unsigned samples = 7;        // of each of the two scripts
   uint64_t firings = 100'000;  // a sample
+  bool is_read = true;         // by the consumer, afterwards
+  bool may_act = false;        // destructively
 };
 
 class Handle;
@@ -32,7 +34,7 @@ class MadeUpRun {
  public:
   // memory: as MadeUpRecording has it.
   static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                 unsigned memory = 0, const char* aggsize = "4m");
+                                                 unsigned memory = 0, const char* aggsize = "4m", bool may_act = false);
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }
@@ -56,7 +58,7 @@ struct ScriptSample {
   double event_bytes = 0;  // of the recording, a firing
 };
 Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory = 0,
-                                  vm::CostPolicy cost = vm::CostPolicy::none);
+                                  vm::CostPolicy cost = vm::CostPolicy::none, bool is_read = true, bool may_act = false);
 
 using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
 

@@ -142,6 +142,17 @@ class OwnProfile(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (1, ""), prices)
             self.assertIn(said, result.stderr)
 
+    def test_a_wait_is_priced_by_its_argument(self):
+        self.keep("", prices='{"action": {"chill": {"m": 100, "n": 3}}}')
+        result = self.dvm("predict", "--json", "-n", "syscall::read:entry { chill(1000); }")
+        self.assertEqual(json.loads(result.stdout)["probes"][0]["firing"]["expected"], 100 + 3 * 1000)
+
+    def test_what_the_consumer_does_at_a_record_is_priced(self):
+        self.keep("", prices='{"consumer": {"system": {"m": 5000000}}}')
+        share = [json.loads(self.dvm("predict", "--json", "--rate", "syscall::read:entry=2", "-n", text).stdout)["shares"]["consumer"]["percent"]
+                 for text in ('syscall::read:entry { system("ls"); }', 'syscall::read:entry { printf("x"); }')]
+        self.assertAlmostEqual(share[0] - share[1], 100 * 2 * 5e6 / 1e9)
+
     def test_a_commit_is_priced_by_what_it_finds(self):
         self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
         text = "P { this->id = speculation(); speculate(this->id); trace(arg1); } P { commit(this->id); }".replace("P ", "syscall::read:entry ")
@@ -152,8 +163,8 @@ class OwnProfile(unittest.TestCase):
 
     def test_what_no_profile_prices_says_why(self):
         self.keep("", prices="{}")
-        result = self.dvm("predict", "-n", 'syscall::read:entry { system("ls"); } BEGIN { x = 1; }')
-        self.assertIn("action/system: it changes what is outside of dvm", result.stdout)
+        result = self.dvm("predict", "-n", 'syscall::read:entry { raise(23); } BEGIN { x = 1; }')
+        self.assertIn("action/raise: it changes what is outside of dvm", result.stdout)
         self.assertIn("no clause is on a probe that has a price", self.dvm("predict", "-n", "BEGIN { x = 1; }").stdout)
 
     def test_missing_rows_are_named(self):
@@ -221,7 +232,9 @@ class Calibrate(unittest.TestCase):
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)
             self.assertIn("speculation", profile["prices"]["subroutine"])
-            self.assertLessEqual({"speculate", "commit", "discard", "exit"}, set(profile["prices"]["action"]))
+            consumed = {"system", "freopen", "ftruncate", "setopt"}
+            self.assertLessEqual({"speculate", "commit", "discard", "exit", "chill"} | consumed, set(profile["prices"]["action"]))
+            self.assertLessEqual(consumed, set(profile["prices"]["consumer"]))
             self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
@@ -245,8 +258,11 @@ class Calibrate(unittest.TestCase):
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertFalse(json.loads(result.stdout)["missing"])
-            text = "replay:::firing { this->id = speculation(); speculate(this->id); trace(arg1); } replay:::firing { commit(this->id); exit(0); }"
+            text = "replay:::firing { this->id = speculation(); speculate(this->id); trace(arg1); } replay:::firing { commit(this->id); } replay:::firing { exit(0); }"
             result = predict("--profile", path, "--json", "-n", text)
+            self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
+            text = 'replay:::firing { system("ls"); freopen("x"); ftruncate(); setopt("quiet"); chill(1000); }'
+            result = predict("--profile", path, "--json", "--rate", "replay:::firing=1", "-n", text)
             self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
 
     def test_what_cannot_be_validated(self):
