@@ -3,11 +3,16 @@
 #include "cmd/calibrate.h"
 
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "dvm/compiler/compile.h"
@@ -22,13 +27,14 @@
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/machine.h"
+#include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
 namespace {
 
 class Progress {
  public:
-  Progress() : shown_(isatty(STDERR_FILENO) != 0) {}
+  explicit Progress(size_t pass) : pass_(pass), shown_(isatty(STDERR_FILENO) != 0) {}
   ~Progress() {
     if (shown_) fmt::print(stderr, "\r\033[K");
   }
@@ -38,10 +44,9 @@ class Progress {
   void say(std::string_view what, size_t done, size_t all) const {
     if (shown_) fmt::print(stderr, "\r\033[Kdvm: calibrating, pass {}, {}: {} of {}", pass_, what, done, all);
   }
-  void next_pass() { pass_++; }
 
  private:
-  size_t pass_ = 1;
+  size_t pass_;
   bool shown_;
 };
 
@@ -101,7 +106,7 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
   return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
 }
 
-constexpr size_t kMostPasses = 3;
+constexpr size_t kMostPasses = 5;
 constexpr std::chrono::seconds kLongest{55};  // all passes; a further one is made if it will be done by then
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
@@ -116,18 +121,53 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   return profile;
 }
 
+// Of the program itself; what it prints goes into the file.
+Result<int> run_self(std::vector<std::string> words, int out) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, "/proc/self/exe", &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) return Error{fmt::format("failed to start a pass: {}", std::strerror(error))};
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return Error{"a pass ended early"};
+  return WEXITSTATUS(status);
+}
+
+std::string contents(int file) {
+  std::string text(static_cast<size_t>(std::max<off_t>(lseek(file, 0, SEEK_END), 0)), '\0');
+  return pread(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) ? text : "";
+}
+
+// A pass has said itself why it failed.
+Result<vm::Profile> run_pass(size_t pass) {
+  const int file = memfd_create("dvm_profile", MFD_CLOEXEC);
+  if (file < 0) return Error{fmt::format("failed to keep a pass: {}", std::strerror(errno))};
+  const Result<int> status = run_self({"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"}, file);
+  const std::string text = contents(file);
+  close(file);
+  if (!status) return status.error();
+  if (*status != 0) return Error{fmt::format("pass {} failed", pass)};
+  std::vector<std::string> warnings;
+  return runtime::parse_profile(text, fmt::format("pass {}", pass), warnings);
+}
+
 }  // namespace
 
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
+  if (options.quick || options.pass != 0) return calibrate_once(options, Progress(std::max(options.pass, 1u)));
   const auto begin = std::chrono::steady_clock::now();
-  Progress progress;
   std::vector<vm::Profile> passes;
-  for (bool again = true; again; progress.next_pass()) {
-    Result<vm::Profile> pass = calibrate_once(options, progress);
+  for (bool again = true; again;) {
+    Result<vm::Profile> pass = run_pass(passes.size() + 1);
     if (!pass) return pass;
     passes.push_back(std::move(*pass));
     const auto taken = (std::chrono::steady_clock::now() - begin) / passes.size();
-    again = !options.quick && passes.size() < kMostPasses && taken * (passes.size() + 1) < kLongest;
+    again = passes.size() < kMostPasses && taken * (passes.size() + 1) < kLongest;
   }
   return runtime::middle_profile(passes);
 }

@@ -113,6 +113,7 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
                    "Compare with an earlier profile: exit status 1 if more than a tenth of the rows differ")
       ->type_name("PROFILE");
   command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
+  command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 

@@ -20,6 +20,7 @@ constexpr std::string_view kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7
 
 std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
   std::vector<Part> parts = {{"source " + probe.source, probe.trigger.clocks}, {"preparation", probe.prepare.clocks}};
+  if (probe.capture.clocks > 0) parts.push_back({"what is captured", probe.capture.clocks});
   for (const runtime::ClausePrediction& clause : probe.clauses) {
     if (clause.cost.has_predicate)
       parts.push_back({fmt::format("predicate of line {}", clause.position.line), clause.cost.predicate.expected.clocks});

@@ -56,6 +56,7 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
              "DEAREST");
   print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
+  if (probe.capture.clocks > 0) print_row(out, "what is captured", probe.capture);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
   print_row(out, "firing", probe.firing);
@@ -94,6 +95,7 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
                {"source", probe.source},
                {"source_assumed", probe.is_assumed},
                {"source_clocks", probe.trigger.clocks},
+               {"capture_clocks", probe.capture.clocks},
                {"preparation_clocks", probe.prepare.clocks}};
   for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));
   json["firing"] = json_of(probe.firing);

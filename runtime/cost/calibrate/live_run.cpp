@@ -57,7 +57,7 @@ class LiveRun {
     if (printed_.file() == nullptr) return Error{"failed to open a stream"};
     HandleConfig config;
     config.out = config.err = printed_.file();
-    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}}); !set) return set;
+    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "2ms"}, {"aggrate", "1h"}}); !set) return set;
     for (const auto& [name, value] : case_.settings)
       if (Status set = set_options(config.options, {{name, value}}); !set) return set;
     handle_ = std::make_unique<Handle>(config);

@@ -17,7 +17,7 @@ double cpus();
 
 struct LiveMeterOptions {
   unsigned samples = 7;     // with the probe, and as many without
-  uint64_t calls = 20'000;  // a sample
+  uint64_t calls = 10'000;  // a sample
 };
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return; others are those of the providers.

@@ -9,9 +9,8 @@ namespace dvm::runtime {
 Middle middle(std::vector<double> values) {
   if (values.empty()) return {};
   const auto median = [](std::vector<double>& of) {
-    const auto half = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-    std::nth_element(of.begin(), half, of.end());
-    return *half;
+    std::sort(of.begin(), of.end());
+    return (of[(of.size() - 1) / 2] + of[of.size() / 2]) / 2;
   };
   const double centre = median(values);
   for (double& value : values) value = std::abs(value - centre);

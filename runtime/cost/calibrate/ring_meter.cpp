@@ -22,7 +22,7 @@ class RingRun {
     if (!run->nowhere_) return Error{"failed to open /dev/null"};
     HandleConfig config;
     config.out = config.err = run->nowhere_.get();
-    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "10ms"}, {"aggrate", "1h"}}); !set)
+    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "2ms"}, {"aggrate", "1h"}}); !set)
       return set.error();
     run->handle_ = std::make_unique<Handle>(config);
     run->handle_->add_instrument(make_uprobe_instrument());

@@ -122,7 +122,7 @@ std::string benchmark_name(const std::string& row, const std::string& engine) {
       {"pid_shared", "uprobe/shared"},
       {"pid_return_shared", "uprobe/return_shared"},
   };
-  if (row.starts_with("consumer/") || row.starts_with("ring/")) return row;
+  if (row.starts_with("consumer/") || row.starts_with("ring/") || row.starts_with("capture/")) return row;
   if (row.starts_with("aggregation/")) return fmt::format("{}/agg/{}", engine, row.substr(row.find('/') + 1));
   if (row.starts_with("subroutine/")) return fmt::format("{}/subr/{}", engine, row.substr(row.find('/') + 1));
   if (!row.starts_with("source/")) return fmt::format("{}/{}", engine, row);

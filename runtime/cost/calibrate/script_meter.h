@@ -21,10 +21,10 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 7;        // of each of the two scripts
-  uint64_t firings = 100'000;  // a sample
-  bool is_read = true;         // by the consumer, afterwards
-  bool may_act = false;        // destructively
+  unsigned samples = 7;       // of each of the two scripts
+  uint64_t firings = 40'000;  // a sample
+  bool is_read = true;        // by the consumer, afterwards
+  bool may_act = false;       // destructively
 };
 
 class Handle;

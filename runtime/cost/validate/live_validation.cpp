@@ -57,7 +57,7 @@ std::optional<double> LiveResult::error() const {
   return 100 * (predicted->value - measured) / measured;
 }
 
-bool LiveResult::is_within() const { return predicted && std::abs(predicted->value - measured) <= predicted->spread + spread; }
+bool LiveResult::is_within() const { return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread); }
 
 LiveResult LiveValidation::measure(const LiveRow& row) {
   LiveResult failed;
@@ -277,6 +277,7 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   how.sizes.frames = result.row->frames;
   const dif::Options& options = program.handle().options();
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
+  how.is_quiet = options[dif::Option::quiet] > 0;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
   std::set<std::string> descriptions;
   any_description(program.programs(), [&](const dif::ProbeDesc& description) {

@@ -242,6 +242,11 @@ class Calibrate(unittest.TestCase):
                 for source in ("pid", "pid_emulated", "pid_moved", "pid_nop5", "pid_return", "usdt", "syscall", "sched", "sdt", "profile"):
                     self.assertTrue(source in profile["prices"]["source"] or f"source {source} was not measured" in result.stderr, source)
                 self.assertGreater(profile["prices"]["source"]["pid"]["trigger"]["m"], 0)
+                for source in ("pid_emulated", "syscall"):
+                    self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
+                self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
+                self.assertEqual(len(profile["prices"]["capture"]), 10)
+                self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").glob("*.d"))
@@ -264,6 +269,22 @@ class Calibrate(unittest.TestCase):
             text = 'replay:::firing { system("ls"); freopen("x"); ftruncate(); setopt("quiet"); chill(1000); }'
             result = predict("--profile", path, "--json", "--rate", "replay:::firing=1", "-n", text)
             self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
+
+    def stacks_have_a_price(self, path):
+        text = "pid$target:a.out:func:entry { @[ustack(), copyinstr(arg0)] = sum(timestamp); }"
+        looper = ["-c", dvmtest.program("looper") + " 1"]
+        few, many = (predict("--profile", path, "--json", "--frames", frames, "-n", text, *looper) for frames in ("3", "60"))
+        self.assertEqual((few.returncode, many.returncode), (0, 0), few.stderr + many.stderr)
+        few, many = json.loads(few.stdout), json.loads(many.stdout)
+        self.assertFalse(few["missing"])
+        self.assertGreater(many["probes"][0]["capture_clocks"], few["probes"][0]["capture_clocks"])
+
+    def test_several_probes_on_an_instruction_share_its_trap(self):
+        text = "pid$target:a.out:func:entry,pid$target:a.out:func:0,pid$target:a.out:func:return { @ = count(); }"
+        result = predict(*PENTIUM, "--json", "-n", text, "-c", dvmtest.program("looper") + " 1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        sources = [probe["source"] for probe in json.loads(result.stdout)["probes"]]
+        self.assertEqual(sorted(source for source in sources if "shared" in source), ["pid_return_shared", "pid_shared"])
 
     def test_what_cannot_be_validated(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "dvm/dif/text.h"
+#include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
@@ -171,6 +172,78 @@ TEST(Prediction, WhoseTimeItIs) {
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 1025);
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
   EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
+}
+
+dif::EcbDesc counting_stacks() {
+  dif::EcbDesc clause;
+  clause.probes = {{"pid1", "a.out", "f", "entry"}};
+  dif::ActDesc count = counting();
+  count.key_count = 1;
+  count.args.push_back({assemble("ret %r0\n")});
+  count.args[0].made_by = dif::Action::ustack;
+  clause.actions = {count};
+  return clause;
+}
+
+vm::Profile with_captures() {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("source/pid/trigger", {1000, 0, 0});
+  profile.set("capture/stack", {400, 30, 0});
+  profile.set("capture/stack_bytes", {100, 0.5, 0});
+  profile.set("capture/unwind", {200, 25, 0});
+  profile.set("capture/argument", {6, 0, 0});
+  profile.set("capture/string", {40, 0.25, 0});
+  profile.set("action/ustack", {50, 3, 0});
+  return profile;
+}
+
+TEST(Prediction, AStackCostsItsFramesWhicheverWayTheyAreFound) {
+  const dif::Program program{{counting_stacks()}, {}, {}};
+  const std::array programs = {&program};
+  const vm::Profile profile = with_captures();
+  PredictOptions options;
+  options.sizes.frames = 8;
+  ProbePrediction probe = predict(programs, profile, options).probes[0];
+  EXPECT_DOUBLE_EQ(probe.capture.clocks, 400 + 8 * 30);
+  EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 400 + 8 * 30);
+  EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 1000 + 640 + 50 + 8 * 3);
+  options.sources["pid1:a.out:f:entry"] = {{"pid", 0.5, true}, {"pid", 0.5, false}};  // half of it without frame pointers
+  probe = predict(programs, profile, options).probes[0];
+  EXPECT_DOUBLE_EQ(probe.capture.clocks, (640 + 100 + 0.5 * kUsualStackBytes + 200 + 8 * 25) / 2);
+  options.stack_bytes = 1024;  // wherever it is
+  probe = predict(programs, profile, options).probes[0];
+  EXPECT_DOUBLE_EQ(probe.capture.clocks, 100 + 512 + 400);
+  EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 612);
+}
+
+TEST(Prediction, WhatIsCapturedIsPricedByItsSize) {
+  const vm::Profile profile = with_captures();
+  vm::Sizes sizes;
+  sizes.expected = 20;
+  Prices prices(profile, sizes);
+  CaptureNeeds needs;
+  needs.args = 0b101;
+  needs.add({Word(0), true, 0, 256, {}});
+  EXPECT_DOUBLE_EQ(capture_cost(prices, needs).thread.clocks, 2 * 6 + 40 + 20 * 0.25);
+  EXPECT_TRUE(prices.missing().empty());
+  needs.time = true;
+  capture_cost(prices, needs);
+  EXPECT_EQ(prices.missing(), std::set<std::string>{"capture/time"});
+}
+
+TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("source/pid/trigger", {1000, 0, 0});
+  profile.set("source/pid_return/trigger", {1500, 0, 0});
+  Prices prices(profile);
+  EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 1500);
+  EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 1000);
+  profile.set("source/pid_return_shared/trigger", {600, 0, 0});
+  profile.set("source/pid_shared/capture", {90, 0, 0});
+  EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 600);
+  EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
 }
 
 TEST(Prediction, SourcesByProvider) {
