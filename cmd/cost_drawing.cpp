@@ -6,6 +6,7 @@
 
 #include "cmd/cost_report.h"
 #include "cmd/drawing.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::cmd {
 namespace {
@@ -19,8 +20,12 @@ constexpr double kWidth = 640, kBar = 22, kRow = 58, kLeft = 16, kTop = 44;
 constexpr std::string_view kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#9c755f"};
 
 std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
-  std::vector<Part> parts = {{"source " + probe.source, probe.trigger.clocks}, {"preparation", probe.prepare.clocks}};
+  std::vector<Part> parts;
+  for (size_t i = 0; i < probe.stages.size(); i++)
+    if (probe.stages[i].clocks > 0)
+      parts.push_back({fmt::format("{}: {}", probe.source, runtime::flow_stages()[i].name), probe.stages[i].clocks});
   if (probe.capture.clocks > 0) parts.push_back({"what is captured", probe.capture.clocks});
+  parts.push_back({"preparation", probe.prepare.clocks});
   for (const runtime::ClausePrediction& clause : probe.clauses) {
     if (clause.cost.has_predicate)
       parts.push_back({fmt::format("predicate of line {}", clause.position.line), clause.cost.predicate.expected.clocks});

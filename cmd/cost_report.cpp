@@ -10,6 +10,7 @@
 
 #include "runtime/cost/calibrate/row_measurement.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::cmd {
 namespace {
@@ -56,6 +57,8 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
              "DEAREST");
   print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
+  for (size_t i = 0; i < probe.stages.size(); i++)
+    if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::flow_stages()[i].name), probe.stages[i]);
   if (probe.capture.clocks > 0) print_row(out, "what is captured", probe.capture);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
@@ -89,12 +92,20 @@ Json json_of(const ClausePrediction& clause) {
   return json;
 }
 
+Json stages_json(const ProbePrediction& probe) {
+  Json json = Json::object();
+  for (size_t i = 0; i < probe.stages.size(); i++)
+    if (probe.stages[i].clocks > 0) json[std::string(runtime::flow_stages()[i].name)] = probe.stages[i].clocks;
+  return json;
+}
+
 Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   const double clock = context.profile.clock_hz;
   Json json = {{"probe", probe.description},
                {"source", probe.source},
                {"source_assumed", probe.is_assumed},
                {"source_clocks", probe.trigger.clocks},
+               {"stage_clocks", stages_json(probe)},
                {"capture_clocks", probe.capture.clocks},
                {"preparation_clocks", probe.prepare.clocks}};
   for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));

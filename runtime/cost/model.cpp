@@ -99,12 +99,15 @@ std::string_view priced_source(const Prices& prices, std::string_view source) {
 
 }  // namespace
 
+vm::Cost stage_cost(const Prices& prices, std::string_view source, std::string_view stage, double event_bytes) {
+  return prices.of_optional(fmt::format("source/{}/{}", priced_source(prices, source), stage), event_bytes);
+}
+
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
   source = priced_source(prices, source);
   if (!has_price(prices, source)) return prices.of(fmt::format("source/{}", source));
   vm::Cost sum;
-  for (const CostRow& stage : flow_stages())
-    sum += prices.of_optional(fmt::format("source/{}/{}", source, stage.name), event_bytes);
+  for (const CostRow& stage : flow_stages()) sum += stage_cost(prices, source, stage.name, event_bytes);
   return sum;
 }
 

@@ -140,6 +140,13 @@ class Predicting {
     return known->second;
   }
 
+  void add_stages(ProbePrediction& probe, const SourceShare& one) {
+    const auto& stages = flow_stages();
+    probe.stages.resize(stages.size());
+    for (size_t i = 0; i < stages.size(); i++)
+      probe.stages[i] += stage_cost(prices_, one.source, stages[i].name, options_.event_bytes).times(one.share);
+  }
+
   // The source's stages; of several sources the mean is expected.
   vm::CostRange add_source(ProbePrediction& probe) {
     vm::CostRange range;
@@ -151,6 +158,7 @@ class Predicting {
       if (is_first || cost.clocks > range.dearest.clocks) range.dearest = cost;
       range.expected += cost.times(one.share);
       probe.thread += thread_cost(prices_, one.source).times(one.share);
+      add_stages(probe, one);
     }
     probe.trigger = range.expected;
     return range;

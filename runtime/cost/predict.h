@@ -55,12 +55,13 @@ struct ClausePrediction {
 
 struct ProbePrediction {
   std::string description;
-  std::string source;       // "pid", or of several: "67 % pid_emulated, 33 % pid"
-  bool is_assumed = false;  // what is under the probe is not known
-  vm::Cost trigger;         // the source's stages
-  vm::Cost capture;         // what the clauses need of the process besides, in the traced thread and in dvm
-  vm::Cost thread;          // of both, what passes in the traced thread
-  vm::Cost prepare;         // the firing, its machine state if a clause has DIF to run, and each ECB
+  std::string source;            // "pid", or of several: "67 % pid_emulated, 33 % pid"
+  bool is_assumed = false;       // what is under the probe is not known
+  vm::Cost trigger;              // the source's stages
+  std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def
+  vm::Cost capture;              // what the clauses need of the process besides, in the traced thread and in dvm
+  vm::Cost thread;               // of both, what passes in the traced thread
+  vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known

@@ -63,7 +63,7 @@ class Predict(unittest.TestCase):
             path = os.path.join(folder, "bars.svg")
             self.of("--svg", path, "-n", "syscall::read:entry /pid > 1/ { @ = count(); }")
             root = xml.etree.ElementTree.parse(path).getroot()
-            self.assertEqual(len([e for e in root if e.tag.endswith("rect")]), 4)
+            self.assertEqual(len([e for e in root if e.tag.endswith("rect")]), 5)  # two stages of the source
 
     def test_bad_input(self):
         text = "syscall::read:entry { @ = count(); }"
