@@ -147,7 +147,7 @@ void print_validation(std::FILE* out, const Validation& validation) {
   for (const auto& [group, title] : kGroups)
     if (const auto rows = rows_of(validation, group); !rows.empty()) print_group(out, title, rows);
   if (!validation.marker_bytes.empty()) fmt::print(out, "  {}\n", sizes_text(validation.marker_bytes));
-  fmt::print(out, "\n{}; ! is outside both error bars\n", summary(errors_of(validation)));
+  fmt::print(out, "\n{}; ! is outside twice both error bars\n", summary(errors_of(validation)));
   if (const auto missing = missing_of(validation); !missing.empty())
     fmt::print(out, "without a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
 }
@@ -170,7 +170,7 @@ std::string validation_json(const Validation& validation) {
 std::string validation_page(const Validation& validation, const std::string& stem) {
   std::string page = fmt::format(
       "# Predicted beside measured\n\nMade by `dvm cost validate{}` on {}, {}; prices by `dvm cost calibrate` ({}).\n\n"
-      "An error is that of the prediction, in per cent of the measured cost; `!` marks one that lies outside both error bars. "
+      "An error is that of the prediction, in per cent of the measured cost; `!` marks one that lies outside twice both error bars. "
       "`+-` is a\n"
       "standard deviation of the samples where it was measured, and the sum of the prices' spreads where it was "
       "predicted.\n\n{}.\n",
