@@ -32,6 +32,10 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r" 1000\n")
         self.assertIn("looper", result.stdout)
 
+    def test_one_of_which_nothing_is_wanted_ends_at_once(self):
+        result = dvm("replay", "-q", self.path, "-n", 'BEGIN { trace("begun"); } END { trace("ended"); }')
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, "begunended"), result.stderr)
+
     def test_replaying_twice_prints_the_same(self):
         text = "pid$target:looper:func:entry { @ = quantize(timestamp % 1000); }"
         first, second = (dvm("replay", "-q", self.path, "-n", text) for _ in range(2))
