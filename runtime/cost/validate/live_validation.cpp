@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
-#include "common/clock.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/validate/bpftrace_peer.h"
+#include "runtime/cost/validate/traced_job.h"
 
 namespace dvm::runtime {
 namespace {
@@ -40,16 +39,6 @@ double busy_time() {
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
 double rate_of(const JobTimes& times, const Job& job) { return static_cast<double>(job.rounds) / times.wall * 1e9; }
 
-// Of the handle's thread, from one call to the other, without what it waited.
-class HandledTime {
- public:
-  HandledTime() : begin_(read_clock(CLOCK_THREAD_CPUTIME_ID)) {}
-  double taken() const { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_); }
-
- private:
-  uint64_t begin_;
-};
-
 }  // namespace
 
 std::optional<double> LiveResult::error() const {
@@ -57,7 +46,9 @@ std::optional<double> LiveResult::error() const {
   return 100 * (predicted->value - measured) / measured;
 }
 
-bool LiveResult::is_within() const { return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread); }
+bool LiveResult::is_within() const {
+  return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread);
+}
 
 LiveResult LiveValidation::measure(const LiveRow& row) {
   LiveResult failed;
@@ -143,24 +134,10 @@ Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
 }
 
 Result<LiveValidation::Sample> LiveValidation::trace(TracedProgram& program, const Job& job, WorkloadChild& child) const {
-  Handle& handle = program.handle();
-  Sample sample;
   const double busy = busy_time();
-  const HandledTime handled;
-  if (Status ordered = child.order(job); !ordered) return ordered.error();
-  std::jthread watcher([&] {
-    child.wait();
-    handle.interrupt();
-  });
-  while (handle.work()) {
-  }
-  watcher.join();
-  sample.dvm = handled.taken();
-  sample.busy = busy_time() - busy;
-  Result<JobTimes> times = child.finish();
-  if (!times) return times.error();
-  sample.times = *times;
-  return sample;
+  const Result<JobRun> run = run_job(program.handle(), job, child);
+  if (!run) return run.error();
+  return Sample{run->times, run->dvm, busy_time() - busy, 0};
 }
 
 // Timers fire on other CPUs, too, and there for nobody: that many fire on the busy one.

@@ -8,9 +8,7 @@
 
 namespace dvm::runtime {
 
-Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
-  Handle& handle = program.handle();
-  const double before = static_cast<double>(handle.account().events);
+Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (Status ordered = child.order(job); !ordered) return ordered.error();
   std::jthread watcher([&] {
@@ -20,11 +18,19 @@ Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChil
   while (handle.work()) {
   }
   watcher.join();
-  TracedJob traced;
-  traced.dvm = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-  Result<JobTimes> times = child.finish();
+  const auto dvm = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  const Result<JobTimes> times = child.finish();
   if (!times) return times.error();
-  traced.times = *times;
+  return JobRun{*times, dvm};
+}
+
+Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
+  Handle& handle = program.handle();
+  const double before = static_cast<double>(handle.account().events);
+  const Result<JobRun> run = run_job(handle, job, child);
+  if (!run) return run.error();
+  TracedJob traced;
+  traced.times = run->times, traced.dvm = run->dvm;
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
   traced.handled = static_cast<double>(handle.account().events) - before;
   traced.lost = static_cast<double>(handle.instrument_drops());

@@ -6,6 +6,14 @@
 
 namespace dvm::runtime {
 
+struct JobRun {
+  JobTimes times;
+  double dvm = 0;  // ns of CPU of the thread that handles firings
+};
+
+// From the order until the job is done, handling firings meanwhile: in the handle's thread, whose probes are on already.
+Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child);
+
 struct TracedJob {
   JobTimes times;
   double dvm = 0;         // ns of CPU of the thread that handles firings
