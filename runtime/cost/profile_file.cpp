@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
+#include <utility>
 
 #include "runtime/cost/rows.h"
 
@@ -37,25 +39,59 @@ size_t end_of_string(std::string_view text, size_t quote) {
   return at;
 }
 
+// A name in a valid text.
+struct NamePlace {
+  size_t begin, end;  // its quotes
+  size_t value;       // where its value begins
+  size_t depth;       // how many objects and lists it lies in
+  size_t object;      // where the innermost of them begins
+};
+
+// Calls visit with each name, in their order.
+template <typename Visit>
+void visit_names(std::string_view text, Visit visit) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  std::vector<size_t> open;
+  for (size_t at = 0; at < text.size(); at++) {
+    if (text[at] == '{' || text[at] == '[') open.push_back(at);
+    if (text[at] == '}' || text[at] == ']') open.pop_back();
+    if (text[at] != '"') continue;
+    const size_t end = end_of_string(text, at), colon = text.find_first_not_of(kSpace, end + 1);
+    if (colon < text.size() && text[colon] == ':')
+      visit(NamePlace{at, end, text.find_first_not_of(kSpace, colon + 1), open.size(), open.back()});
+    at = end;
+  }
+}
+
 // Where the value stands in a valid text that the names lead to ("prices/opcode/add/m"), or the innermost one of them that is
 // there.
 size_t place_of(std::string_view text, std::string_view names) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  size_t place = 0, depth = 0, found = 0;
-  for (size_t at = 0; at < text.size() && !names.empty(); at++) {
-    if (text[at] == '{' || text[at] == '[') depth++;
-    if (text[at] == '}' || text[at] == ']') depth--;
-    if (text[at] != '"') continue;
-    const size_t end = end_of_string(text, at), colon = text.find_first_not_of(kSpace, end + 1);
+  size_t place = 0, found = 0;
+  visit_names(text, [&](const NamePlace& name) {
     const size_t slash = std::min(names.find('/'), names.size());
-    const bool is_name = colon < text.size() && text[colon] == ':';
-    if (is_name && depth == found + 1 && text.substr(at + 1, end - at - 1) == names.substr(0, slash)) {
-      place = std::min(text.find_first_not_of(kSpace, colon + 1), text.size());
-      names.remove_prefix(std::min(slash + 1, names.size())), found++;
-    }
-    at = end;
-  }
+    if (names.empty() || name.depth != found + 1) return;
+    if (text.substr(name.begin + 1, name.end - name.begin - 1) != names.substr(0, slash)) return;
+    place = name.value;
+    names.remove_prefix(std::min(slash + 1, names.size())), found++;
+  });
   return place;
+}
+
+// An object of a valid text has each name once: of two, JSON's readers would keep the last and say nothing. However it is
+// written: "add" is "\u0061dd", too.
+Status check_names(std::string_view text, const std::string& file) {
+  std::map<std::pair<size_t, std::string>, size_t> places;  // by object and name
+  std::vector<std::string> path;                            // those that the next name lies below; a list has none
+  Status status;
+  visit_names(text, [&](const NamePlace& name) {
+    path.resize(name.depth - 1);
+    path.push_back(Json::parse(text.substr(name.begin, name.end + 1 - name.begin)).get<std::string>());
+    const auto [first, is_new] = places.emplace(std::pair(name.object, path.back()), name.begin);
+    if (is_new || !status) return;
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
+    status = error_at(text, file, name.begin, fmt::format("{} is there twice: already in line {}", fmt::join(path, "/"), line));
+  });
+  return status;
 }
 
 // What is wrong in a text that is JSON: the error says where, by the names that lead there.
@@ -169,6 +205,7 @@ Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profil
 }
 
 Result<vm::Profile> parse_root(const Json& root, const ProfileText& text, std::vector<std::string>& warnings) {
+  if (Status status = check_names(text.text, text.file); !status) return status.error();
   if (Status status = check_version(root, text); !status) return status.error();
   vm::Profile profile;
   if (Status head = parse_head(root, text, profile); !head) return head.error();

@@ -7,7 +7,7 @@
 //
 // made_on: where dvm measured it; a published profile has none. The folders of "prices" are the parts of a row's name
 // (runtime/cost/rows.h). m: clocks a use; n: clocks a byte more, 0 where it is left out; spread: by how much m may be off,
-// likewise.
+// likewise. No object has a name twice.
 
 #include <string>
 #include <string_view>

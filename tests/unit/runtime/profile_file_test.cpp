@@ -74,6 +74,23 @@ TEST(ProfileFile, WhatIsWrongIsPlaced) {
   EXPECT_EQ(error_of(with_prices("\n[]")).substr(0, 11), "p.json:2:1:");
 }
 
+// However it is written, and what else is in between; in another object the same name is another one.
+TEST(ProfileFile, ANameIsThereOnce) {
+  const std::string text =
+      "{\"dvm_profile\": 1, \"name\": \"p\", \"machine\": \"m\", \"clock_hz\": 1,\n"
+      "\"prices\": {\"aggregation\": {\"add\": {\"m\": 2}}, \"opcode\": {\n"
+      "  \"add\": {\"m\": 1}, \"sub\": {\"m\": 1},\n"
+      "  \"add\": {\"m\": 2}}}}";
+  EXPECT_EQ(error_of(text), "p.json:4:3: prices/opcode/add is there twice: already in line 3\n    \"add\": {\"m\": 2}}}}\n    ^");
+  EXPECT_EQ(error_of("{\n \"dvm_profile\": 1,\n \"dvm_profile\": 1}").substr(0, 11), "p.json:3:2:");
+  EXPECT_NE(error_of(with_prices(R"({"opcode": {"add": {"m": 1}, "\u0061dd": {"m": 2}}})")).find("opcode/add is there twice"),
+            std::string::npos);
+  EXPECT_NE(error_of(with_prices(R"({"opcode": {"add": {"m": 1}}, "opcode": {}})")).find("prices/opcode is there twice"),
+            std::string::npos);
+  EXPECT_EQ(error_of(with_prices(R"({"opcode": {"add": {"m": 1}}, "aggregation": {"add": {"m": 2}}})")), "");
+  EXPECT_EQ(error_of(with_prices("{}, \"more\": [{\"a\": 1}, {\"a\": \"a\"}]")), "");
+}
+
 TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
   std::vector<std::string> warnings;
   const auto profile = parse_profile(with_prices("{\"opcode\": {\"add\": {\"m\": 1}, \"fma\": {\"m\": 2}}}"), "p.json", warnings);
