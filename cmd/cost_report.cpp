@@ -43,13 +43,23 @@ void print_clause(std::FILE* out, const ClausePrediction& clause) {
 
 double nanoseconds(double clocks, const PredictionContext& context) { return clocks / context.profile.clock_hz * 1e9; }
 
+// Of one a minute not 0.
+std::string rate_text(double rate) { return rate >= 10 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate); }
+
+// Whence a rate is known that nobody gave or counted.
+std::string origin_of_rate(const ProbePrediction& probe, const PredictionContext& context) {
+  if (!probe.is_rate_named) return "";
+  return probe.source == "tick" ? " (by its name)"
+                                : fmt::format(" (by its name, on {} CPU{})", context.cpus, context.cpus == 1 ? "" : "s");
+}
+
 void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   const double clock = context.profile.clock_hz, clocks = probe.firing.expected.clocks;
   const double rate = runtime::rate_of_share(clocks, clock, kOnePercent);
   fmt::print(out, "    1 % of a CPU at {:.0f} firings a second of one thread; of the machine's {} at {:.0f}\n", rate,
              context.cpus, rate * context.cpus);
   if (probe.rate > 0 || context.counted > 0)
-    fmt::print(out, "    at {:.0f} firings a second: {:.4f} % of a CPU\n", probe.rate,
+    fmt::print(out, "    at {} firings a second{}: {:.4f} % of a CPU\n", rate_text(probe.rate), origin_of_rate(probe, context),
                100 * runtime::share_of_cpu(runtime::probe_cost(probe.firing.expected, probe.rate).clocks, clock));
 }
 
@@ -114,6 +124,7 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   json["one_percent_rate"] = runtime::rate_of_share(probe.firing.expected.clocks, clock, kOnePercent);
   if (probe.rate > 0 || context.counted > 0) {
     json["rate"] = probe.rate;
+    json["rate_by_name"] = probe.is_rate_named;
     json["cpu_percent"] = 100 * runtime::share_of_cpu(probe.firing.expected.clocks * probe.rate, clock);
   }
   return json;
@@ -147,6 +158,14 @@ void print_shares(std::FILE* out, const runtime::Total& total, const PredictionC
   fmt::print(out, "\n");
   row("all", total.user(), total.system());
   fmt::print(out, "  off by at most {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
+}
+
+// What the shares lack.
+void print_rateless(std::FILE* out, const runtime::Prediction& prediction) {
+  std::string names;
+  for (const ProbePrediction& probe : prediction.probes)
+    if (!probe.is_rate_known) names += fmt::format("{}{}", names.empty() ? "" : ", ", probe.description);
+  if (!names.empty()) fmt::print(out, "  not in these: {}; --rate or --sample says how often it fires\n", names);
 }
 
 Json json_of(const runtime::Total& total, const PredictionContext& context) {
@@ -192,7 +211,10 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");
-  if (knows_rates(prediction) || context.counted > 0) print_shares(out, prediction.total, context);
+  if (knows_rates(prediction) || context.counted > 0) {
+    print_shares(out, prediction.total, context);
+    print_rateless(out, prediction);
+  }
   if (!prediction.missing.empty()) fmt::print(out, "\n{}", unpriced_text(prediction.missing, "  "));
 }
 

@@ -14,6 +14,7 @@
 #include "cmd/untraced.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
+#include "runtime/cost/timer_rates.h"
 
 namespace dvm::cmd {
 namespace {
@@ -110,8 +111,10 @@ Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, dou
   return {};
 }
 
-Result<runtime::Prediction> predict(const ProgramPointers& programs, const vm::Profile& profile,
-                                    const runtime::PredictOptions& how) {
+// Rates that were given or counted stay as they are.
+Result<runtime::Prediction> predict(const ProgramPointers& programs, const vm::Profile& profile, unsigned cpus,
+                                    runtime::PredictOptions& how) {
+  runtime::add_timer_rates(programs, cpus, how);
   runtime::Prediction prediction = runtime::predict(programs, profile, how);
   if (Status known = check_rates(how, prediction); !known) return known.error();
   return prediction;
@@ -151,7 +154,7 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
   if (sampled && given.how.measures_predicates()) sampled = measure_predicates(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
-  const auto prediction = predict(programs, profile, *how);
+  const auto prediction = predict(programs, profile, given.how.cpus, *how);
   if (!prediction) return fail("{}", prediction.error().message);
   return show(*prediction, {profile, given.how.cpus, seconds}, given);
 }
@@ -168,7 +171,7 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   how->sources = std::move(*sites);
   ProgramPointers compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
-  const auto prediction = predict(compiled, profile, *how);
+  const auto prediction = predict(compiled, profile, given.how.cpus, *how);
   if (!prediction) return fail("{}", prediction.error().message);
   return show(*prediction, {profile, given.how.cpus, 0}, given);
 }
@@ -218,7 +221,8 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   all.push_back(
       command.add_option("--frames", options.frames, "Frames of a stack, as expected (10)")->check(CLI::Range(1.0, 127.0)));
   all.push_back(
-      command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one)")->check(CLI::Range(1u, 65536u)));
+      command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one): that threads fire on, and profile-N")
+          ->check(CLI::Range(1u, 65536u)));
   if (needs_also.empty()) return;
   for (CLI::Option* option : all) option->needs(needs_also);
 }
@@ -235,7 +239,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (*seconds == 0) how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)
     if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
-  const auto prediction = predict(programs, *profile, *how);
+  const auto prediction = predict(programs, *profile, given.cpus, *how);
   if (!prediction) return prediction.error();
   print_prediction(out, *prediction, {*profile, given.cpus, *seconds});
   std::fflush(out);

@@ -31,6 +31,7 @@ dvm_library(calibrate
   cost/firing_model.cpp
   cost/sample.cpp
   cost/site_sources.cpp
+  cost/timer_rates.cpp
   cost/validate.cpp
   cost/validate/bpftrace_peer.cpp
   cost/validate/live_rows.cpp

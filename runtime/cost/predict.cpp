@@ -193,6 +193,8 @@ class Predicting {
     const auto rate = options_.rates.find(probe.description);
     if (rate == options_.rates.end()) return;
     probe.rate = rate->second;
+    probe.is_rate_known = true;
+    probe.is_rate_named = options_.named_rates.contains(probe.description);
     count_firings(probe);
     for (const ClausePrediction& clause : probe.clauses) count_records(clause, probe.rate * clause.cost.probability);
   }

@@ -36,6 +36,7 @@ struct PredictOptions {
   // Of single clauses, by their place, where it is known better.
   std::map<std::tuple<std::string, unsigned, unsigned>, double> probabilities;
   std::map<std::string, double> rates;  // firings a second, by the description as text
+  std::set<std::string> named_rates;    // of them, those that the name of the probe says
   // Of probes in processes, where the instructions under them are known. Otherwise they are taken to
   // be stepped over, the dearest.
   SourcesOfProbes sources;
@@ -64,7 +65,9 @@ struct ProbePrediction {
   vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
-  double rate = 0;  // firings a second; 0: not known
+  double rate = 0;  // firings a second; 0: not known, or none
+  bool is_rate_known = false;
+  bool is_rate_named = false;  // it is known from the name of the probe
 };
 
 struct Prediction {

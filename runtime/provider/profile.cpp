@@ -50,20 +50,23 @@ uint64_t parse_period(std::string_view text) {
   return __builtin_mul_overflow(number, unit->ns, &ns) || ns > INT64_MAX ? 0 : ns;
 }
 
+bool is_of_every_cpu(const dif::ProbeDesc& description) { return description.name.starts_with("profile-"); }
+
+// Whether it is of the form of one; its period may be none.
+bool names_timer(const dif::ProbeDesc& description) {
+  return (description.name.starts_with("tick-") || is_of_every_cpu(description)) && glob_match(description.provider, "profile") &&
+         description.module.empty() && description.function.empty() && !is_glob(description.name);
+}
+
 class ProfileProvider : public Provider {
  public:
   std::string_view name() const override { return "profile"; }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
-    bool tick = description.name.starts_with("tick-");
-    bool every_cpu = description.name.starts_with("profile-");
-    if (!(tick || every_cpu) || !glob_match(description.provider, name()) || !description.module.empty() ||
-        !description.function.empty() || is_glob(description.name)) {
-      return {};
-    }
-    uint64_t period = parse_period(std::string_view(description.name).substr(description.name.find('-') + 1));
-    if (period < kShortest) return refuse(description.name);
-    catalog.add(Probe{.provider = "profile", .name = description.name, .site = TimerSite{period, every_cpu}});
+    if (!names_timer(description)) return {};
+    const std::optional<TimerSite> timer = timer_of(description);
+    if (!timer) return refuse(description.name);
+    catalog.add(Probe{.provider = "profile", .name = description.name, .site = *timer});
     return {};
   }
 
@@ -79,6 +82,13 @@ class ProfileProvider : public Provider {
 };
 
 }  // namespace
+
+std::optional<TimerSite> timer_of(const dif::ProbeDesc& description) {
+  if (!names_timer(description)) return {};
+  const uint64_t period = parse_period(std::string_view(description.name).substr(description.name.find('-') + 1));
+  if (period < kShortest) return {};
+  return TimerSite{period, is_of_every_cpu(description)};
+}
 
 std::unique_ptr<Provider> make_profile_provider() { return std::make_unique<ProfileProvider>(); }
 

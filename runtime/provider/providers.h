@@ -3,6 +3,7 @@
 // profile and pid only what a description asks for, since all probes of all processes would be millions. Consumer context.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dvm/runtime/provider.h"
@@ -13,6 +14,9 @@ namespace dvm::runtime {
 #define DVM_PROVIDER(name, factory) std::unique_ptr<Provider> factory();
 #include "runtime/provider/providers.def"
 #undef DVM_PROVIDER
+
+// The timer that a description names, by its name alone; none: it names no timer, or one that there cannot be.
+std::optional<TimerSite> timer_of(const dif::ProbeDesc& description);
 
 // The pid provider over other files than those that processes have mapped.
 std::unique_ptr<Provider> make_pid_provider(ObjectsOf objects);

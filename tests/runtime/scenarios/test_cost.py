@@ -58,6 +58,23 @@ class Predict(unittest.TestCase):
         self.assertIn("subroutine/substr", result.stdout)
         self.assertIn("variable/execname", result.stdout)
 
+    def test_a_timers_rate_is_in_its_name(self):
+        text = "profile-997 { @ = count(); } tick-100ms { @b = count(); }"
+        profile, tick = self.of("--cpus", "4", "-n", text)["probes"]
+        self.assertAlmostEqual(profile["rate"], 4 * 997, 1)
+        self.assertAlmostEqual(tick["rate"], 10)
+        self.assertTrue(profile["rate_by_name"] and tick["rate_by_name"])
+        self.assertAlmostEqual(profile["cpu_percent"], 100 * 4 * 997 * profile["firing"]["expected"] / 1.7e9, 4)
+        given, _ = self.of("--cpus", "4", "--rate", ":::profile-997=5", "-n", text)["probes"]
+        self.assertEqual((given["rate"], given["rate_by_name"]), (5, False))
+
+    def test_it_is_said_whence_a_rate_is_known_and_what_has_none(self):
+        said = predict(*PENTIUM, "--cpus", "4", "-n", "profile-997,tick-1min,syscall::read:entry { @ = count(); }").stdout
+        self.assertIn("at 3988 firings a second (by its name, on 4 CPUs):", said)
+        self.assertIn("at 0.0167 firings a second (by its name):", said)
+        self.assertIn("not in these: syscall::read:entry; --rate or --sample says how often it fires", said)
+        self.assertNotIn("OF A CPU AT THESE RATES", predict(*PENTIUM, "-n", "syscall::read:entry { @ = count(); }").stdout)
+
     def test_the_drawing_is_one(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bars.svg")

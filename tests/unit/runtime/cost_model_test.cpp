@@ -12,6 +12,7 @@
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/profile_file.h"
+#include "runtime/cost/timer_rates.h"
 
 namespace dvm::runtime {
 namespace {
@@ -244,6 +245,31 @@ TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   profile.set("source/pid_shared/capture", {90, 0, 0});
   EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 600);
   EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
+}
+
+TEST(Prediction, TimersFireAsOftenAsTheirNamesSay) {
+  dif::EcbDesc clause;
+  for (const char* name : {"profile-997", "profile-10ms", "tick-100ms", "tick-2min", "tick-4", "tick-", "profile-1ns", "tick-*"})
+    clause.probes.push_back({"", "", "", name});
+  clause.probes.push_back({"syscall", "", "read", "tick-1s"});
+  clause.actions = {counting()};
+  const dif::Program program{{clause}, {}, {}};
+  const std::array programs = {&program};
+  PredictOptions options;
+  options.rates = {{":::tick-4", 5}};  // as it was given or counted
+  add_timer_rates(programs, 8, options);
+  EXPECT_EQ(options.rates.size(), 5u);
+  EXPECT_NEAR(options.rates.at(":::profile-997"), 8 * 997, 0.01);
+  EXPECT_DOUBLE_EQ(options.rates.at(":::profile-10ms"), 8 * 100);
+  EXPECT_DOUBLE_EQ(options.rates.at(":::tick-100ms"), 10);
+  EXPECT_DOUBLE_EQ(options.rates.at(":::tick-2min"), 1 / 120.0);
+  EXPECT_EQ(options.rates.at(":::tick-4"), 5);
+  const Prediction prediction = predict(programs, pentium(), options);
+  ASSERT_EQ(prediction.probes.size(), clause.probes.size());
+  EXPECT_TRUE(prediction.probes[2].is_rate_named);
+  EXPECT_TRUE(prediction.probes[4].is_rate_known);
+  EXPECT_FALSE(prediction.probes[4].is_rate_named);
+  EXPECT_FALSE(prediction.probes[5].is_rate_known);
 }
 
 TEST(Prediction, SourcesByProvider) {
