@@ -3,9 +3,7 @@
 #include "cmd/calibrate.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/run_program.h"
 #include "dvm/compiler/compile.h"
 #include "runtime/cost/calibrate/account_meter.h"
 #include "runtime/cost/calibrate/action_meter.h"
@@ -121,23 +120,6 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   return profile;
 }
 
-// Of the program itself; what it prints goes into the file.
-Result<int> run_self(std::vector<std::string> words, int out) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &files, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return Error{fmt::format("failed to start a pass: {}", std::strerror(error))};
-  int status = 0;
-  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return Error{"a pass ended early"};
-  return WEXITSTATUS(status);
-}
-
 std::string contents(int file) {
   std::string text(static_cast<size_t>(std::max<off_t>(lseek(file, 0, SEEK_END), 0)), '\0');
   return pread(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) ? text : "";
@@ -147,10 +129,12 @@ std::string contents(int file) {
 Result<vm::Profile> run_pass(size_t pass) {
   const int file = memfd_create("dvm_profile", MFD_CLOEXEC);
   if (file < 0) return Error{fmt::format("failed to keep a pass: {}", std::strerror(errno))};
-  const Result<int> status = run_self({"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"}, file);
+  const std::string words[] = {"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"};
+  const HandedFile printed[] = {{file, STDOUT_FILENO}};
+  const Result<int> status = run_program("/proc/self/exe", words, printed);
   const std::string text = contents(file);
   close(file);
-  if (!status) return status.error();
+  if (!status) return Error{fmt::format("pass {}: {}", pass, status.error().message)};
   if (*status != 0) return Error{fmt::format("pass {} failed", pass)};
   std::vector<std::string> warnings;
   return runtime::parse_profile(text, fmt::format("pass {}", pass), warnings);

@@ -3,8 +3,6 @@
 #include "cmd/preprocess.h"
 
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +11,10 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
-extern char** environ;
+#include "common/run_program.h"
+#include "runtime/process/process.h"
 
 namespace dvm::cmd {
 namespace {
@@ -48,23 +48,12 @@ std::vector<std::string> command(const compiler::Source& source, const Preproces
 }
 
 Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, fileno(in), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, fileno(out), STDOUT_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (error == ENOENT && words[0] == "cpp")
+  if (words[0] == "cpp" && !runtime::find_program("cpp"))
     return Error{"-C needs the C preprocessor, and there is no cpp in the PATH (Debian has it in the package cpp)"};
-  if (error != 0) return Error{fmt::format("failed to run {}: {}", words[0], std::strerror(error))};
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status == 0 ? Status() : Error{"Preprocessor failed to process input program"};
+  const HandedFile files[] = {{fileno(in), STDIN_FILENO}, {fileno(out), STDOUT_FILENO}};
+  const Result<int> status = run_program(words[0], words, files);
+  if (!status) return status.error();
+  return *status == 0 ? Status() : Error{"Preprocessor failed to process input program"};
 }
 
 // cpp chokes on "#!"; the newline stays, so that lines count the same.
