@@ -39,6 +39,8 @@ void print_clause(std::FILE* out, const ClausePrediction& clause) {
   if (clause.cost.has_predicate) print_row(out, fmt::format("{} predicate", name), clause.cost.predicate);
   const std::string share = clause.cost.has_predicate ? fmt::format(" x {:.2g}", clause.cost.probability) : "";
   print_row(out, fmt::format("{} actions{}", name, share), clause.cost.actions);
+  if (clause.committed)
+    fmt::print(out, "      of what it speculates {:.3g} % is committed, and printed\n", 100 * *clause.committed);
 }
 
 double nanoseconds(double clocks, const PredictionContext& context) { return clocks / context.profile.clock_hz * 1e9; }
@@ -99,6 +101,7 @@ Json json_of(const ClausePrediction& clause) {
   }
   json["actions"] = json_of(clause.cost.actions);
   json["record_bytes"] = clause.record_bytes;
+  if (clause.committed) json["committed_share"] = *clause.committed;
   return json;
 }
 

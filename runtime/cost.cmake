@@ -10,7 +10,8 @@ dvm_library(cost
   cost/predict.cpp
   cost/profile_file.cpp
   cost/rows.cpp
-  cost/simulate.cpp)
+  cost/simulate.cpp
+  cost/speculated.cpp)
 target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_needs PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_calibrate: fills a profile by running things here.

@@ -11,6 +11,7 @@
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
+#include "runtime/cost/speculated.h"
 
 namespace dvm::runtime {
 namespace {
@@ -34,11 +35,6 @@ bool is_consumer_step(std::string_view action) {
   return std::any_of(steps.begin(), steps.end(), [&](const CostRow& step) { return step.name == action; });
 }
 
-bool speculates(const dif::EcbDesc& clause) {
-  return std::any_of(clause.actions.begin(), clause.actions.end(),
-                     [](const dif::ActDesc& action) { return action.kind == dif::Action::speculate; });
-}
-
 // Whether a firing starts the machine for it, as enabling has it.
 bool has_dif(const dif::EcbDesc& clause) {
   return clause.predicate || std::any_of(clause.actions.begin(), clause.actions.end(),
@@ -60,7 +56,8 @@ std::string shares_text(const SourceShares& shares) {
 
 class Predicting {
  public:
-  Predicting(const vm::Profile& profile, const PredictOptions& options) : options_(options), prices_(profile, options.sizes) {}
+  Predicting(const vm::Profile& profile, const PredictOptions& options, double committed_share)
+      : options_(options), prices_(profile, options.sizes), committed_share_(committed_share) {}
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
   void add_speculated(const dif::EcbDesc& clause) {
@@ -85,10 +82,11 @@ class Predicting {
   void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
-    made.cost = {clause.predicate.has_value(), clause.predicate ? probability_of(clause) : 1, predicate_cost(prices_, clause),
+    made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause),
                  actions_cost(prices_, clause, committed_)};
     made.has_dif = has_dif(clause);
     made.record_bytes = record_bytes(clause, options_.sizes.expected);
+    if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     made.consumed = consumed_by(clause);
     ProbePrediction& probe = probe_of(description);
     needs_[probe.description] |= needs_of_clause(clause);
@@ -102,11 +100,6 @@ class Predicting {
       for (const dif::RecDesc& value : action.args)
         if (value.made_by == dif::Action::ustack && value.frames == 0) needs.frames = kMostFrames;
     return needs;
-  }
-
-  double probability_of(const dif::EcbDesc& clause) const {
-    const auto known = options_.probabilities.find(place_of(clause.position));
-    return known == options_.probabilities.end() ? options_.probability : known->second;
   }
 
   vm::Cost consumed_by(const dif::EcbDesc& clause) {
@@ -196,7 +189,8 @@ class Predicting {
     probe.is_rate_known = true;
     probe.is_rate_named = options_.named_rates.contains(probe.description);
     count_firings(probe);
-    for (const ClausePrediction& clause : probe.clauses) count_records(clause, probe.rate * clause.cost.probability);
+    for (const ClausePrediction& clause : probe.clauses)
+      count_records(clause, probe.rate * clause.cost.probability * clause.committed.value_or(1));
   }
 
   void count_firings(const ProbePrediction& probe) {
@@ -232,6 +226,7 @@ class Predicting {
 
   const PredictOptions& options_;
   Prices prices_;
+  double committed_share_;
   double committed_ = 0;  // bytes
   Prediction prediction_;
   std::map<std::string, CaptureNeeds> needs_;  // by description
@@ -242,6 +237,12 @@ class Predicting {
 
 std::string text_of(const dif::ProbeDesc& description) {
   return fmt::format("{}:{}:{}:{}", description.provider, description.module, description.function, description.name);
+}
+
+double probability_of(const dif::EcbDesc& clause, const PredictOptions& options) {
+  if (!clause.predicate) return 1;
+  const auto known = options.probabilities.find(place_of(clause.position));
+  return known == options.probabilities.end() ? options.probability : known->second;
 }
 
 bool is_own_probe(const dif::ProbeDesc& description) {
@@ -264,7 +265,7 @@ std::string source_of(const dif::ProbeDesc& description) {
 }
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
-  Predicting predicting(profile, options);
+  Predicting predicting(profile, options, committed_share(programs, options));
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses) predicting.add_speculated(clause);
   for (const dif::Program* program : programs)

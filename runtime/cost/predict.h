@@ -50,8 +50,9 @@ struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
   bool has_dif = false;
-  double record_bytes = 0;  // of one run of its actions, with strings of the expected size
-  vm::Cost consumed;        // what its actions make the consumer do at a record, besides printing
+  double record_bytes = 0;          // of one run of its actions, with strings of the expected size
+  std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
+  vm::Cost consumed;                // what its actions make the consumer do at a record, besides printing
 };
 
 struct ProbePrediction {
@@ -85,6 +86,9 @@ inline std::tuple<std::string, unsigned, unsigned> place_of(const dif::SourcePos
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);
+
+// That its actions run.
+double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);
 
 // dvm fires these itself, and they cost nobody else anything.
 bool is_own_probe(const dif::ProbeDesc& description);

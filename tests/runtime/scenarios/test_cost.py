@@ -68,6 +68,16 @@ class Predict(unittest.TestCase):
         given, _ = self.of("--cpus", "4", "--rate", ":::profile-997=5", "-n", text)["probes"]
         self.assertEqual((given["rate"], given["rate_by_name"]), (5, False))
 
+    def test_what_is_speculated_is_printed_if_it_is_committed(self):
+        rates = [part for side in ("entry", "return") for part in ("--rate", f"syscall::read:{side}=1000")]
+        for end, share in (("/errno/ { commit(self->s); }", 0.5), ("/errno/ { discard(self->s); }", 0), ("{ commit(self->s); }", 1)):
+            text = "syscall::read:entry { self->s = speculation(); speculate(self->s); trace(arg1); } syscall::read:return " + end
+            found = self.of(*rates, "-n", text)
+            self.assertEqual(found["probes"][0]["clauses"][0]["committed_share"], share, end)
+            self.assertAlmostEqual(found["record_bytes_per_second"], 24 * 1000 * share)
+            self.assertNotIn("committed_share", found["probes"][1]["clauses"][0])
+            self.assertIn(f"of what it speculates {100 * share:.3g} % is committed", predict(*PENTIUM, *rates, "-n", text).stdout)
+
     def test_it_is_said_whence_a_rate_is_known_and_what_has_none(self):
         said = predict(*PENTIUM, "--cpus", "4", "-n", "profile-997,tick-1min,syscall::read:entry { @ = count(); }").stdout
         self.assertIn("at 3988 firings a second (by its name, on 4 CPUs):", said)

@@ -12,6 +12,7 @@
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/profile_file.h"
+#include "runtime/cost/speculated.h"
 #include "runtime/cost/timer_rates.h"
 
 namespace dvm::runtime {
@@ -245,6 +246,87 @@ TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   profile.set("source/pid_shared/capture", {90, 0, 0});
   EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 600);
   EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
+}
+
+dif::EcbDesc on(const char* probe, std::initializer_list<dif::ActDesc> actions, bool has_predicate = false) {
+  dif::EcbDesc clause;
+  static unsigned line = 0;
+  clause.position = {"x.d", ++line, 1};
+  const bool is_own = std::string_view(probe) == "BEGIN" || std::string_view(probe) == "END";
+  clause.probes = {{is_own ? "dtrace" : "syscall", "", is_own ? "" : probe, is_own ? probe : "entry"}};
+  clause.actions = actions;
+  if (has_predicate) clause.predicate = dif::PredDesc{assemble("ldgs arg0, %r1\nret %r1\n")};
+  return clause;
+}
+
+dif::ActDesc doing(dif::Action kind, const char* text) {
+  dif::ActDesc action;
+  action.kind = kind;
+  action.args.push_back({assemble(text)});
+  action.args[0].difo.result = {dif::TypeKind::integer, true, false, 4, "int"};
+  return action;
+}
+
+struct Speculating : testing::Test {
+  dif::ActDesc begin = doing(dif::Action::expression, "call speculation, %r1\nret %r1\n");
+  dif::ActDesc speculate = doing(dif::Action::speculate, "ldgs arg0, %r1\nret %r1\n");
+  dif::ActDesc commit = doing(dif::Action::commit, "ldgs arg0, %r1\nret %r1\n");
+  dif::ActDesc discard = doing(dif::Action::discard, "ldgs arg0, %r1\nret %r1\n");
+  PredictOptions options;
+
+  double share(std::vector<dif::EcbDesc> clauses) const {
+    const dif::Program program{std::move(clauses), {}, {}};
+    const std::array programs = {&program};
+    return committed_share(programs, options);
+  }
+};
+
+TEST_F(Speculating, WithoutACommitNothingIsPrinted) {
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {discard})}), 0);
+  EXPECT_EQ(share({on("a", {begin, speculate})}), 0);
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit})}), 1);
+}
+
+TEST_F(Speculating, ACommitThatHoldsHalfOfTheTimeCommitsHalf) {
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard}, true)}), 0.5);
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard})}), 0.5);
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {discard}, true), on("b", {commit})}), 0.5);
+  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}), on("b", {discard})}), 1);
+  options.probability = 0.1;
+  EXPECT_NEAR(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard})}), 0.1, 1e-9);
+  EXPECT_NEAR(share({on("a", {begin, speculate}), on("b", {discard}, true), on("b", {commit})}), 0.9, 1e-9);
+}
+
+TEST_F(Speculating, MeasuredPredicatesAndKnownRatesCount) {
+  const std::vector<dif::EcbDesc> clauses = {on("a", {begin, speculate}), on("b", {commit}, true), on("c", {discard})};
+  options.probabilities[place_of(clauses[1].position)] = 0.25;
+  EXPECT_EQ(share(clauses), 0.25);
+  options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 100}};  // not all: as if each fired as often
+  EXPECT_EQ(share(clauses), 0.25);
+  options.rates["syscall::c:entry"] = 10;
+  EXPECT_DOUBLE_EQ(share(clauses), 0.025);
+}
+
+TEST_F(Speculating, WhatBeginBeginsIsSharedByThoseThatEndIt) {
+  EXPECT_DOUBLE_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("b", {commit}), on("c", {discard}, true)}), 2 / 3.0);
+  EXPECT_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("END", {commit})}), 1);
+  EXPECT_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("END", {discard})}), 0);
+}
+
+TEST_F(Speculating, OnlyWhatIsCommittedIsTheConsumersPart) {
+  dif::ActDesc trace = doing(dif::Action::trace, "ldgs arg0, %r1\nret %r1\n");
+  trace.args[0].difo.result.size = 8;
+  const auto rate = [&](dif::EcbDesc speculating, dif::ActDesc end) {
+    const dif::Program program{{std::move(speculating), on("b", {std::move(end)}, true)}, {}, {}};
+    const std::array programs = {&program};
+    options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 1000}};
+    return predict(programs, pentium(), options).record_rate;
+  };
+  EXPECT_DOUBLE_EQ(rate(on("a", {begin, speculate, trace}), commit), 24 * 1000 * 0.5);
+  EXPECT_EQ(rate(on("a", {begin, speculate, trace}), discard), 0);
+  EXPECT_EQ(rate(on("a", {begin, speculate, trace, commit}), discard), 0);  // what a clause ends itself is lost
+  EXPECT_DOUBLE_EQ(rate(on("a", {begin, discard, speculate, trace}), commit), 0);
+  EXPECT_DOUBLE_EQ(rate(on("a", {begin, trace}), discard), 24 * 1000);
 }
 
 TEST(Prediction, TimersFireAsOftenAsTheirNamesSay) {
