@@ -78,20 +78,45 @@ void add_sweeps(Simulated& simulated, double seconds) {
     add("keys", {1, 10, 100, 1000, 10'000}, [&](SimulatedMachine& machine, double f) { machine.keys = given.keys * f; });
 }
 
+std::string_view policy_name(const SimulatedBuffers& buffers) {
+  constexpr std::string_view kNames[] = {"switch", "fill", "ring"};
+  return kNames[static_cast<size_t>(buffers.policy)];
+}
+
+// How far back the records reach that are there at the end.
+double kept_seconds(const SimulationResult& result) { return result.handled > 0 ? result.kept / result.handled : 0; }
+
 double value_of(const SimulatedMachine& machine, std::string_view dimension) {
   if (dimension == "rate") return machine.rate;
   if (dimension == "threads") return machine.threads;
   return dimension == "cpus" ? machine.cpus : machine.keys;
 }
 
-void print_heading(std::FILE* out, std::string_view what) {
-  fmt::print(out, "\n  {:>12}{:>14}{:>14}{:>12}{:>12}{:>12}{:>12}\n", what, "FIRED/S", "DROPS/S", "THREADS %", "DVM %",
-             "CONSUMER %", "ALL %");
+bool keeps_records(const Simulated& simulated) { return simulated.buffers.policy != runtime::BufferPolicy::switch_; }
+
+void print_heading(std::FILE* out, const Simulated& simulated, std::string_view what) {
+  fmt::print(out, "\n  {:>12}{:>14}{:>14}{:>12}{:>12}{:>12}{:>12}{}\n", what, "FIRED/S", "DROPS/S", "THREADS %", "DVM %",
+             "CONSUMER %", "ALL %", keeps_records(simulated) ? "   FULL AFTER S" : "");
 }
 
-void print_point(std::FILE* out, double value, const SimulationResult& point) {
-  fmt::print(out, "  {:>12.5g}{:>14.0f}{:>14.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}\n", value, point.fired, point.ring_drops,
+void print_point(std::FILE* out, const Simulated& simulated, double value, const SimulationResult& point) {
+  fmt::print(out, "  {:>12.5g}{:>14.0f}{:>14.0f}{:>12.3f}{:>12.3f}{:>12.3f}{:>12.3f}", value, point.fired, point.ring_drops,
              100 * point.thread_share, 100 * point.dvm_share, 100 * point.consumer_share, 100 * point.share());
+  if (keeps_records(simulated))
+    fmt::print(out, "{:>15}", point.full_after < 0 ? "never" : fmt::format("{:.4g}", point.full_after));
+  fmt::print(out, "\n");
+}
+
+// The end of a buffer of policy fill, or what one of policy ring has forgotten.
+void print_full(std::FILE* out, const Simulated& simulated) {
+  const SimulationResult& given = simulated.given;
+  const bool is_fill = simulated.buffers.policy == runtime::BufferPolicy::fill;
+  const char* const then = is_fill ? "which ends tracing" : "and the oldest records are overwritten";
+  if (given.full_after < 0) return fmt::print(out, "  no principal buffer fills up: nothing is recorded\n");
+  fmt::print(out, "  {} full after {:.4g} s, {}\n", is_fill ? "a principal buffer is" : "the principal buffers are",
+             given.full_after, then);
+  fmt::print(out, "  printed at the end: the records of {:.0f} firings, of the last {:.4g} s, in {:.3g} s of CPU time\n",
+             given.kept, kept_seconds(given), given.report_seconds);
 }
 
 // When, and from which rate on.
@@ -118,15 +143,19 @@ void print(std::FILE* out, const Simulated& simulated) {
       "{:.0f}\n",
       machine.threads, machine.threads == 1 ? "" : "s", machine.cpus, machine.rate, machine.keys, simulated.buffers.ring,
       simulated.buffers.principal, simulated.buffers.aggregation);
-  print_heading(out, "");
-  print_point(out, machine.rate, simulated.given);
+  if (keeps_records(simulated)) fmt::print(out, "  bufpolicy {}\n", policy_name(simulated.buffers));
+  print_heading(out, simulated, "");
+  print_point(out, simulated, machine.rate, simulated.given);
+  if (keeps_records(simulated)) print_full(out, simulated);
   print_drops(out, simulated);
   for (const Sweep& sweep : simulated.sweeps) {
-    print_heading(out, sweep.name);
-    for (const SimulationResult& point : sweep.points) print_point(out, value_of(point.machine, sweep.name), point);
+    print_heading(out, simulated, sweep.name);
+    for (const SimulationResult& point : sweep.points) print_point(out, simulated, value_of(point.machine, sweep.name), point);
   }
   if (!simulated.missing.empty()) fmt::print(out, "\n{}", unpriced_text(simulated.missing, "  "));
 }
+
+Json json_of_time(double seconds) { return seconds < 0 ? Json() : Json(seconds); }
 
 Json json_of(const SimulationResult& point) {
   return {{"rate", point.machine.rate},
@@ -137,7 +166,12 @@ Json json_of(const SimulationResult& point) {
           {"handled", point.handled},
           {"ring_drops", point.ring_drops},
           {"reads", point.reads},
-          {"first_drop_seconds", point.first_drop < 0 ? Json() : Json(point.first_drop)},
+          {"first_drop_seconds", json_of_time(point.first_drop)},
+          {"seconds", point.seconds},
+          {"full_after_seconds", json_of_time(point.full_after)},
+          {"kept_firings", point.kept},
+          {"kept_seconds", kept_seconds(point)},
+          {"report_seconds", point.report_seconds},
           {"threads_percent", 100 * point.thread_share},
           {"dvm_percent", 100 * point.dvm_share},
           {"consumer_percent", 100 * point.consumer_share}};
@@ -149,8 +183,10 @@ void print_json(std::FILE* out, const Simulated& simulated) {
   json["firing"] = {{"thread_ns", model.thread_ns},       {"dvm_ns", model.dvm_ns},
                     {"print_ns", model.print_ns},         {"ring_bytes", model.ring_bytes},
                     {"record_bytes", model.record_bytes}, {"key_bytes", model.key_bytes}};
-  json["buffers"] = {
-      {"ring", simulated.buffers.ring}, {"bufsize", simulated.buffers.principal}, {"aggsize", simulated.buffers.aggregation}};
+  json["buffers"] = {{"ring", simulated.buffers.ring},
+                     {"bufsize", simulated.buffers.principal},
+                     {"aggsize", simulated.buffers.aggregation},
+                     {"bufpolicy", policy_name(simulated.buffers)}};
   json["given"] = json_of(simulated.given);
   json["first_drop_rate"] = simulated.first_drop_rate < 0 ? Json() : Json(simulated.first_drop_rate);
   for (const Sweep& sweep : simulated.sweeps)
@@ -209,7 +245,9 @@ int simulate(const SimulateCommand& given) {
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
   Simulated simulated{*profile, {}, runtime::buffers_of(*options), {}, {}, -1, {}};
-  simulated.model = runtime::model_firing(compiled, *profile, *how, simulated.missing);
+  const auto model = runtime::model_firing(compiled, *profile, *how, *options, simulated.missing);
+  if (!model) return fail("{}", model.error().message);
+  simulated.model = *model;
   simulated.given = runtime::simulate(simulated.model, given.machine, simulated.buffers, given.seconds);
   simulated.first_drop_rate =
       runtime::rate_of_first_drop(simulated.model, given.machine, simulated.buffers, given.seconds, kMostRate);

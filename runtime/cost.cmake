@@ -30,6 +30,7 @@ dvm_library(calibrate
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
   cost/firing_model.cpp
+  cost/record_room.cpp
   cost/sample.cpp
   cost/site_sources.cpp
   cost/timer_rates.cpp

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/cost/consumer.h"
+#include "runtime/cost/record_room.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/uprobe/record.h"
 #include "runtime/probe/aggregate.h"
@@ -60,9 +61,11 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
 
 }  // namespace
 
-FiringModel model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile, PredictOptions options,
-                         std::set<std::string>& missing) {
+Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
+                                 PredictOptions options, const dif::Options& run, std::set<std::string>& missing) {
   make_shares(programs, options);
+  const Result<RecordRoom> room = record_room(programs, options, run);
+  if (!room) return room.error();
   const Prediction prediction = predict(programs, profile, options);
   missing = prediction.missing;
   Prices prices(profile, options.sizes);
@@ -70,7 +73,7 @@ FiringModel model_firing(std::span<const dif::Program* const> programs, const vm
   FiringModel model;
   model.thread_ns = (profile.in_kernel ? prediction.total.probes() : prediction.total.probes_system).clocks * ns;
   model.dvm_ns = (profile.in_kernel ? vm::Cost{} : prediction.total.probes_user).clocks * ns;
-  model.record_bytes = prediction.record_rate;
+  model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
   if (!profile.in_kernel) model.ring_bytes = ring_bytes(programs, options);
   bool aggregates = false;
@@ -91,8 +94,9 @@ FiringModel model_firing(std::span<const dif::Program* const> programs, const vm
 SimulatedBuffers buffers_of(const dif::Options& options) {
   const auto size = [&](dif::Option option) { return static_cast<double>(options[option]); };
   const auto times = [&](dif::Option period) { return 1e9 / std::max(size(period), 1.0); };
-  return {size(dif::Option::ringsize), size(dif::Option::bufsize), size(dif::Option::aggsize), times(dif::Option::switchrate),
-          times(dif::Option::aggrate)};
+  return {size(dif::Option::ringsize), size(dif::Option::bufsize),
+          size(dif::Option::aggsize),  times(dif::Option::switchrate),
+          times(dif::Option::aggrate), static_cast<BufferPolicy>(options[dif::Option::bufpolicy])};
 }
 
 }  // namespace dvm::runtime

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "runtime/cost/consumer.h"
 
@@ -51,24 +52,49 @@ class Simulation {
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
       : model_(model), machine_(machine), buffers_(buffers) {
     model_.dvm_ns += many_keys_ns(model, machine.keys);
+    if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
-    const double busy = std::min(machine.threads, machine.cpus);  // a principal buffer for each CPU
-    if (model.record_bytes > 0) most_records_ = buffers.principal / 2 * busy / model.record_bytes;
+    if (model.record_bytes > 0) plan_records();
     if (model.key_bytes > 0) most_keys_ = buffers.aggregation / 2 / model.key_bytes;
     result_.machine = machine;
   }
 
   SimulationResult run(double seconds) {
     const auto steps = std::max(1L, std::lround(seconds / kStep));
-    for (long i = 0; i < steps; i++) step(static_cast<double>(i) * kStep);
-    const double all = static_cast<double>(steps) * kStep;
+    long done = 0;
+    while (done < steps && !is_over_) step(static_cast<double>(done++) * kStep);
+    result_.seconds = static_cast<double>(done) * kStep;
+    if (keeps_records()) report();
     for (double* sum : {&result_.fired, &result_.handled, &result_.ring_drops, &result_.reads, &result_.thread_share,
                         &result_.dvm_share, &result_.consumer_share})
-      *sum /= all;
+      *sum /= result_.seconds;
     return result_;
   }
 
  private:
+  // Until the end.
+  bool keeps_records() const { return buffers_.policy != BufferPolicy::switch_; }
+
+  // There is a principal buffer for each CPU; threads stay on theirs, spread over them. Firings until one of policy switch is
+  // half full, until the first of policy fill is full, until all of policy ring are.
+  void plan_records() {
+    const double threads = machine_.threads, cpus = std::min<double>(machine_.threads, machine_.cpus);
+    if (!keeps_records()) return void(most_records_ = buffers_.principal / 2 * cpus / model_.record_bytes);
+    const bool is_fill = buffers_.policy == BufferPolicy::fill;
+    const double size = 8 * std::floor(buffers_.principal / 8) - (is_fill ? model_.end_bytes : 0);
+    const double of_one = std::floor(std::max(size, 0.0) / model_.record_bytes);
+    room_ = of_one * (is_fill ? threads / std::ceil(threads / cpus) : cpus);
+  }
+
+  // At the end; where no buffer is full yet it is as far off as the records came so far.
+  void report() {
+    if (room_ >= kNever) return;  // none are left
+    result_.kept = std::min(records_, room_);
+    result_.report_seconds = (model_.read_records_ns + result_.kept * report_ns_) / 1e9;
+    result_.is_filled = is_over_;
+    if (result_.full_after < 0 && records_ > 0) result_.full_after = result_.seconds * room_ / records_;
+  }
+
   // What the threads get says how dear their firings are, and these what they want.
   void plan_shares() {
     constexpr int kRounds = 30;
@@ -92,8 +118,9 @@ class Simulation {
     left_ = std::min(left_, 0.0) + shares_.dvm * kStep * 1e9;  // what it has overdrawn it has not now
     if (!is_awake_ && now >= next_look_) wake_up();
     if (is_awake_) handle();
-    if (is_awake_ && waiting_ < 1) sleep(now);
-    if (now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
+    if (records_ >= room_ && result_.full_after < 0) result_.full_after = now + kStep;
+    if (is_awake_ && waiting_ < 1) is_filled() ? end() : sleep(now);
+    if (!keeps_records() && now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
     if (now + kStep >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
   }
 
@@ -107,7 +134,7 @@ class Simulation {
   }
 
   void wake_up() {
-    is_awake_ = true, found_ = 0;
+    is_awake_ = true, found_ = 0, looked_at_ = waiting_;
     spend(model_.look_ns, result_.consumer_share);
   }
 
@@ -120,16 +147,24 @@ class Simulation {
 
   void handle() {
     const double each = model_.dvm_ns;
-    while (waiting_ > 1e-9 && left_ > 0) {
+    if (looked_at_ < 1e-9) look_again();
+    while (waiting_ > 1e-9 && left_ > 0 && !is_over_) {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
-      const double handled = std::min({waiting_, in_time, std::max(until_half_full(), 1.0)});
-      waiting_ -= handled, found_ += handled, result_.handled += handled;
+      const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
+      waiting_ -= handled, looked_at_ -= handled, found_ += handled, result_.handled += handled;
       records_ += handled, since_read_ += handled;
       spend(handled * each, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
+      if (looked_at_ < 1e-9) is_filled() ? end() : look_again();
     }
   }
+
+  void look_again() { looked_at_ = waiting_; }
+
+  // Of policy fill: a record found no room.
+  bool is_filled() const { return buffers_.policy == BufferPolicy::fill && records_ >= room_ + 1; }
+  void end() { is_over_ = true; }
 
   // So many different keys are among the firings since the last read, were each as likely.
   double keys() const { return model_.key_bytes > 0 ? -machine_.keys * std::expm1(-since_read_ / machine_.keys) : 0; }
@@ -161,10 +196,13 @@ class Simulation {
   Shares shares_;
   SimulationResult result_;
   double most_records_ = kNever, most_keys_ = kNever;  // in half a buffer
+  double report_ns_ = 0;                               // of a firing's records that are printed at the end
+  double room_ = kNever;                               // for the records of so many firings, in buffers that are read at the end
+  double looked_at_ = 0;                               // firings that waited when dvm looked, and still do
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
   double next_look_ = 0, wait_ = kBusy, found_ = 0;
   double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
-  bool is_awake_ = false;
+  bool is_awake_ = false, is_over_ = false;
   double left_ = 0;  // ns that dvm has in this step; below 0: that it has spent of the next ones
 };
 

@@ -7,7 +7,9 @@
 //                                                                    consumer, at its rates or when half full <──┘
 //
 // dvm looks, handles what waits until nothing does, and sleeps: runtime/session/loop.cpp. What fires meanwhile must have room in
-// the ring. The other buffers are read between two firings when they are half full, so a small one costs time and loses nothing.
+// the ring. The other buffers are read between two firings when they are half full, so a small one costs time and loses nothing;
+// principal buffers of another policy than switch are not: of fill the first that finds no room for a record ends tracing, once
+// what waited in the ring when dvm looked is handled, and of ring the newest records stay (runtime/buffer/principal_buffer.h).
 // A thread has its part of the CPUs, dvm's thread another, as a fair scheduler gives them. What the threads do besides firing is
 // not known and costs nothing here, so they are never slower than in truth.
 
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "dvm/vm/profile.h"
+#include "runtime/buffer/principal_buffer.h"
 
 namespace dvm::runtime {
 
@@ -27,6 +30,7 @@ struct FiringModel {
   double print_ns = 0;         // of its records, by the consumer
   double ring_bytes = 0;       // in the ring; 0: there is none
   double record_bytes = 0;     // in the principal buffer
+  double end_bytes = 0;        // of a principal buffer of policy fill, set apart for END
   double key_bytes = 0;        // of a key in the aggregation buffer; 0: none
   double read_records_ns = 0;  // one look at the principal buffers
   double read_keys_ns = 0;     // one look at the aggregation buffer
@@ -43,6 +47,7 @@ struct SimulatedMachine {
 struct SimulatedBuffers {
   double ring = 8 << 20, principal = 4 << 20, aggregation = 4 << 20;  // bytes
   double record_reads = 1, key_reads = 1;                             // a second, at least
+  BufferPolicy policy = BufferPolicy::switch_;                        // of the principal buffers
 };
 
 struct SimulationResult {
@@ -52,6 +57,13 @@ struct SimulationResult {
   double first_drop = -1;                                      // seconds from the start; below 0: none
   double thread_share = 0, dvm_share = 0, consumer_share = 0;  // of one CPU; 1 is all of it; dvm's without the consumer's
   double reads = 0;                                            // a second, of buffers by the consumer
+
+  double seconds = 0;  // so long it traced: less than was asked for if a buffer of policy fill ended it
+  bool is_filled = false;
+  // Of policies fill and ring: seconds until a principal buffer is full, also if it is not yet; below 0: none will be.
+  double full_after = -1;
+  double kept = 0;            // firings whose records are there at the end
+  double report_seconds = 0;  // of dvm's CPU time at the end, to print them
 
   double share() const { return thread_share + dvm_share + consumer_share; }
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "runtime/cost/firing_model.h"
 #include "runtime/cost/site_sources.h"
@@ -15,8 +16,8 @@ namespace dvm::runtime {
 namespace {
 
 constexpr SimulationPoint kPoints[] = {
-#define DVM_SIMULATION_POINT(name, title, rate, threads, keys, program, setting) \
-  {#name, title, rate, threads, keys, program, setting},
+#define DVM_SIMULATION_POINT(name, title, rate, threads, keys, program, settings) \
+  {#name, title, rate, threads, keys, program, settings},
 #include "runtime/cost/validate/simulation_points.def"
 };
 
@@ -40,6 +41,16 @@ constexpr double kMostRate = 4e6;        // more than a thread can fire
 constexpr double kSearched = 0.2;        // seconds at each rate
 constexpr double kSearchedShare = 0.03;  // of the rate, so near
 constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
+
+// It measures when a buffer is full, which ends tracing.
+bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
+
+std::vector<std::string> settings_of(const SimulationPoint& point) {
+  std::vector<std::string> all;
+  std::istringstream text{std::string(point.settings)};
+  for (std::string one; text >> one;) all.push_back(one);
+  return all;
+}
 
 Job job_of(const SimulationPoint& point, double rate, double seconds) {
   return {"paced", static_cast<long>(rate), 0, static_cast<long>(1000 * seconds), point.threads, point.keys};
@@ -77,7 +88,8 @@ Status SimulationCheck::try_check(CheckedPoint& checked) const {
   checked.machine.threads = checked.point->threads;
   checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   checked.machine.keys = checked.point->keys;
-  return checked.point->rate < 0 ? check_first_drop(**child, checked) : check_figures(**child, checked);
+  if (checked.point->rate < 0) return check_first_drop(**child, checked);
+  return is_filled(*checked.point) ? check_full(**child, checked) : check_figures(**child, checked);
 }
 
 Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
@@ -90,7 +102,7 @@ Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checke
 
 // Its probes are on.
 Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPoint& point, const WorkloadChild& child) const {
-  auto program = open_(std::string(point.program), {std::string(point.setting)}, child.pid());
+  auto program = open_(std::string(point.program), settings_of(point), child.pid());
   if (!program) return program;
   std::vector<Refused> refused;
   if (Status went = (*program)->handle().go(refused); !went) return went.error();
@@ -109,33 +121,36 @@ Status SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& chil
   if (!traced) return traced.error();
   const auto figures = figures_of(*untraced, *traced);
   for (size_t i = 0; i < figures.size(); i++) samples.figures[i].push_back(figures[i]);
-  if (checked.figures.empty()) simulate_point(**program, rate_of(*untraced), checked);
-  return {};
+  return checked.figures.empty() ? simulate_point(**program, rate_of(*untraced), checked) : Status{};
 }
 
-FiringModel SimulationCheck::model_of(TracedProgram& program, CheckedPoint& checked) const {
+Result<FiringModel> SimulationCheck::model_of(TracedProgram& program, CheckedPoint& checked) const {
   const std::vector<const dif::Program*> programs = program.programs();
   PredictOptions how;
   how.sources = find_sources(program.handle(), programs);
   how.is_quiet = program.handle().options()[dif::Option::quiet] > 0;
-  return model_firing(programs, profile_, how, checked.missing);
+  return model_firing(programs, profile_, how, program.handle().options(), checked.missing);
 }
 
 // At full speed a thread would fire as often as it calls untraced.
-void SimulationCheck::simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const {
+Status SimulationCheck::simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const {
   const SimulationPoint& point = *checked.point;
-  const FiringModel model = model_of(program, checked);
+  const Result<FiringModel> model = model_of(program, checked);
+  if (!model) return model.error();
   checked.machine.rate = point.rate > 0 ? point.rate : untraced_rate / point.threads;
-  const SimulationResult result = simulate(model, checked.machine, buffers_of(program.handle().options()), settings_.seconds);
+  const SimulationResult result = simulate(*model, checked.machine, buffers_of(program.handle().options()), settings_.seconds);
   for (const Figure& figure : kFigures) checked.figures.push_back({figure.name, figure.unit, figure.simulated(result), {}});
+  return {};
 }
 
 Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& checked) const {
   const SimulationPoint& point = *checked.point;
   auto program = start(point, child);
   if (!program) return program.error();
-  const double simulated = rate_of_first_drop(model_of(**program, checked), checked.machine,
-                                              buffers_of((*program)->handle().options()), kSearched, kMostRate);
+  const Result<FiringModel> model = model_of(**program, checked);
+  if (!model) return model.error();
+  const double simulated =
+      rate_of_first_drop(*model, checked.machine, buffers_of((*program)->handle().options()), kSearched, kMostRate);
   program->reset();
   std::vector<double> found;
   for (unsigned i = 0; i < settings_.samples; i++) {
@@ -144,6 +159,26 @@ Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& che
     found.push_back(*rate);
   }
   checked.figures.push_back({"drops begin", "/s of each thread", simulated, middle(found)});
+  return {};
+}
+
+Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  const Job job = job_of(point, point.rate, settings_.seconds);
+  checked.machine.rate = point.rate;
+  double simulated = 0;
+  std::vector<double> found;
+  for (unsigned i = 0; i < settings_.samples; i++) {
+    auto program = start(point, child);
+    if (!program) return program.error();
+    const Result<FiringModel> model = model_of(**program, checked);
+    if (!model) return model.error();
+    simulated = simulate(*model, checked.machine, buffers_of((*program)->handle().options()), settings_.seconds).full_after;
+    const auto traced = trace_job(**program, job, child);
+    if (!traced) return traced.error();
+    found.push_back(traced->worked / 1e6);
+  }
+  checked.figures.push_back({"full after", "ms", 1000 * simulated, middle(found)});
   return {};
 }
 

@@ -20,7 +20,7 @@ struct SimulationPoint {
   double rate;  // calls a second of each thread; 0: at full speed; below: those at which drops begin
   unsigned threads, keys;
   std::string_view program;
-  std::string_view setting;  // -x; empty: none
+  std::string_view settings;  // -x, between blanks
 };
 
 std::span<const SimulationPoint> simulation_points();
@@ -61,13 +61,14 @@ class SimulationCheck {
 
   Status try_check(CheckedPoint& checked) const;
   Status check_figures(WorkloadChild& child, CheckedPoint& checked) const;
+  Status check_full(WorkloadChild& child, CheckedPoint& checked) const;
   Status check_first_drop(WorkloadChild& child, CheckedPoint& checked) const;
   Result<double> find_first_drop(const SimulationPoint& point, WorkloadChild& child) const;
   Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const;
   Result<std::unique_ptr<TracedProgram>> start(const SimulationPoint& point, const WorkloadChild& child) const;
-  FiringModel model_of(TracedProgram& program, CheckedPoint& checked) const;
+  Result<FiringModel> model_of(TracedProgram& program, CheckedPoint& checked) const;
   Status sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples, CheckedPoint& checked) const;
-  void simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
+  Status simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
 
   const vm::Profile& profile_;
   OpenTraced open_;

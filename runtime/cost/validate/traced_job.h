@@ -8,7 +8,8 @@ namespace dvm::runtime {
 
 struct JobRun {
   JobTimes times;
-  double dvm = 0;  // ns of CPU of the thread that handles firings
+  double dvm = 0;     // ns of CPU of the thread that handles firings
+  double worked = 0;  // ns until that was over: longer than the job, or shorter if tracing ended by itself
 };
 
 // From the order until the job is done, handling firings meanwhile: in the handle's thread, whose probes are on already.
@@ -19,6 +20,7 @@ struct TracedJob {
   double dvm = 0;         // ns of CPU of the thread that handles firings
   double handled = 0;     // firings
   double lost = 0;        // firings that found no room in the ring
+  double worked = 0;      // ns, as in JobRun
   double unrecorded = 0;  // drops of any other kind
 };
 

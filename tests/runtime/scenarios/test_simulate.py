@@ -65,6 +65,21 @@ class Simulate(unittest.TestCase):
             self.assertGreater(small["given"]["reads"], 100 * large["given"]["reads"], size)
             self.assertEqual(small["given"]["ring_drops"], 0, size)
 
+    def test_a_buffer_of_policy_fill_ends_tracing(self):
+        found = self.of("--rate", "20000", "-x", "bufpolicy=fill", "-x", "bufsize=48k", program="pid$target:a.out:func:entry { trace(arg0); }")["given"]
+        self.assertAlmostEqual(found["full_after_seconds"], 2048 / 20000, 2)
+        self.assertLess(found["seconds"], 0.11)
+        self.assertEqual(found["kept_firings"], 2048)
+        self.assertIsNone(self.of("-x", "bufpolicy=fill")["given"]["full_after_seconds"])
+
+    def test_what_a_run_refuses(self):
+        for program, setting, said in (("pid$target:a.out:func:entry { trace(execname); }", "bufsize=100", "Enabling exceeds size of buffer"),
+                                       ("pid$target:a.out:func:entry { @[execname] = count(); }", "aggsize=100", "Enabling exceeds size of buffer"),
+                                       (COUNT + "END { trace(1); } END { trace(2); }", "bufsize=40", "END enablings exceed size of principal buffer")):
+            result = simulate("--profile", self.profile, "-x", "bufpolicy=fill", "-x", setting, "-n", program)
+            self.assertEqual(result.returncode, 1, setting)
+            self.assertIn(said, result.stderr)
+
     def test_the_instruction_under_a_probe_is_looked_at_where_it_is_known(self):
         prices = dict(PRICES, source=dict(PRICES["source"], pid_emulated={"trigger": {"m": 10}}))
         with open(self.profile, "w") as file:
@@ -88,6 +103,16 @@ class Simulate(unittest.TestCase):
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(len([e for e in root if e.tag.endswith("polyline")]), 3)
 
+    def test_buffers_that_are_read_at_the_end_for_people(self):
+        record = "pid$target:a.out:func:entry { trace(arg0); }"
+        for policy, program, text in (("fill", record, "a principal buffer is full after 174.8 s, which ends tracing"),
+                                      ("ring", record, "the principal buffers are full after 174.8 s, and the oldest records are overwritten"),
+                                      ("fill", COUNT, "no principal buffer fills up")):
+            result = simulate("--profile", self.profile, "-x", f"bufpolicy={policy}", "-n", program)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for said in (text, f"bufpolicy {policy}", "FULL AFTER S"):
+                self.assertIn(said, result.stdout)
+
     def test_bad_input(self):
         for args in (("--rate", "-1"), ("--threads", "0"), ("--cpus", "x"), ("--seconds", "1e9")):
             self.assertEqual(simulate("--profile", self.profile, "-n", COUNT, *args).returncode, 2, args)
@@ -103,9 +128,46 @@ class Simulate(unittest.TestCase):
         self.assertIn("--only nothing", result.stderr)
 
 
+class Beside(dvmtest.PrivilegedTest):
+    """What a simulation says beside a run, where that is the same each time."""
+
+    CALLS = 5000
+
+    def setUp(self):
+        super().setUp()
+        cpus = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(cpus)})  # one principal buffer
+        self.addCleanup(os.sched_setaffinity, 0, cpus)
+
+    def both(self, program, *args):
+        given = json.loads(simulate("--profile", "pentium4-1700", "--json", "--rate", str(self.CALLS), "--seconds", "1", "-n", program, *args).stdout)["given"]
+        result = dvmtest.dvm("run", "-q", "-n", program, *args, "-c", f"{dvmtest.program('looper')} {self.CALLS}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("drop", result.stderr)
+        return given, [line for line in result.stdout.splitlines() if line and "ns/call" not in line]
+
+    def test_records_that_are_kept(self):
+        number = 'pid$target:looper:func:entry { printf("%d\\n", i++); }'
+        end = 'END { printf("-1\\n"); }'
+        text = 'pid$target:looper:func:entry { printf("%d %s\\n", i++, copyinstr(arg0)); }'
+        for program, size, policy, kept in ((number, "1k", "fill", 42), (number, "1k", "ring", 42), (number, "1k", "switch", 0), (number + end, "1k", "fill", 42),
+                                            (text, "4k", "fill", 14), (text, "4k", "ring", 14), (number, "1m", "fill", self.CALLS), (number, "1m", "ring", self.CALLS)):
+            simulated, lines = self.both(program, "-x", f"bufpolicy={policy}", "-x", f"bufsize={size}")
+            case = f"{policy} {size} {program}"
+            self.assertAlmostEqual(simulated["kept_firings"], kept, delta=0.01 * kept, msg=case)
+            numbers = [int(line.split()[0]) for line in lines if line != "-1"]
+            if policy == "switch":
+                kept = self.CALLS
+            elif kept < self.CALLS:
+                self.assertEqual(simulated["kept_firings"], len(numbers), case)
+            first = self.CALLS - kept if policy == "ring" else 0
+            self.assertEqual(numbers, list(range(first, first + kept)), case)
+            self.assertEqual(lines.count("-1"), int(end in program))
+
+
 class Check(dvmtest.PrivilegedTest):
     def test_simulated_beside_measured(self):
-        names = ["count_20k", "two_full", "keys_small", "records_small", "ring_16k"]
+        names = ["count_20k", "two_full", "keys_small", "records_small", "records_ring", "ring_16k"]
         only = [part for name in names for part in ("--only", name)]
         result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", *only, timeout=300)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -121,6 +183,15 @@ class Check(dvmtest.PrivilegedTest):
             self.assertAlmostEqual(measured["fired"], measured["handled"] + measured["ring drops"], -1, name)
         self.assertEqual(points["two_full"]["threads"], 2)
         self.assertEqual(points["keys_small"]["keys"], 1000)
+
+    def test_when_a_buffer_is_full(self):
+        result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", "--only", "records_fill", timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (figure,) = json.loads(result.stdout)["points"][0]["figures"]
+        self.assertEqual(figure["name"], "full after")
+        self.assertGreater(figure["measured"], 100)  # 2048 records at 20,000 a second
+        self.assertLess(figure["measured"], 190)  # before the job is over
+        self.assertAlmostEqual(figure["simulated"], 103, delta=2)
 
     def test_for_people(self):
         result = dvmtest.dvm("simulate", "--check", "--quick", "--profile", "pentium4-1700", "--only", "count_20k", timeout=300)

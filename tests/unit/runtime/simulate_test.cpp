@@ -122,5 +122,70 @@ TEST(Simulate, SmallBuffersAreReadMoreOften) {
   EXPECT_GT(simulate(keyed, {1e5, 1, 2, 10'000}, small, 1).reads, 1e5 / (2048.0 / 43) * 0.9);
 }
 
+FiringModel recording() {
+  FiringModel model = counting();
+  model.record_bytes = 24, model.print_ns = 200;
+  return model;
+}
+
+SimulatedBuffers of_policy(BufferPolicy policy, double bytes) {
+  SimulatedBuffers buffers;
+  buffers.policy = policy, buffers.principal = bytes;
+  return buffers;
+}
+
+// It is noticed when dvm has looked; what fired meanwhile is handled, and its records are not kept.
+TEST(Simulate, AFullBufferOfPolicyFillEndsTracing) {
+  const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24'100);
+  const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
+  EXPECT_TRUE(result.is_filled);
+  EXPECT_NEAR(result.full_after, 0.1004, 0.0012);
+  EXPECT_GE(result.seconds, result.full_after);
+  EXPECT_NEAR(result.fired, 1e4, 1);
+  EXPECT_EQ(result.kept, 1004);
+  EXPECT_GT(result.handled * result.seconds, 1004);
+  EXPECT_EQ(result.ring_drops, 0);
+  EXPECT_NEAR(result.report_seconds, (2000 + 1004 * 200) / 1e9, 1e-12);
+  // Nothing is printed before.
+  EXPECT_LT(result.consumer_share, simulate(recording(), {1e4, 1, 2, 1}, {}, 2).consumer_share);
+}
+
+TEST(Simulate, WhatEndMayRecordIsSetApart) {
+  FiringModel model = recording();
+  model.end_bytes = 24'096 - 480;
+  EXPECT_EQ(simulate(model, {1e4, 1, 2, 1}, of_policy(BufferPolicy::fill, 24'100), 2).kept, 20);
+  EXPECT_EQ(simulate(model, {1e4, 1, 2, 1}, of_policy(BufferPolicy::ring, 24'100), 2).kept, 1004);
+}
+
+// Of two threads on two CPUs each has its own; the fuller one ends it for both.
+TEST(Simulate, TheFirstFullBufferEndsTracing) {
+  const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24'000);
+  EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, buffers, 2).full_after, 0.1, 0.0012);
+  EXPECT_NEAR(simulate(recording(), {1e4, 2, 1, 1}, buffers, 2).full_after, 0.05, 0.0012);
+  EXPECT_NEAR(simulate(recording(), {1e4, 3, 2, 1}, buffers, 2).full_after, 0.05, 0.0012);
+}
+
+TEST(Simulate, WhenABufferWillBeFullIsKnownBefore) {
+  const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24e6);
+  const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
+  EXPECT_FALSE(result.is_filled);
+  EXPECT_DOUBLE_EQ(result.seconds, 2);
+  EXPECT_NEAR(result.full_after, 100, 0.1);
+  EXPECT_NEAR(result.kept, 2e4, 20);
+  EXPECT_LT(simulate(counting(), {1e4, 1, 2, 1}, buffers, 2).full_after, 0);
+}
+
+TEST(Simulate, ARingKeepsTheNewestRecords) {
+  const SimulatedBuffers buffers = of_policy(BufferPolicy::ring, 24'000);
+  const SimulationResult result = simulate(recording(), {1e4, 2, 2, 1}, buffers, 2);
+  EXPECT_FALSE(result.is_filled);
+  EXPECT_DOUBLE_EQ(result.seconds, 2);
+  EXPECT_NEAR(result.full_after, 0.1, 0.0012);
+  EXPECT_EQ(result.kept, 2000);
+  EXPECT_EQ(result.ring_drops, 0);
+  EXPECT_NEAR(result.handled, 2e4, 30);
+  EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, of_policy(BufferPolicy::switch_, 24'000), 2).kept, 0, 0);
+}
+
 }  // namespace
 }  // namespace dvm::runtime
