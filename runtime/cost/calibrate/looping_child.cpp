@@ -2,16 +2,12 @@
 
 #include "runtime/cost/calibrate/looping_child.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <string>
 
 #include "common/clock.h"
 #include "runtime/cost/lost_time.h"
@@ -81,9 +77,10 @@ Function function_of(Stub stub) {
   return nullptr;
 }
 
-double called(const StubCalls& calls, const char* text) {
+double called(const StubCalls& calls) {
+  static const std::string text(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
-  const auto fixed = reinterpret_cast<uintptr_t>(text + kMostLetters - std::min(calls.letters, kMostLetters));
+  const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   for (uint64_t i = 0; i < calls.times; i++) {
     const uint64_t argument = calls.is_stamped ? read_clock(CLOCK_MONOTONIC) : fixed;
@@ -95,65 +92,27 @@ double called(const StubCalls& calls, const char* text) {
   return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
 }
 
-[[noreturn]] void serve(int orders, int answers) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const std::string text(kMostLetters, 'x');
-  StubCalls order;
-  while (read(orders, &order, sizeof order) == sizeof order) {
-    const double taken =
-        order.stub == Stub::loop ? dvm_lost_time(static_cast<int64_t>(order.times)) : called(order, text.c_str());
-    if (write(answers, &taken, sizeof taken) != sizeof taken) break;
-  }
-  _exit(0);
+double carry_out(const StubCalls& calls) {
+  return calls.stub == Stub::loop ? dvm_lost_time(static_cast<int64_t>(calls.times)) : called(calls);
 }
-
-Error system_error(const char* what) { return {std::string(what) + ": " + std::strerror(errno)}; }
 
 }  // namespace
 
 Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
-  int orders[2], answers[2];
-  if (pipe(orders) != 0) return system_error("failed to make a pipe");
-  if (pipe(answers) != 0) {
-    const Error error = system_error("failed to make a pipe");
-    close(orders[0]), close(orders[1]);
-    return error;
-  }
-  std::unique_ptr<LoopingChild> child(new LoopingChild);
-  child->to_child_ = orders[1], child->from_child_ = answers[0];
-  child->pid_ = fork();
-  if (child->pid_ == 0) {
-    close(orders[1]), close(answers[0]);
-    serve(orders[0], answers[1]);
-  }
-  const int error = errno;
-  close(orders[0]), close(answers[1]);
-  errno = error;
-  if (child->pid_ < 0) return system_error("failed to fork");
-  return child;
-}
-
-LoopingChild::~LoopingChild() {
-  close(to_child_), close(from_child_);
-  if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
+  Result<Child> child = Child::start(carry_out);
+  if (!child) return child.error();
+  return std::unique_ptr<LoopingChild>(new LoopingChild(*std::move(child)));
 }
 
 Status LoopingChild::call(const StubCalls& calls) {
   times_ = calls.times;
-  return write(to_child_, &calls, sizeof calls) == sizeof calls ? Status() : system_error("failed to write to a child");
-}
-
-bool LoopingChild::is_done() const {
-  pollfd answer{from_child_, POLLIN, 0};
-  return poll(&answer, 1, 0) != 0;
+  return child_.tell(calls);
 }
 
 Result<double> LoopingChild::finish() {
-  double taken = 0;
-  if (read(from_child_, &taken, sizeof taken) != sizeof taken) return Error{"the child that was measured ended early"};
-  return taken / static_cast<double>(times_);
+  const Result<double> taken = child_.finish();
+  if (!taken) return taken;
+  return *taken / static_cast<double>(times_);
 }
 
 Result<uint64_t> offset_of(Stub stub) {

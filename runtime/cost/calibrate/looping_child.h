@@ -1,13 +1,10 @@
 #pragma once
 // A forked child that does one of the stubs as often as it is told. It ends with its parent.
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <memory>
-#include <string>
 
-#include "common/result.h"
+#include "common/piped_child.h"
 
 namespace dvm::runtime {
 
@@ -31,22 +28,19 @@ constexpr uint32_t frames_of(const StubCalls& calls) { return calls.depth + 2; }
 class LoopingChild {
  public:
   static Result<std::unique_ptr<LoopingChild>> start();
-  ~LoopingChild();
-  LoopingChild(const LoopingChild&) = delete;
-  LoopingChild& operator=(const LoopingChild&) = delete;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid(); }
   // Sends it off; it says when it is done.
   Status call(const StubCalls& calls);
-  bool is_done() const;
+  bool is_done() const { return child_.is_done(); }
   // CPU time of a call, in ns; of the loop: the part of its time that something else took. Waits for it.
   Result<double> finish();
 
  private:
-  LoopingChild() = default;
+  using Child = AnsweringChild<StubCalls, double>;
+  explicit LoopingChild(Child child) : child_(std::move(child)) {}
 
-  pid_t pid_ = -1;
-  int to_child_ = -1, from_child_ = -1;
+  Child child_;
   uint64_t times_ = 0;
 };
 

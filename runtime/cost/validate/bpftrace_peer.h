@@ -1,12 +1,12 @@
 #pragma once
 // bpftrace on a process, beside which dvm is measured where it is installed.
 
-#include <sys/types.h>
-
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "common/result.h"
+#include "common/piped_child.h"
 
 namespace dvm::runtime {
 
@@ -14,15 +14,11 @@ class BpftracePeer {
  public:
   // Returns once its probes are on.
   static Result<std::unique_ptr<BpftracePeer>> start(int32_t pid, const std::string& program);
-  ~BpftracePeer();
-  BpftracePeer(const BpftracePeer&) = delete;
-  BpftracePeer& operator=(const BpftracePeer&) = delete;
 
  private:
-  BpftracePeer() = default;
+  explicit BpftracePeer(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
 
-  pid_t pid_ = -1;
-  int from_ = -1;
+  std::unique_ptr<PipedChild> child_;
 };
 
 }  // namespace dvm::runtime

@@ -1,12 +1,11 @@
 #pragma once
 // The workload (workload.c) as a child that does a job when told. It ends with this object, or with dvm.
 
-#include <sys/types.h>
-
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "common/result.h"
+#include "common/piped_child.h"
 
 namespace dvm::runtime {
 
@@ -26,21 +25,17 @@ struct JobTimes {
 class WorkloadChild {
  public:
   static Result<std::unique_ptr<WorkloadChild>> start(const std::string& program);
-  ~WorkloadChild();
-  WorkloadChild(const WorkloadChild&) = delete;
-  WorkloadChild& operator=(const WorkloadChild&) = delete;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_->pid(); }
   Status order(const Job& job);
-  void wait() const;          // until it is done, or gone
-  Result<JobTimes> finish();  // waits
+  void wait() const { child_->wait(-1); }  // until it is done, or gone
+  Result<JobTimes> finish();               // waits
   Result<JobTimes> run(const Job& job);
 
  private:
-  WorkloadChild() = default;
+  explicit WorkloadChild(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
 
-  pid_t pid_ = -1;
-  int to_child_ = -1, from_child_ = -1;
+  std::unique_ptr<PipedChild> child_;
 };
 
 }  // namespace dvm::runtime

@@ -1,10 +1,6 @@
-// Fork, two pipes and a loop.
 #include "tests/unit/instrument/traced_child.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -15,48 +11,18 @@
 namespace dvm::runtime::test {
 namespace {
 
-[[noreturn]] void serve(int from, int to, const std::vector<TracedChild::Job>& jobs) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  uint8_t index;
-  while (read(from, &index, 1) == 1) {
+AnsweringChild<uint8_t, uint8_t> start_child(const std::vector<TracedChild::Job>& jobs) {
+  auto child = AnsweringChild<uint8_t, uint8_t>::start([&jobs](uint8_t index) {
     if (index < jobs.size()) jobs[index]();
-    if (write(to, &index, 1) != 1) break;
-  }
-  _exit(0);
+    return index;
+  });
+  if (!child) std::abort();
+  return *std::move(child);
 }
 
 }  // namespace
 
-TracedChild::TracedChild(std::vector<Job> jobs) {
-  int down[2], up[2];
-  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0) std::abort();
-  pid_ = fork();
-  if (pid_ == 0) {
-    close(down[1]);
-    close(up[0]);
-    serve(down[0], up[1], jobs);
-  }
-  close(down[0]);
-  close(up[1]);
-  to_child_ = down[1];
-  from_child_ = up[0];
-}
-
-TracedChild::~TracedChild() {
-  close(to_child_);
-  close(from_child_);
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-}
-
-bool TracedChild::start(uint8_t index) { return write(to_child_, &index, 1) == 1; }
-
-bool TracedChild::finish() {
-  uint8_t index;
-  return read(from_child_, &index, 1) == 1;
-}
-
-bool TracedChild::call(uint8_t index) { return start(index) && finish(); }
+TracedChild::TracedChild(const std::vector<Job>& jobs) : child_(start_child(jobs)) {}
 
 uint64_t file_offset(const void* address) {
   const auto wanted = reinterpret_cast<uintptr_t>(address);

@@ -1,12 +1,12 @@
 #pragma once
 // A forked child of the test that calls traced functions on demand, and where those functions lie in their file.
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "common/piped_child.h"
 
 namespace dvm::runtime::test {
 
@@ -14,21 +14,17 @@ namespace dvm::runtime::test {
 class TracedChild {
  public:
   using Job = std::function<void()>;
-  explicit TracedChild(std::vector<Job> jobs);
-  ~TracedChild();
-  TracedChild(const TracedChild&) = delete;
-  TracedChild& operator=(const TracedChild&) = delete;
+  explicit TracedChild(const std::vector<Job>& jobs);
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid(); }
   // Runs jobs[index] once and waits for its end. False: the child is gone.
-  bool call(uint8_t index);
+  bool call(uint8_t index) { return start(index) && finish(); }
   // Starts it without waiting; finish() waits.
-  bool start(uint8_t index);
-  bool finish();
+  bool start(uint8_t index) { return static_cast<bool>(child_.tell(index)); }
+  bool finish() { return static_cast<bool>(child_.finish()); }
 
  private:
-  pid_t pid_ = -1;
-  int to_child_ = -1, from_child_ = -1;
+  AnsweringChild<uint8_t, uint8_t> child_;
 };
 
 // Offset in its file of what is mapped at an address of this process.

@@ -1,0 +1,84 @@
+#pragma once
+// Forked children that are told what to do through one pipe and answer through another. Such a child ends with its object here,
+// or with the thread that made it.
+
+#include <signal.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "common/result.h"
+
+namespace dvm {
+
+class PipedChild {
+ public:
+  // In the child: reads orders and writes answers, or becomes another program; these files alone are not handed on to that. When
+  // it returns, the child ends.
+  using Serve = std::function<void(int orders, int answers)>;
+
+  // end_signal: what ends it.
+  static Result<std::unique_ptr<PipedChild>> start(const Serve& serve, int end_signal = SIGKILL);
+  ~PipedChild();  // waits for its end
+  PipedChild(const PipedChild&) = delete;
+  PipedChild& operator=(const PipedChild&) = delete;
+
+  pid_t pid() const { return pid_; }
+  Status tell(const void* order, size_t size);
+  // Until there is something to hear or it has ended; false: neither, in so many ms. -1: as long as it takes.
+  bool wait(int ms) const;
+  // The next bytes of an answer, of which it waits for the first. 0: it has ended.
+  size_t hear(void* answer, size_t most);
+
+ private:
+  explicit PipedChild(int end_signal) : end_signal_(end_signal) {}
+
+  int end_signal_;
+  pid_t pid_ = -1;
+  int to_child_ = -1, from_child_ = -1;
+};
+
+// A child that carries out one Order after another, with an Answer to each.
+template <class Order, class Answer>
+class AnsweringChild {
+  static_assert(std::is_trivially_copyable_v<Order> && std::is_trivially_copyable_v<Answer>);
+
+ public:
+  using CarryOut = std::function<Answer(const Order&)>;
+
+  static Result<AnsweringChild> start(const CarryOut& carry_out) {
+    auto child = PipedChild::start([&carry_out](int orders, int answers) {
+      for (Order order; read(orders, &order, sizeof order) == sizeof order;) {
+        const Answer answer = carry_out(order);
+        if (write(answers, &answer, sizeof answer) != sizeof answer) break;
+      }
+    });
+    if (!child) return child.error();
+    return AnsweringChild(*std::move(child));
+  }
+
+  pid_t pid() const { return child_->pid(); }
+  Status tell(const Order& order) { return child_->tell(&order, sizeof order); }
+  bool is_done() const { return child_->wait(0); }
+  // Waits for it.
+  Result<Answer> finish() {
+    Answer answer;
+    if (child_->hear(&answer, sizeof answer) != sizeof answer) return Error{"a child ended early"};
+    return answer;
+  }
+  Result<Answer> ask(const Order& order) {
+    if (Status told = tell(order); !told) return told.error();
+    return finish();
+  }
+
+ private:
+  explicit AnsweringChild(std::unique_ptr<PipedChild> child) : child_(std::move(child)) {}
+
+  std::unique_ptr<PipedChild> child_;
+};
+
+}  // namespace dvm
