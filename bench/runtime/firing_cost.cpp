@@ -53,7 +53,7 @@ void run_round(Workload& workload, long calls, Case& one) {
     one.drops += tracer.drops();
     one.expected += static_cast<uint64_t>(kRuns * calls);
   }
-  Bpftrace tracer(workload.pid(), one.program);
+  const auto tracer = start_bpftrace(workload.pid(), one.program);
   one.theirs.push_back(per_call(workload, calls, one.what) - plain);
   one.ratios.push_back(one.ours.back() / one.theirs.back());
 }

@@ -24,70 +24,40 @@ long thread_time() {
   return time.tv_sec * kNanoseconds + time.tv_nsec;
 }
 
+struct Order {
+  int threads;
+  long calls;
+};
+
 // CPU nanoseconds that so many threads took together.
-long hammer(int threads, long calls) {
+long hammer(const Order& order) {
   std::atomic<long> sum = 0;
   std::vector<std::thread> all;
-  for (int i = 0; i < threads; i++)
+  for (int i = 0; i < order.threads; i++)
     all.emplace_back([&] {
       const long start = thread_time();
-      for (long n = 0; n < calls; n++) bench_shared();
+      for (long n = 0; n < order.calls; n++) bench_shared();
       sum += thread_time() - start;
     });
   for (std::thread& one : all) one.join();
   return sum;
 }
 
-struct Order {
-  int threads;
-  long calls;
-};
-
 // The traced process.
-class Hammer {
- public:
-  Hammer() {
-    int down[2], up[2];
-    if (pipe(down) != 0 || pipe(up) != 0) fail("no pipe");
-    pid_ = fork();
-    if (pid_ == 0) serve(down[0], up[1]);
-    to_ = down[1], from_ = up[0];
-  }
-  ~Hammer() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  pid_t pid() const { return pid_; }
+using Hammer = dvm::AnsweringChild<Order, long>;
 
-  // CPU nanoseconds a call.
-  double per_call(int threads, long calls) {
-    long took = 0;
-    const Order order{threads, calls};
-    if (write(to_, &order, sizeof order) != sizeof order || read(from_, &took, sizeof took) != sizeof took)
-      fail("the child died");
-    return static_cast<double>(took) / static_cast<double>(threads * calls);
-  }
-
- private:
-  [[noreturn]] static void serve(int from, int to) {
-    for (Order order; read(from, &order, sizeof order) == sizeof order;) {
-      const long took = hammer(order.threads, order.calls);
-      if (write(to, &took, sizeof took) != sizeof took) break;
-    }
-    _exit(0);
-  }
-
-  pid_t pid_ = -1;
-  int to_ = -1, from_ = -1;
-};
+// CPU nanoseconds a call.
+double per_call(Hammer& hammered, int threads, long calls) {
+  return static_cast<double>(must(hammered.ask({threads, calls}))) / static_cast<double>(threads * calls);
+}
 
 // Added CPU nanoseconds a firing.
 struct Costs {
   std::vector<double> one, four, ratio;
 
   void add(Hammer& hammered, long calls, double plain) {
-    one.push_back(hammered.per_call(1, calls) - plain);
-    four.push_back(hammered.per_call(kMostThreads, calls) - plain);
+    one.push_back(per_call(hammered, 1, calls) - plain);
+    four.push_back(per_call(hammered, kMostThreads, calls) - plain);
     ratio.push_back(four.back() / one.back());
   }
   void print(const char* who) const {
@@ -103,10 +73,10 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   const long calls = argc > 2 ? std::atol(argv[2]) : 100'000;
   if (rounds < 1 || calls < 1) fail("usage: firing_threads [ROUNDS [CALLS]]");
-  Hammer hammered;
+  Hammer hammered = must(Hammer::start(hammer));
   const UprobeSite site{fmt::format("/proc/{}/exe", hammered.pid()), function_of(own_file(), "bench_shared").offset, false,
                         hammered.pid()};
-  const double plain = hammered.per_call(1, calls);
+  const double plain = per_call(hammered, 1, calls);
   Costs ours, theirs;
   for (int round = 0; round < rounds; round++) {
     {
@@ -115,7 +85,7 @@ int main(int argc, char** argv) {
       const Count& count = tracer.finish();
       if (tracer.drops() != 0) fmt::print("{} events, {} drops\n", count.events, tracer.drops());
     }
-    Bpftrace tracer(hammered.pid(), fmt::format("uprobe:{}:bench_shared {{ @ = count(); }}", own_file()));
+    const auto tracer = start_bpftrace(hammered.pid(), fmt::format("uprobe:{}:bench_shared {{ @ = count(); }}", own_file()));
     theirs.add(hammered, calls, plain);
   }
   fmt::print("added CPU ns a firing: one thread, four, ratio\n");

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/piped_child.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/symbol/elf.h"
 
@@ -47,31 +46,20 @@ inline void run_on(int cpu) {
 // What the child does in its loop.
 using Work = void (*)(const char*);
 
+// What a benchmark cannot do without.
+template <class T>
+T must(Result<T> result) {
+  if (!result) fail(result.error().message);
+  return *std::move(result);
+}
+
 // The traced process: runs so many calls when told, and says how long they took.
 class Workload {
  public:
-  Workload() {
-    int down[2], up[2];
-    if (pipe(down) != 0 || pipe(up) != 0) fail("no pipe");
-    pid_ = fork();
-    if (pid_ == 0) serve(down[0], up[1]);
-    to_ = down[1];
-    from_ = up[0];
-  }
-  ~Workload() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid(); }
 
   // Nanoseconds for so many calls of a function that the child has too.
-  long run(long calls, Work work) {
-    long took = 0;
-    const Order order{calls, work};
-    if (write(to_, &order, sizeof order) != sizeof order || read(from_, &took, sizeof took) != sizeof took)
-      fail("the child died");
-    return took;
-  }
+  long run(long calls, Work work) { return must(child_.ask({calls, work})); }
 
  private:
   struct Order {
@@ -79,19 +67,14 @@ class Workload {
     Work work;
   };
 
-  [[noreturn]] static void serve(int from, int to) {
+  static long carry_out(const Order& order) {
     run_on(0);
-    for (Order order; read(from, &order, sizeof order) == sizeof order;) {
-      const long start = now();
-      for (long i = 0; i < order.calls; i++) order.work("a string of usual size");
-      const long took = now() - start;
-      if (write(to, &took, sizeof took) != sizeof took) break;
-    }
-    _exit(0);
+    const long start = now();
+    for (long i = 0; i < order.calls; i++) order.work("a string of usual size");
+    return now() - start;
   }
 
-  pid_t pid_ = -1;
-  int to_ = -1, from_ = -1;
+  AnsweringChild<Order, long> child_ = must(AnsweringChild<Order, long>::start(carry_out));
 };
 
 class Count final : public EventSink {
