@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
@@ -20,8 +22,10 @@ constexpr const char* kProvider = "calibrated";
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
+}  // namespace
+
 // A stream into a string.
-class Text {
+class LiveRun::Text {
  public:
   Text() : file_(open_memstream(&text_, &size_)) {}
   ~Text() {
@@ -43,86 +47,85 @@ class Text {
   std::FILE* file_;
 };
 
-// Of one sample. thread: ns of a call, or a part of the loop's time.
-struct LiveSample {
-  double thread = 0, handled = 0, rate = 0;
-};
+LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
+    : case_(one), children_(children.begin(), children.end()), printed_(std::make_unique<Text>()) {}
+LiveRun::~LiveRun() = default;
 
-// One attachment.
-class LiveRun {
- public:
-  LiveRun(const LiveCase& one, LoopingChild& child) : case_(one), child_(child) {}
+Status LiveRun::start(const dif::Program& program) {
+  if (printed_->file() == nullptr) return Error{"failed to open a stream"};
+  HandleConfig config;
+  config.out = config.err = printed_->file();
+  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "2ms"}, {"aggrate", "1h"}}); !set) return set;
+  for (const auto& [name, value] : case_.settings)
+    if (Status set = set_options(config.options, {{name, value}}); !set) return set;
+  handle_ = std::make_unique<Handle>(config);
+  handle_->add_instrument(case_.is_counted_only ? make_counting_instrument() : make_uprobe_instrument());
+  if (Status found = find_probes(program); !found) return found;
+  if (Status enabled = handle_->enable(program); !enabled) return enabled;
+  std::vector<Refused> refused;
+  if (Status went = handle_->go(refused); !went) return went;
+  return refused.empty() ? Status() : Error{refused.front().reason};
+}
 
-  Status start(const dif::Program& program) {
-    if (printed_.file() == nullptr) return Error{"failed to open a stream"};
-    HandleConfig config;
-    config.out = config.err = printed_.file();
-    if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "2ms"}, {"aggrate", "1h"}}); !set) return set;
-    for (const auto& [name, value] : case_.settings)
-      if (Status set = set_options(config.options, {{name, value}}); !set) return set;
-    handle_ = std::make_unique<Handle>(config);
-    handle_->add_instrument(case_.is_counted_only ? make_counting_instrument() : make_uprobe_instrument());
-    if (Status found = find_probes(program); !found) return found;
-    if (Status enabled = handle_->enable(program); !enabled) return enabled;
-    std::vector<Refused> refused;
-    if (Status went = handle_->go(refused); !went) return went;
-    return refused.empty() ? Status() : Error{refused.front().reason};
+Result<LiveSample> LiveRun::sample(size_t callers) {
+  const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (Status called = call(callers); !called) return called.error();
+  while (!children_.front()->is_done() && handle_->work()) {
   }
+  const Result<double> thread = finish(callers);
+  if (!thread) return thread.error();
+  handle_->work();  // what is left in the ring
+  const auto handled = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  const auto firings = static_cast<double>(handle_->account().events - events);
+  return LiveSample{*thread, firings > 0 ? handled / firings : 0, firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+}
 
-  Result<LiveSample> sample() {
-    const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
-    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (Status called = child_.call(case_.calls); !called) return called.error();
-    while (!child_.is_done() && handle_->work()) {
+Result<std::string> LiveRun::stop() {
+  if (Status stopped = handle_->stop(); !stopped) return stopped.error();
+  if (const uint64_t lost = handle_->drops(); lost != 0) return Error{fmt::format("{} firings were lost", lost)};
+  return printed_->text();
+}
+
+Status LiveRun::call(size_t callers) {
+  for (size_t i = 0; i < callers; i++)
+    if (Status called = children_[i]->call(case_.calls); !called) return called;
+  return {};
+}
+
+// What the first one says.
+Result<double> LiveRun::finish(size_t callers) {
+  Result<double> first = children_.front()->finish();
+  for (size_t i = 1; i < callers; i++)
+    if (Result<double> other = children_[i]->finish(); !other) return other;
+  return first;
+}
+
+Status LiveRun::find_probes(const dif::Program& program) {
+  bool has_providers = false;
+  for (const dif::EcbDesc& clause : program.clauses)
+    for (const dif::ProbeDesc& description : clause.probes) {
+      if (description.provider == kProvider) return add_stubs();
+      if (!has_providers)
+        for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
+      has_providers = true;
+      if (const Discovery found = handle_->discover(description); !found.reason.empty()) return Error{found.reason};
     }
-    const Result<double> thread = child_.finish();
-    if (!thread) return thread.error();
-    handle_->work();  // what is left in the ring
-    const auto handled = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-    const auto firings = static_cast<double>(handle_->account().events - events);
-    return LiveSample{*thread, firings > 0 ? handled / firings : 0,
-                      firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
-  }
+  return {};
+}
 
-  // After the last sample: nothing must have been lost. What was printed.
-  Result<std::string> stop() {
-    if (Status stopped = handle_->stop(); !stopped) return stopped.error();
-    if (const uint64_t lost = handle_->drops(); lost != 0) return Error{fmt::format("{} firings were lost", lost)};
-    return printed_.text();
-  }
-
- private:
-  Status find_probes(const dif::Program& program) {
-    bool has_providers = false;
-    for (const dif::EcbDesc& clause : program.clauses)
-      for (const dif::ProbeDesc& description : clause.probes) {
-        if (description.provider == kProvider) return add_stub();
-        if (!has_providers)
-          for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
-        has_providers = true;
-        if (const Discovery found = handle_->discover(description); !found.reason.empty()) return Error{found.reason};
-      }
-    return {};
-  }
-
-  Status add_stub() {
-    const Result<uint64_t> offset = offset_of(case_.calls.stub);
-    if (!offset) return offset.error();
-    const std::string path = fmt::format("/proc/{}/exe", child_.pid());
+Status LiveRun::add_stubs() {
+  const Result<uint64_t> offset = offset_of(case_.calls.stub);
+  if (!offset) return offset.error();
+  for (const LoopingChild* child : children_)
     for (const char* name : {"entry", "again", "return"})
       handle_->catalog().add({.provider = kProvider,
+                              .function = fmt::format("f{}", child->pid()),
                               .name = name,
-                              .site = UprobeSite{path, *offset, name == std::string_view("return"), child_.pid()}});
-    return {};
-  }
-
-  const LiveCase& case_;
-  LoopingChild& child_;
-  Text printed_;
-  std::unique_ptr<Handle> handle_;
-};
-
-}  // namespace
+                              .site = UprobeSite{fmt::format("/proc/{}/exe", child->pid()), *offset,
+                                                 name == std::string_view("return"), child->pid()}});
+  return {};
+}
 
 double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
@@ -130,7 +133,7 @@ Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const
                                  const LiveMeterOptions& options) {
   const Result<dif::Program> program = compile(one.script);
   if (!program) return program.error();
-  LiveRun run(one, child);
+  LiveRun run(one, std::array{&child});
   if (Status started = run.start(*program); !started) return started.error();
   std::vector<double> thread, handled, rate;
   for (unsigned i = 0; i < options.samples; i++) {

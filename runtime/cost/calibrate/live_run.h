@@ -2,6 +2,8 @@
 // A script on the looping child, and what its firings take: the price of what a live firing has is the difference of two such
 // runs.
 
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +22,8 @@ struct LiveMeterOptions {
   uint64_t calls = 10'000;  // a sample
 };
 
-// The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return; others are those of the providers.
+// The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return, in each
+// child; others are those of the providers.
 struct LiveCase {
   StubCalls calls;
   std::string script;
@@ -28,10 +31,44 @@ struct LiveCase {
   bool is_counted_only = false;  // the kernel counts the firings, and no more: no clause ever runs
 };
 
+struct LiveSample {
+  double thread = 0;   // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
+  double handled = 0;  // ns of a firing in dvm's
+  double rate = 0;     // firings a second on each CPU
+};
+
+// One attachment to children, of which several may call at a time.
+class LiveRun {
+ public:
+  LiveRun(const LiveCase& one, std::span<LoopingChild* const> children);
+  ~LiveRun();
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+
+  // An error: the program cannot be traced here.
+  Status start(const dif::Program& program);
+  // So many of the children do the case's calls, each all of them.
+  Result<LiveSample> sample(size_t callers = 1);
+  // After the last sample: nothing must have been lost. What was printed.
+  Result<std::string> stop();
+
+ private:
+  class Text;
+
+  Status call(size_t callers);
+  Result<double> finish(size_t callers);
+  Status find_probes(const dif::Program& program);
+  Status add_stubs();
+
+  const LiveCase& case_;
+  std::vector<LoopingChild*> children_;
+  std::unique_ptr<Text> printed_;
+  std::unique_ptr<Handle> handle_;
+};
+
 struct LiveFigures {
-  Middle thread;        // ns of a call in the child's CPU time; of the loop: the part of its time that something else took
-  Middle handled;       // ns of a firing in dvm's
-  double rate = 0;      // firings a second on each CPU
+  Middle thread, handled;
+  double rate = 0;
   std::string printed;  // by the script
 };
 
