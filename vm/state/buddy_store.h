@@ -17,6 +17,7 @@ class BuddyStore {
   static constexpr size_t kGranule = 32;
   static constexpr size_t kOverhead = 9;  // bytes of bookkeeping a granule
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr unsigned kOrders = 26;  // of blocks
 
   struct Block {
     uint32_t granule = kNone;
@@ -33,8 +34,6 @@ class BuddyStore {
   std::span<std::byte> memory() noexcept { return {memory_.data(), memory_.size()}; }
 
  private:
-  static constexpr unsigned kOrders = 26;
-
   void put(uint32_t granule, unsigned order) noexcept;
   void take(uint32_t granule, unsigned order) noexcept;
 

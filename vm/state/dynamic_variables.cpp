@@ -53,9 +53,10 @@ size_t stored_size(std::span<const TupleEntry> tuple) {
 
 // Half of the memory is for nodes with their buckets, half for data with its bookkeeping.
 size_t DynamicVariables::nodes_in(size_t bytes) { return bytes / 2 / (sizeof(Node) + sizeof(uint32_t)); }
+size_t DynamicVariables::granules_in(size_t bytes) { return bytes / 2 / (BuddyStore::kGranule + BuddyStore::kOverhead); }
 
 DynamicVariables::DynamicVariables(size_t bytes, size_t nodes)
-    : nodes_(nodes + 1), buckets_(std::bit_floor(nodes | 1)), data_(bytes / 2 / (BuddyStore::kGranule + BuddyStore::kOverhead)) {}
+    : nodes_(nodes + 1), buckets_(std::bit_floor(nodes | 1)), data_(granules_in(bytes)) {}
 
 bool DynamicVariables::matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept {
   if (node.hash != hash || node.id != key.id || node.tid != key.tid || node.thread != key.thread) return false;

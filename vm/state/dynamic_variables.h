@@ -42,6 +42,10 @@ class DynamicVariables {
   const DynamicDrops& drops() const { return drops_; }
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
+  // As many as so many bytes are room for.
+  static size_t nodes_in(size_t bytes);
+  static size_t granules_in(size_t bytes);
+
  private:
   static constexpr uint32_t kNone = 0;
 
@@ -58,7 +62,6 @@ class DynamicVariables {
   };
 
   DynamicVariables(size_t bytes, size_t nodes);
-  static size_t nodes_in(size_t bytes);
   uint32_t* link_to(const DynamicKey& key, uint32_t hash) noexcept;
   bool matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept;
   Node* find_or_insert(const DynamicKey& key) noexcept;

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "dvm/vm/dynamic_room.h"
 #include "vm/state/address.h"
 
 namespace dvm::vm {
@@ -163,6 +164,60 @@ TEST(BuddyStore, BlocksDoNotOverlap) {
       blocks.pop_back();
     }
   }
+}
+
+// How many entries the store takes, one after another, until it drops one.
+size_t stored_until_full(size_t dynvarsize, const std::vector<std::pair<size_t, std::string>>& kinds) {
+  DynamicVariables store(dynvarsize);
+  for (uint64_t i = 1;; i++) {
+    uint16_t id = 0x500;
+    for (const auto& [integers, string] : kinds) {
+      std::vector<TupleEntry> tuple(integers, value(i));
+      const DynamicKey key{id++, true, static_cast<int32_t>(i), tuple};
+      if (string.empty())
+        store.store(key, i);
+      else
+        store.store_bytes(key, bytes(string), true);
+    }
+    if (store.drops().drops > 0) return i - 1;
+  }
+}
+
+size_t room_until_full(size_t dynvarsize, const std::vector<std::pair<size_t, std::string>>& kinds, size_t at_once) {
+  const auto has_room = [&](size_t count) {
+    DynamicRoom room(dynvarsize);
+    for (size_t left = count; left > 0; left -= std::min(left, at_once))
+      for (const auto& [integers, string] : kinds)
+        if (!room.add({integers * stored_key(8), string.empty() ? 0 : string.size() + 1}, std::min(left, at_once))) return false;
+    return true;
+  };
+  size_t fits = 0;
+  for (size_t step = size_t{1} << 20; step > 0; step /= 2)
+    if (has_room(fits + step)) fits += step;
+  return fits;
+}
+
+// Added one by one or all together, by the order of variables or not.
+TEST(DynamicRoom, IsWhatTheStoreHas) {
+  const std::string small(10, 'x'), odd(100, 'y'), large(300, 'z');
+  const std::vector<std::vector<std::pair<size_t, std::string>>> all = {{{0, ""}},
+                                                                        {{1, ""}},
+                                                                        {{2, ""}},
+                                                                        {{3, ""}},
+                                                                        {{5, ""}},
+                                                                        {{0, small}},
+                                                                        {{1, odd}},
+                                                                        {{1, large}},
+                                                                        {{3, ""}, {1, large}},
+                                                                        {{1, large}, {3, ""}},
+                                                                        {{0, ""}, {5, small}, {2, odd}},
+                                                                        {{9, large}, {1, small}, {0, ""}}};
+  for (const size_t dynvarsize : {0, 100, 4096, 50'000, 1 << 20})
+    for (const auto& kinds : all) {
+      const size_t stored = stored_until_full(dynvarsize, kinds);
+      for (const size_t at_once : {size_t{1} << 30, size_t{7}, size_t{1}})
+        EXPECT_EQ(room_until_full(dynvarsize, kinds, at_once), stored) << dynvarsize << " " << &kinds - &all[0] << " " << at_once;
+    }
 }
 
 }  // namespace
