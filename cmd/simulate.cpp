@@ -74,7 +74,7 @@ void add_sweeps(Simulated& simulated, double seconds) {
   add("rate", {0.1, 0.3, 1, 3, 10, 30, 100}, [&](SimulatedMachine& machine, double f) { machine.rate = given.rate * f; });
   add("threads", {1, 2, 4, 8}, [&](SimulatedMachine& machine, double f) { machine.threads = at_least_one(given.threads * f); });
   add("cpus", {0.5, 1, 2, 4}, [&](SimulatedMachine& machine, double f) { machine.cpus = at_least_one(given.cpus * f); });
-  if (simulated.model.key_bytes > 0)
+  if (simulated.model.key_bytes > 0 || runtime::have_keys(simulated.model.dynamic))
     add("keys", {1, 10, 100, 1000, 10'000}, [&](SimulatedMachine& machine, double f) { machine.keys = given.keys * f; });
 }
 
@@ -96,7 +96,9 @@ bool keeps_records(const Simulated& simulated) { return simulated.buffers.policy
 
 void print_heading(std::FILE* out, const Simulated& simulated, std::string_view what) {
   fmt::print(out, "\n  {:>12}{:>14}{:>14}{:>12}{:>12}{:>12}{:>12}{}\n", what, "FIRED/S", "DROPS/S", "THREADS %", "DVM %",
-             "CONSUMER %", "ALL %", keeps_records(simulated) ? "   FULL AFTER S" : "");
+             "CONSUMER %", "ALL %",
+             fmt::format("{}{}", keeps_records(simulated) ? "   FULL AFTER S" : "",
+                         simulated.model.dynamic.empty() ? "" : "    DYN DROPS/S"));
 }
 
 void print_point(std::FILE* out, const Simulated& simulated, double value, const SimulationResult& point) {
@@ -104,6 +106,7 @@ void print_point(std::FILE* out, const Simulated& simulated, double value, const
              100 * point.thread_share, 100 * point.dvm_share, 100 * point.consumer_share, 100 * point.share());
   if (keeps_records(simulated))
     fmt::print(out, "{:>15}", point.full_after < 0 ? "never" : fmt::format("{:.4g}", point.full_after));
+  if (!simulated.model.dynamic.empty()) fmt::print(out, "{:>15.0f}", point.dynamic_drops);
   fmt::print(out, "\n");
 }
 
@@ -127,7 +130,18 @@ void print_drops(std::FILE* out, const Simulated& simulated) {
   if (simulated.first_drop_rate > 0)
     fmt::print(out, "  drops begin at {:.0f} firings a second of each thread\n", simulated.first_drop_rate);
   else
-    fmt::print(out, "  these threads cannot fire so often that anything is dropped\n");
+    fmt::print(out, "  these threads cannot fire so often that the ring drops any\n");
+}
+
+// From how many keys on.
+void print_dynamic_drops(std::FILE* out, const Simulated& simulated) {
+  const SimulationResult& given = simulated.given;
+  if (given.most_live < 0) return;
+  fmt::print(out, "  dynvarsize {:.0f} has room for {:.0f} {}; from one more on dynamic variables are dropped\n",
+             simulated.buffers.dynamic, given.most_live, runtime::have_keys(simulated.model.dynamic) ? "live keys" : "threads");
+  if (given.dynamic_drops > 0)
+    fmt::print(out, "  {:.0f} dynamic variable drops a second, first after {:.3f} s\n", given.dynamic_drops,
+               given.first_dynamic_drop);
 }
 
 void print(std::FILE* out, const Simulated& simulated) {
@@ -148,6 +162,7 @@ void print(std::FILE* out, const Simulated& simulated) {
   print_point(out, simulated, machine.rate, simulated.given);
   if (keeps_records(simulated)) print_full(out, simulated);
   print_drops(out, simulated);
+  print_dynamic_drops(out, simulated);
   for (const Sweep& sweep : simulated.sweeps) {
     print_heading(out, simulated, sweep.name);
     for (const SimulationResult& point : sweep.points) print_point(out, simulated, value_of(point.machine, sweep.name), point);
@@ -155,7 +170,7 @@ void print(std::FILE* out, const Simulated& simulated) {
   if (!simulated.missing.empty()) fmt::print(out, "\n{}", unpriced_text(simulated.missing, "  "));
 }
 
-Json json_of_time(double seconds) { return seconds < 0 ? Json() : Json(seconds); }
+Json json_if_known(double value) { return value < 0 ? Json() : Json(value); }
 
 Json json_of(const SimulationResult& point) {
   return {{"rate", point.machine.rate},
@@ -166,9 +181,12 @@ Json json_of(const SimulationResult& point) {
           {"handled", point.handled},
           {"ring_drops", point.ring_drops},
           {"reads", point.reads},
-          {"first_drop_seconds", json_of_time(point.first_drop)},
+          {"first_drop_seconds", json_if_known(point.first_drop)},
+          {"dynamic_most_live", json_if_known(point.most_live)},
+          {"dynamic_drops", point.dynamic_drops},
+          {"first_dynamic_drop_seconds", json_if_known(point.first_dynamic_drop)},
           {"seconds", point.seconds},
-          {"full_after_seconds", json_of_time(point.full_after)},
+          {"full_after_seconds", json_if_known(point.full_after)},
           {"kept_firings", point.kept},
           {"kept_seconds", kept_seconds(point)},
           {"report_seconds", point.report_seconds},
@@ -273,7 +291,8 @@ void add_simulate(CLI::App& app, Action& chosen) {
   command->add_option("--rate", given->machine.rate, "Firings a second of each thread (1000)")->check(CLI::Range(0.0, 1e9));
   command->add_option("--threads", given->machine.threads, "Threads that fire (1)")->check(CLI::Range(1u, 100'000u));
   command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (2)")->check(CLI::Range(1u, 65536u));
-  command->add_option("--keys", given->machine.keys, "Keys of the aggregations (1)")->check(CLI::Range(1.0, 1e9));
+  command->add_option("--keys", given->machine.keys, "Keys of the aggregations, live ones of associative arrays (1)")
+      ->check(CLI::Range(1.0, 1e9));
   command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
   command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
   command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));

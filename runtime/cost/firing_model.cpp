@@ -76,6 +76,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
   if (!profile.in_kernel) model.ring_bytes = ring_bytes(programs, options);
+  model.dynamic = dynamic_uses(programs, options);
   bool aggregates = false;
   for (const dif::Program* program : programs)
     for (const dif::AggregationDesc& one : program->aggregations)
@@ -94,9 +95,9 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
 SimulatedBuffers buffers_of(const dif::Options& options) {
   const auto size = [&](dif::Option option) { return static_cast<double>(options[option]); };
   const auto times = [&](dif::Option period) { return 1e9 / std::max(size(period), 1.0); };
-  return {size(dif::Option::ringsize), size(dif::Option::bufsize),
-          size(dif::Option::aggsize),  times(dif::Option::switchrate),
-          times(dif::Option::aggrate), static_cast<BufferPolicy>(options[dif::Option::bufpolicy])};
+  return {size(dif::Option::ringsize),    size(dif::Option::bufsize),  size(dif::Option::aggsize),
+          times(dif::Option::switchrate), times(dif::Option::aggrate), static_cast<BufferPolicy>(options[dif::Option::bufpolicy]),
+          size(dif::Option::dynvarsize)};
 }
 
 }  // namespace dvm::runtime

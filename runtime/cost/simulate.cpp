@@ -56,6 +56,7 @@ class Simulation {
     plan_shares();
     if (model.record_bytes > 0) plan_records();
     if (model.key_bytes > 0) most_keys_ = buffers.aggregation / 2 / model.key_bytes;
+    if (!model.dynamic.empty()) plan_dynamic();
     result_.machine = machine;
   }
 
@@ -66,7 +67,7 @@ class Simulation {
     result_.seconds = static_cast<double>(done) * kStep;
     if (keeps_records()) report();
     for (double* sum : {&result_.fired, &result_.handled, &result_.ring_drops, &result_.reads, &result_.thread_share,
-                        &result_.dvm_share, &result_.consumer_share})
+                        &result_.dvm_share, &result_.consumer_share, &result_.dynamic_drops})
       *sum /= result_.seconds;
     return result_;
   }
@@ -84,6 +85,14 @@ class Simulation {
     const double size = 8 * std::floor(buffers_.principal / 8) - (is_fill ? model_.end_bytes : 0);
     const double of_one = std::floor(std::max(size, 0.0) / model_.record_bytes);
     room_ = of_one * (is_fill ? threads / std::ceil(threads / cpus) : cpus);
+  }
+
+  void plan_dynamic() {
+    const bool of_keys = have_keys(model_.dynamic);
+    result_.most_live = most_live(model_.dynamic, buffers_.dynamic, machine_.threads);
+    live_ = of_keys ? machine_.keys : machine_.threads;
+    for (const DynamicUse& use : model_.dynamic)
+      if (use.has_keys == of_keys) stores_ += use.stores, most_stores_ = std::max(most_stores_, use.stores);
   }
 
   // At the end; where no buffer is full yet it is as far off as the records came so far.
@@ -111,6 +120,7 @@ class Simulation {
   }
 
   void step(double now) {
+    now_ = now;
     const double fired = fired_in_step();
     result_.fired += fired;
     result_.thread_share += fired * model_.thread_ns / 1e9;
@@ -153,11 +163,20 @@ class Simulation {
       const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
       waiting_ -= handled, looked_at_ -= handled, found_ += handled, result_.handled += handled;
       records_ += handled, since_read_ += handled;
+      if (live_ > result_.most_live) store(handled);
       spend(handled * each, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
       if (looked_at_ < 1e-9) is_filled() ? end() : look_again();
     }
+  }
+
+  // Under more keys than have room: nothing is dropped until so many have been seen.
+  void store(double firings) {
+    const double seen = -live_ * std::expm1(-result_.handled * most_stores_ / live_);
+    if (stores_ == 0 || seen < result_.most_live) return;
+    result_.dynamic_drops += firings * stores_ * (1 - result_.most_live / live_);
+    if (result_.first_dynamic_drop < 0) result_.first_dynamic_drop = now_;
   }
 
   void look_again() { looked_at_ = waiting_; }
@@ -202,6 +221,8 @@ class Simulation {
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
   double next_look_ = 0, wait_ = kBusy, found_ = 0;
   double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
+  double live_ = 0, stores_ = 0, most_stores_ = 0;  // keys of dynamic variables; stores by a firing, to all and to one of them
+  double now_ = 0;
   bool is_awake_ = false, is_over_ = false;
   double left_ = 0;  // ns that dvm has in this step; below 0: that it has spent of the next ones
 };

@@ -10,6 +10,9 @@
 // the ring. The other buffers are read between two firings when they are half full, so a small one costs time and loses nothing;
 // principal buffers of another policy than switch are not: of fill the first that finds no room for a record ends tracing, once
 // what waited in the ring when dvm looked is handled, and of ring the newest records stay (runtime/buffer/principal_buffer.h).
+// Dynamic variables are as many as there are live keys, those of a thread as many as threads, and lie in dynvarsize bytes. Each
+// key is as likely as another; once they are full, what is stored under a further one is dropped.
+//
 // A thread has its part of the CPUs, dvm's thread another, as a fair scheduler gives them. What the threads do besides firing is
 // not known and costs nothing here, so they are never slower than in truth.
 
@@ -18,6 +21,7 @@
 
 #include "dvm/vm/profile.h"
 #include "runtime/buffer/principal_buffer.h"
+#include "runtime/cost/dynamic_uses.h"
 
 namespace dvm::runtime {
 
@@ -36,18 +40,20 @@ struct FiringModel {
   double read_keys_ns = 0;     // one look at the aggregation buffer
   double key_ns = 0;           // of a key that is merged
   double look_ns = 0;          // waking up to look for firings
+  std::vector<DynamicUse> dynamic;
 };
 
 struct SimulatedMachine {
   double rate = 0;  // firings a second of each thread, if tracing did not slow it down
   unsigned threads = 1, cpus = 1;
-  double keys = 1;  // that the firings are spread over
+  double keys = 1;  // that the firings are spread over: of aggregations, and live ones of associative arrays
 };
 
 struct SimulatedBuffers {
   double ring = 8 << 20, principal = 4 << 20, aggregation = 4 << 20;  // bytes
   double record_reads = 1, key_reads = 1;                             // a second, at least
   BufferPolicy policy = BufferPolicy::switch_;                        // of the principal buffers
+  double dynamic = 1 << 20;                                           // bytes of dynamic variables
 };
 
 struct SimulationResult {
@@ -57,6 +63,11 @@ struct SimulationResult {
   double first_drop = -1;                                      // seconds from the start; below 0: none
   double thread_share = 0, dvm_share = 0, consumer_share = 0;  // of one CPU; 1 is all of it; dvm's without the consumer's
   double reads = 0;                                            // a second, of buffers by the consumer
+
+  // Dynamic variables: so many live keys, or threads if none has keys, have room; below 0: there are none.
+  double most_live = -1;
+  double dynamic_drops = 0;        // a second
+  double first_dynamic_drop = -1;  // seconds from the start; below 0: none
 
   double seconds = 0;  // so long it traced: less than was asked for if a buffer of policy fill ended it
   bool is_filled = false;

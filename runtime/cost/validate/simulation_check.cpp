@@ -31,7 +31,7 @@ constexpr Figure kFigures[] = {
     {"fired", "/s", [](const SimulationResult& result) { return result.fired; }},
     {"handled", "/s", [](const SimulationResult& result) { return result.handled; }},
     {"ring drops", "/s", [](const SimulationResult& result) { return result.ring_drops; }},
-    {"other drops", "/s", [](const SimulationResult&) { return 0.0; }},
+    {"other drops", "/s", [](const SimulationResult& result) { return result.dynamic_drops; }},
     {"threads", "% of a CPU", [](const SimulationResult& result) { return 100 * result.thread_share; }},
     {"dvm", "% of a CPU", [](const SimulationResult& result) { return 100 * (result.dvm_share + result.consumer_share); }},
 };

@@ -4,6 +4,7 @@ not looked at closely: the machine may be busy."""
 
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -80,6 +81,20 @@ class Simulate(unittest.TestCase):
             self.assertEqual(result.returncode, 1, setting)
             self.assertIn(said, result.stderr)
 
+    def test_dynamic_variables(self):
+        store = "pid$target:a.out:func:entry { last[arg0] = 1; }"
+        found = self.of("--rate", "10000", "--keys", "20000", "--seconds", "20", program=store)
+        self.assertEqual(found["given"]["dynamic_most_live"], 10082)
+        self.assertGreater(found["given"]["first_dynamic_drop_seconds"], 1)
+        drops = [point["dynamic_drops"] for point in found["sweeps"]["keys"]]
+        self.assertEqual(drops, sorted(drops))
+        self.assertAlmostEqual(drops[-1], 10000 * 19 / 20, delta=20)  # after a second all but the first keys
+        said = simulate("--profile", self.profile, "--keys", "20000", "--rate", "10000", "-n", store).stdout
+        self.assertIn("dynvarsize 1048576 has room for 10082 live keys; from one more on dynamic variables are dropped", said)
+        self.assertRegex(said, r"\d+ dynamic variable drops a second, first after 1\.")
+        self.assertIn("room for 10082 threads", simulate("--profile", self.profile, "-n", "pid$target:a.out:func:entry { self->t = 1; }").stdout)
+        self.assertIsNone(self.of(program="pid$target:a.out:func:entry { self->t = 0; x = 1; }")["given"]["dynamic_most_live"])
+
     def test_the_instruction_under_a_probe_is_looked_at_where_it_is_known(self):
         prices = dict(PRICES, source=dict(PRICES["source"], pid_emulated={"trigger": {"m": 10}}))
         with open(self.profile, "w") as file:
@@ -98,7 +113,7 @@ class Simulate(unittest.TestCase):
         path = os.path.join(self.folder.name, "x.svg")
         result = simulate("--profile", self.profile, "-n", COUNT, "--svg", path)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("SIMULATION", "is dropped", "FIRED/S", "keys", "without a price"):
+        for text in ("SIMULATION", "the ring drops any", "FIRED/S", "keys", "without a price"):
             self.assertIn(text, result.stdout)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(len([e for e in root if e.tag.endswith("polyline")]), 3)
@@ -140,10 +155,12 @@ class Beside(dvmtest.PrivilegedTest):
         self.addCleanup(os.sched_setaffinity, 0, cpus)
 
     def both(self, program, *args):
-        given = json.loads(simulate("--profile", "pentium4-1700", "--json", "--rate", str(self.CALLS), "--seconds", "1", "-n", program, *args).stdout)["given"]
+        given = json.loads(simulate("--profile", "pentium4-1700", "--json", "--rate", str(self.CALLS), "--seconds", "1", "--strings", "13", "-n", program, *args).stdout)["given"]
         result = dvmtest.dvm("run", "-q", "-n", program, *args, "-c", f"{dvmtest.program('looper')} {self.CALLS}")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertNotIn("drop", result.stderr)
+        found = re.findall(r"(\d+) dynamic variable drop", result.stderr)
+        self.assertEqual(result.stderr.count(" drop"), len(found), result.stderr)
+        given["run"] = sum(int(number) for number in found[:1])
         return given, [line for line in result.stdout.splitlines() if line and "ns/call" not in line]
 
     def test_records_that_are_kept(self):
@@ -163,6 +180,25 @@ class Beside(dvmtest.PrivilegedTest):
             first = self.CALLS - kept if policy == "ring" else 0
             self.assertEqual(numbers, list(range(first, first + kept)), case)
             self.assertEqual(lines.count("-1"), int(end in program))
+
+
+    def test_dynamic_variables_that_are_dropped(self):
+        clause = "pid$target:looper:func:entry { i++; %s }"
+        for stores, size, of_a_key in (("a[i] = 1;", "64k", 1), ("self->a[i] = i;", "64k", 1), ("a[i, 7] = 1;", "64k", 1), ("a[i, 7, 8] = 1;", "64k", 1),
+                                       ("a[i, copyinstr(arg0)] = 1;", "100000", 1), ('a[i] = "a literal that is longer than all of the others here";', "64k", 1),
+                                       ("a[i, 7, 8, 9] = copyinstr(arg0);", "128k", 1), ("a[i] = 1; b[i, 2, 3] = 2;", "128k", 2), ("a[i] = 1; a[i] = 0;", "4k", 0)):
+            simulated, _ = self.both(clause % stores, "-x", f"dynvarsize={size}")
+            dropped = self.CALLS - simulated["dynamic_most_live"] if of_a_key else 0
+            if of_a_key < 2:
+                self.assertEqual(simulated["run"], dropped, stores)
+            else:  # the one without room leaves some for the other
+                self.assertGreaterEqual(simulated["run"], dropped, stores)
+                self.assertLessEqual(simulated["run"], 2 * dropped, stores)
+            self.assertEqual(simulated["run"] > 0, of_a_key > 0)
+        for size, threads in (("100", 0), ("110", 1)):  # the one that there is, or none
+            simulated, _ = self.both(clause % "self->a = 1;", "-x", f"dynvarsize={size}")
+            self.assertEqual((simulated["dynamic_most_live"], simulated["run"]), (threads, 0 if threads else self.CALLS))
+            self.assertAlmostEqual(simulated["dynamic_drops"], simulated["run"], delta=0.01 * self.CALLS)
 
 
 class Check(dvmtest.PrivilegedTest):

@@ -187,5 +187,48 @@ TEST(Simulate, ARingKeepsTheNewestRecords) {
   EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, of_policy(BufferPolicy::switch_, 24'000), 2).kept, 0, 0);
 }
 
+// Nodes of 52 bytes in half of it.
+constexpr double kTenVariables = 2 * 10 * 52;
+
+FiringModel storing(const DynamicUse& use) {
+  FiringModel model = counting();
+  model.dynamic = {use};
+  return model;
+}
+
+TEST(Simulate, MoreLiveKeysThanHaveRoomAreDropped) {
+  const FiringModel model = storing({{}, false, true, 1});
+  SimulatedBuffers buffers;
+  buffers.dynamic = 1000 * kTenVariables;
+  const SimulationResult few = simulate(model, {1e5, 1, 2, 10'000}, buffers, 2);
+  EXPECT_EQ(few.most_live, 10'000);
+  EXPECT_EQ(few.dynamic_drops, 0);
+  EXPECT_LT(few.first_dynamic_drop, 0);
+  const SimulationResult many = simulate(model, {1e5, 1, 2, 40'000}, buffers, 10);
+  // A quarter of the keys has been seen after -ln(3 / 4) of their number.
+  EXPECT_NEAR(many.first_dynamic_drop, 0.2877 * 40'000 / 1e5, 0.002);
+  EXPECT_NEAR(many.dynamic_drops, 0.75 * 1e5 * (10 - many.first_dynamic_drop) / 10, 100);
+  EXPECT_LT(simulate(counting(), {1e5, 1, 2, 40'000}, buffers, 1).most_live, 0);
+}
+
+TEST(Simulate, DynamicVariablesOfThreadsAreAsManyAsThese) {
+  SimulatedBuffers buffers;
+  buffers.dynamic = kTenVariables;
+  const FiringModel model = storing({{}, true, false, 0.5});
+  EXPECT_EQ(simulate(model, {100, 10, 2, 1000}, buffers, 1).dynamic_drops, 0);
+  const SimulationResult many = simulate(model, {100, 20, 2, 1000}, buffers, 10);
+  EXPECT_EQ(many.most_live, 10);
+  EXPECT_NEAR(many.dynamic_drops, 20 * 100 * 0.5 * 0.5, 20);
+}
+
+TEST(Simulate, EachKeyHasAllOfItsVariables) {
+  const DynamicUse array{{16, 0}, false, true, 1}, own{{}, true, false, 1}, own_array{{16, 0}, true, true, 1};
+  EXPECT_EQ(most_live(std::vector{array}, 10 * kTenVariables, 4), 100);
+  EXPECT_EQ(most_live(std::vector{array, array}, 10 * kTenVariables, 4), 50);
+  EXPECT_EQ(most_live(std::vector{own_array}, 10 * kTenVariables, 4), 25);
+  EXPECT_EQ(most_live(std::vector{own, array}, 10 * kTenVariables, 4), 96);
+  EXPECT_EQ(most_live(std::vector{own, own}, 10 * kTenVariables, 4), 50);
+}
+
 }  // namespace
 }  // namespace dvm::runtime
