@@ -156,7 +156,7 @@ class Beside(dvmtest.PrivilegedTest):
 
     def both(self, program, *args):
         given = json.loads(simulate("--profile", "pentium4-1700", "--json", "--rate", str(self.CALLS), "--seconds", "1", "--strings", "13", "-n", program, *args).stdout)["given"]
-        result = dvmtest.dvm("run", "-q", "-n", program, *args, "-c", f"{dvmtest.program('looper')} {self.CALLS}")
+        result = dvmtest.dvm("run", "-q", "-x", "statusrate=60s", "-n", program, *args, "-c", f"{dvmtest.program('looper')} {self.CALLS}")
         self.assertEqual(result.returncode, 0, result.stderr)
         found = re.findall(r"(\d+) dynamic variable drop", result.stderr)
         self.assertEqual(result.stderr.count(" drop"), len(found), result.stderr)
@@ -221,13 +221,16 @@ class Check(dvmtest.PrivilegedTest):
         self.assertEqual(points["keys_small"]["keys"], 1000)
 
     def test_when_a_buffer_is_full(self):
-        result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", "--only", "records_fill", timeout=300)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        (figure,) = json.loads(result.stdout)["points"][0]["figures"]
-        self.assertEqual(figure["name"], "full after")
-        self.assertGreater(figure["measured"], 100)  # 2048 records at 20,000 a second
-        self.assertLess(figure["measured"], 190)  # before the job is over
-        self.assertAlmostEqual(figure["simulated"], 103, delta=2)
+        for _ in range(3):  # a thread that is kept waiting fills it later
+            result = dvmtest.dvm("simulate", "--check", "--quick", "--json", "--profile", "pentium4-1700", "--only", "records_fill", timeout=300)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            (figure,) = json.loads(result.stdout)["points"][0]["figures"]
+            self.assertEqual(figure["name"], "full after")
+            self.assertAlmostEqual(figure["simulated"], 103, delta=2)
+            self.assertGreater(figure["measured"], 100)  # 2048 records at 20,000 a second
+            if figure["measured"] < 190:
+                return
+        self.fail("tracing ended with the job only, after 200 ms")
 
     def test_for_people(self):
         result = dvmtest.dvm("simulate", "--check", "--quick", "--profile", "pentium4-1700", "--only", "count_20k", timeout=300)
