@@ -6,17 +6,19 @@
 #include <fstream>
 #include <sstream>
 
-#include "dvm/dif/text.h"
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/paper.h"
-#include "runtime/cost/predict.h"
 #include "runtime/cost/profile_file.h"
 #include "runtime/cost/speculated.h"
 #include "runtime/cost/timer_rates.h"
+#include "tests/unit/runtime/priced_clauses.h"
 
-namespace dvm::runtime {
+namespace dvm::runtime::test {
 namespace {
+
+const dif::ProbeDesc kFunction{"pid1", "a.out", "f", "entry"};
+const dif::ProbeDesc kBegin = own_probe("BEGIN"), kEnd = own_probe("END");
 
 vm::Profile pentium() {
   std::ifstream file(DVM_SOURCE_DIR "/runtime/cost/profiles/pentium4-1700.json");
@@ -88,32 +90,14 @@ TEST(CostModel, SharesAndRates) {
   EXPECT_DOUBLE_EQ(measured_share(30, 500, 20, 1000), 20);
 }
 
-dif::Difo assemble(std::string_view text) {
-  auto difo = dif::assemble(text);
-  EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
-  return difo ? *std::move(difo) : dif::Difo{};
-}
-
-dif::ActDesc counting() {
-  dif::ActDesc count;
-  count.kind = dif::Action::agg_count;
-  return count;
-}
-
 TEST(Prediction, ClausesOfOneProbeShareItsFlow) {
-  dif::EcbDesc plain, conditional;
-  plain.probes = {{"pid$target", "a.out", "f", "entry"}, {"dtrace", "", "", "BEGIN"}};
-  plain.actions = {counting()};
-  conditional.probes = {plain.probes[0]};
-  conditional.predicate = dif::PredDesc{assemble("ldgs arg0, %r1\nret %r1\n")};
-  conditional.actions = {counting()};
-  const dif::Program program{{plain, conditional}, {}, {}};
-  const std::array programs = {&program};
+  const dif::ProbeDesc probe_of_both{"pid$target", "a.out", "f", "entry"};
+  dif::EcbDesc plain = on(probe_of_both, {counting()});
+  plain.probes.push_back(kBegin);
   PredictOptions options;
   options.probability = 0.1;
   options.rates = {{"pid$target:a.out:f:entry", 50000}};
-  const vm::Profile profile = pentium();
-  const Prediction prediction = predict(programs, profile, options);
+  const Prediction prediction = predicted({plain, on(probe_of_both, {counting()}, true)}, pentium(), options);
   ASSERT_EQ(prediction.probes.size(), 1u);
   const ProbePrediction& probe = prediction.probes[0];
   EXPECT_EQ(probe.source, "pid");
@@ -127,33 +111,21 @@ TEST(Prediction, ClausesOfOneProbeShareItsFlow) {
 }
 
 TEST(Prediction, RecordsAreTheConsumersPart) {
-  dif::EcbDesc clause;
-  clause.probes = {{"syscall", "", "read", "entry"}};
-  dif::ActDesc trace;
-  trace.kind = dif::Action::trace;
-  trace.args.push_back({assemble("ldgs arg0, %r1\nret %r1\n")});
-  trace.args[0].difo.result = {dif::TypeKind::integer, true, false, 8, "int64_t"};
-  clause.actions = {trace};
-  const dif::Program program{{clause}, {}, {}};
-  const std::array programs = {&program};
+  const std::vector<dif::EcbDesc> clauses = {on(system_call("read"), {tracing()})};
   PredictOptions options;
   options.rates = {{"syscall::read:entry", 1000}};
   vm::Profile profile = pentium();
   profile.set("consumer/print", {500, 10, 0});
-  const Prediction prediction = predict(programs, profile, options);
+  const Prediction prediction = predicted(clauses, profile, options);
   EXPECT_DOUBLE_EQ(prediction.record_rate, 24 * 1000);
-  const Prediction idle = predict(programs, profile, {});
+  const Prediction idle = predicted(clauses, profile, {});
   const double copied = profile.find("consumer/copy")->n * 24 * 1000;
   EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 10 * 24) + copied, 1);
 }
 
 // A profile with the two stages that dvm's calibration measures: the thread's and its own.
 TEST(Prediction, WhoseTimeItIs) {
-  dif::EcbDesc clause;
-  clause.probes = {{"pid1", "a.out", "f", "entry"}};
-  clause.actions = {counting()};
-  const dif::Program program{{clause}, {}, {}};
-  const std::array programs = {&program};
+  const std::vector<dif::EcbDesc> clauses = {on(kFunction, {counting()})};
   vm::Profile profile;
   profile.clock_hz = 1e9;
   profile.set("source/pid/trigger", {1000, 0, 10});
@@ -163,28 +135,17 @@ TEST(Prediction, WhoseTimeItIs) {
   profile.set("consumer/buffer_snapshot", {7, 0, 0});
   PredictOptions options;
   options.rates = {{"pid1:a.out:f:entry", 100}};
-  Total total = predict(programs, profile, options).total;
+  Total total = predicted(clauses, profile, options).total;
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 100 * 1000);
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 25);
   EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + looks_a_second(100)), 1e-6);
   EXPECT_NEAR(total.consumer_user.clocks, 7, 1e-6);
   EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
   profile.in_kernel = true;
-  total = predict(programs, profile, options).total;
+  total = predicted(clauses, profile, options).total;
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 1025);
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
   EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
-}
-
-dif::EcbDesc counting_stacks() {
-  dif::EcbDesc clause;
-  clause.probes = {{"pid1", "a.out", "f", "entry"}};
-  dif::ActDesc count = counting();
-  count.key_count = 1;
-  count.args.push_back({assemble("ret %r0\n")});
-  count.args[0].made_by = dif::Action::ustack;
-  clause.actions = {count};
-  return clause;
 }
 
 vm::Profile with_captures() {
@@ -201,20 +162,19 @@ vm::Profile with_captures() {
 }
 
 TEST(Prediction, AStackCostsItsFramesWhicheverWayTheyAreFound) {
-  const dif::Program program{{counting_stacks()}, {}, {}};
-  const std::array programs = {&program};
+  const std::vector<dif::EcbDesc> clauses = {on(kFunction, {counting_by_stack()})};
   const vm::Profile profile = with_captures();
   PredictOptions options;
   options.sizes.frames = 8;
-  ProbePrediction probe = predict(programs, profile, options).probes[0];
+  ProbePrediction probe = predicted(clauses, profile, options).probes[0];
   EXPECT_DOUBLE_EQ(probe.capture.clocks, 400 + 8 * 30);
   EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 400 + 8 * 30);
   EXPECT_DOUBLE_EQ(probe.firing.expected.clocks, 1000 + 640 + 50 + 8 * 3);
   options.sources["pid1:a.out:f:entry"] = {{"pid", 0.5, true}, {"pid", 0.5, false}};  // half of it without frame pointers
-  probe = predict(programs, profile, options).probes[0];
+  probe = predicted(clauses, profile, options).probes[0];
   EXPECT_DOUBLE_EQ(probe.capture.clocks, (640 + 100 + 0.5 * kUsualStackBytes + 200 + 8 * 25) / 2);
   options.stack_bytes = 1024;  // wherever it is
-  probe = predict(programs, profile, options).probes[0];
+  probe = predicted(clauses, profile, options).probes[0];
   EXPECT_DOUBLE_EQ(probe.capture.clocks, 100 + 512 + 400);
   EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 612);
 }
@@ -248,57 +208,37 @@ TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
 }
 
-dif::EcbDesc on(const char* probe, std::initializer_list<dif::ActDesc> actions, bool has_predicate = false) {
-  dif::EcbDesc clause;
-  static unsigned line = 0;
-  clause.position = {"x.d", ++line, 1};
-  const bool is_own = std::string_view(probe) == "BEGIN" || std::string_view(probe) == "END";
-  clause.probes = {{is_own ? "dtrace" : "syscall", "", is_own ? "" : probe, is_own ? probe : "entry"}};
-  clause.actions = actions;
-  if (has_predicate) clause.predicate = dif::PredDesc{assemble("ldgs arg0, %r1\nret %r1\n")};
-  return clause;
-}
-
-dif::ActDesc doing(dif::Action kind, const char* text) {
-  dif::ActDesc action;
-  action.kind = kind;
-  action.args.push_back({assemble(text)});
-  action.args[0].difo.result = {dif::TypeKind::integer, true, false, 4, "int"};
-  return action;
-}
-
 struct Speculating : testing::Test {
+  const dif::ProbeDesc a = system_call("a"), b = system_call("b"), c = system_call("c");
   dif::ActDesc begin = doing(dif::Action::expression, "call speculation, %r1\nret %r1\n");
-  dif::ActDesc speculate = doing(dif::Action::speculate, "ldgs arg0, %r1\nret %r1\n");
-  dif::ActDesc commit = doing(dif::Action::commit, "ldgs arg0, %r1\nret %r1\n");
-  dif::ActDesc discard = doing(dif::Action::discard, "ldgs arg0, %r1\nret %r1\n");
+  dif::ActDesc speculate = doing(dif::Action::speculate, kArgument);
+  dif::ActDesc commit = doing(dif::Action::commit, kArgument);
+  dif::ActDesc discard = doing(dif::Action::discard, kArgument);
   PredictOptions options;
 
   double share(std::vector<dif::EcbDesc> clauses) const {
-    const dif::Program program{std::move(clauses), {}, {}};
-    const std::array programs = {&program};
-    return committed_share(programs, options);
+    return of_program(std::move(clauses), [&](const auto& programs) { return committed_share(programs, options); });
   }
 };
 
 TEST_F(Speculating, WithoutACommitNothingIsPrinted) {
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {discard})}), 0);
-  EXPECT_EQ(share({on("a", {begin, speculate})}), 0);
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit})}), 1);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {discard})}), 0);
+  EXPECT_EQ(share({on(a, {begin, speculate})}), 0);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {commit})}), 1);
 }
 
 TEST_F(Speculating, ACommitThatHoldsHalfOfTheTimeCommitsHalf) {
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard}, true)}), 0.5);
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard})}), 0.5);
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {discard}, true), on("b", {commit})}), 0.5);
-  EXPECT_EQ(share({on("a", {begin, speculate}), on("b", {commit}), on("b", {discard})}), 1);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {commit}, true), on(b, {discard}, true)}), 0.5);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {commit}, true), on(b, {discard})}), 0.5);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {discard}, true), on(b, {commit})}), 0.5);
+  EXPECT_EQ(share({on(a, {begin, speculate}), on(b, {commit}), on(b, {discard})}), 1);
   options.probability = 0.1;
-  EXPECT_NEAR(share({on("a", {begin, speculate}), on("b", {commit}, true), on("b", {discard})}), 0.1, 1e-9);
-  EXPECT_NEAR(share({on("a", {begin, speculate}), on("b", {discard}, true), on("b", {commit})}), 0.9, 1e-9);
+  EXPECT_NEAR(share({on(a, {begin, speculate}), on(b, {commit}, true), on(b, {discard})}), 0.1, 1e-9);
+  EXPECT_NEAR(share({on(a, {begin, speculate}), on(b, {discard}, true), on(b, {commit})}), 0.9, 1e-9);
 }
 
 TEST_F(Speculating, MeasuredPredicatesAndKnownRatesCount) {
-  const std::vector<dif::EcbDesc> clauses = {on("a", {begin, speculate}), on("b", {commit}, true), on("c", {discard})};
+  const std::vector<dif::EcbDesc> clauses = {on(a, {begin, speculate}), on(b, {commit}, true), on(c, {discard})};
   options.probabilities[place_of(clauses[1].position)] = 0.25;
   EXPECT_EQ(share(clauses), 0.25);
   options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 100}};  // not all: as if each fired as often
@@ -308,25 +248,22 @@ TEST_F(Speculating, MeasuredPredicatesAndKnownRatesCount) {
 }
 
 TEST_F(Speculating, WhatBeginBeginsIsSharedByThoseThatEndIt) {
-  EXPECT_DOUBLE_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("b", {commit}), on("c", {discard}, true)}), 2 / 3.0);
-  EXPECT_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("END", {commit})}), 1);
-  EXPECT_EQ(share({on("BEGIN", {begin}), on("a", {speculate}), on("END", {discard})}), 0);
+  EXPECT_DOUBLE_EQ(share({on(kBegin, {begin}), on(a, {speculate}), on(b, {commit}), on(c, {discard}, true)}), 2 / 3.0);
+  EXPECT_EQ(share({on(kBegin, {begin}), on(a, {speculate}), on(kEnd, {commit})}), 1);
+  EXPECT_EQ(share({on(kBegin, {begin}), on(a, {speculate}), on(kEnd, {discard})}), 0);
 }
 
 TEST_F(Speculating, OnlyWhatIsCommittedIsTheConsumersPart) {
-  dif::ActDesc trace = doing(dif::Action::trace, "ldgs arg0, %r1\nret %r1\n");
-  trace.args[0].difo.result.size = 8;
+  const dif::ActDesc trace = tracing();
   const auto rate = [&](dif::EcbDesc speculating, dif::ActDesc end) {
-    const dif::Program program{{std::move(speculating), on("b", {std::move(end)}, true)}, {}, {}};
-    const std::array programs = {&program};
     options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 1000}};
-    return predict(programs, pentium(), options).record_rate;
+    return predicted({std::move(speculating), on(b, {std::move(end)}, true)}, pentium(), options).record_rate;
   };
-  EXPECT_DOUBLE_EQ(rate(on("a", {begin, speculate, trace}), commit), 24 * 1000 * 0.5);
-  EXPECT_EQ(rate(on("a", {begin, speculate, trace}), discard), 0);
-  EXPECT_EQ(rate(on("a", {begin, speculate, trace, commit}), discard), 0);  // what a clause ends itself is lost
-  EXPECT_DOUBLE_EQ(rate(on("a", {begin, discard, speculate, trace}), commit), 0);
-  EXPECT_DOUBLE_EQ(rate(on("a", {begin, trace}), discard), 24 * 1000);
+  EXPECT_DOUBLE_EQ(rate(on(a, {begin, speculate, trace}), commit), 24 * 1000 * 0.5);
+  EXPECT_EQ(rate(on(a, {begin, speculate, trace}), discard), 0);
+  EXPECT_EQ(rate(on(a, {begin, speculate, trace, commit}), discard), 0);  // what a clause ends itself is lost
+  EXPECT_DOUBLE_EQ(rate(on(a, {begin, discard, speculate, trace}), commit), 0);
+  EXPECT_DOUBLE_EQ(rate(on(a, {begin, trace}), discard), 24 * 1000);
 }
 
 TEST(Prediction, TimersFireAsOftenAsTheirNamesSay) {
@@ -335,18 +272,16 @@ TEST(Prediction, TimersFireAsOftenAsTheirNamesSay) {
     clause.probes.push_back({"", "", "", name});
   clause.probes.push_back({"syscall", "", "read", "tick-1s"});
   clause.actions = {counting()};
-  const dif::Program program{{clause}, {}, {}};
-  const std::array programs = {&program};
   PredictOptions options;
   options.rates = {{":::tick-4", 5}};  // as it was given or counted
-  add_timer_rates(programs, 8, options);
+  of_program({clause}, [&](const auto& programs) { add_timer_rates(programs, 8, options); });
   EXPECT_EQ(options.rates.size(), 5u);
   EXPECT_NEAR(options.rates.at(":::profile-997"), 8 * 997, 0.01);
   EXPECT_DOUBLE_EQ(options.rates.at(":::profile-10ms"), 8 * 100);
   EXPECT_DOUBLE_EQ(options.rates.at(":::tick-100ms"), 10);
   EXPECT_DOUBLE_EQ(options.rates.at(":::tick-2min"), 1 / 120.0);
   EXPECT_EQ(options.rates.at(":::tick-4"), 5);
-  const Prediction prediction = predict(programs, pentium(), options);
+  const Prediction prediction = predicted({clause}, pentium(), options);
   ASSERT_EQ(prediction.probes.size(), clause.probes.size());
   EXPECT_TRUE(prediction.probes[2].is_rate_named);
   EXPECT_TRUE(prediction.probes[4].is_rate_known);
@@ -363,4 +298,4 @@ TEST(Prediction, SourcesByProvider) {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::runtime::test

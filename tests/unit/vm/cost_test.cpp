@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/conformance/run_case.h"
+#include "tests/unit/vm/assembled.h"
 #include "vm/cost/policy.h"
 
 namespace dvm::vm {
@@ -17,9 +17,7 @@ namespace {
 class CostTest : public testing::Test {
  protected:
   std::unique_ptr<PreparedDifo> prepare(std::string_view text, CostPolicy policy) {
-    auto difo = dif::assemble(text);
-    EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
-    return prepare_interp(std::get<VerifiedDifo>(verify(*std::move(difo))), policy);
+    return prepare_interp(std::get<VerifiedDifo>(verify(dif::test::assembled(text))), policy);
   }
   void run(PreparedDifo& difo, uint64_t arg0) {
     firing_.args[0] = arg0;

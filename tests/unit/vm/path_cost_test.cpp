@@ -6,16 +6,10 @@
 
 #include <algorithm>
 
-#include "dvm/dif/text.h"
+#include "tests/unit/vm/assembled.h"
 
 namespace dvm::vm {
 namespace {
-
-dif::Difo assemble(std::string_view text) {
-  auto difo = dif::assemble(text);
-  EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
-  return difo ? *std::move(difo) : dif::Difo{};
-}
 
 class PathCost : public testing::Test {
  protected:
@@ -30,7 +24,7 @@ class PathCost : public testing::Test {
     profile_.set("subroutine/copyinstr", {1000, 2, 10});
     profile_.set("opcode/pushtv", {49, 0, 0});
   }
-  CostRange price(std::string_view text) { return price_difo(assemble(text), profile_, {1, 10, 100}, missing_); }
+  CostRange price(std::string_view text) { return price_difo(dif::test::assembled(text), profile_, {1, 10, 100}, missing_); }
 
   Profile profile_;
   std::set<std::string> missing_;

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
 #include "tests/conformance/mock_host.h"
+#include "tests/unit/vm/assembled.h"
 
 namespace dvm::vm {
 
@@ -15,9 +15,7 @@ namespace {
 class StateTest : public testing::Test {
  protected:
   uint64_t run(const std::string& text) {
-    auto difo = dif::assemble(kTable + text);
-    EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
-    auto verified = verify(*std::move(difo));
+    auto verified = verify(dif::test::assembled(kTable + text));
     last_ = prepare_interp(std::get<VerifiedDifo>(std::move(verified)), CostPolicy::none);
     return last_->run(*state_);
   }
@@ -26,8 +24,8 @@ class StateTest : public testing::Test {
     state_->begin_firing(firing_, host_);
   }
   void SetUp() override {
-    auto table = dif::assemble(kTable);
-    variables_ = std::make_unique<VariableState>(table->variables, limits_);
+    const dif::Difo table = dif::test::assembled(kTable);
+    variables_ = std::make_unique<VariableState>(table.variables, limits_);
     state_ = std::make_unique<MachineState>(*variables_, limits_);
     fire(1);
   }
@@ -155,8 +153,8 @@ TEST_F(StateTest, ADifoOfAnotherSessionFaults) {
 TEST_F(StateTest, CountsDrops) {
   StateLimits none = limits_;
   none.dynvarsize = 0;
-  auto table = dif::assemble(kTable);
-  VariableState variables(table->variables, none);
+  const dif::Difo table = dif::test::assembled(kTable);
+  VariableState variables(table.variables, none);
   MachineState state(variables, none);
   state.begin_firing(firing_, host_);
   run("setx 5, %r1\nstts %r1, t\nret %r0\n");

@@ -7,16 +7,11 @@
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
 #include "tests/conformance/dift.h"
+#include "tests/unit/vm/assembled.h"
 
-namespace dvm::dif {
+namespace dvm::dif::test {
 
 namespace {
-
-Difo assembled(std::string_view text) {
-  auto difo = assemble(text);
-  EXPECT_TRUE(difo) << (difo ? "" : difo.error().message);
-  return difo ? *std::move(difo) : Difo{};
-}
 
 std::string error_of(std::string_view text) {
   auto difo = assemble(text);
@@ -170,4 +165,4 @@ TEST(Assembler, PutsLabelsAlone) {
 
 }  // namespace
 
-}  // namespace dvm::dif
+}  // namespace dvm::dif::test
