@@ -71,7 +71,7 @@ Result<std::string> find_workload() {
   if (access(path.c_str(), X_OK) == 0) return path;
   return Error{
       fmt::format("failed to find {}: {}\n    hint: it is the program that is traced here, installed with dvm; in a build tree "
-                  "'cmake --build' makes it, its target is dvm_workload",
+                  "'cmake --build . --target dvm' makes it",
                   path, std::strerror(errno))};
 }
 
