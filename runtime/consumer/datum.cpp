@@ -103,7 +103,17 @@ std::string_view Datum::text() const {
   return {begin, ::strnlen(begin, bytes.size())};
 }
 
+// Of a size that is known when it is compiled, a copy is one instruction.
+template <class Integer>
+static uint64_t loaded(std::span<const std::byte> bytes) {
+  Integer value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
 uint64_t Datum::unsigned_value() const {
+  if (bytes.size() == 8) return loaded<uint64_t>(bytes);
+  if (bytes.size() == 4) return loaded<uint32_t>(bytes);
   uint64_t value = 0;
   std::memcpy(&value, bytes.data(), std::min<size_t>(bytes.size(), sizeof(value)));
   return value;
@@ -131,7 +141,7 @@ DatumStyle datum_style(const dif::Options& options) {
 void append_traced(std::string& out, const Datum& datum, const DatumStyle& style) {
   if (datum.is_string()) return append_string(out, datum, kTraceWidth, style);
   if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style);
-  int width = style.quiet ? 0 : traced_width(datum.bytes.size(), datum.type->is_signed);
+  const int width = style.quiet ? -1 : traced_width(datum.bytes.size(), datum.type->is_signed);
   if (!style.quiet) out += ' ';
   if (datum.type->is_signed)
     append_signed(out, {.width = width}, datum.signed_value());

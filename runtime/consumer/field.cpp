@@ -38,23 +38,29 @@ void append_digits(std::string& out, const Field& field, std::string_view before
   if (field.is_left) append_fill(out, padding, ' ');
 }
 
+// Written where they stay: a copy would wait for them, since it reads in one piece what was written in several.
+void append_decimal(std::string& out, uint64_t value) {
+  const size_t at = out.size();
+  out.resize(at + kMostDigits);
+  char* const begin = out.data() + at;
+  out.resize(at + static_cast<size_t>(std::to_chars(begin, begin + kMostDigits, value).ptr - begin));
+}
+
 size_t least_digits(const Field& field) { return field.precision < 0 ? 0 : static_cast<size_t>(field.precision); }
 
 }  // namespace
 
 void append_signed(std::string& out, const Field& field, int64_t value) {
-  char room[kMostDigits];
   const uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  if (value >= 0 && field.is_plain()) return append_decimal(out, size);
+  char room[kMostDigits];
   const std::string_view digits = digits_of(size, Base::decimal, room);
-  if (value >= 0 && field.is_plain()) {
-    out += digits;
-    return;
-  }
   const std::string_view sign = value < 0 ? "-" : field.has_plus ? "+" : field.has_space ? " " : "";
   append_digits(out, field, sign, digits, least_digits(field));
 }
 
 void append_unsigned(std::string& out, const Field& field, uint64_t value, Base base) {
+  if (field.is_plain() && base == Base::decimal) return append_decimal(out, value);
   char room[kMostDigits];
   const std::string_view digits = digits_of(value, base, room);
   if (field.is_plain()) {
