@@ -57,6 +57,7 @@ Account Handle::account() {
     account.ticks_per_second = static_cast<double>(__rdtsc() - impl.first_tick) * 1e9 / static_cast<double>(elapsed);
   account.events = impl.events;
   account.late_reads = impl.host.late_reads();
+  for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
   if (!impl.accounts()) return account;
   impl.counts.resize(impl.enabling.ecbs().size());
   for (Ecb& ecb : impl.enabling.ecbs()) {
@@ -77,7 +78,6 @@ Account Handle::account() {
     if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
     account.ecbs.push_back(std::move(row));
   }
-  for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
   return account;
 }
 

@@ -75,7 +75,6 @@ struct Handle::Impl final : EventSink {
 
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
   bool times() const { return accounts() && config.is_timed; }
-  vm::Tally* stage(Stage which) { return accounts() ? &session.stages[which] : nullptr; }
 
   void fire(vm::Firing& firing) noexcept override;
   void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;

@@ -137,6 +137,8 @@ class RecordingReader {
   // Reads the whole file once and checks everything, so that a run on it does not end half-way. The error names the file, the
   // byte offset and the reason.
   static Result<std::unique_ptr<RecordingReader>> open(const std::string& path);
+  // Another reader of the same file, at its beginning; it is not checked once more.
+  Result<std::unique_ptr<RecordingReader>> again() const;
   ~RecordingReader();
   RecordingReader(const RecordingReader&) = delete;
   RecordingReader& operator=(const RecordingReader&) = delete;
@@ -148,7 +150,8 @@ class RecordingReader {
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
   uint64_t events() const { return events_; }
   uint64_t drops() const { return drops_; }
-  uint64_t size() const { return size_; }  // of the file, in bytes
+  uint64_t size() const { return size_; }      // of the file, in bytes
+  uint64_t pieces() const { return pieces_; }  // of memory that its events have
   // Adds the probes under their ids. An error if the catalog has other probes there.
   Status add_probes(Catalog& catalog) const;
 
@@ -178,7 +181,7 @@ class RecordingReader {
   std::string path_;
   size_t size_ = 0;  // of the file
   int32_t target_pid_ = 0;
-  uint64_t events_ = 0, drops_ = 0;
+  uint64_t events_ = 0, drops_ = 0, pieces_ = 0;
   std::vector<Probe> probes_;
   std::unordered_set<uint32_t> ids_;
   std::vector<RecordedProcess> processes_;

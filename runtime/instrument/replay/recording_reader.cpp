@@ -101,6 +101,17 @@ Result<std::unique_ptr<RecordingReader>> RecordingReader::open(const std::string
   return reader;
 }
 
+Result<std::unique_ptr<RecordingReader>> RecordingReader::again() const {
+  std::unique_ptr<RecordingReader> reader(new RecordingReader);
+  reader->fd_ = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (reader->fd_ < 0) return Error{fmt::format("failed to open recording '{}': {}", path_, std::strerror(errno))};
+  reader->path_ = path_, reader->size_ = size_;
+  reader->target_pid_ = target_pid_, reader->events_ = events_, reader->drops_ = drops_, reader->pieces_ = pieces_;
+  reader->probes_ = probes_, reader->ids_ = ids_, reader->processes_ = processes_, reader->symbols_ = symbols_;
+  reader->next_block_ = sizeof(Header);
+  return reader;
+}
+
 RecordingReader::~RecordingReader() {
   if (fd_ >= 0) close(fd_);
 }
@@ -210,6 +221,7 @@ bool RecordingReader::parse_events() {
   vm::Firing firing;
   for (uint32_t i = 0; i < block_count_; i++) {
     if (!decode(firing)) return false;
+    pieces_ += firing.memory.size() + firing.late.size();
   }
   events_ += block_count_;
   return at_ == block_.size();

@@ -111,6 +111,7 @@ TEST_F(Recording, KeepsAllThatAFiringHas) {
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ((*reader)->events(), 10U);
+  EXPECT_EQ((*reader)->pieces(), 25U);  // of memory: two each, and one that was read late of every second
   EXPECT_EQ((*reader)->drops(), 3U);
   EXPECT_EQ((*reader)->target_pid(), 42);
   vm::Firing firing;
@@ -235,6 +236,27 @@ TEST_F(Recording, OfManyBlocksIsWhole) {
     ASSERT_TRUE(found && *found);
     ASSERT_EQ(firing.args[2], i);
   }
+}
+
+TEST_F(Recording, ReadAgainIsTheSameFromItsBeginning) {
+  write_sample(3);
+  auto reader = RecordingReader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  vm::Firing firing;
+  ASSERT_TRUE((*reader)->next(firing));
+  auto again = (*reader)->again();
+  ASSERT_TRUE(again) << again.error().message;
+  reader->reset();
+  EXPECT_EQ((*again)->events(), 3U);
+  EXPECT_EQ((*again)->probes().size(), 2U);
+  for (uint64_t i = 0; i < 3; i++) {
+    auto found = (*again)->next(firing);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ(firing.args[2], i);
+  }
+  auto end = (*again)->next(firing);
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(*end);
 }
 
 TEST_F(Recording, WithoutAFiringIsARecordingToo) {
