@@ -75,9 +75,12 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
   if (Status acted = runtime::measure_actions(compile_script, meter, profile); !acted) return acted;
-  if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
+  runtime::ScriptMeterOptions replay;
+  replay.firings = options.quick ? meter.firings : 800'000;
+  if (Status replayed = runtime::measure_replay(compile_script, replay, profile); !replayed) return replayed;
   if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
   progress.say("consumer", 0, 1);
+  meter.firings = std::min<uint64_t>(meter.firings, 40'000);  // each of them leaves a key
   return runtime::measure_consumer(compile_script, meter, profile);
 }
 
@@ -106,7 +109,7 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
 }
 
 constexpr size_t kMostPasses = 5;
-constexpr std::chrono::seconds kLongest{55};  // all passes; a further one is made if it will be done by then
+constexpr std::chrono::seconds kLongest{57};  // all passes; a further one is made if it will be done by then
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
   vm::Profile profile;

@@ -130,6 +130,7 @@ Result<runtime::ProgramValidation> begin_validation(const std::string& path) {
 
 Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
   runtime::ScriptMeterOptions meter;
+  meter.firings = 400'000;
   if (given.quick) meter = {3, 2'000};
   for (unsigned round = 0; round < meter.samples; round++)
     for (size_t i = 0; i < scripts.size(); i++)

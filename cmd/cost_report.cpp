@@ -100,7 +100,7 @@ Json json_of(const ClausePrediction& clause) {
     json["predicate"] = json_of(clause.cost.predicate);
   }
   json["actions"] = json_of(clause.cost.actions);
-  json["record_bytes"] = clause.record_bytes;
+  json["record_bytes"] = clause.record.bytes;
   if (clause.committed) json["committed_share"] = *clause.committed;
   return json;
 }

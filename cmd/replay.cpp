@@ -22,7 +22,7 @@ Result<FiringSource> open_recording(const std::string& path) {
   if (!reader) return reader.error();
   FiringSource source;
   source.is_replay = true;
-  source.replayed = {(*reader)->events(), (*reader)->size()};
+  source.replayed = {(*reader)->events(), (*reader)->size(), (*reader)->pieces()};
   source.target = (*reader)->target_pid();
   source.probes = (*reader)->probes();
   source.processes = (*reader)->processes();

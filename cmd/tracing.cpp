@@ -185,6 +185,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out);
+  source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const LedgerContext ledger{profile, source.replayed, read_clock(CLOCK_THREAD_CPUTIME_ID) - begin};
   return {conclude(given, handle, source.targets, followed, out, ledger), static_cast<bool>(followed), handle.instrument_drops()};
 }

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 namespace {
@@ -65,6 +68,7 @@ uint64_t stage_count(const Account& account, std::string_view name) {
 vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& replayed) {
   vm::Cost cost;
   pricing.add(cost, "source/replay/trigger", replayed.events, replayed.bytes);
+  pricing.add(cost, "capture/recorded", replayed.pieces);
   pricing.add(cost, "source/replay/handler", account.events);
   return cost;
 }
@@ -88,21 +92,36 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
   return cost;
 }
 
-vm::Cost price_consumer(Pricing& pricing, const Account& account) {
+// Of the records of a clause. A name without a row is that of an aggregating function.
+void add_printing(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
+  uint64_t bytes = ecb.records * sizeof(RecordHeader), string_bytes = 0;
+  for (const auto& [row, tally] : ecb.kept) {
+    if (!row.starts_with("record/") || row == "record/any") continue;
+    const bool is_string = row == "record/string";
+    bytes += is_string ? tally.bytes : tally.count * sizeof(uint64_t);
+    string_bytes += is_string ? tally.bytes : 0;
+    pricing.add(cost, "consumer/value", tally.count);
+  }
+  pricing.add(cost, "consumer/copy", ecb.records, bytes);
+  pricing.add(cost, "consumer/record", ecb.records, string_bytes);
+  if (!is_quiet) pricing.add(cost, "consumer/heading", ecb.records);
+  for (const auto& [name, tally] : ecb.actions) {
+    const auto action =
+        std::find_if(dif::kActions.begin(), dif::kActions.end(), [&](const auto& row) { return row.name == name; });
+    if (action == dif::kActions.end() || action->when == dif::ActionTime::probe) continue;
+    pricing.add(cost, "consumer/action", tally.count);
+    if (has_consumer_step(*action)) pricing.add(cost, "consumer/" + name, tally.count);
+  }
+}
+
+vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {
   vm::Cost cost;
   const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
   pricing.add(cost, "consumer/status_snapshot", switches);
   pricing.add(cost, "consumer/buffer_snapshot", switches);
   pricing.add(cost, "consumer/aggregation_snapshot", takes);
-  for (const EcbAccount& ecb : account.ecbs) {
-    uint64_t bytes = ecb.records * sizeof(RecordHeader);
-    for (const auto& [row, tally] : ecb.kept) {
-      if (row == "record/string") bytes += tally.bytes;
-      if (row == "record/integer") bytes += tally.count * sizeof(uint64_t);
-    }
-    pricing.add(cost, "consumer/print", ecb.records, bytes);
-    pricing.add(cost, "consumer/copy", ecb.records, bytes);
-  }
+  for (const EcbAccount& ecb : account.ecbs)
+    if (ecb.records != 0) add_printing(pricing, cost, ecb, is_quiet);
   return cost;
 }
 
@@ -128,7 +147,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
                   {"DIF", dif},
                   {"actions", actions},
                   {"values kept", kept},
-                  {"consumer", price_consumer(pricing, account)},
+                  {"consumer", price_consumer(pricing, account, replayed.is_quiet)},
                   {"counting", price_counting(pricing, account)}};
   ledger.missing = pricing.missing();
   return ledger;

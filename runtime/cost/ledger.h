@@ -2,12 +2,13 @@
 // The ledger: what a run counted, priced by a profile. Equation (4) with the counts of a whole run in place of a firing's, and
 // the consumer's steps as often as they were taken:
 //
-//   source        events read, by their bytes; firings delivered             source/replay
+//   source        events read, by their bytes and their pieces of memory;    source/replay, capture/recorded
+//                 firings delivered
 //   preparation   machine states, ECBs                                       prepare
 //   DIF           instructions, variables, subroutines, by their bytes       opcode, variable, subroutine
 //   actions       aggregating functions and other actions                    aggregation, action
 //   values kept   in records and as keys, by their bytes                     record, key
-//   consumer      snapshots, copied bytes, records printed                   consumer
+//   consumer      snapshots, copied bytes, records, their actions and values consumer
 //   counting      firings, clauses, actions and evaluations counted          account
 
 #include <string>
@@ -20,6 +21,8 @@ namespace dvm::runtime {
 
 struct Replayed {
   uint64_t events = 0, bytes = 0;  // of the recording
+  uint64_t pieces = 0;             // of memory that its events have
+  bool is_quiet = true;            // nothing is printed of a record but what the script prints
 };
 
 struct LedgerPart {

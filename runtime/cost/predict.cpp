@@ -18,21 +18,27 @@ namespace {
 
 constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
 
-double record_bytes(const dif::EcbDesc& clause, double string) {
-  if (!leaves_record(clause)) return 0;
-  double bytes = kRecordHead;
-  for (const dif::ActDesc& action : clause.actions) {
-    const dif::ActionInfo* info = dif::find_action(action.kind);
-    if (!info || info->when == dif::ActionTime::probe || !dif::keeps_values(action.kind)) continue;
-    for (const dif::RecDesc& value : action.args)
-      bytes += value.difo.result.kind == dif::TypeKind::string ? string : value.difo.result.size;
+void add_values(RecordShape& record, const dif::ActDesc& action, double string) {
+  for (const dif::RecDesc& value : action.args) {
+    const bool is_string = value.difo.result.kind == dif::TypeKind::string;
+    record.bytes += is_string ? string : value.difo.result.size;
+    record.string_bytes += is_string ? string : 0;
+    record.values++;
   }
-  return bytes;
 }
 
-bool is_consumer_step(std::string_view action) {
-  const auto& steps = consumer_steps();
-  return std::any_of(steps.begin(), steps.end(), [&](const CostRow& step) { return step.name == action; });
+RecordShape shape_of(const dif::EcbDesc& clause, double string) {
+  RecordShape record;
+  if (!leaves_record(clause)) return record;
+  record.bytes = kRecordHead;
+  for (const dif::ActDesc& action : clause.actions) {
+    const dif::ActionInfo* info = dif::find_action(action.kind);
+    if (!info || info->when == dif::ActionTime::probe) continue;
+    record.actions++;
+    if (has_consumer_step(*info)) record.steps.push_back(fmt::format("consumer/{}", info->name));
+    if (dif::keeps_values(action.kind)) add_values(record, action, string);
+  }
+  return record;
 }
 
 // Whether a firing starts the machine for it, as enabling has it.
@@ -61,7 +67,7 @@ class Predicting {
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
   void add_speculated(const dif::EcbDesc& clause) {
-    if (speculates(clause)) committed_ += record_bytes(clause, options_.sizes.most);
+    if (speculates(clause)) committed_ += shape_of(clause, options_.sizes.most).bytes;
   }
   void add(const dif::EcbDesc& clause) {
     for (const dif::ProbeDesc& description : clause.probes)
@@ -85,9 +91,8 @@ class Predicting {
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause),
                  actions_cost(prices_, clause, committed_)};
     made.has_dif = has_dif(clause);
-    made.record_bytes = record_bytes(clause, options_.sizes.expected);
+    made.record = shape_of(clause, options_.sizes.expected);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
-    made.consumed = consumed_by(clause);
     ProbePrediction& probe = probe_of(description);
     needs_[probe.description] |= needs_of_clause(clause);
     probe.clauses.push_back(std::move(made));
@@ -100,14 +105,6 @@ class Predicting {
       for (const dif::RecDesc& value : action.args)
         if (value.made_by == dif::Action::ustack && value.frames == 0) needs.frames = kMostFrames;
     return needs;
-  }
-
-  vm::Cost consumed_by(const dif::EcbDesc& clause) {
-    vm::Cost sum;
-    for (const dif::ActDesc& action : clause.actions)
-      if (const dif::ActionInfo* info = dif::find_action(action.kind); info && is_consumer_step(info->name))
-        sum += prices_.of(fmt::format("consumer/{}", info->name));
-    return sum;
   }
 
   ProbePrediction& probe_of(const dif::ProbeDesc& description) {
@@ -217,11 +214,15 @@ class Predicting {
   }
 
   void count_records(const ClausePrediction& clause, double rate) {
-    if (clause.record_bytes == 0) return;
-    prediction_.record_rate += clause.record_bytes * rate;
-    printing_ += prices_.of("consumer/print", clause.record_bytes).times(rate);
-    printing_ += clause.consumed.times(rate);
-    if (!options_.is_quiet) printing_ += prices_.of("consumer/heading").times(rate);
+    const RecordShape& record = clause.record;
+    if (record.bytes == 0) return;
+    prediction_.record_rate += record.bytes * rate;
+    vm::Cost cost = prices_.of("consumer/record", record.string_bytes);
+    cost += prices_.of_optional("consumer/action").times(record.actions);
+    cost += prices_.of_optional("consumer/value").times(record.values);
+    for (const std::string& step : record.steps) cost += prices_.of(step);
+    if (!options_.is_quiet) cost += prices_.of("consumer/heading");
+    printing_ += cost.times(rate);
   }
 
   const PredictOptions& options_;

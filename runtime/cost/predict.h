@@ -46,13 +46,20 @@ struct PredictOptions {
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
 };
 
+// What the consumer has to do with a record.
+struct RecordShape {
+  double bytes = 0;         // 0: there is none; with strings of the expected size
+  double string_bytes = 0;  // of them
+  unsigned actions = 0, values = 0;
+  std::vector<std::string> steps;  // rows of what its actions make the consumer do besides
+};
+
 struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
   bool has_dif = false;
-  double record_bytes = 0;          // of one run of its actions, with strings of the expected size
+  RecordShape record;               // of one run of its actions
   std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
-  vm::Cost consumed;                // what its actions make the consumer do at a record, besides printing
 };
 
 struct ProbePrediction {

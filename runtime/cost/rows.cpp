@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dvm/dif/action.h"
 #include "dvm/vm/profile.h"
 
@@ -62,6 +64,11 @@ const std::vector<CostRow>& counted_things() {
       {"account/evaluation", "a run of a DIFO, with its branches"},
   };
   return rows;
+}
+
+bool has_consumer_step(const dif::ActionInfo& action) {
+  const auto& steps = consumer_steps();
+  return std::any_of(steps.begin(), steps.end(), [&](const CostRow& step) { return step.name == action.name; });
 }
 
 std::vector<std::string> price_rows() {

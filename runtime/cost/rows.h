@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dvm/dif/action.h"
+
 namespace dvm::runtime {
 
 struct CostRow {
@@ -25,6 +27,8 @@ const std::vector<CostRow>& sources();
 const std::vector<CostRow>& flow_stages();
 const std::vector<CostRow>& captures();
 const std::vector<CostRow>& consumer_steps();
+// Whether one of them is what the consumer does at such an action besides printing it.
+bool has_consumer_step(const dif::ActionInfo& action);
 // What keeping a value costs besides the action.
 const std::vector<CostRow>& kept_values();
 // What is counted in a run with accounting.

@@ -14,7 +14,7 @@ constexpr uint64_t kCountedFirings = 1000;
 
 // How often each predicate holds.
 Status count_hits(const dif::Program& program, PredictOptions& options) {
-  auto run = MadeUpRun::make(program, kCountedFirings, vm::CostPolicy::blocks);
+  auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   (*run)->fire_all();
@@ -40,7 +40,7 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
 }
 
 Status ProgramValidation::sample(uint64_t firings) {
-  Result<ScriptSample> sample = time_program(program_, firings);
+  Result<ScriptSample> sample = time_program(program_, {.firings = firings});
   if (!sample) return sample.error();
   samples_.push_back(sample->probe);
   how_.event_bytes = sample->event_bytes;

@@ -23,7 +23,7 @@ class AccountMeter {
     std::vector<double> counted, plain;
     for (unsigned i = 0; i < options_.samples; i++)
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
-        Result<ScriptSample> sample = time_program(*program, options_.firings, 0, cost);
+        Result<ScriptSample> sample = time_program(*program, {.firings = options_.firings, .cost = cost});
         if (!sample) return sample.error();
         samples->push_back(sample->probe);
       }

@@ -14,7 +14,6 @@ namespace {
 
 struct ActionCase {
   ScriptCase script;
-  uint64_t most_firings = 20'000;
   unsigned least_samples = 0;
   bool is_read = true;
 };
@@ -25,6 +24,7 @@ std::string repeated(std::string_view part, unsigned times) {
   return text;
 }
 
+constexpr uint64_t kFirings = 20'000;           // a sample, at most
 constexpr unsigned kDiscards = 4, kExits = 64;  // uses of what is small beside a firing
 constexpr const char* kNothing = "P{ arg0; }";
 constexpr const char* kTakes = "P{ arg0; this->id = speculation(); ";
@@ -37,9 +37,11 @@ std::vector<ActionCase> action_cases() {
       {{"action/discard", fmt::format("P{{ arg0; {}}}", repeated("discard(1); ", kDiscards)), kNothing, 0, false, kDiscards}},
       {{"subroutine/speculation", takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards}},
       {{"action/speculate", takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards}},
-      {{"action/exit", fmt::format("P{{ arg0; {}}}", repeated(exits, kExits + 1)), fmt::format("P{{ arg0; {}}}", exits), 0, false,
-        kExits},
-       1,
+      {{.row = "action/exit",
+        .with = fmt::format("P{{ arg0; {}}}", repeated(exits, kExits + 1)),
+        .without = fmt::format("P{{ arg0; {}}}", exits),
+        .uses = kExits,
+        .most_firings = 1},
        31},
       {{"action/chill", "P{ arg0; chill(0); }", kNothing}},
   };
@@ -68,8 +70,12 @@ std::vector<ActionCase> consumed_cases() {
   std::vector<ActionCase> cases;
   for (const ConsumedAction& one : kConsumed) {
     const std::string with = fmt::format("{}P{{ arg0; {}; }}", begin, one.call);
-    cases.push_back({{fmt::format("action/{}", one.name), with, without}, 20'000, 0, false});
-    cases.push_back({{fmt::format("consumer/{}", one.name), with, without, 0, true}, one.most_firings});
+    cases.push_back({{fmt::format("action/{}", one.name), with, without}, 0, false});
+    cases.push_back({{.row = fmt::format("consumer/{}", one.name),
+                      .with = with,
+                      .without = without,
+                      .is_consumer = true,
+                      .most_firings = one.most_firings}});
   }
   return cases;
 }
@@ -81,18 +87,17 @@ std::vector<ActionCase> all_cases() {
 }
 
 constexpr const char* kCommit = "action/commit";
-constexpr double kSmallRecord = 24, kLargeRecord = 16 + 512;  // bytes with their head
+constexpr double kSmallRecord = 24, kLargeRecord = 16 + 256;  // bytes with their head
 
 // Ns of a firing whose speculation ends so.
 Result<Middle> time_ending(const std::string& recorded, const char* ending, const CompileScript& compile,
                            const ScriptMeterOptions& options) {
-  const std::string script =
-      fmt::format("{}this->text = alloca(512); speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
+  const std::string script = fmt::format("{}speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
   const Result<dif::Program> program = compile(with_probe(script));
   if (!program) return program.error();
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
-    const Result<ScriptSample> sample = time_program(*program, options.firings);
+    const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings});
     if (!sample) return sample.error();
     samples.push_back(sample->probe);
   }
@@ -102,7 +107,7 @@ Result<Middle> time_ending(const std::string& recorded, const char* ending, cons
 // What a commit takes more than a discard, with a small record and with a large one.
 Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   vm::Price more[2];
-  constexpr const char* kRecords[] = {"trace(arg1)", "tracemem(this->text, 512)"};
+  constexpr const char* kRecords[] = {"trace(arg1)", "trace(execname)"};
   for (size_t i = 0; i < std::size(more); i++) {
     const auto kept = time_ending(kRecords[i], "commit", compile, options);
     if (!kept) return kept.error();
@@ -118,7 +123,7 @@ Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& op
 }
 
 ScriptMeterOptions options_of(const ActionCase& one, const ScriptMeterOptions& options) {
-  return {std::max(options.samples, one.least_samples), std::min(options.firings, one.most_firings), one.is_read, true};
+  return {std::max(options.samples, one.least_samples), std::min(options.firings, kFirings), one.is_read, true};
 }
 
 // Of chill(0) is what it takes beyond its argument, whose nanoseconds are waited in any case.

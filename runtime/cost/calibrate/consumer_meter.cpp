@@ -28,7 +28,7 @@ struct StageSample {
 
 Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage,
                                  const char* aggsize = "4m") {
-  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::blocks, 0, aggsize);
+  auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = aggsize});
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   (*run)->fire_all();
@@ -84,7 +84,7 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
   constexpr unsigned kTimes = 1000;
   const Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
   if (!program) return program.error();
-  auto run = MadeUpRun::make(*program, options.firings, vm::CostPolicy::none);
+  auto run = MadeUpRun::make(*program, {.firings = options.firings});
   if (!run) return run.error();
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
@@ -151,27 +151,15 @@ void measure_look(const CompileScript& compile, const ScriptMeterOptions& option
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 
-// Ns of the consumer for a record.
-Result<double> time_printing(const dif::Program& program, uint64_t firings, const char* quiet) {
-  auto run = MadeUpRun::make(program, firings, vm::CostPolicy::none);
-  if (!run) return run.error();
-  Handle& handle = (*run)->handle();
-  if (Status set = handle.options().set("quiet", quiet); !set) return set.error();
-  (*run)->fire_all();
-  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  if (Status stopped = handle.stop(); !stopped) return stopped.error();
-  return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) / static_cast<double>(firings);
-}
-
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
   if (!program) return program.error();
   std::vector<double> quiet, headed;
   for (unsigned i = 0; i < options.samples; i++)
-    for (const auto& [setting, samples] : {std::pair("on", &quiet), {"off", &headed}}) {
-      const Result<double> sample = time_printing(*program, options.firings, setting);
+    for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
+      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
       if (!sample) return sample.error();
-      samples->push_back(*sample);
+      samples->push_back(sample->consumer);
     }
   profile.set("consumer/heading", times(difference(quiet_middle(headed), quiet_middle(quiet)), profile.clock_hz / 1e9));
   return {};

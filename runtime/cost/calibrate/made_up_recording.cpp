@@ -2,17 +2,13 @@
 
 #include "runtime/cost/calibrate/made_up_recording.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "runtime/cost/calibrate/script_cases.h"
-#include "runtime/instrument/replay/recording.h"
 
 namespace dvm::runtime {
 namespace {
@@ -51,12 +47,6 @@ Result<std::shared_ptr<const MadeUpRecording>> MadeUpRecording::of(uint64_t firi
   return known;
 }
 
-MadeUpRecording::~MadeUpRecording() {
-  if (fd_ >= 0) close(fd_);
-}
-
-std::string MadeUpRecording::path() const { return fmt::format("/proc/self/fd/{}", fd_); }
-
 Status MadeUpRecording::write(const std::string& path, uint64_t firings, unsigned memory) {
   auto writer = RecordingWriter::open(path, 0);
   if (!writer) return writer.error();
@@ -67,10 +57,10 @@ Status MadeUpRecording::write(const std::string& path, uint64_t firings, unsigne
   if (memory != 0) firing.memory = std::span(&captured, 1);
   for (uint64_t i = 0; i < firings; i++, firing.timestamp += 1000) (*writer)->write(firing);
   if (Status finished = (*writer)->finish(0); !finished) return finished;
-  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
-  std::error_code error;
-  event_bytes_ = static_cast<double>(fs::file_size(path, error)) / static_cast<double>(firings);
+  auto reader = RecordingReader::open(path);
+  if (!reader) return reader.error();
+  reader_ = std::move(*reader);
+  event_bytes_ = static_cast<double>(reader_->size()) / static_cast<double>(firings);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/result.h"
+#include "runtime/instrument/replay/recording.h"
 
 namespace dvm::runtime {
 
@@ -14,11 +15,8 @@ class MadeUpRecording {
  public:
   // memory: bytes of a string at arg2, captured with each firing; 0: none. Made once, and kept.
   static Result<std::shared_ptr<const MadeUpRecording>> of(uint64_t firings, unsigned memory = 0);
-  ~MadeUpRecording();
-  MadeUpRecording(const MadeUpRecording&) = delete;
-  MadeUpRecording& operator=(const MadeUpRecording&) = delete;
-
-  std::string path() const;
+  // From its beginning.
+  Result<std::unique_ptr<RecordingReader>> read() const { return reader_->again(); }
   // Of the file, for each firing.
   double event_bytes() const { return event_bytes_; }
 
@@ -26,7 +24,7 @@ class MadeUpRecording {
   MadeUpRecording() = default;
   Status write(const std::string& path, uint64_t firings, unsigned memory);
 
-  int fd_ = -1;
+  std::unique_ptr<RecordingReader> reader_;
   double event_bytes_ = 0;
 };
 

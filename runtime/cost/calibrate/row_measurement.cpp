@@ -82,6 +82,7 @@ std::vector<std::string> measured_rows() {
   add("prepare/machine");
   for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
   for (const std::string& row : capture_rows()) add(row);
+  add("capture/recorded");
   for (const std::string& source : live_sources())
     for (const std::string& row : live_rows(source)) add(row);
   for (const std::string& row : ring_rows()) add(row);
@@ -103,7 +104,7 @@ std::vector<Uncalibrated> unmeasured_rows() {
 Status measure_row(const std::string& row, const CompileScript& compile, vm::Profile& profile) {
   if (const auto cases = dif_cases_of(row); !cases.empty()) return measure_dif_row(cases, profile);
   if (has_script(row)) return measure_script_row(row, compile, profile);
-  if (row.starts_with("source/replay/") || row == "prepare/machine") return measure_replay(compile, kScripts, profile);
+  if (row.starts_with("source/replay/") || row == "prepare/machine" || row == "capture/recorded") return measure_replay(compile, kScripts, profile);
   if (has_row(action_rows(), row)) return measure_actions(compile, kScripts, profile, row);
   if (has_row(capture_rows(), row)) return measure_captures(compile, {3, 20'000}, profile, row);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);

@@ -3,7 +3,7 @@
 // one.
 //
 //   opcode variable subroutine           dif_cases.h
-//   action aggregation record key prepare, consumer/print     script_cases.h
+//   action aggregation record key prepare, consumer/record     script_cases.h
 //   source                               live_meter.h, script_meter.h (replay)
 //   consumer                             consumer_meter.h
 //   account                              account_meter.h

@@ -22,12 +22,12 @@ std::string call_of(const dif::AggregationInfo& function) {
   return fmt::format("{}(arg1)", function.name);
 }
 
-// A part many times over, each with its number for {}.
+// A part many times over, each with its number for {} if that is in it.
 std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
   std::string text(begin);
   for (unsigned i = 0; i < times; i++) {
     text += part;
-    text.replace(text.rfind("{}"), 2, std::to_string(i));
+    if (const size_t number = text.rfind("{}"); number != std::string::npos) text.replace(number, 2, std::to_string(i));
   }
   return text + std::string(end);
 }
@@ -73,6 +73,10 @@ std::vector<ScriptCase> operands() {
   const double longer = kManyLetters - kFewLetters;
   return {
       {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {.row = vm::place_row(vm::Place::captured),
+       .with = "P{ @[copyinstr(arg2)] = count(); }",
+       .without = fmt::format("P{{ @[{}] = count(); }}", few),
+       .memory = kFewLetters},
       {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
       {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
@@ -101,6 +105,20 @@ std::vector<ScriptCase> string_subroutines() {
     cases.push_back(
         {"subroutine/" + name, sums_of(fmt::format("{}({}, {}) != NULL", name, few, wanted)), sums_of("arg1"), 0, false, kMore});
   return cases;
+}
+
+// What the consumer does. Its first row is what is left of a record when the others are known.
+std::vector<ScriptCase> printing() {
+  const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
+  const auto numbers = [](unsigned count) {
+    return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""), repeated("", ", 12345", count, ""));
+  };
+  return {
+      {"consumer/value", numbers(kMore + 1), numbers(1), 0, true, kMore},
+      {"consumer/action", repeated("P{ arg0; ", "trace(arg{}); ", kMore + 1, "}"), "P{ arg0; trace(arg1); }", 0, true, kMore},
+      {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
+      {"consumer/record", numbers(1), std::string(kNothing), 0, true},
+  };
 }
 
 void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
@@ -135,14 +153,14 @@ std::vector<ScriptCase> script_cases() {
     cases.push_back({fmt::format("action/{}", call.substr(0, call.find('('))), fmt::format("P{{ arg0; @ = count(); {}; }}", call),
                      "P{ arg0; @ = count(); }"});
   }
-  cases.push_back(
-      {"action/tracemem", "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }", "P{ arg0; this->s = alloca(16); }"});
+  cases.push_back({.row = "action/tracemem",
+                   .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
+                   .without = "P{ arg0; this->s = alloca(16); }",
+                   .most_firings = 20'000});
   for (const dif::AggregationInfo& function : dif::kAggregations)
     add(fmt::format("aggregation/{}", function.name), fmt::format("@ = {}", call_of(function)));
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
-  cases.push_back({"consumer/print", fmt::format("P{{ arg0; printf(\"%s\", {}); }}", many),
-                   fmt::format("P{{ arg0; printf(\"%s\", {}); }}", few), kManyLetters - kFewLetters, true});
-  cases.push_back({"consumer/print", "P{ arg0; trace(arg1); }", nothing, 0, true});
+  append(cases, printing());
   cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   return cases;
 }

@@ -6,6 +6,7 @@
 //
 // P stands for the probe. Rows that others are needed for come first.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace dvm::runtime {
 struct ScriptCase {
   std::string row;
   std::string with, without;
-  double bytes = 0;          // not 0: it is n that is found, over so many bytes
-  bool is_consumer = false;  // the consumer's time, once a record
-  double uses = 1;           // of the row, that `with` has more
+  double bytes = 0;                    // not 0: it is n that is found, over so many bytes
+  bool is_consumer = false;            // the consumer's time, once a record
+  double uses = 1;                     // of the row, that `with` has more
+  unsigned memory = 0;                 // letters of a string at arg2 that is captured with each firing
+  uint64_t most_firings = UINT64_MAX;  // a sample; less where the consumer takes long
 };
 
 std::vector<ScriptCase> script_cases();

@@ -79,29 +79,16 @@ void keep_memory() {
   mallopt(M_TRIM_THRESHOLD, -1);
 }
 
-// Bytes of all records that so many firings can leave.
-uint64_t record_room(const dif::Program& program, uint64_t firings) {
-  constexpr uint64_t kString = 512, kOther = 64, kSetApart = 1u << 20;
-  uint64_t bytes = 0;
-  for (const dif::EcbDesc& clause : program.clauses)
-    for (const dif::ActDesc& action : clause.actions)
-      for (const auto& value : action.args)
-        bytes +=
-            kOther + std::max<uint64_t>(value.difo.result.size, value.difo.result.kind == dif::TypeKind::string ? kString : 0);
-  return kSetApart + firings * (kOther + bytes);
-}
-
 }  // namespace
 
 MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
     : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
 MadeUpRun::~MadeUpRun() = default;
 
-Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                   unsigned memory, const char* aggsize, bool may_act) {
-  auto recording = MadeUpRecording::of(firings, memory);
+Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
+  auto recording = MadeUpRecording::of(settings.firings, settings.memory);
   if (!recording) return recording.error();
-  auto reader = RecordingReader::open((*recording)->path());
+  auto reader = (*recording)->read();
   if (!reader) return reader.error();
   std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
   if (!run->nowhere_) return Error{"failed to open /dev/null"};
@@ -110,16 +97,12 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.is_timed = false;
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
-  config.cost = cost;
-  // Everything is consumed when the run is over, so the two sides are timed apart.
-  const std::string room = std::to_string(record_room(program, firings));
+  config.cost = settings.cost;
   const auto set = set_options(config.options, {{"quiet", ""},
-                                                {"destructive", may_act ? "on" : "off"},
+                                                {"destructive", settings.may_act ? "on" : "off"},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
-                                                {"bufsize", room.c_str()},
-                                                {"bufpolicy", "fill"},
-                                                {"aggsize", aggsize}});
+                                                {"aggsize", settings.aggsize}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
   if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
@@ -140,21 +123,34 @@ void MadeUpRun::fire_all() {
   }
 }
 
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory, vm::CostPolicy cost,
-                                  bool is_read, bool may_act) {
-  auto run = MadeUpRun::make(program, firings, cost, memory, "4m", may_act);
+namespace {
+
+double consumed_ns(Handle& handle) {
+  const Account account = handle.account();
+  uint64_t ticks = 0;
+  for (const auto& [stage, tally] : account.stages)
+    if (stage == "snapshot_records" || stage == "snapshot_aggregations" || stage == "print") ticks += tally.ticks;
+  return static_cast<double>(ticks) * 1e9 / account.ticks_per_second;
+}
+
+}  // namespace
+
+Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings) {
+  auto run = MadeUpRun::make(program, settings);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  const auto count = static_cast<double>(firings);
+  const auto count = static_cast<double>(settings.firings);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   (*run)->fire_all();
   const uint64_t fired = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const Status stopped = is_read ? handle.stop() : Status();
+  const double consumed = consumed_ns(handle);
+  const uint64_t rest = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  const Status stopped = settings.is_read ? handle.stop() : Status();
   const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (!stopped) return stopped.error();
   if (handle.drops() != 0) return Error{fmt::format("{} drops", handle.drops())};
-  return ScriptSample{static_cast<double>(fired - begin) / count, static_cast<double>(end - fired) / count,
-                      (*run)->recording().event_bytes()};
+  return ScriptSample{(static_cast<double>(fired - begin) - consumed) / count,
+                      (static_cast<double>(end - rest) + consumed) / count, (*run)->recording().event_bytes()};
 }
 
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
@@ -164,8 +160,10 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   Sides with, without;
   for (unsigned i = 0; i < options.samples; i++)
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
-      Result<ScriptSample> sample =
-          time_program(*program, options.firings, 0, vm::CostPolicy::none, options.is_read, options.may_act);
+      Result<ScriptSample> sample = time_program(*program, {.firings = std::min(options.firings, one.most_firings),
+                                                            .memory = one.memory,
+                                                            .is_read = options.is_read,
+                                                            .may_act = options.may_act});
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
@@ -201,7 +199,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
   Sides sides;
   ReplaySample result;
   for (unsigned i = 0; i < options.samples; i++) {
-    Result<ScriptSample> sample = time_program(*program, options.firings, memory);
+    Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .memory = memory});
     if (!sample) return sample.error();
     sides.add(*sample);
     result.bytes = sample->event_bytes;
@@ -214,22 +212,27 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
 
 // Events that nobody wants are read, by their bytes; what one of them takes more that is counted is the way to its ECB.
 Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr unsigned kMemory = 200;
+  constexpr unsigned kFew = 1, kMany = 200;  // letters in the piece of memory of an event, if it has one
   const auto sample = [&](const char* script, unsigned memory) {
-    return sample_replay(script, memory, compile, options, profile.clock_hz);
+    ScriptMeterOptions all = options;
+    if (memory != 0) all.firings /= 4;  // about as many bytes
+    return sample_replay(script, memory, compile, all, profile.clock_hz);
   };
-  const auto small = sample("replay:::never { @ = count(); }", 0), large = sample("replay:::never { @ = count(); }", kMemory);
+  constexpr const char* kUnwanted = "replay:::never { @ = count(); }";
+  const auto without = sample(kUnwanted, 0), small = sample(kUnwanted, kFew), large = sample(kUnwanted, kMany);
   const auto counted = sample("replay:::firing { @ = count(); }", 0);
-  for (const auto* one : {&small, &large, &counted})
+  for (const auto* one : {&without, &small, &large, &counted})
     if (!*one) return one->error();
-  const vm::Price more = difference(large->clocks, small->clocks);
-  const double n = more.m / (large->bytes - small->bytes);
+  const double n = difference(large->clocks, small->clocks).m / (large->bytes - small->bytes);
+  const vm::Price piece = difference(small->clocks, without->clocks);
+  profile.set("capture/recorded", {std::max(piece.m - n * (small->bytes - without->bytes), 0.0), 0, piece.spread});
   profile.set("prepare/machine", {});  // not to be told from the source
-  profile.set("source/replay/trigger", {std::max(small->clocks.median - n * small->bytes, 0.0), n, small->clocks.deviation()});
+  profile.set("source/replay/trigger",
+              {std::max(without->clocks.median - n * without->bytes, 0.0), n, without->clocks.deviation()});
   Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
   if (!program) return program.error();
   profile.set("source/replay/handler", {});
-  const double known = predicted(*program, profile, small->bytes);
+  const double known = predicted(*program, profile, without->bytes);
   profile.set("source/replay/handler", {std::max(counted->clocks.median - known, 0.0), 0, counted->clocks.deviation()});
   return {};
 }

@@ -21,10 +21,21 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 7;       // of each of the two scripts
-  uint64_t firings = 40'000;  // a sample
-  bool is_read = true;        // by the consumer, afterwards
-  bool may_act = false;       // destructively
+  unsigned samples = 5;        // of each of the two scripts
+  uint64_t firings = 100'000;  // a sample: their recording is larger than the caches of a CPU, as that of a long run is
+  bool is_read = true;         // by the consumer, at the end
+  bool may_act = false;        // destructively
+};
+
+// Of a run of made-up firings.
+struct RunSettings {
+  uint64_t firings = 0;
+  unsigned memory = 0;  // as MadeUpRecording has it
+  vm::CostPolicy cost = vm::CostPolicy::none;
+  const char* aggsize = "4m";
+  bool is_quiet = true;
+  bool is_read = true;   // by the consumer, at the end
+  bool may_act = false;  // destructively
 };
 
 class Handle;
@@ -32,9 +43,7 @@ class MadeUpRecording;
 // A session that replays so many made-up firings to the program, begun: BEGIN has fired. Its output goes nowhere.
 class MadeUpRun {
  public:
-  // memory: as MadeUpRecording has it.
-  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, uint64_t firings, vm::CostPolicy cost,
-                                                 unsigned memory = 0, const char* aggsize = "4m", bool may_act = false);
+  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, const RunSettings& settings);
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }
@@ -52,13 +61,13 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);
 
-// Nanoseconds a firing of the probe side and of the consumer. Of CPU time: a sample is long enough for other threads to get in.
+// Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end. Of
+// CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
   double probe = 0, consumer = 0;
   double event_bytes = 0;  // of the recording, a firing
 };
-Result<ScriptSample> time_program(const dif::Program& program, uint64_t firings, unsigned memory = 0,
-                                  vm::CostPolicy cost = vm::CostPolicy::none, bool is_read = true, bool may_act = false);
+Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);
 
 using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
 

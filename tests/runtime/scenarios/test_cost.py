@@ -272,7 +272,7 @@ class Calibrate(unittest.TestCase):
                 for source in ("pid_emulated", "syscall"):
                     self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
                 self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
-                self.assertEqual(len(profile["prices"]["capture"]), 10)
+                self.assertEqual(len(profile["prices"]["capture"]), 11)
                 self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)

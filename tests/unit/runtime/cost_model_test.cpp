@@ -115,12 +115,14 @@ TEST(Prediction, RecordsAreTheConsumersPart) {
   PredictOptions options;
   options.rates = {{"syscall::read:entry", 1000}};
   vm::Profile profile = pentium();
-  profile.set("consumer/print", {500, 10, 0});
+  profile.set("consumer/record", {500, 10, 0});
+  profile.set("consumer/action", {70, 0, 0});
+  profile.set("consumer/value", {30, 0, 0});
   const Prediction prediction = predicted(clauses, profile, options);
   EXPECT_DOUBLE_EQ(prediction.record_rate, 24 * 1000);
   const Prediction idle = predicted(clauses, profile, {});
   const double copied = profile.find("consumer/copy")->n * 24 * 1000;
-  EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 10 * 24) + copied, 1);
+  EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 70 + 30) + copied, 1);
 }
 
 // A profile with the two stages that dvm's calibration measures: the thread's and its own.

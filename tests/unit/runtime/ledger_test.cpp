@@ -69,7 +69,11 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   profile.set("aggregation/count", {20, 0, 0});
   profile.set("record/string", {3, 1, 0});
   profile.set("key/any", {4, 0, 0});
-  profile.set("consumer/print", {1000, 1, 0});
+  profile.set("consumer/record", {1000, 1, 0});
+  profile.set("consumer/action", {70, 0, 0});
+  profile.set("consumer/value", {30, 0, 0});
+  profile.set("consumer/copy", {0, 2, 0});
+  profile.set("consumer/heading", {9, 0, 0});
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}, {"count", {5, 0, 0, 0}}};
   ecb.kept = {{"record/string", {2, 0, 0, 40}}, {"key/any", {5, 0, 0, 0}}};
@@ -77,21 +81,24 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
   EXPECT_EQ(clocks_of(ledger, "actions"), 2 * 10 + 5 * 20);
   EXPECT_EQ(clocks_of(ledger, "values kept"), 2 * 3 + 40 + 5 * 4);
-  EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * 1000 + 2 * 16 + 40);
+  EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * (1000 + 70 + 30) + 40 + 2 * (2 * 16 + 40));
+  const Ledger headed = price_account(one_ecb(ecb), {.is_quiet = false}, profile);
+  EXPECT_EQ(clocks_of(headed, "consumer") - clocks_of(ledger, "consumer"), 2 * 9);
 }
 
 TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
   vm::Profile profile;
   profile.set("source/replay/trigger", {10, 0.5, 1});
   profile.set("source/replay/handler", {20, 0, 0});
+  profile.set("capture/recorded", {7, 0, 0});
   profile.set("prepare/dif", {6, 0, 0});
   Account account;
   account.events = 100;
   account.stages = {{"prepare", {40, 0, 0, 0}}};
-  const Ledger ledger = price_account(account, {300, 6000}, profile);
-  EXPECT_EQ(clocks_of(ledger, "source"), 300 * 10 + 6000 * 0.5 + 100 * 20);
+  const Ledger ledger = price_account(account, {300, 6000, 50}, profile);
+  EXPECT_EQ(clocks_of(ledger, "source"), 300 * 10 + 6000 * 0.5 + 50 * 7 + 100 * 20);
   EXPECT_EQ(clocks_of(ledger, "preparation"), 40 * 6);
-  EXPECT_EQ(ledger.total().clocks, 300 * 10 + 6000 * 0.5 + 100 * 20 + 40 * 6);
+  EXPECT_EQ(ledger.total().clocks, 300 * 10 + 6000 * 0.5 + 50 * 7 + 100 * 20 + 40 * 6);
   EXPECT_EQ(ledger.total().spread, 300);
 }
 
