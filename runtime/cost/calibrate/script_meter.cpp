@@ -14,6 +14,7 @@
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/replay/replay.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -98,13 +99,14 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
   config.cost = settings.cost;
-  const auto set = set_options(config.options, {{"quiet", ""},
+  const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
                                                 {"destructive", settings.may_act ? "on" : "off"},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
                                                 {"aggsize", settings.aggsize}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
+  make_dtrace_provider()->discover({}, run->handle_->catalog());
   if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
   run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
   run->handle_->add_instrument(make_replay_instrument(std::move(*reader)));

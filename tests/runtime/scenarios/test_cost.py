@@ -262,6 +262,7 @@ class Calibrate(unittest.TestCase):
             consumed = {"system", "freopen", "ftruncate", "setopt"}
             self.assertLessEqual({"speculate", "commit", "discard", "exit", "chill"} | consumed, set(profile["prices"]["action"]))
             self.assertLessEqual(consumed, set(profile["prices"]["consumer"]))
+            self.assertGreater(profile["prices"]["consumer"]["heading"]["m"], 20)
             self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
