@@ -233,6 +233,7 @@ Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const d
   runtime::PredictOptions made;
   made.probability = given.probability;
   made.sizes.expected = given.string_bytes;
+  made.keys = given.machine.keys;
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   made.wake_ups = 0;
   made.is_quiet = options[dif::Option::quiet] > 0;

@@ -92,7 +92,8 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
   return cost;
 }
 
-// Of the records of a clause. A name without a row is that of an aggregating function.
+// Of the records of a clause. A name without a row is that of an aggregating function. How many keys a printa() finds, and frames
+// a stack has, is not counted.
 void add_printing(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
   uint64_t bytes = ecb.records * sizeof(RecordHeader), string_bytes = 0;
   for (const auto& [row, tally] : ecb.kept) {

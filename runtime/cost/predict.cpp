@@ -27,7 +27,28 @@ void add_values(RecordShape& record, const dif::ActDesc& action, double string) 
   }
 }
 
-RecordShape shape_of(const dif::EcbDesc& clause, double string) {
+// The keys of an aggregation, the frames of a stack, the bytes of a dump or a structure.
+double things_of(dif::Action kind, const dif::ActDesc& action, const dif::RecDesc* value, const PredictOptions& options) {
+  if (!action.aggregations.empty()) return options.keys;
+  if (value == nullptr) return 0;
+  if (kind == dif::Action::ustack)
+    return value->frames == 0 ? options.sizes.frames : std::min<double>(options.sizes.frames, value->frames);
+  return value->difo.result.kind == dif::TypeKind::bytes ? value->difo.result.size : 0;
+}
+
+// Of the action, and of stacks and symbols among its values.
+void add_steps(RecordShape& record, const dif::ActDesc& action, const PredictOptions& options) {
+  const auto add = [&](dif::Action kind, const dif::RecDesc* value) {
+    const dif::ActionInfo* info = dif::find_action(kind);
+    if (info && has_consumer_step(*info))
+      record.steps.push_back({fmt::format("consumer/{}", info->name), things_of(kind, action, value, options)});
+  };
+  add(action.kind, action.args.empty() ? nullptr : &action.args.front());
+  for (const dif::RecDesc& value : action.args)
+    if (value.made_by != dif::Action::expression && value.made_by != action.kind) add(value.made_by, &value);
+}
+
+RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOptions& options) {
   RecordShape record;
   if (!leaves_record(clause)) return record;
   record.bytes = kRecordHead;
@@ -35,7 +56,7 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string) {
     const dif::ActionInfo* info = dif::find_action(action.kind);
     if (!info || info->when == dif::ActionTime::probe) continue;
     record.actions++;
-    if (has_consumer_step(*info)) record.steps.push_back(fmt::format("consumer/{}", info->name));
+    add_steps(record, action, options);
     if (dif::keeps_values(action.kind)) add_values(record, action, string);
   }
   return record;
@@ -67,7 +88,7 @@ class Predicting {
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
   void add_speculated(const dif::EcbDesc& clause) {
-    if (speculates(clause)) committed_ += shape_of(clause, options_.sizes.most).bytes;
+    if (speculates(clause)) committed_ += shape_of(clause, options_.sizes.most, options_).bytes;
   }
   void add(const dif::EcbDesc& clause) {
     for (const dif::ProbeDesc& description : clause.probes)
@@ -91,7 +112,7 @@ class Predicting {
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause),
                  actions_cost(prices_, clause, committed_)};
     made.has_dif = has_dif(clause);
-    made.record = shape_of(clause, options_.sizes.expected);
+    made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);
     needs_[probe.description] |= needs_of_clause(clause);
@@ -220,7 +241,7 @@ class Predicting {
     vm::Cost cost = prices_.of("consumer/record", record.string_bytes);
     cost += prices_.of_optional("consumer/action").times(record.actions);
     cost += prices_.of_optional("consumer/value").times(record.values);
-    for (const std::string& step : record.steps) cost += prices_.of(step);
+    for (const ConsumerStep& step : record.steps) cost += prices_.of(step.row, step.things);
     if (!options_.is_quiet) cost += prices_.of("consumer/heading");
     printing_ += cost.times(rate);
   }

@@ -43,7 +43,14 @@ struct PredictOptions {
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
   double event_bytes = 80;              // of a recording, an event
   double wake_ups = 1;                  // of the consumer, a second
+  double keys = 10;                     // of an aggregation that is printed, cleared or truncated, as expected
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
+};
+
+// A row of what the consumer does at an action besides printing its values, and how many things it is priced by.
+struct ConsumerStep {
+  std::string row;
+  double things = 0;
 };
 
 // What the consumer has to do with a record.
@@ -51,7 +58,7 @@ struct RecordShape {
   double bytes = 0;         // 0: there is none; with strings of the expected size
   double string_bytes = 0;  // of them
   unsigned actions = 0, values = 0;
-  std::vector<std::string> steps;  // rows of what its actions make the consumer do besides
+  std::vector<ConsumerStep> steps;
 };
 
 struct ClausePrediction {

@@ -121,6 +121,76 @@ std::vector<ScriptCase> printing() {
   };
 }
 
+// An aggregation of so many keys, before the firings.
+std::string with_keys(unsigned keys, const std::string& call) {
+  return repeated("dtrace:::BEGIN { ", "@[{}] = count(); ", keys, "} ") + fmt::format("P{{ arg0; {}; }}", call);
+}
+
+constexpr unsigned kManyKeys = 65;
+constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consumer does at each
+
+// What the consumer does to an aggregation. Keys that trunc() has dropped are gone, so what one takes is seen at the end.
+std::vector<ScriptCase> consumed_aggregations() {
+  const std::string nothing = with_keys(kPrintedKeys, "1");
+  const auto once = [&](const std::string& row, const std::string& call) {
+    return ScriptCase{
+        .row = row, .with = with_keys(kPrintedKeys, call), .without = nothing, .is_consumer = true, .most_firings = kQuick};
+  };
+  const auto by_key = [](const std::string& row, const std::string& call, uint64_t firings) {
+    return ScriptCase{.row = row,
+                      .with = with_keys(kManyKeys, call),
+                      .without = with_keys(kPrintedKeys, call),
+                      .bytes = kManyKeys - kPrintedKeys,
+                      .is_consumer = true,
+                      .most_firings = firings};
+  };
+  const std::string keys = "dtrace:::BEGIN { @[0] = count(); printa(@); } P{ arg0; @[rand()] = count(); } ";
+  return {
+      by_key("consumer/printa", "printa(@)", kSlow),
+      once("consumer/printa", "printa(@)"),
+      by_key("consumer/clear", "clear(@)", kQuick),
+      once("consumer/clear", "clear(@)"),
+      once("consumer/trunc", "trunc(@)"),
+      {.row = "consumer/trunc",
+       .with = keys + "dtrace:::END { trunc(@); }",
+       .without = keys,
+       .bytes = 1,
+       .is_consumer = true,
+       .most_firings = kQuick},
+      once("consumer/normalize", "normalize(@, 2)"),
+      once("consumer/denormalize", "denormalize(@)"),
+  };
+}
+
+constexpr unsigned kShallow = 4, kDeep = 24;  // frames
+constexpr unsigned kFewBytes = 16, kManyBytes = 256;
+
+// Stacks, symbols, memory and structures as text. Symbols were found before, as they are in a long run.
+std::vector<ScriptCase> printed_values() {
+  const auto stack = [](unsigned frames) { return fmt::format("P{{ arg0; ustack({}); }}", frames); };
+  const auto dump = [](unsigned bytes) {
+    return fmt::format("P{{ this->s = alloca({}); tracemem(this->s, {}); }}", kManyBytes, bytes);
+  };
+  const auto structure = [](unsigned members) {
+    return repeated("struct made_up { ", "int member_{}; ", members, "}; ") +
+           fmt::format("P{{ this->s = (struct made_up *)alloca({}); print(*this->s); }}", kManyBytes);
+  };
+  const double longer = sizeof(int) * (kDeep - kShallow);
+  std::vector<ScriptCase> cases = {
+      {"consumer/stack", "P{ arg0; stack(); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/ustack", stack(kDeep), stack(kShallow), kDeep - kShallow, true, 1, 0, kDeep, kSlow},
+      {"consumer/ustack", stack(1), std::string(kNothing), 0, true, 1, 0, kDeep, kQuick},
+      {"consumer/tracemem", dump(kManyBytes), dump(kFewBytes), kManyBytes - kFewBytes, true, 1, 0, 0, kSlow},
+      {"consumer/tracemem", dump(kFewBytes), std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/print", structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
+      {"consumer/print", "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+  };
+  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
+    cases.push_back({fmt::format("consumer/{}", symbol), fmt::format("P{{ arg0; {}(arg2); }}", symbol), std::string(kNothing), 0,
+                     true, 1, 0, 0, kQuick});
+  return cases;
+}
+
 void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
   for (ScriptCase& one : more) to.push_back(std::move(one));
 }
@@ -161,6 +231,8 @@ std::vector<ScriptCase> script_cases() {
     add(fmt::format("aggregation/{}", function.name), fmt::format("@ = {}", call_of(function)));
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   append(cases, printing());
+  append(cases, consumed_aggregations());
+  append(cases, printed_values());
   cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   return cases;
 }

@@ -19,10 +19,14 @@ struct ScriptCase {
   bool is_consumer = false;            // the consumer's time, once a record
   double uses = 1;                     // of the row, that `with` has more
   unsigned memory = 0;                 // letters of a string at arg2 that is captured with each firing
+  unsigned frames = 0;                 // of a stack, likewise
   uint64_t most_firings = UINT64_MAX;  // a sample; less where the consumer takes long
 };
 
 std::vector<ScriptCase> script_cases();
+
+// Keys of an aggregation that is printed, where nothing else is said.
+inline constexpr unsigned kPrintedKeys = 1;
 
 // Letters of execname in the firings, with its NUL.
 inline constexpr unsigned kExecnameBytes = 16;

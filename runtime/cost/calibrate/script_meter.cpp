@@ -47,6 +47,7 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   PredictOptions options;
   options.sizes.expected = kExecnameBytes;
   options.wake_ups = 0;
+  options.keys = kPrintedKeys;
   options.rates[kCalibratedProbe] = 1;
   return predict(programs, profile, options).consumer.clocks;
 }
@@ -87,7 +88,7 @@ MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
 MadeUpRun::~MadeUpRun() = default;
 
 Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
-  auto recording = MadeUpRecording::of(settings.firings, settings.memory);
+  auto recording = MadeUpRecording::of(settings.firings, settings.memory, settings.frames);
   if (!recording) return recording.error();
   auto reader = (*recording)->read();
   if (!reader) return reader.error();
@@ -98,6 +99,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.is_timed = false;
   config.out = config.err = run->nowhere_.get();
   config.is_replay = true;
+  config.symbols = (*reader)->symbols();
   config.cost = settings.cost;
   const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
                                                 {"destructive", settings.may_act ? "on" : "off"},
@@ -164,6 +166,7 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
       Result<ScriptSample> sample = time_program(*program, {.firings = std::min(options.firings, one.most_firings),
                                                             .memory = one.memory,
+                                                            .frames = one.frames,
                                                             .is_read = options.is_read,
                                                             .may_act = options.may_act});
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};

@@ -31,6 +31,7 @@ struct ScriptMeterOptions {
 struct RunSettings {
   uint64_t firings = 0;
   unsigned memory = 0;  // as MadeUpRecording has it
+  unsigned frames = 0;  // likewise
   vm::CostPolicy cost = vm::CostPolicy::none;
   const char* aggsize = "4m";
   bool is_quiet = true;

@@ -180,6 +180,12 @@ class OwnProfile(unittest.TestCase):
                  for text in ('syscall::read:entry { system("ls"); }', 'syscall::read:entry { printf("x"); }')]
         self.assertAlmostEqual(share[0] - share[1], 100 * 2 * 5e6 / 1e9)
 
+    def test_a_printa_is_priced_by_its_keys(self):
+        self.keep("", prices='{"consumer": {"printa": {"m": 5000000, "n": 1000000}}}')
+        arguments = ("predict", "--json", "--rate", "syscall::read:entry=2", "-n", "syscall::read:entry { @ = count(); printa(@); }")
+        share = [json.loads(self.dvm(*arguments, *keys).stdout)["shares"]["consumer"]["percent"] for keys in ((), ("--keys", "50"))]
+        self.assertAlmostEqual(share[1] - share[0], 100 * 2 * (50 - 10) * 1e6 / 1e9)
+
     def test_a_commit_is_priced_by_what_it_finds(self):
         self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
         text = "P { this->id = speculation(); speculate(this->id); trace(arg1); } P { commit(this->id); }".replace("P ", "syscall::read:entry ")
@@ -261,7 +267,10 @@ class Calibrate(unittest.TestCase):
             self.assertIn("speculation", profile["prices"]["subroutine"])
             consumed = {"system", "freopen", "ftruncate", "setopt"}
             self.assertLessEqual({"speculate", "commit", "discard", "exit", "chill"} | consumed, set(profile["prices"]["action"]))
-            self.assertLessEqual(consumed, set(profile["prices"]["consumer"]))
+            printed = {"printa", "clear", "trunc", "normalize", "denormalize", "stack", "ustack", "usym", "uaddr", "umod", "ufunc", "tracemem", "print"}
+            self.assertLessEqual(consumed | printed, set(profile["prices"]["consumer"]))
+            for row in ("printa", "ustack", "tracemem"):
+                self.assertGreater(profile["prices"]["consumer"][row]["n"], 10, row)  # a key, a frame, a byte
             self.assertGreater(profile["prices"]["consumer"]["heading"]["m"], 20)
             self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])

@@ -125,6 +125,39 @@ TEST(Prediction, RecordsAreTheConsumersPart) {
   EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 70 + 30) + copied, 1);
 }
 
+TEST(Prediction, WhatTheConsumerDoesIsPricedByKeysFramesAndBytes) {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("consumer/printa", {100, 10, 0});
+  profile.set("consumer/ustack", {20, 5, 0});
+  profile.set("consumer/usym", {3, 0, 0});
+  profile.set("consumer/tracemem", {7, 2, 0});
+  profile.set("consumer/print", {1, 4, 0});
+  PredictOptions options;
+  options.rates = {{"syscall::read:entry", 1000}};
+  options.keys = 6;
+  options.sizes.frames = 8;
+  const auto clocks = [&](const dif::ActDesc& action) {
+    return predicted({on(system_call("read"), {action})}, profile, options).printing.clocks / 1000;
+  };
+  dif::ActDesc printa = action(dif::Action::printa);
+  printa.aggregations = {1};
+  EXPECT_DOUBLE_EQ(clocks(printa), 100 + 6 * 10);
+  dif::ActDesc stack = doing(dif::Action::ustack, kArgument);
+  stack.args[0].made_by = dif::Action::ustack;
+  EXPECT_DOUBLE_EQ(clocks(stack), 20 + 8 * 5);
+  stack.args[0].frames = 3;
+  EXPECT_DOUBLE_EQ(clocks(stack), 20 + 3 * 5);
+  dif::ActDesc symbol = doing(dif::Action::printf, kArgument);
+  symbol.args[0].made_by = dif::Action::usym;
+  EXPECT_DOUBLE_EQ(clocks(symbol), 3);
+  dif::DataType bytes;
+  bytes.kind = dif::TypeKind::bytes, bytes.size = 16;
+  EXPECT_DOUBLE_EQ(clocks(doing(dif::Action::tracemem, kArgument, bytes)), 7 + 16 * 2);
+  EXPECT_DOUBLE_EQ(clocks(doing(dif::Action::print, kArgument, bytes)), 1 + 16 * 4);
+  EXPECT_DOUBLE_EQ(clocks(doing(dif::Action::print, kArgument)), 1);
+}
+
 // A profile with the two stages that dvm's calibration measures: the thread's and its own.
 TEST(Prediction, WhoseTimeItIs) {
   const std::vector<dif::EcbDesc> clauses = {on(kFunction, {counting()})};
