@@ -59,6 +59,14 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   return bytes / kArena;
 }
 
+// How many variables with keys a firing looks up. One that it looks up again is warm by then.
+double found_tuples(std::span<const DynamicUse> uses) {
+  double found = 0;
+  for (const DynamicUse& use : uses)
+    if (use.has_keys) found += std::min(use.stores, 1.0);
+  return found;
+}
+
 }  // namespace
 
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
@@ -88,6 +96,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.look_ns = look_cost(prices).clocks * ns;
   model.shared_ns = prices.of("ring/shared").clocks * ns;
   if (model.key_bytes > 0) model.many_keys_ns = prices.of("key/many").clocks * ns;
+  if (have_keys(model.dynamic)) model.many_tuples_ns = prices.of("tuple/many").times(found_tuples(model.dynamic)).clocks * ns;
   missing.merge(std::set(prices.missing()));
   return model;
 }

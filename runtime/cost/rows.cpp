@@ -52,6 +52,7 @@ const std::vector<CostRow>& kept_values() {
       {"key/integer", "an integer among the keys"},
       {"key/string", "a string or structure among the keys; n: a byte of it"},
       {"key/many", "what finding its place takes more among a hundred thousand keys in no order"},
+      {"tuple/many", "what looking up a variable with keys takes more among ten thousand in no order"},
   };
   return rows;
 }

@@ -41,17 +41,18 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
   return model.thread_ns + model.shared_ns * (cpus - 1) * std::min(1.0, thread_share * machine.threads / cpus);
 }
 
-// Tables of up to a thousand keys lie in the CPU's caches; from there on it grows with each tenfold.
-double many_keys_ns(const FiringModel& model, double keys) {
-  constexpr double kInCache = 1e3, kMeasured = 1e5;
-  return model.many_keys_ns * std::clamp(std::log(keys / kInCache) / std::log(kMeasured / kInCache), 0.0, 1.0);
+// Tables of up to a thousand keys lie in the CPU's caches; from there on it grows with each tenfold, to what was measured.
+double grown(double measured_ns, double measured, double keys) {
+  constexpr double kInCache = 1e3;
+  return measured_ns * std::clamp(std::log(keys / kInCache) / std::log(measured / kInCache), 0.0, 1.0);
 }
+constexpr double kMeasuredKeys = 1e5, kMeasuredTuples = 1e4;  // rows key/many, tuple/many
 
 class Simulation {
  public:
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
       : model_(model), machine_(machine), buffers_(buffers) {
-    model_.dvm_ns += many_keys_ns(model, machine.keys);
+    model_.dvm_ns += grown(model.many_keys_ns, kMeasuredKeys, machine.keys);
     if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
     if (model.record_bytes > 0) plan_records();
@@ -93,6 +94,7 @@ class Simulation {
     live_ = of_keys ? machine_.keys : machine_.threads;
     for (const DynamicUse& use : model_.dynamic)
       if (use.has_keys == of_keys) stores_ += use.stores, most_stores_ = std::max(most_stores_, use.stores);
+    if (of_keys) model_.dvm_ns += grown(model_.many_tuples_ns, kMeasuredTuples, std::min(live_, result_.most_live));
   }
 
   // At the end; where no buffer is full yet it is as far off as the records came so far.

@@ -31,6 +31,7 @@ struct FiringModel {
   double shared_ns = 0;        // more there while another CPU fires, too
   double dvm_ns = 0;           // in dvm, until its records are kept
   double many_keys_ns = 0;     // more there if there are a hundred thousand keys
+  double many_tuples_ns = 0;   // more there if its variables with keys have ten thousand of them
   double print_ns = 0;         // of its records, by the consumer
   double ring_bytes = 0;       // in the ring; 0: there is none
   double record_bytes = 0;     // in the principal buffer

@@ -42,6 +42,7 @@ std::vector<ScriptCase> kept_values() {
     return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
   };
   const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
+  const auto stored = [](const std::string& key) { return fmt::format("P{{ arg0; a[{}] = 1; }}", key); };
   const auto counted_twice = [](const std::string& key, const std::string& other) {
     return fmt::format("P{{ arg0; @a[{}] = count(); @b[{}] = count(); }}", key, other);
   };
@@ -54,6 +55,7 @@ std::vector<ScriptCase> kept_values() {
       {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
       {"key/many", counted("rand() % 100000"), counted("rand() % 10")},
+      {"tuple/many", stored("rand() % 10000"), stored("rand() % 10")},
   };
 }
 

@@ -211,6 +211,22 @@ TEST(Simulate, MoreLiveKeysThanHaveRoomAreDropped) {
   EXPECT_LT(simulate(counting(), {1e5, 1, 2, 40'000}, buffers, 1).most_live, 0);
 }
 
+TEST(Simulate, ManyKeysOfAVariableTakeDvmLonger) {
+  FiringModel model = storing({{}, false, true, 1});
+  const auto share = [&](double keys, double room) {
+    SimulatedBuffers buffers;
+    buffers.dynamic = room * 2 * 52;
+    return simulate(model, {1e5, 1, 2, keys}, buffers, 2).dvm_share;
+  };
+  const double without = share(10'000, 20'000);
+  model.many_tuples_ns = 1000;
+  EXPECT_NEAR(share(1000, 20'000), without, 1e-4);
+  EXPECT_NEAR(share(10'000, 20'000) - without, 0.1, 0.001);
+  EXPECT_NEAR(share(10'000, 1000) - without, 0, 1e-4);  // of those that find room
+  model.dynamic = {{{}, true, false, 1}};
+  EXPECT_NEAR(share(10'000, 20'000), without, 1e-4);  // of a thread's variable there is one
+}
+
 TEST(Simulate, DynamicVariablesOfThreadsAreAsManyAsThese) {
   SimulatedBuffers buffers;
   buffers.dynamic = kTenVariables;
