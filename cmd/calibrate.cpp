@@ -23,6 +23,7 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/calibrate/process_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/machine.h"
@@ -91,6 +92,8 @@ void calibrate_sources(const CalibrateOptions& options, const Progress& progress
   progress.say("captures", 0, 1);
   if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
     fmt::print(stderr, "dvm: what is captured was not measured: {}\n", measured.error().message);
+  if (Status measured = runtime::measure_processes(compile_script, meter, profile); !measured)
+    fmt::print(stderr, "dvm: what clauses ask of a process was not measured: {}\n", measured.error().message);
   const auto names = runtime::live_sources();
   runtime::ScriptMeterOptions ring;
   if (options.quick) ring = {3, 2'000};

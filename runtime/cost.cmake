@@ -22,6 +22,7 @@ dvm_library(calibrate
   cost/calibrate/action_meter.cpp
   cost/calibrate/consumer_meter.cpp
   cost/calibrate/capture_meter.cpp
+  cost/calibrate/process_meter.cpp
   cost/calibrate/live_meter.cpp
   cost/calibrate/live_run.cpp
   cost/calibrate/looping_child.cpp

@@ -208,8 +208,6 @@ const std::map<std::string_view, std::vector<std::string>>& special_arguments() 
   static const std::map<std::string_view, std::vector<std::string>> arguments = {
       {"copyin", {"captured", "size"}},
       {"copyinto", {"captured", "size", "scratch"}},
-      {"copyout", {"text", "captured", "size"}},
-      {"copyoutstr", {"string", "captured", "size"}},
       {"bcopy", {"text", "scratch", "size"}},
       {"alloca", {"size"}},
       {"inet_ntop", {"2", "captured"}},
@@ -293,7 +291,9 @@ bool is_measured(const std::string& row) {
 }  // namespace
 
 std::vector<Uncalibrated> uncalibrated_rows() {
-  return {{"subroutine/progenyof", "it asks the process tree, whose cost is its depth"},
+  return {{"subroutine/progenyof", "it asks for the parents of a live process"},
+          {"subroutine/copyout", "it writes to a live process"},
+          {"subroutine/copyoutstr", "it writes to a live process"},
           {"subroutine/speculation", "it takes a speculation each time"}};
 }
 

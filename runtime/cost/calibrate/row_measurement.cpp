@@ -13,6 +13,7 @@
 #include "runtime/cost/calibrate/consumer_meter.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
+#include "runtime/cost/calibrate/process_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
 #include "runtime/cost/rows.h"
@@ -83,6 +84,7 @@ std::vector<std::string> measured_rows() {
   for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
   for (const std::string& row : capture_rows()) add(row);
   add("capture/recorded");
+  for (const std::string& row : process_rows()) add(row);
   for (const std::string& source : live_sources())
     for (const std::string& row : live_rows(source)) add(row);
   for (const std::string& row : ring_rows()) add(row);
@@ -94,19 +96,19 @@ std::vector<std::string> measured_rows() {
 std::vector<Uncalibrated> unmeasured_rows() {
   std::vector<Uncalibrated> rows;
   for (const Uncalibrated& one : uncalibrated_rows())
-    if (!has_row(action_rows(), one.row)) rows.push_back(one);
-  const auto add = [&rows](const char* row, const char* reason) { rows.push_back({row, reason}); };
-  for (const char* row : {"action/stop", "action/raise"}) add(row, "it changes what is outside of dvm");
-  add("source/fbt", "there are no probes in the kernel's functions");
+    if (!has_row(action_rows(), one.row) && !has_row(process_rows(), one.row)) rows.push_back(one);
+  rows.push_back({"source/fbt", "there are no probes in the kernel's functions"});
   return rows;
 }
 
 Status measure_row(const std::string& row, const CompileScript& compile, vm::Profile& profile) {
   if (const auto cases = dif_cases_of(row); !cases.empty()) return measure_dif_row(cases, profile);
   if (has_script(row)) return measure_script_row(row, compile, profile);
-  if (row.starts_with("source/replay/") || row == "prepare/machine" || row == "capture/recorded") return measure_replay(compile, kScripts, profile);
+  if (row.starts_with("source/replay/") || row == "prepare/machine" || row == "capture/recorded")
+    return measure_replay(compile, kScripts, profile);
   if (has_row(action_rows(), row)) return measure_actions(compile, kScripts, profile, row);
   if (has_row(capture_rows(), row)) return measure_captures(compile, {3, 20'000}, profile, row);
+  if (has_row(process_rows(), row)) return measure_processes(compile, {3, 1000}, profile);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
   if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);

@@ -5,6 +5,7 @@
 //   opcode variable subroutine           dif_cases.h
 //   action aggregation record key prepare, consumer/record     script_cases.h
 //   source                               live_meter.h, script_meter.h (replay)
+//   action/raise, subroutine/copyout ... process_meter.h
 //   consumer                             consumer_meter.h
 //   account                              account_meter.h
 

@@ -196,8 +196,8 @@ class OwnProfile(unittest.TestCase):
 
     def test_what_no_profile_prices_says_why(self):
         self.keep("", prices="{}")
-        result = self.dvm("predict", "-n", 'syscall::read:entry { raise(23); } BEGIN { x = 1; }')
-        self.assertIn("action/raise: it changes what is outside of dvm", result.stdout)
+        result = self.dvm("predict", "-n", "fbt::vfs_read:entry { @ = count(); } BEGIN { x = 1; }")
+        self.assertIn("source/fbt: there are no probes in the kernel's functions", result.stdout)
         self.assertIn("no clause is on a probe that has a price", self.dvm("predict", "-n", "BEGIN { x = 1; }").stdout)
 
     def test_missing_rows_are_named(self):
@@ -284,6 +284,9 @@ class Calibrate(unittest.TestCase):
                     self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
                 self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
                 self.assertEqual(len(profile["prices"]["capture"]), 11)
+                for table, row in (("action", "raise"), ("action", "stop"), ("subroutine", "copyout"), ("subroutine", "copyoutstr")):
+                    self.assertGreater(profile["prices"][table][row]["m"], 100, row)  # a call of the kernel
+                self.assertIn("progenyof", profile["prices"]["subroutine"])
                 self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)
