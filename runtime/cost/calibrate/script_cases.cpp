@@ -54,8 +54,8 @@ std::vector<ScriptCase> kept_values() {
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
       {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
-      {"key/many", counted("rand() % 100000"), counted("rand() % 10")},
-      {"tuple/many", stored("rand() % 10000"), stored("rand() % 10")},
+      {.row = "key/many", .with = counted("rand() % 100000"), .without = counted("rand() % 10"), .is_cold = true},
+      {.row = "tuple/many", .with = stored("rand() % 10000"), .without = stored("rand() % 10"), .is_cold = true},
   };
 }
 

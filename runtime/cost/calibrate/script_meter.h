@@ -37,6 +37,7 @@ struct RunSettings {
   bool is_quiet = true;
   bool is_read = true;   // by the consumer, at the end
   bool may_act = false;  // destructively
+  bool is_cold = false;  // as ScriptCase has it
 };
 
 class Handle;
@@ -48,7 +49,8 @@ class MadeUpRun {
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }
-  void fire_all();
+  // Ns of CPU time that it took.
+  uint64_t fire_all(bool is_cold = false);
 
  private:
   explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
