@@ -121,7 +121,9 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   const vm::Profile& profile = context.profile;
   const runtime::Ledger ledger = runtime::price_account(account, context.replayed, profile);
   const vm::Cost total = ledger.total();
-  const double measured = static_cast<double>(context.measured_ns) * profile.clock_hz / 1e9;
+  const auto clocks = [&](uint64_t ns) { return static_cast<double>(ns) * profile.clock_hz / 1e9 * context.speed; };
+  const double reading = clocks(account.reading_ns), writing = clocks(account.writing_ns);
+  const double measured = clocks(context.measured_ns) - reading - writing;
   fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n\n", account.events,
              context.replayed.events, profile.name, profile.machine, profile.clock_hz / 1e9);
   fmt::print(out, "  {:<14}{:>18}{:>8}{:>18}\n", "PART", "CLOCKS", "%", "OFF BY AT MOST");
@@ -129,7 +131,11 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
     fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", part.name, part.cost.clocks, percent(part.cost.clocks, total.clocks),
                part.cost.spread);
   fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", "accounted", total.clocks, 100.0, total.spread);
-  fmt::print(out, "  {:<14}{:>18.0f}\n", "measured", measured);
+  fmt::print(out, "  {:<14}{:>18.0f}{:>8}  without reading the recording ({:.0f}) and writing the output ({:.0f})\n", "measured",
+             measured, "", reading, writing);
+  if (profile.core_speed > 0)
+    fmt::print(out, "  {:<14}{:>18.3f}{:>8}  of that in the profile, by which it was multiplied\n", "core speed", context.speed,
+               "");
   fmt::print(out, "  {:<14}{:>+18.0f}{:>+8.1f}  of what was measured\n", "difference", total.clocks - measured,
              percent(total.clocks - measured, measured));
   if (!ledger.missing.empty())

@@ -20,6 +20,7 @@ struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;
   uint64_t measured_ns;  // CPU time, from probes on to the last line
+  double speed;          // of the core meanwhile, to that at which the prices were measured
 };
 // Accounted beside measured clocks, and the difference.
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context);

@@ -26,6 +26,7 @@
 #include "runtime/cost/calibrate/process_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
@@ -60,6 +61,7 @@ Result<dif::Program> compile_script(const std::string& text) {
 Status calibrate_dif(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
   runtime::MeterOptions meter;
   if (options.quick) meter = {3, 2'000};
+  meter.core_speed = profile.core_speed;
   const auto cases = runtime::dif_cases();
   const auto rows = runtime::measure_dif(cases, meter, [&](size_t done) { progress.say("DIF", done, cases.size()); });
   if (!rows) return rows.error();
@@ -76,9 +78,7 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
   if (Status acted = runtime::measure_actions(compile_script, meter, profile); !acted) return acted;
-  runtime::ScriptMeterOptions replay;
-  replay.firings = options.quick ? meter.firings : 800'000;
-  if (Status replayed = runtime::measure_replay(compile_script, replay, profile); !replayed) return replayed;
+  if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
   if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
   progress.say("consumer", 0, 1);
   meter.firings = std::min<uint64_t>(meter.firings, 40'000);  // each of them leaves a key
@@ -112,7 +112,8 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
 }
 
 constexpr size_t kMostPasses = 5;
-constexpr std::chrono::seconds kLongest{57};  // all passes; a further one is made if it will be done by then
+constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
+constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
   vm::Profile profile;
@@ -120,6 +121,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   profile.made_on = runtime::this_machine(DVM_VERSION);
   profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
+  profile.core_speed = options.core_speed > 0 ? options.core_speed : runtime::core_speed_over(kLongEnough);
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
   calibrate_sources(options, progress, profile);
@@ -132,10 +134,11 @@ std::string contents(int file) {
 }
 
 // A pass has said itself why it failed.
-Result<vm::Profile> run_pass(size_t pass) {
+Result<vm::Profile> run_pass(size_t pass, double core_speed) {
   const int file = memfd_create("dvm_profile", MFD_CLOEXEC);
   if (file < 0) return Error{fmt::format("failed to keep a pass: {}", std::strerror(errno))};
-  const std::string words[] = {"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"};
+  const std::string words[] = {
+      "dvm", "cost", "calibrate", "--pass", std::to_string(pass), "--core-speed", fmt::format("{}", core_speed), "-o", "-"};
   const HandedFile printed[] = {{file, STDOUT_FILENO}};
   const Result<int> status = run_program("/proc/self/exe", words, printed);
   const std::string text = contents(file);
@@ -152,8 +155,9 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   if (options.quick || options.pass != 0) return calibrate_once(options, Progress(std::max(options.pass, 1u)));
   const auto begin = std::chrono::steady_clock::now();
   std::vector<vm::Profile> passes;
+  const double core_speed = runtime::core_speed_over(kLongEnough);
   for (bool again = true; again;) {
-    Result<vm::Profile> pass = run_pass(passes.size() + 1);
+    Result<vm::Profile> pass = run_pass(passes.size() + 1, core_speed);
     if (!pass) return pass;
     passes.push_back(std::move(*pass));
     const auto taken = (std::chrono::steady_clock::now() - begin) / passes.size();

@@ -10,8 +10,9 @@
 namespace dvm::cmd {
 
 struct CalibrateOptions {
-  bool quick = false;  // fewer and shorter samples: to try it, not to rely on
-  unsigned pass = 0;   // not 0: only this one, as a part of another calibration
+  bool quick = false;     // fewer and shorter samples: to try it, not to rely on
+  unsigned pass = 0;      // not 0: only this one, as a part of another calibration
+  double core_speed = 0;  // that times are given at; 0: as it is now
 };
 
 // In several passes, each in a process of its own: where code and data happen to lie makes a difference of some clocks, and is

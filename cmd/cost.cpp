@@ -114,6 +114,7 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
       ->type_name("PROFILE");
   command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
+  command->add_option("--core-speed", given->options.core_speed)->group("");
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
@@ -128,13 +129,13 @@ Result<runtime::ProgramValidation> begin_validation(const std::string& path) {
   return made;
 }
 
-Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
+Status sample_scripts(const ValidateCommand& given, double core_speed, std::vector<runtime::ProgramValidation>& scripts) {
   runtime::ScriptMeterOptions meter;
-  meter.firings = 400'000;
+  meter.samples = 9;
   if (given.quick) meter = {3, 2'000};
   for (unsigned round = 0; round < meter.samples; round++)
     for (size_t i = 0; i < scripts.size(); i++)
-      if (Status sampled = scripts[i].sample(meter.firings); !sampled)
+      if (Status sampled = scripts[i].sample(meter.firings, core_speed); !sampled)
         return Error{fmt::format("{}: {}", given.scripts[i], sampled.error().message)};
   return {};
 }
@@ -149,7 +150,7 @@ int validate_scripts(const ValidateCommand& given) {
     if (!made) return fail("{}", made.error().message);
     scripts.push_back(std::move(*made));
   }
-  if (Status sampled = sample_scripts(given, scripts); !sampled) return fail("{}", sampled.error().message);
+  if (Status sampled = sample_scripts(given, profile->core_speed, scripts); !sampled) return fail("{}", sampled.error().message);
   std::vector<ValidatedScript> rows;
   for (size_t i = 0; i < scripts.size(); i++) rows.push_back({given.scripts[i], scripts[i].finish(*profile)});
   if (given.as_json)

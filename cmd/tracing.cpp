@@ -18,6 +18,7 @@
 #include "cmd/profiles.h"
 #include "cmd/target_catalog.h"
 #include "common/clock.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
@@ -183,10 +184,13 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.script.verbose) print_remarks(handle);
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
+  std::optional<runtime::SpeedSpan> speed;
+  if (!given.ledger.empty()) speed.emplace();
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
-  const LedgerContext ledger{profile, source.replayed, read_clock(CLOCK_THREAD_CPUTIME_ID) - begin};
+  const uint64_t taken = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+  const LedgerContext ledger{profile, source.replayed, taken, speed ? speed->factor(profile.core_speed) : 1};
   return {conclude(given, handle, source.targets, followed, out, ledger), static_cast<bool>(followed), handle.instrument_drops()};
 }
 

@@ -4,6 +4,7 @@ dvm_library(cost
   cost/calibrate/dif_meter.cpp
   cost/calibrate/middle.cpp
   cost/capture_cost.cpp
+  cost/core_speed.cpp
   cost/dynamic_uses.cpp
   cost/machine.cpp
   cost/model.cpp

@@ -197,6 +197,9 @@ Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profil
   if (!clock) return clock.error();
   if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", text.file)};
   profile.clock_hz = *clock;
+  const Result<double> speed = number(root, "", "core_speed", text, 0);
+  if (!speed) return speed.error();
+  profile.core_speed = *speed;
   if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
     if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
     profile.in_kernel = in_kernel->get<bool>();
@@ -244,6 +247,7 @@ Result<vm::Profile> parse_profile(std::string_view text, const std::string& file
 
 std::string profile_text(const vm::Profile& profile) {
   Json root = {{"dvm_profile", kVersion}, {"name", profile.name}, {"machine", profile.machine}, {"clock_hz", profile.clock_hz}};
+  if (profile.core_speed > 0) root["core_speed"] = profile.core_speed;
   if (profile.in_kernel) root["in_kernel"] = true;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};

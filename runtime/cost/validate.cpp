@@ -39,8 +39,8 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
   return made;
 }
 
-Status ProgramValidation::sample(uint64_t firings) {
-  Result<ScriptSample> sample = time_program(program_, {.firings = firings});
+Status ProgramValidation::sample(uint64_t firings, double core_speed) {
+  Result<ScriptSample> sample = time_program(program_, {.firings = firings, .core_speed = core_speed});
   if (!sample) return sample.error();
   samples_.push_back(sample->probe);
   how_.event_bytes = sample->event_bytes;

@@ -26,7 +26,8 @@ class ProgramValidation {
  public:
   // Counts how often its predicates hold.
   static Result<ProgramValidation> make(dif::Program program);
-  Status sample(uint64_t firings);
+  // core_speed: that of the profile.
+  Status sample(uint64_t firings, double core_speed);
   Validated finish(const vm::Profile& profile) const;
 
  private:

@@ -76,6 +76,8 @@ class Instrument {
   virtual int wake_descriptor() const { return -1; }
   // Nothing more will ever arrive (a recording has been read).
   virtual bool finished() const { return false; }
+  // CPU time that reading its file has taken, in ns.
+  virtual uint64_t reading_ns() const { return 0; }
   // Firings lost since enable(), because a buffer was full.
   virtual uint64_t drops() const { return 0; }
   // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.

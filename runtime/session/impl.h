@@ -67,6 +67,7 @@ struct Handle::Impl final : EventSink {
   unsigned drop_reports = 0;
   int64_t only_cpu = -1;  // -x cpu; -1: all
   uint64_t events = 0;
+  uint64_t writing_ns = 0;  // CPU time
 
   uint64_t fire_ticks = 0;
   uint64_t first_tick = 0;

@@ -142,7 +142,9 @@ void Handle::Impl::clean_at_rate(Clock now) {
 void Handle::Impl::clean() { session.speculations.clean(session.cpus, session.order); }
 
 void Handle::Impl::flush() {
+  const Clock begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status status = consumer.flush();
+  writing_ns += read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
   if (!status && failure) failure = status;
 }
 

@@ -13,8 +13,8 @@ constexpr double kMore = 4;  // of what a script has once more often
 
 class AccountMeter {
  public:
-  AccountMeter(const CompileScript& compile, const ScriptMeterOptions& options, double clock_hz)
-      : compile_(compile), options_(options), clocks_(clock_hz / 1e9) {}
+  AccountMeter(const CompileScript& compile, const ScriptMeterOptions& options, const vm::Profile& profile)
+      : compile_(compile), options_(options), profile_(profile) {}
 
   // Clocks a firing that counting takes more.
   Result<vm::Price> of(const char* script) const {
@@ -23,17 +23,18 @@ class AccountMeter {
     std::vector<double> counted, plain;
     for (unsigned i = 0; i < options_.samples; i++)
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
-        Result<ScriptSample> sample = time_program(*program, {.firings = options_.firings, .cost = cost});
+        Result<ScriptSample> sample =
+            time_program(*program, {.firings = options_.firings, .cost = cost, .core_speed = profile_.core_speed});
         if (!sample) return sample.error();
         samples->push_back(sample->probe);
       }
-    return times(difference(middle(std::move(counted)), middle(std::move(plain))), clocks_);
+    return times(difference(middle(std::move(counted)), middle(std::move(plain))), profile_.clock_hz / 1e9);
   }
 
  private:
   const CompileScript& compile_;
   const ScriptMeterOptions& options_;
-  double clocks_;
+  const vm::Profile& profile_;
 };
 
 // Of several of a thing and one of it, what one more takes besides other rows.
@@ -44,7 +45,7 @@ vm::Price each(const vm::Price& several, const vm::Price& one, double others) {
 }  // namespace
 
 Status measure_accounting(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  const AccountMeter meter(compile, options, profile.clock_hz);
+  const AccountMeter meter(compile, options, profile);
   const auto one = meter.of("P{ @a = count(); }");
   const auto actions = meter.of("P{ @a = count(); @b = count(); @c = count(); @d = count(); @e = count(); }");
   const auto clauses = meter.of("P{ @a = count(); } P{ @b = count(); } P{ @c = count(); } P{ @d = count(); } P{ @e = count(); }");

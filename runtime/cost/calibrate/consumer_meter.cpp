@@ -157,7 +157,8 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
   std::vector<double> quiet, headed;
   for (unsigned i = 0; i < options.samples; i++)
     for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
-      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
+      const Result<ScriptSample> sample =
+          time_program(*program, {.firings = options.firings, .is_quiet = is_quiet, .core_speed = profile.core_speed});
       if (!sample) return sample.error();
       samples->push_back(sample->consumer);
     }

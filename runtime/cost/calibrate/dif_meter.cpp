@@ -13,6 +13,7 @@
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/core_speed.h"
 
 namespace dvm::runtime {
 namespace {
@@ -109,13 +110,14 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
 }
 
 vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
-  const uint64_t times = times_of(text, options);
+  const uint64_t runs = times_of(text, options);
   std::vector<double> with, without;
+  const SpeedSpan speed;
   for (unsigned i = 0; i < options.samples; i++) {
-    with.push_back(text.time(times));
-    without.push_back(base ? base->time(times) : text.time(times, false));
+    with.push_back(text.time(runs));
+    without.push_back(base ? base->time(runs) : text.time(runs, false));
   }
-  return difference(quiet_middle(std::move(with)), quiet_middle(std::move(without)));
+  return times(difference(quiet_middle(std::move(with)), quiet_middle(std::move(without))), speed.factor(options.core_speed));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.

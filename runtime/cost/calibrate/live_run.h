@@ -18,7 +18,7 @@ namespace dvm::runtime {
 double cpus();
 
 struct LiveMeterOptions {
-  unsigned samples = 7;     // with the probe, and as many without
+  unsigned samples = 5;     // with the probe, and as many without
   uint64_t calls = 10'000;  // a sample
 };
 

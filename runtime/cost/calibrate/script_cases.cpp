@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 199;
+constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 197;
 constexpr unsigned kMore = 4;                        // uses of what is small beside the noise of a firing
 constexpr std::string_view kNothing = "P{ arg0; }";  // one ECB that evaluates a little
 
@@ -47,7 +47,7 @@ std::vector<ScriptCase> kept_values() {
     return fmt::format("P{{ arg0; @a[{}] = count(); @b[{}] = count(); }}", key, other);
   };
   return {
-      {"record/integer", printed("%d %d", "arg1, arg2"), printed("%d", "arg1")},
+      {"record/integer", printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
       {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
       {"record/string", printed("%d %s", "arg1, execname"), printed("%d", "arg1")},
       {"key/integer", counted("arg1, arg2"), counted("arg1")},
@@ -213,10 +213,18 @@ std::vector<ScriptCase> script_cases() {
   const auto add = [&](std::string row, const std::string& action) {
     cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
   };
-  cases.push_back({"action/trace", "P{ arg0; trace(arg1); trace(arg2); }", "P{ arg0; trace(arg1); }"});
+  const auto add_more = [&](std::string row, const std::string& action) {
+    const std::string more = repeated("P{ arg0; ", action + "; ", kMore + 1, "}");
+    cases.push_back({.row = std::move(row),
+                     .with = more,
+                     .without = fmt::format("P{{ arg0; {}; }}", action),
+                     .uses = kMore,
+                     .most_firings = 50'000});
+  };
+  add_more("action/trace", "trace(arg1)");
   add("record/any", "trace(arg1)");
-  add("action/printf", "printf(\"%d\\n\", arg1)");
-  add("action/print", "print(arg1)");
+  add_more("action/printf", "printf(\"%d\\n\", arg1)");
+  add_more("action/print", "print(arg1)");
   for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
     add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
   for (const char* stack : {"stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));

@@ -12,6 +12,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/made_up_recording.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
@@ -147,8 +148,8 @@ uint64_t MadeUpRun::fire_all(bool is_cold) {
 
 namespace {
 
-double consumed_ns(Handle& handle) {
-  const Account account = handle.account();
+// Ns of the consumer while firings came.
+double consumed_ns(const Account& account) {
   uint64_t ticks = 0;
   for (const auto& [stage, tally] : account.stages)
     if (stage == "snapshot_records" || stage == "snapshot_aggregations" || stage == "print") ticks += tally.ticks;
@@ -161,15 +162,17 @@ Result<ScriptSample> time_program(const dif::Program& program, const RunSettings
   auto run = MadeUpRun::make(program, settings);
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  const auto count = static_cast<double>(settings.firings);
+  const SpeedSpan speed;
   const auto fired = static_cast<double>((*run)->fire_all(settings.is_cold));
-  const double consumed = consumed_ns(handle);
+  const Account account = handle.account();
+  const double consumed = consumed_ns(account), files = static_cast<double>(account.reading_ns + account.writing_ns);
   const uint64_t rest = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const Status stopped = settings.is_read ? handle.stop() : Status();
   const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  const double each = speed.factor(settings.core_speed) / static_cast<double>(settings.firings);
   if (!stopped) return stopped.error();
   if (handle.drops() != 0) return Error{fmt::format("{} drops", handle.drops())};
-  return ScriptSample{(fired - consumed) / count, (static_cast<double>(end - rest) + consumed) / count,
+  return ScriptSample{(fired - consumed - files) * each, (static_cast<double>(end - rest) + consumed) * each,
                       (*run)->recording().event_bytes()};
 }
 
@@ -185,7 +188,8 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
                                                             .frames = one.frames,
                                                             .is_read = options.is_read,
                                                             .may_act = options.may_act,
-                                                            .is_cold = one.is_cold});
+                                                            .is_cold = one.is_cold,
+                                                            .core_speed = profile.core_speed});
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
@@ -215,18 +219,19 @@ struct ReplaySample {
 };
 
 Result<ReplaySample> sample_replay(const char* script, unsigned memory, const CompileScript& compile,
-                                   const ScriptMeterOptions& options, double clock_hz) {
+                                   const ScriptMeterOptions& options, const vm::Profile& profile) {
   Result<dif::Program> program = compile(script);
   if (!program) return program.error();
   Sides sides;
   ReplaySample result;
   for (unsigned i = 0; i < options.samples; i++) {
-    Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .memory = memory});
+    Result<ScriptSample> sample =
+        time_program(*program, {.firings = options.firings, .memory = memory, .core_speed = profile.core_speed});
     if (!sample) return sample.error();
     sides.add(*sample);
     result.bytes = sample->event_bytes;
   }
-  result.clocks = times(quiet_middle(sides.probe), clock_hz / 1e9);
+  result.clocks = times(quiet_middle(sides.probe), profile.clock_hz / 1e9);
   return result;
 }
 
@@ -236,9 +241,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
 Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr unsigned kFew = 1, kMany = 200;  // letters in the piece of memory of an event, if it has one
   const auto sample = [&](const char* script, unsigned memory) {
-    ScriptMeterOptions all = options;
-    if (memory != 0) all.firings /= 4;  // about as many bytes
-    return sample_replay(script, memory, compile, all, profile.clock_hz);
+    return sample_replay(script, memory, compile, options, profile);
   };
   constexpr const char* kUnwanted = "replay:::never { @ = count(); }";
   const auto without = sample(kUnwanted, 0), small = sample(kUnwanted, kFew), large = sample(kUnwanted, kMany);

@@ -21,7 +21,7 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 5;        // of each of the two scripts
+  unsigned samples = 3;        // of each of the two scripts
   uint64_t firings = 100'000;  // a sample: their recording is larger than the caches of a CPU, as that of a long run is
   bool is_read = true;         // by the consumer, at the end
   bool may_act = false;        // destructively
@@ -35,9 +35,10 @@ struct RunSettings {
   vm::CostPolicy cost = vm::CostPolicy::none;
   const char* aggsize = "4m";
   bool is_quiet = true;
-  bool is_read = true;   // by the consumer, at the end
-  bool may_act = false;  // destructively
-  bool is_cold = false;  // as ScriptCase has it
+  bool is_read = true;    // by the consumer, at the end
+  bool may_act = false;   // destructively
+  bool is_cold = false;   // as ScriptCase has it
+  double core_speed = 0;  // at which its time is given; 0: as it was
 };
 
 class Handle;

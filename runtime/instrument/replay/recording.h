@@ -152,6 +152,8 @@ class RecordingReader {
   uint64_t drops() const { return drops_; }
   uint64_t size() const { return size_; }      // of the file, in bytes
   uint64_t pieces() const { return pieces_; }  // of memory that its events have
+  // CPU time in which next() has read the file.
+  uint64_t reading_ns() const { return reading_ns_; }
   // Adds the probes under their ids. An error if the catalog has other probes there.
   Status add_probes(Catalog& catalog) const;
 
@@ -194,6 +196,7 @@ class RecordingReader {
   uint32_t left_ = 0;         // events in it that next() has not handed out
   size_t at_ = 0;             // position in it
   size_t next_block_ = 0;     // offset in the file
+  uint64_t reading_ns_ = 0;
   std::array<vm::CapturedMemory, UINT8_MAX + LateReads::kMostPieces> memory_;
   std::array<uint64_t, kMostFrames> frames_;
 };

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "common/clock.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 
@@ -319,7 +320,9 @@ Status RecordingReader::add_probes(Catalog& catalog) const {
 
 Result<bool> RecordingReader::next(vm::Firing& firing) {
   while (left_ == 0) {
+    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     auto kind = read_block(next_block_);
+    reading_ns_ += read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
     if (!kind) return kind.error();
     if (*kind == recording::trailer) {
       next_block_ -= sizeof(BlockHead) + block_.size();  // to find it again

@@ -58,6 +58,7 @@ class ReplayInstrument : public Instrument {
 
   uint64_t next_deadline() const override { return finished_ ? UINT64_MAX : 0; }
   bool finished() const override { return finished_; }
+  uint64_t reading_ns() const override { return reader_->reading_ns(); }
   uint64_t drops() const override { return reader_->drops(); }
   void disable() override {
     std::fill(enabled_.begin(), enabled_.end(), false);

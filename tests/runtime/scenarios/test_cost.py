@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import sys
 import tempfile
@@ -238,6 +239,19 @@ class Ledger(unittest.TestCase):
         self.assertGreater(found["DIF"], 0)
         self.assertGreater(found["measured"], 0)
         self.assertAlmostEqual(found["difference"], found["accounted"] - found["measured"], delta=2)
+
+    def test_files_are_left_out_and_the_speed_of_the_core_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "profile.json"
+            profile.write_text(json.dumps({"dvm_profile": 1, "name": "here", "machine": "this", "clock_hz": 1e9,
+                                           "core_speed": 1e-3, "prices": {}}))
+            result = dvmtest.dvm("replay", "-q", f"--ledger={profile}", str(self.RECORDING), "-n", "pid$target:::entry { trace(arg0); }")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = re.search(r"measured +(\d+) +without reading the recording \((\d+)\) and writing the output \((\d+)\)", result.stdout)
+        self.assertTrue(found, result.stdout)
+        self.assertTrue(all(int(clocks) > 0 for clocks in found.groups()), found.groups())
+        speed = re.search(r"core speed +([\d.]+)  +of that in the profile", result.stdout)
+        self.assertGreater(float(speed.group(1)), 100)
 
     def test_without_a_name_it_is_the_one_of_this_machine(self):
         with tempfile.TemporaryDirectory() as folder:

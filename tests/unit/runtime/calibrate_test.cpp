@@ -11,6 +11,7 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/looping_child.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/core_speed.h"
 
 namespace dvm::runtime {
 namespace {
@@ -22,6 +23,18 @@ TEST(Calibrate, EachRowHasOneCaseOrAReason) {
   cases["opcode/ret"]++;  // in script_cases.cpp
   for (const std::string& row : vm::dif_rows()) EXPECT_EQ(cases[row], 1) << row;
   EXPECT_EQ(cases.size(), vm::dif_rows().size());
+}
+
+// No processor that dvm runs on does less than one cycle in ten ticks of its counter, or more than ten.
+TEST(Calibrate, TimesAreTakenAsAtOneSpeedOfTheCore) {
+  const double speed = core_speed_over(1'000'000);
+  EXPECT_GT(speed, 0.1);
+  EXPECT_LT(speed, 10);
+  const SpeedSpan span;
+  EXPECT_GT(span.mean(), 0.1);
+  EXPECT_EQ(span.factor(0), 1);  // not known
+  EXPECT_GT(span.factor(speed / 100), 10);
+  EXPECT_LT(span.factor(speed * 100), 0.1);
 }
 
 TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {

@@ -33,6 +33,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   profile.name = "here";
   profile.machine = "this \"one\"";
   profile.clock_hz = 2.6e9;
+  profile.core_speed = 1.25;
   profile.set("opcode/add", {1.25, 0, 0.5});
   profile.set("source/pid/trigger", {900, 0, 10});
   profile.set("consumer/copy", {0, 0.1, 0});
@@ -41,6 +42,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->name, profile.name);
   EXPECT_EQ(read->machine, profile.machine);
   EXPECT_EQ(read->clock_hz, profile.clock_hz);
+  EXPECT_EQ(read->core_speed, profile.core_speed);
   EXPECT_EQ(read->prices(), profile.prices());
 }
 
@@ -51,6 +53,9 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_NE(error_of("[]").find("not a profile"), std::string::npos);
   EXPECT_NE(error_of("{\"dvm_profile\": 2}").find("version is 2"), std::string::npos);
   EXPECT_NE(error_of("{\"dvm_profile\": 1}").find("\"name\" is missing"), std::string::npos);
+  EXPECT_NE(error_of("{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"core_speed\": -1}")
+                .find("core_speed is -1: it must be 0 or more"),
+            std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": -1}}}")).find("opcode/add/m is -1: it must be 0 or more"),
             std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": \"x\"}}}")).find("not a number"), std::string::npos);

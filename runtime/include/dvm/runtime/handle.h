@@ -63,6 +63,8 @@ struct EcbAccount {
 struct Account {
   double ticks_per_second = 0;
   uint64_t events = 0;
+  // CPU time of reading a recording's file and of writing the output, which is as long as where they lie has it.
+  uint64_t reading_ns = 0, writing_ns = 0;
   uint64_t late_reads = 0;  // of the process, since the memory was not captured at the firing
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;  // deliver, prepare, predicate, actions, snapshot, print, ...

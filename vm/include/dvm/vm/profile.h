@@ -58,6 +58,7 @@ class Profile {
   std::string name, machine;
   Machine made_on;
   double clock_hz = 0;
+  double core_speed = 0;   // cycles of the core in one of these clocks, when prices were measured; 0: not known
   bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
 
  private:

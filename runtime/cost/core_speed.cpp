@@ -1,0 +1,48 @@
+// Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "runtime/cost/core_speed.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/clock.h"
+#include "dvm/vm/cost.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr unsigned kTimes = 10, kSteps = 1000;
+constexpr double kCyclesOfStep = 3;  // of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
+
+// Each step waits for the one before it.
+uint64_t time_chain() {
+  uint64_t value = 3;
+  const uint64_t begin = vm::read_ticks();
+  for (unsigned i = 0; i < kSteps; i++) {
+    value *= value;
+    __asm__ volatile("" : "+r"(value));
+  }
+  return vm::read_ticks() - begin;
+}
+
+}  // namespace
+
+// What disturbs a chain makes it longer.
+double core_speed() {
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain());
+  return kCyclesOfStep * kSteps / static_cast<double>(std::max<uint64_t>(least, 1));
+}
+
+double core_speed_over(unsigned long ns) {
+  std::vector<double> speeds;
+  const uint64_t end = read_clock(CLOCK_MONOTONIC) + ns;
+  do speeds.push_back(core_speed());
+  while (read_clock(CLOCK_MONOTONIC) < end);
+  std::nth_element(speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2), speeds.end());
+  return speeds[speeds.size() / 2];
+}
+
+}  // namespace dvm::runtime
