@@ -195,10 +195,10 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
     std::memcpy(to, &word, sizeof(word));
     return sizeof(word);
   }
+  if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression)
+    return context.state.copy_string_in_words(result, value.size - 1, to);
   if (!store_value(context, value, result, to)) return 0;
-  if (dif::is_stack(value.made_by)) return end_stack(value, to);
-  const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
-  return pad_key(to, is_text ? ::strnlen(reinterpret_cast<const char*>(to), value.size - 1) + 1 : value.size);
+  return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
 }
 
 // The state of the action's key, null when there is no room for it; `ok` false: a fault.

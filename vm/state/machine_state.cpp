@@ -35,6 +35,9 @@ const FaultState& MachineState::fault() const noexcept { return impl_->fault; }
 void MachineState::set_fault(dif::Fault id, uint64_t value) noexcept { impl_->set_fault(id, value); }
 
 bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
+size_t MachineState::copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept {
+  return vm::copy_string_in_words(*impl_, value, most, to);
+}
 
 bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }
 

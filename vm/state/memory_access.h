@@ -35,6 +35,8 @@ inline std::optional<std::string_view> string_at(State& state, uint64_t address)
 // as it leaves room.
 bool copy_bytes(State& state, uint64_t address, std::span<std::byte> to) noexcept;
 bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexcept;
+// As MachineState has it.
+size_t copy_string_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept;
 
 // Memory of the traced process: what was captured, else a late read. False: not readable, or D memory.
 bool read_target(State& state, uint64_t address, std::span<std::byte> to) noexcept;

@@ -115,6 +115,26 @@ TEST_F(StateTest, CopiedStringsEndWithTheirNulOrAreCut) {
   EXPECT_EQ(two, "ab");
 }
 
+TEST_F(StateTest, StringsInWordsEndWithZeros) {
+  for (size_t length = 0; length <= 16; length++)
+    for (size_t most : {size_t{16}, size_t{9}, size_t{3}, size_t{0}}) {
+      const std::string text = std::string("abcdefghijklmnop").substr(0, length);
+      const uint64_t value = run("sets \"" + text + "\", %r1\nret %r1\n");
+      std::array<std::byte, 32> to;
+      to.fill(std::byte{'?'});
+      const std::string kept = text.substr(0, most);
+      const size_t written = state_->copy_string_in_words(value, most, to.data());
+      ASSERT_EQ(written, 8 * (kept.size() / 8) + 8) << length << " of at most " << most;
+      std::string wanted = kept;
+      wanted.resize(written);
+      EXPECT_EQ(std::string(reinterpret_cast<const char*>(to.data()), written), wanted);
+      EXPECT_EQ(to[written], std::byte{'?'});
+    }
+  std::array<std::byte, 8> none;
+  EXPECT_EQ(state_->copy_string_in_words(0, 7, none.data()), 0u);
+  EXPECT_EQ(state_->fault().id, dif::Fault::badaddr);
+}
+
 TEST_F(StateTest, NullIsNoString) {
   std::byte to[8];
   EXPECT_FALSE(state_->copy_string(0, to));

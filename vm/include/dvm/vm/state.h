@@ -73,6 +73,9 @@ class MachineState {
   // of it, or exactly to.size() bytes. False: fault badaddr is set.
   bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;
   bool copy_bytes(uint64_t value, std::span<std::byte> to) noexcept;
+  // A string of at most so many bytes with its NUL and zeros up to a whole word. Returns the bytes written: a multiple of 8, or 0
+  // and the fault. There must be room for most + 1 bytes, rounded up to words.
+  size_t copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept;
 
   struct Impl;
   Impl& impl() { return *impl_; }
