@@ -13,6 +13,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
+#include "runtime/cost/wakeful.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 
@@ -140,14 +141,15 @@ Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
   return taken / static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin);
 }
 
-// Where nothing can be traced a look is two switches of threads.
+// Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kLooking = 50'000'000;
+  constexpr uint64_t kLooking = 50'000'000, kWork = 20'000;
   std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++)
+  const std::jthread other = wakeful(kWork);
+  for (unsigned i = 0; i < 2 * options.samples; i++)
     if (const Result<double> share = time_looking(compile, kLooking)) samples.push_back(*share / kMostLooks * profile.clock_hz);
   if (samples.empty()) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-  const Middle all = quiet_middle(samples);
+  const Middle all = middle(samples);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 

@@ -65,8 +65,8 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);
 
-// Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end. Of
-// CPU time: a sample is long enough for other threads to get in.
+// Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end;
+// reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
   double probe = 0, consumer = 0;
   double event_bytes = 0;  // of the recording, a firing
