@@ -18,12 +18,6 @@ struct ActionCase {
   bool is_read = true;
 };
 
-std::string repeated(std::string_view part, unsigned times) {
-  std::string text;
-  for (unsigned i = 0; i < times; i++) text += part;
-  return text;
-}
-
 constexpr uint64_t kFirings = 20'000;           // a sample, at most
 constexpr unsigned kDiscards = 4, kExits = 64;  // uses of what is small beside a firing
 constexpr const char* kNothing = "P{ arg0; }";
@@ -34,11 +28,11 @@ constexpr const char* kTakes = "P{ arg0; this->id = speculation(); ";
 std::vector<ActionCase> action_cases() {
   const std::string takes(kTakes), discards = "P{ discard(this->id); }", exits = "exit(0); ";
   return {
-      {{"action/discard", fmt::format("P{{ arg0; {}}}", repeated("discard(1); ", kDiscards)), kNothing, 0, false, kDiscards}},
+      {{"action/discard", fmt::format("P{{ arg0; {}}}", repeated("", "discard(1); ", kDiscards)), kNothing, 0, false, kDiscards}},
       {{"subroutine/speculation", takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards}},
       {{"action/speculate", takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards}},
       {{.row = "action/exit",
-        .with = fmt::format("P{{ arg0; {}}}", repeated(exits, kExits + 1)),
+        .with = fmt::format("P{{ arg0; {}}}", repeated("", exits, kExits + 1)),
         .without = fmt::format("P{{ arg0; {}}}", exits),
         .uses = kExits,
         .most_firings = 1},

@@ -42,9 +42,8 @@ constexpr Turn kTurns[] = {
 constexpr size_t kCount = std::size(kTurns);
 
 std::string actions_of(const Turn& turn) {
-  std::string text = turn.setup;
-  for (unsigned i = 0; i < turn.uses; i++) text += turn.use;
-  return fmt::format(fmt::runtime(text), turn.bytes, std::string(turn.bytes, 'x'), getpid(), SIGURG, SIGCONT);
+  return fmt::format(fmt::runtime(repeated(turn.setup, turn.use, turn.uses)), turn.bytes, std::string(turn.bytes, 'x'), getpid(),
+                     SIGURG, SIGCONT);
 }
 
 std::string script_of_all() {

@@ -22,16 +22,6 @@ std::string call_of(const dif::AggregationInfo& function) {
   return fmt::format("{}(arg1)", function.name);
 }
 
-// A part many times over, each with its number for {} if that is in it.
-std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
-  std::string text(begin);
-  for (unsigned i = 0; i < times; i++) {
-    text += part;
-    if (const size_t number = text.rfind("{}"); number != std::string::npos) text.replace(number, 2, std::to_string(i));
-  }
-  return text + std::string(end);
-}
-
 std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
 
 // What values cost that are kept, by scripts that keep one more, or a longer one.
@@ -198,6 +188,15 @@ void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
 }
 
 }  // namespace
+
+std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
+  std::string text(begin);
+  for (unsigned i = 0; i < times; i++) {
+    text += part;
+    if (const size_t number = text.rfind("{}"); number != std::string::npos) text.replace(number, 2, std::to_string(i));
+  }
+  return text + std::string(end);
+}
 
 std::vector<ScriptCase> script_cases() {
   const std::string nothing(kNothing);

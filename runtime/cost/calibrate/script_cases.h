@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dvm::runtime {
@@ -25,6 +26,9 @@ struct ScriptCase {
 };
 
 std::vector<ScriptCase> script_cases();
+
+// A part so many times over, each with its number for {} if that is in it.
+std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end = {});
 
 // Keys of an aggregation that is printed, where nothing else is said.
 inline constexpr unsigned kPrintedKeys = 1;
