@@ -97,8 +97,7 @@ class CaptureMeter {
     }
     const auto second = rest(one, *one.sizes[1]);
     if (!second) return Error{fmt::format("{}: {}", one.row, second.error().message)};
-    const double n = std::max((second->m - first->m) / (one.sizes[1]->things - one.sizes[0]->things), 0.0);
-    return set(one, {std::max(first->m - n * one.sizes[0]->things, 0.0), n, std::max(first->spread, second->spread)});
+    return set(one, by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things));
   }
 
  private:

@@ -135,8 +135,7 @@ Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
   if (!few || !one.by_size) return few;
   Result<vm::Price> many = measure(one, kLong, options);
   if (!many) return many;
-  const double each = std::max((many->m - few->m) / (kLong - kShort), 0.0);
-  return vm::Price{std::max(few->m - each * (kShort + 1), 0.0), each, std::max(few->spread, many->spread)};
+  return by_size(*few, kShort + 1, *many, kLong - kShort);
 }
 
 // What is left of a case without the rows that it has besides its own; those may have others besides, too.

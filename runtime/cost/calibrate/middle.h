@@ -28,6 +28,12 @@ inline vm::Price difference(const Middle& with, const Middle& without) {
   return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
 }
 
+// m and n, of what takes so much with a few things and so much with some more.
+inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& many, double more) {
+  const double n = std::max((many.m - few.m) / more, 0.0);
+  return {std::max(few.m - n * things, 0.0), n, std::max(few.spread, many.spread)};
+}
+
 // Of several calibrations, one after the other: each row's median price. A machine that changes its speed does so between the
 // samples of one row less than between calibrations, so the spread is the larger of what each found and what lies between them.
 vm::Profile middle_profile(const std::vector<vm::Profile>& passes);

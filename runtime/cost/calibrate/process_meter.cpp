@@ -97,10 +97,9 @@ Result<vm::Price> price_of(const Turn& turn, const Samples& samples, const Compi
   return price;
 }
 
-// m and n, from the price with few bytes and what many take more.
-vm::Price by_size(const vm::Price& few, const vm::Price& more) {
-  const double n = more.m / (kMany - kFew);
-  return {std::max(few.m - n * kFew, 0.0), n, std::max(few.spread, more.spread)};
+// Of the row's two turns: what many bytes take is known as far as few take it, the rest was found.
+vm::Price with_many(const vm::Price& few, const vm::Price& rest) {
+  return by_size(few, kFew, {few.m + rest.m, 0, rest.spread}, kMany - kFew);
 }
 
 }  // namespace
@@ -120,7 +119,7 @@ Status measure_processes(const CompileScript& compile, const LiveMeterOptions& o
     if (!turn.row) continue;
     const Result<vm::Price> found = price_of(turn, *samples, compile, profile);
     if (!found) return found.error();
-    profile.set(turn.row, turn.bytes == kMany ? by_size(*profile.find(turn.row), *found) : *found);
+    profile.set(turn.row, turn.bytes == kMany ? with_many(*profile.find(turn.row), *found) : *found);
   }
   return {};
 }

@@ -99,7 +99,7 @@ std::vector<ScriptCase> string_subroutines() {
   return cases;
 }
 
-// What the consumer does. Its first row is what is left of a record when the others are known.
+// What the consumer does. Its last row is what is left of a record when the others are known.
 std::vector<ScriptCase> printing() {
   const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
   const auto numbers = [](unsigned count) {
