@@ -38,6 +38,7 @@ std::vector<Row> rows_of(const runtime::EcbAccount& ecb) {
 std::vector<Row> rows_of(const runtime::Account& account) {
   std::vector<Row> rows;
   for (const auto& [name, tally] : account.stages) add_row(rows, "stage", name, tally);
+  for (const auto& [name, tally] : account.consumer) add_row(rows, "consumer", name, tally);
   return rows;
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "runtime/consumer/errors.h"
+#include "runtime/consumer/field.h"
 #include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/text_printer.h"
 #include "runtime/probe/aggregate.h"
@@ -31,6 +32,7 @@ struct ActionRecord {
     std::vector<Datum>& all = consumer.data();
     all.clear();
     for (size_t i = 0; i < count(); i++) all.push_back(datum(i));
+    consumer.count_values(all);
     return all;
   }
   std::span<const uint32_t> aggregations() const { return action.desc->aggregations; }
@@ -41,13 +43,19 @@ struct ActionRecord {
 void format_trace(Consumer& consumer, const ActionRecord& action) {
   consumer.printer().print_values(action.action, action.data(consumer));
 }
-void format_print(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
+void format_print(Consumer& consumer, const ActionRecord& action) {
+  format_trace(consumer, action);
+  const Datum printed = action.datum(0);
+  consumer.count(ConsumerStep::print, printed.is_integer() ? 0 : printed.bytes.size());
+}
 
 // As many bytes as a size that was recorded says, if it says less than all.
 void format_tracemem(Consumer& consumer, const ActionRecord& action) {
   Datum memory = action.datum(0);
   const uint64_t wanted = action.count() > 1 ? action.datum(1).unsigned_value() : 0;
   if (wanted != 0 && wanted < memory.bytes.size()) memory.bytes = memory.bytes.first(wanted);
+  consumer.count_values(std::span(&memory, 1));
+  consumer.count(ConsumerStep::tracemem, memory.bytes.size());
   consumer.printer().print_values(action.action, std::span(&memory, 1));
 }
 
@@ -76,9 +84,13 @@ void format_freopen(Consumer& consumer, const ActionRecord& action) {
   consumer.reopen(is_restored ? "" : formatted(consumer, action), action.ecb);
 }
 
-void format_ftruncate(Consumer& consumer, const ActionRecord&) { consumer.truncate(); }
+void format_ftruncate(Consumer& consumer, const ActionRecord&) {
+  consumer.count(ConsumerStep::ftruncate);
+  consumer.truncate();
+}
 
 void format_setopt(Consumer& consumer, const ActionRecord& action) {
+  consumer.count(ConsumerStep::setopt);
   auto argument = [&](size_t i) { return i < action.count() ? std::string(action.datum(i).text()) : std::string(); };
   consumer.set_option(argument(0), argument(1));
 }
@@ -89,21 +101,30 @@ void format_printa(Consumer& consumer, const ActionRecord& action) {
 }
 
 void format_clear(Consumer& consumer, const ActionRecord& action) {
-  for (uint32_t id : action.aggregations()) consumer.aggregations().clear(id);
+  for (uint32_t id : action.aggregations()) {
+    consumer.count(ConsumerStep::clear, consumer.keys_of(id));
+    consumer.aggregations().clear(id);
+  }
 }
 
 void format_trunc(Consumer& consumer, const ActionRecord& action) {
   int64_t count = action.count() > 0 ? action.datum(0).signed_value() : 0;
-  for (uint32_t id : action.aggregations()) consumer.aggregations().trunc(id, count);
+  for (uint32_t id : action.aggregations()) {
+    const size_t keys = consumer.keys_of(id);
+    consumer.aggregations().trunc(id, count);
+    consumer.count(ConsumerStep::trunc, keys - consumer.keys_of(id));
+  }
 }
 
 void format_normalize(Consumer& consumer, const ActionRecord& action) {
   int64_t normal = action.count() > 0 ? action.datum(0).signed_value() : 1;
   if (normal == 0) return consumer.notice("normalize() by zero was ignored");
+  consumer.count(ConsumerStep::normalize);
   for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, normal);
 }
 
 void format_denormalize(Consumer& consumer, const ActionRecord& action) {
+  consumer.count(ConsumerStep::denormalize);
   for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, 1);
 }
 
@@ -161,6 +182,12 @@ FormatAction format_function(dif::Action kind) {
   }
 }
 
+// Of a number, without its sign.
+uint64_t magnitude(const Datum& datum) {
+  const int64_t value = datum.signed_value();
+  return datum.type->is_signed && value < 0 ? 0 - static_cast<uint64_t>(value) : datum.unsigned_value();
+}
+
 bool needs_format(const dif::ActDesc& action) {
   return action.has_format || action.kind == dif::Action::printf || action.kind == dif::Action::system ||
          action.kind == dif::Action::freopen;
@@ -216,8 +243,44 @@ void Consumer::consume(std::vector<CpuRecords> records) {
 void Consumer::consume_record(const PrintedRecord& record, const std::byte* bytes) {
   printer_->begin(record);
   for (const Action& action : record.ecb.actions)
-    if (FormatAction format = format_function(action.kind)) format(*this, {action, record.ecb, bytes});
+    if (FormatAction format = format_function(action.kind)) {
+      count(ConsumerStep::action);
+      format(*this, {action, record.ecb, bytes});
+    }
   printer_->end(record);
+}
+
+void Consumer::count_values(std::span<const Datum> values) {
+  if (counts_ == nullptr) return;
+  for (const Datum& datum : values) {
+    count(ConsumerStep::value, datum.is_integer() && !datum.is_made() ? decimal_digits(magnitude(datum)) : 0);
+    count_made(datum);
+  }
+}
+
+// A step for each kind of what prints an address.
+void Consumer::count_made(const Datum& datum) {
+  switch (datum.made_by) {
+    case dif::Action::stack:
+      return count(ConsumerStep::stack);
+    case dif::Action::ustack:
+      return count(ConsumerStep::ustack, frames_of(datum).size());
+    case dif::Action::usym:
+      return count(ConsumerStep::usym);
+    case dif::Action::uaddr:
+      return count(ConsumerStep::uaddr);
+    case dif::Action::umod:
+      return count(ConsumerStep::umod);
+    case dif::Action::ufunc:
+      return count(ConsumerStep::ufunc);
+    default:
+      return;
+  }
+}
+
+size_t Consumer::keys_of(uint32_t id) {
+  const MergedAggregation* aggregation = aggregations_.find(id);
+  return aggregation == nullptr ? 0 : aggregation->rows.size();
 }
 
 void Consumer::take(AggregationBuffer& buffer) {
@@ -233,14 +296,19 @@ PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const Forma
 }
 
 void Consumer::print_aggregations(std::span<const uint32_t> ids, const Format* format) {
-  printer_->print_aggregations(printed(ids, format));
+  const PrintedAggregations all = printed(ids, format);
+  count(ConsumerStep::printa, all.rows.size());
+  printer_->print_aggregations(all);
   for (uint32_t id : ids)
     if (MergedAggregation* aggregation = aggregations_.find(id)) aggregation->is_printed = true;
 }
 
 void Consumer::print_rest() {
   std::vector<PrintedAggregations> rest;
-  for (uint32_t id : aggregations_.unprinted(SortOrder(options_))) rest.push_back(printed(std::span(&id, 1), nullptr));
+  for (uint32_t id : aggregations_.unprinted(SortOrder(options_))) {
+    rest.push_back(printed(std::span(&id, 1), nullptr));
+    count(ConsumerStep::printa, rest.back().rows.size());
+  }
   printer_->print_rest(rest);
 }
 
@@ -251,11 +319,13 @@ bool Consumer::report_drops(const Drops& before, const Drops& now) {
 }
 
 void Consumer::run_command(const std::string& command) {
+  count(ConsumerStep::system);
   (void)flush();  // the next flush says what became of it
   if (std::system(command.c_str()) == -1) notice(fmt::format("could not run '{}': {}", command, std::strerror(errno)));
 }
 
 void Consumer::reopen(const std::string& path, const Ecb& ecb) {
+  count(ConsumerStep::freopen);
   if (path.empty()) return output_.restore();
   if (Status opened = output_.redirect(path); !opened)
     notice(fmt::format("error in {}: couldn't freopen() \"{}\": {}", place_text(ecb), path, opened.error().message));

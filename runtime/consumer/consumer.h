@@ -20,6 +20,7 @@
 #include "runtime/consumer/printer.h"
 #include "runtime/consumer/printf.h"
 #include "runtime/consumer/record_merge.h"
+#include "runtime/cost/step_counts.h"
 #include "runtime/enabling/enabling.h"
 
 namespace dvm::runtime {
@@ -31,6 +32,8 @@ class Consumer {
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
   Status prepare();
+  // From now on what it does is counted there.
+  void count_into(StepCounts& counts) { counts_ = &counts; }
 
   void consume(std::vector<CpuRecords> records);
   void take(AggregationBuffer& buffer);
@@ -48,8 +51,13 @@ class Consumer {
   UserSymbols& symbols() { return *symbols_; }
 
   // For format_<name>.
+  void count(ConsumerStep step, uint64_t things = 0) {
+    if (counts_ != nullptr) counts_->add(step, things);
+  }
   Printer& printer() { return *printer_; }
+  void count_values(std::span<const Datum> values);
   std::vector<Datum>& data() { return data_; }  // room for the values of one action
+  size_t keys_of(uint32_t id);                  // of an aggregation
   const MadePrinter& made() const { return made_; }
   void print_aggregations(std::span<const uint32_t> ids, const Format* format);
   // Runs a shell command, with all output before it written.
@@ -61,6 +69,7 @@ class Consumer {
   const Format& format_of(const Action& action) const { return formats_.at(action.desc); }
 
  private:
+  void count_made(const Datum& datum);
   void consume_record(const PrintedRecord& record, const std::byte* bytes);
   const Ecb* next_ecb(std::span<const std::byte> records) const;
   PrintedAggregations printed(std::span<const uint32_t> ids, const Format* format);
@@ -74,6 +83,7 @@ class Consumer {
   std::unique_ptr<Printer> printer_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
   std::vector<Datum> data_;
+  StepCounts* counts_ = nullptr;
 };
 
 }  // namespace dvm::runtime

@@ -3,6 +3,8 @@
 #include "runtime/consumer/field.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <utility>
 
@@ -49,6 +51,17 @@ void append_decimal(std::string& out, uint64_t value) {
 size_t least_digits(const Field& field) { return field.precision < 0 ? 0 : static_cast<size_t>(field.precision); }
 
 }  // namespace
+
+unsigned decimal_digits(uint64_t value) {
+  static constexpr auto kPowers = [] {
+    std::array<uint64_t, 20> powers{1};
+    for (size_t i = 1; i < powers.size(); i++) powers[i] = powers[i - 1] * 10;
+    return powers;
+  }();
+  // A bit is 0.301 digits: that many are there at least.
+  const auto digits = static_cast<unsigned>(std::bit_width(value) * 1233) >> 12;
+  return std::max(digits + (digits < kPowers.size() && value >= kPowers[digits]), 1u);
+}
 
 void append_signed(std::string& out, const Field& field, int64_t value) {
   const uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);

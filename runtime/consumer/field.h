@@ -22,6 +22,9 @@ struct Field {
 
 enum class Base : uint8_t { octal = 8, decimal = 10, hex = 16, upper_hex = 17 };
 
+// How many a number has in decimal.
+unsigned decimal_digits(uint64_t value);
+
 void append_signed(std::string& out, const Field& field, int64_t value);
 void append_unsigned(std::string& out, const Field& field, uint64_t value, Base base = Base::decimal);
 // Cut at the precision.

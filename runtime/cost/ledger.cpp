@@ -92,27 +92,18 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
   return cost;
 }
 
-// Of the records of a clause. A name without a row is that of an aggregating function. How many keys a printa() finds, and frames
-// a stack has, is not counted.
-void add_printing(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
+// Of the records of a clause.
+void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
   uint64_t bytes = ecb.records * sizeof(RecordHeader), string_bytes = 0;
   for (const auto& [row, tally] : ecb.kept) {
     if (!row.starts_with("record/") || row == "record/any") continue;
     const bool is_string = row == "record/string";
     bytes += is_string ? tally.bytes : tally.count * sizeof(uint64_t);
     string_bytes += is_string ? tally.bytes : 0;
-    pricing.add(cost, "consumer/value", tally.count);
   }
   pricing.add(cost, "consumer/copy", ecb.records, bytes);
   pricing.add(cost, "consumer/record", ecb.records, string_bytes);
   if (!is_quiet) pricing.add(cost, "consumer/heading", ecb.records);
-  for (const auto& [name, tally] : ecb.actions) {
-    const auto action =
-        std::find_if(dif::kActions.begin(), dif::kActions.end(), [&](const auto& row) { return row.name == name; });
-    if (action == dif::kActions.end() || action->when == dif::ActionTime::probe) continue;
-    pricing.add(cost, "consumer/action", tally.count);
-    if (has_consumer_step(*action)) pricing.add(cost, "consumer/" + name, tally.count);
-  }
 }
 
 vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {
@@ -122,7 +113,8 @@ vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet)
   pricing.add(cost, "consumer/buffer_snapshot", switches);
   pricing.add(cost, "consumer/aggregation_snapshot", takes);
   for (const EcbAccount& ecb : account.ecbs)
-    if (ecb.records != 0) add_printing(pricing, cost, ecb, is_quiet);
+    if (ecb.records != 0) add_records(pricing, cost, ecb, is_quiet);
+  for (const auto& [step, tally] : account.consumer) pricing.add(cost, "consumer/" + step, tally);
   return cost;
 }
 

@@ -8,7 +8,7 @@
 //   DIF           instructions, variables, subroutines, by their bytes       opcode, variable, subroutine
 //   actions       aggregating functions and other actions                    aggregation, action
 //   values kept   in records and as keys, by their bytes                     record, key
-//   consumer      snapshots, copied bytes, records, their actions and values consumer
+//   consumer      snapshots, copied bytes, records; the steps that it took    consumer
 //   counting      firings, clauses, actions and evaluations counted          account
 
 #include <string>

@@ -18,11 +18,13 @@ namespace {
 
 constexpr double kRecordHead = 16;  // bytes of a record besides its values: EPID and time (runtime/buffer/record.h)
 
-void add_values(RecordShape& record, const dif::ActDesc& action, double string) {
+void add_values(RecordShape& record, const dif::ActDesc& action, double string, double digits) {
   for (const dif::RecDesc& value : action.args) {
     const bool is_string = value.difo.result.kind == dif::TypeKind::string;
+    const bool is_number = value.difo.result.kind == dif::TypeKind::integer && value.made_by == dif::Action::expression;
     record.bytes += is_string ? string : value.difo.result.size;
     record.string_bytes += is_string ? string : 0;
+    record.digits += is_number ? digits : 0;
     record.values++;
   }
 }
@@ -57,7 +59,7 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOpt
     if (!info || info->when == dif::ActionTime::probe) continue;
     record.actions++;
     add_steps(record, action, options);
-    if (dif::keeps_values(action.kind)) add_values(record, action, string);
+    if (dif::keeps_values(action.kind)) add_values(record, action, string, options.digits);
   }
   return record;
 }
@@ -240,8 +242,8 @@ class Predicting {
     prediction_.record_rate += record.bytes * rate;
     vm::Cost cost = prices_.of("consumer/record", record.string_bytes);
     cost += prices_.of_optional("consumer/action").times(record.actions);
-    cost += prices_.of_optional("consumer/value").times(record.values);
-    for (const ConsumerStep& step : record.steps) cost += prices_.of(step.row, step.things);
+    if (record.values > 0) cost += prices_.of_optional("consumer/value", record.digits / record.values).times(record.values);
+    for (const StepUse& step : record.steps) cost += prices_.of(step.row, step.things);
     if (!options_.is_quiet) cost += prices_.of("consumer/heading");
     printing_ += cost.times(rate);
   }

@@ -30,6 +30,9 @@ struct SourceShare {
 using SourceShares = std::vector<SourceShare>;
 using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text
 
+// Of a number that is printed, where nothing is known of it: as ids of processes have.
+inline constexpr unsigned kUsualDigits = 5;
+
 struct PredictOptions {
   vm::Sizes sizes;
   double probability = 0.5;  // that a predicate holds
@@ -43,12 +46,13 @@ struct PredictOptions {
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
   double event_bytes = 80;              // of a recording, an event
   double wake_ups = 1;                  // of the consumer, a second
+  double digits = kUsualDigits;         // of a number that is printed
   double keys = 10;                     // of an aggregation that is printed, cleared or truncated, as expected
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
 };
 
 // A row of what the consumer does at an action besides printing its values, and how many things it is priced by.
-struct ConsumerStep {
+struct StepUse {
   std::string row;
   double things = 0;
 };
@@ -58,7 +62,8 @@ struct RecordShape {
   double bytes = 0;         // 0: there is none; with strings of the expected size
   double string_bytes = 0;  // of them
   unsigned actions = 0, values = 0;
-  std::vector<ConsumerStep> steps;
+  double digits = 0;  // of all numbers
+  std::vector<StepUse> steps;
 };
 
 struct ClausePrediction {

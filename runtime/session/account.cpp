@@ -61,6 +61,9 @@ Account Handle::account() {
   account.writing_ns = impl.writing_ns;
   for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
   if (!impl.accounts()) return account;
+  for (size_t i = 0; i < kConsumerSteps; i++)
+    if (const vm::Tally& tally = impl.consumed.of(static_cast<ConsumerStep>(i)); tally.count != 0)
+      add_tally(account.consumer, kConsumerStepNames[i], tally);
   impl.counts.resize(impl.enabling.ecbs().size());
   for (Ecb& ecb : impl.enabling.ecbs()) {
     if (ecb.tallies.firings == 0) continue;

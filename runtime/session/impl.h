@@ -44,6 +44,7 @@ struct Handle::Impl final : EventSink {
   Enabling enabling;
   ProcessHost host;
   Consumer consumer;
+  StepCounts consumed;
 
   FireSession session;
   std::optional<vm::VariableState> variables;

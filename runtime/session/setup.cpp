@@ -25,6 +25,7 @@ Handle::Impl::Impl(HandleConfig c)
       host(config),
       consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
   consumer.set_target(config.target);
+  if (accounts()) consumer.count_into(consumed);
   wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 }
 Handle::Impl::~Impl() {

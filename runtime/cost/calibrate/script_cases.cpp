@@ -6,6 +6,7 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
+#include "runtime/cost/predict.h"
 
 namespace dvm::runtime {
 namespace {
@@ -99,17 +100,22 @@ std::vector<ScriptCase> string_subroutines() {
   return cases;
 }
 
+constexpr unsigned kManyDigits = 14;  // as addresses have
+
 // What the consumer does. Its last row is what is left of a record when the others are known.
 std::vector<ScriptCase> printing() {
   const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
-  const auto numbers = [](unsigned count) {
-    return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""), repeated("", ", 12345", count, ""));
+  const auto numbers = [](unsigned count, const std::string& number) {
+    return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""),
+                       repeated("", ", " + number, count, ""));
   };
+  const std::string usual(kUsualDigits, '7'), longer(kManyDigits, '7');
   return {
-      {"consumer/value", numbers(kMore + 1), numbers(1), 0, true, kMore},
-      {"consumer/action", repeated("P{ arg0; ", "trace(arg{}); ", kMore + 1, "}"), "P{ arg0; trace(arg1); }", 0, true, kMore},
+      {"consumer/value", numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
+      {"consumer/value", numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
+      {"consumer/action", repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true, kMore},
       {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
-      {"consumer/record", numbers(1), std::string(kNothing), 0, true},
+      {"consumer/record", numbers(1, usual), std::string(kNothing), 0, true},
   };
 }
 

@@ -22,7 +22,7 @@ Account run(vm::CostPolicy policy) {
   Session session(policy);
   uint32_t id = session.add_probe("f", "entry");
   for (uint64_t i = 0; i < 1000; i++) session.fire(id, {i % 10 == 0});
-  dif::EcbDesc desc = clause("entry", {aggregate(Action::agg_count, 1, {}, 0), print("%d", {constant(1), constant(2)})});
+  dif::EcbDesc desc = clause("entry", {aggregate(Action::agg_count, 1, {}, 0), print("%d %d", {constant(1), constant(1234)})});
   desc.predicate = dif::PredDesc{built_in(dif::BuiltIn::arg0)};
   session.run({desc, clause("entry", {action(Action::trace, {divide_by_zero()})})}, {declare(1, Action::agg_count)});
   session.handle().account();
@@ -68,6 +68,17 @@ TEST(Account, StagesAreThere) {
   }
   EXPECT_EQ(find(account.stages, "deliver")->count, 1000u);
   EXPECT_EQ(find(account.stages, "predicate")->count, 1000u);
+}
+
+TEST(Account, WhatTheConsumerDoesIsCountedWithItsKeysAndDigits) {
+  Account account = run(vm::CostPolicy::blocks);
+  ASSERT_NE(find(account.consumer, "value"), nullptr);
+  EXPECT_EQ(find(account.consumer, "action")->count, 100u);
+  EXPECT_EQ(find(account.consumer, "value")->count, 200u);
+  EXPECT_EQ(find(account.consumer, "value")->bytes, 100u + 400u);  // 1 and 1234
+  EXPECT_EQ(find(account.consumer, "printa")->count, 1u);          // at the end
+  EXPECT_EQ(find(account.consumer, "printa")->bytes, 1u);
+  EXPECT_EQ(find(account.consumer, "trunc"), nullptr);
 }
 
 TEST(Account, PolicyTimeTimesAll) {

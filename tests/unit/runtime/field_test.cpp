@@ -41,6 +41,12 @@ void for_each_field(Check check) {
                     (flags & 16) != 0});
 }
 
+TEST(Field, DigitsAreAsManyAsArePrinted) {
+  for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10)
+    for (uint64_t value : {power - 1, power, power + 1}) EXPECT_EQ(decimal_digits(value), std::to_string(value).size()) << value;
+  EXPECT_EQ(decimal_digits(UINT64_MAX), 20u);
+}
+
 TEST(Field, IntegersAreAsInC) {
   for_each_field([](const Field& field) {
     for (int64_t value : kValues) {

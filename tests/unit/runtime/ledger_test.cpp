@@ -71,18 +71,21 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   profile.set("key/any", {4, 0, 0});
   profile.set("consumer/record", {1000, 1, 0});
   profile.set("consumer/action", {70, 0, 0});
-  profile.set("consumer/value", {30, 0, 0});
+  profile.set("consumer/value", {30, 5, 0});
+  profile.set("consumer/printa", {100, 11, 0});
   profile.set("consumer/copy", {0, 2, 0});
   profile.set("consumer/heading", {9, 0, 0});
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}, {"count", {5, 0, 0, 0}}};
   ecb.kept = {{"record/string", {2, 0, 0, 40}}, {"key/any", {5, 0, 0, 0}}};
   ecb.records = 2;
-  const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
+  Account account = one_ecb(ecb);
+  account.consumer = {{"action", {2, 0, 0, 0}}, {"value", {2, 0, 0, 12}}, {"printa", {1, 0, 0, 7}}};
+  const Ledger ledger = price_account(account, {}, profile);
   EXPECT_EQ(clocks_of(ledger, "actions"), 2 * 10 + 5 * 20);
   EXPECT_EQ(clocks_of(ledger, "values kept"), 2 * 3 + 40 + 5 * 4);
-  EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * (1000 + 70 + 30) + 40 + 2 * (2 * 16 + 40));
-  const Ledger headed = price_account(one_ecb(ecb), {.is_quiet = false}, profile);
+  EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * (1000 + 70 + 30) + 40 + 2 * (2 * 16 + 40) + 12 * 5 + 100 + 7 * 11);
+  const Ledger headed = price_account(account, {.is_quiet = false}, profile);
   EXPECT_EQ(clocks_of(headed, "consumer") - clocks_of(ledger, "consumer"), 2 * 9);
 }
 

@@ -67,7 +67,8 @@ struct Account {
   uint64_t reading_ns = 0, writing_ns = 0;
   uint64_t late_reads = 0;  // of the process, since the memory was not captured at the firing
   std::vector<EcbAccount> ecbs;
-  std::vector<std::pair<std::string, vm::Tally>> stages;  // deliver, prepare, predicate, actions, snapshot, print, ...
+  std::vector<std::pair<std::string, vm::Tally>> stages;    // deliver, prepare, predicate, actions, snapshot, print, ...
+  std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def); bytes: the things of each
 };
 
 class Handle {
