@@ -11,6 +11,7 @@ dvm_library(cost
   cost/paper.cpp
   cost/predict.cpp
   cost/profile_file.cpp
+  cost/quiet_time.cpp
   cost/rows.cpp
   cost/simulate.cpp
   cost/speculated.cpp)

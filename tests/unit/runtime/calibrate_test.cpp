@@ -11,7 +11,9 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/looping_child.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/core_share.h"
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 namespace {
@@ -35,6 +37,30 @@ TEST(Calibrate, TimesAreTakenAsAtOneSpeedOfTheCore) {
   EXPECT_EQ(span.factor(0), 1);  // not known
   EXPECT_GT(span.factor(speed / 100), 10);
   EXPECT_LT(span.factor(speed * 100), 0.1);
+}
+
+TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
+  QuietTime time;
+  EXPECT_EQ(time.each(), 0);
+  for (int i = 0; i < 100; i++) {
+    time.begin();
+    time.end(i == 40 ? 1e9 : 30, 3);
+  }
+  time.begin();
+  time.end(1e9, 0);  // nothing was done
+  EXPECT_DOUBLE_EQ(time.each(), 10);
+  EXPECT_GE(time.quiet_share(), 0);
+  EXPECT_LE(time.quiet_share(), 1);
+}
+
+TEST(Calibrate, ACoreIsKnownByItsBestReadingsButForSingleOnes) {
+  dvm_core_gauge gauge{};
+  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, i == 3 ? 0.1 : i == 20 ? 0.2 : i % 2 == 0 ? 0.8 : 1.3);
+  EXPECT_EQ(gauge.least, 0.8);
+  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, 1.3);  // shared all the time
+  EXPECT_EQ(gauge.least, 0.8);
+  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, 0.7);
+  EXPECT_EQ(gauge.least, 0.7);
 }
 
 TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {
