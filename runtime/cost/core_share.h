@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
-enum { dvm_gauge_steps = 500, dvm_gauge_turns = 3, dvm_gauge_group = 32 };
+enum { dvm_gauge_steps = 500, dvm_gauge_turns = 3, dvm_gauge_group = 32, dvm_gauge_ratios = 300, dvm_gauge_most = 3 };
 
 static inline uint64_t dvm_time_chain(void) {
   uint64_t value = 3;
@@ -41,30 +41,46 @@ static inline double dvm_core_ratio(void) {
   return of[2] < low ? low : of[2] > high ? high : of[2];
 }
 
-// What a process has learnt of its core; zeros at first. least: of groups of readings, the least of their third lowest ones,
-// since now and then a reading is no ratio of anything.
+// What a process has learnt of its core; zeros at first. least: the ratio of a core that is its own, of which there are many
+// readings close together. Below them lie some that are no ratio of anything, and they, too, may come a dozen in a row.
 struct dvm_core_gauge {
-  double least, low[3];
-  int readings;
+  double least;
+  uint32_t readings, of[dvm_gauge_ratios];  // in so many equal parts of ratios up to dvm_gauge_most
 };
 
-static inline void dvm_learn(struct dvm_core_gauge* gauge, double ratio) {
-  if (gauge->readings % dvm_gauge_group == 0) gauge->low[0] = gauge->low[1] = gauge->low[2] = 1e9;
-  for (int i = 0; i < 3; i++)
-    if (ratio < gauge->low[i]) {
-      const double higher = gauge->low[i];
-      gauge->low[i] = ratio, ratio = higher;
-    }
-  if (++gauge->readings % dvm_gauge_group == 0 && (gauge->least == 0 || gauge->low[2] < gauge->least))
-    gauge->least = gauge->low[2];
+// The middle of the lowest few parts next to each other that have their share of the readings.
+static inline double dvm_least_ratio(const struct dvm_core_gauge* gauge) {
+  enum { together = 3, share = 64 };
+  for (int at = together - 1; at < dvm_gauge_ratios; at++) {
+    const uint32_t near = gauge->of[at] + gauge->of[at - 1] + gauge->of[at - 2];
+    if (near > 0 && near >= gauge->readings / share) return (at - 0.5) * dvm_gauge_most / dvm_gauge_ratios;
+  }
+  return dvm_gauge_most;
 }
 
-// Now. The first time it takes some milliseconds.
-static inline int dvm_is_alone(struct dvm_core_gauge* gauge) {
+static inline void dvm_learn(struct dvm_core_gauge* gauge, double ratio) {
+  const double part = ratio * dvm_gauge_ratios / dvm_gauge_most;
+  gauge->of[part < dvm_gauge_ratios ? (int)part : dvm_gauge_ratios - 1]++;
+  if (++gauge->readings % dvm_gauge_group == 0) gauge->least = dvm_least_ratio(gauge);
+}
+
+// A reading, which it learns from. The first time it takes some milliseconds.
+static inline double dvm_read_core(struct dvm_core_gauge* gauge) {
   enum { at_first = 40 * dvm_gauge_group };
-  const double most = 1.08;  // of the least: readings of a quiet core differ by some per cent
   while (gauge->readings < at_first) dvm_learn(gauge, dvm_core_ratio());
   const double ratio = dvm_core_ratio();
   dvm_learn(gauge, ratio);
+  return ratio;
+}
+
+// Whether a reading was one of a core that is the process's own, by all that it has learnt since, too.
+static inline int dvm_was_alone(const struct dvm_core_gauge* gauge, double ratio) {
+  const double most = 1.08;  // of the least: readings of a quiet core differ by some per cent
   return ratio < most * gauge->least;
+}
+
+// Now.
+static inline int dvm_is_alone(struct dvm_core_gauge* gauge) {
+  const double ratio = dvm_read_core(gauge);
+  return dvm_was_alone(gauge, ratio);
 }

@@ -53,14 +53,23 @@ TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
   EXPECT_LE(time.quiet_share(), 1);
 }
 
-TEST(Calibrate, ACoreIsKnownByItsBestReadingsButForSingleOnes) {
+TEST(Calibrate, ACoreIsKnownByItsBestReadingsButForFewOnes) {
+  constexpr double kNear = 0.02;
   dvm_core_gauge gauge{};
-  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, i == 3 ? 0.1 : i == 20 ? 0.2 : i % 2 == 0 ? 0.8 : 1.3);
-  EXPECT_EQ(gauge.least, 0.8);
-  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, 1.3);  // shared all the time
-  EXPECT_EQ(gauge.least, 0.8);
-  for (int i = 0; i < dvm_gauge_group; i++) dvm_learn(&gauge, 0.7);
-  EXPECT_EQ(gauge.least, 0.7);
+  const auto learn = [&](int times, double ratio) {
+    for (int i = 0; i < times; i++) dvm_learn(&gauge, ratio);
+  };
+  learn(12, 0.6);  // one after the other
+  for (int i = 0; i < 500; i++) learn(1, 0.86), learn(1, 1.3);
+  EXPECT_NEAR(gauge.least, 0.86, kNear);
+  EXPECT_TRUE(dvm_was_alone(&gauge, 0.9));
+  EXPECT_FALSE(dvm_was_alone(&gauge, 1.05));
+  learn(5000, 1.3);  // shared for long
+  EXPECT_NEAR(gauge.least, 0.86, kNear);
+  learn(500, 0.7);
+  EXPECT_NEAR(gauge.least, 0.7, kNear);
+  learn(10, 1e9);
+  EXPECT_NEAR(gauge.least, 0.7, kNear);
 }
 
 TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {
