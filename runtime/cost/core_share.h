@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
-enum { dvm_gauge_steps = 500, dvm_gauge_turns = 3, dvm_gauge_group = 32, dvm_gauge_ratios = 300, dvm_gauge_most = 3 };
+enum { dvm_gauge_steps = 500, dvm_gauge_turns = 3, dvm_gauge_group = 32, dvm_gauge_parts = 300 };
 
 static inline uint64_t dvm_time_chain(void) {
   uint64_t value = 3;
@@ -45,22 +45,22 @@ static inline double dvm_core_ratio(void) {
 // readings close together. Below them lie some that are no ratio of anything, and they, too, may come a dozen in a row.
 struct dvm_core_gauge {
   double least;
-  uint32_t readings, of[dvm_gauge_ratios];  // in so many equal parts of ratios up to dvm_gauge_most
+  uint32_t readings, of[dvm_gauge_parts];  // in hundredths of a ratio; the last one: and above
 };
 
-// The middle of the lowest few parts next to each other that have their share of the readings.
+// The middle of the lowest few hundredths next to each other that have their share of the readings.
 static inline double dvm_least_ratio(const struct dvm_core_gauge* gauge) {
   enum { together = 3, share = 64 };
-  for (int at = together - 1; at < dvm_gauge_ratios; at++) {
+  for (int at = together - 1; at < dvm_gauge_parts; at++) {
     const uint32_t near = gauge->of[at] + gauge->of[at - 1] + gauge->of[at - 2];
-    if (near > 0 && near >= gauge->readings / share) return (at - 0.5) * dvm_gauge_most / dvm_gauge_ratios;
+    if (near > 0 && near >= gauge->readings / share) return (at - 0.5) / 100;
   }
-  return dvm_gauge_most;
+  return dvm_gauge_parts / 100;
 }
 
 static inline void dvm_learn(struct dvm_core_gauge* gauge, double ratio) {
-  const double part = ratio * dvm_gauge_ratios / dvm_gauge_most;
-  gauge->of[part < dvm_gauge_ratios ? (int)part : dvm_gauge_ratios - 1]++;
+  const int last = dvm_gauge_parts - 1;
+  gauge->of[ratio * 100 < last ? (int)(ratio * 100) : last]++;
   if (++gauge->readings % dvm_gauge_group == 0) gauge->least = dvm_least_ratio(gauge);
 }
 
