@@ -6,10 +6,6 @@
 
 namespace dvm::vm {
 
-bool is_branch(dif::Instruction in) { return dif::is_opcode(in.number()) && info(in.opcode()).format == dif::Format::branch; }
-
-bool is_conditional(dif::Instruction in) { return is_branch(in) && in.opcode() != dif::Opcode::ba; }
-
 void check_branches(const dif::Difo& difo, Report& report) {
   for (unsigned pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];

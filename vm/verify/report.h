@@ -40,9 +40,6 @@ struct RegisterUse {
 };
 RegisterUse registers_of(dif::Instruction instruction);
 
-bool is_branch(dif::Instruction instruction);
-bool is_conditional(dif::Instruction instruction);
-
 std::vector<Block> find_blocks(const dif::Difo& difo);
 
 }  // namespace dvm::vm

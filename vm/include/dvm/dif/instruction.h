@@ -54,4 +54,8 @@ class Instruction {
   uint32_t word_ = 0;
 };
 
+// Of any word.
+constexpr bool is_branch(Instruction in) { return is_opcode(in.number()) && info(in.opcode()).format == Format::branch; }
+constexpr bool is_conditional(Instruction in) { return is_branch(in) && in.opcode() != Opcode::ba; }
+
 }  // namespace dvm::dif
