@@ -29,6 +29,11 @@ Counts& Counts::operator+=(const Counts& o) {
   return *this;
 }
 
+void add_branches(BranchCounts& into, const BranchCounts& from) {
+  into.resize(std::max(into.size(), from.size()));
+  for (size_t pc = 0; pc < from.size(); pc++) into[pc].entered += from[pc].entered, into[pc].taken += from[pc].taken;
+}
+
 int64_t calibrate_ticks() noexcept {
   constexpr int kReadings = 256;
   std::array<int64_t, 7> rounds;

@@ -60,6 +60,37 @@ TEST_F(CostTest, BlocksAreCountedOverRunsBranchesAndFaults) {
   }
 }
 
+TEST_F(CostTest, BranchesAreCountedByTheirWays) {
+  constexpr const char* kThree =
+      "ldgs arg0, %r1\nsetx 5, %r2\ncmp %r1, %r2\nbg end\nbe end\nba last\nend: cmp %r1, %r2\nbe last\nsdiv %r2, %r0, %r1\n"
+      "last: ret %r1\n";
+  for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
+    const auto difo = prepare(kThree, policy);
+    for (const uint64_t arg0 : {1, 5, 5, 5, 9, 9}) run(*difo, arg0);  // 9 faults
+    Counts counts;
+    BranchCounts branches;
+    difo->take_counts(counts, branches);
+    ASSERT_EQ(branches.size(), 10u);
+    EXPECT_EQ(branches[3], (BranchCount{6, 2}));
+    EXPECT_EQ(branches[4], (BranchCount{4, 3}));
+    EXPECT_EQ(branches[5], BranchCount{});  // ba is no choice
+    EXPECT_EQ(branches[7], (BranchCount{5, 3}));
+    run(*difo, 9);
+    difo->take_counts(counts, branches);
+    EXPECT_EQ(branches[3], (BranchCount{7, 3}));
+    EXPECT_EQ(branches[4], (BranchCount{4, 3}));
+  }
+}
+
+TEST_F(CostTest, WhatDoesNotBranchHasNoBranchCounts) {
+  const auto difo = prepare("ldgs arg0, %r1\nret %r1\n", CostPolicy::blocks);
+  run(*difo, 1);
+  Counts counts;
+  BranchCounts branches;
+  difo->take_counts(counts, branches);
+  EXPECT_TRUE(branches.empty());
+}
+
 TEST_F(CostTest, TakenCountsAreForgotten) {
   const auto difo = prepare(kBranches, CostPolicy::blocks);
   run(*difo, 1);

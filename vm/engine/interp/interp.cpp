@@ -25,9 +25,9 @@ class InterpDifo final : public PreparedDifo {
       : PreparedDifo(entry), difo_(std::move(difo)), ops_(difo_.difo().text.size()), costs_(counts ? ops_.size() : 0) {
     for (size_t pc = 0; pc < ops_.size(); pc++) decode(pc, labels);
   }
-  void take_counts(Counts& into) override {
+  void take_counts(Counts& into, BranchCounts& branches) override {
     if (costs_.empty()) return;
-    timed_ ? tally_timed(difo_.difo(), costs_, into) : tally_blocks(difo_.difo(), costs_, runs_, into);
+    add_branches(branches, timed_ ? tally_timed(difo(), costs_, into) : tally_blocks(difo(), costs_, runs_, into));
     std::fill(costs_.begin(), costs_.end(), OpCost{});
     runs_ = 0;
   }

@@ -57,13 +57,37 @@ void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t 
   if (!on.references.empty()) into.key_references += {on.references.size() * count, 0, 0, bytes};
 }
 
+// Of so many instructions.
+void note_branch(BranchCounts& branches, size_t instructions, size_t pc, const BranchCount& count) {
+  branches.resize(instructions);
+  branches[pc] = count;
+}
+
+// Of the instruction behind a branch, what did not jump there from further up is what the branch let pass.
+BranchCounts timed_branches(const dif::Difo& difo, std::span<const OpCost> costs) {
+  BranchCounts branches;
+  std::vector<uint64_t> jumped(difo.text.size());  // to there, from above
+  for (size_t pc = 0; pc < difo.text.size(); pc++) {
+    const dif::Instruction in = difo.text[pc];
+    if (!is_branch(in)) continue;
+    uint64_t taken = costs[pc].executed;
+    if (is_conditional(in)) {
+      taken -= costs[pc + 1].executed - jumped[pc + 1];
+      note_branch(branches, difo.text.size(), pc, {costs[pc].executed, taken});
+    }
+    jumped[in.label()] += taken;
+  }
+  return branches;
+}
+
 }  // namespace
 
 // The flow through the text: what enters an instruction leaves it by its branch, or goes on to the next one, or faults there.
-void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
+BranchCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
   std::vector<uint64_t> entering(difo.text.size() + 1);
   entering[0] = runs;
   const std::vector<Operands> operands = operands_of(difo);
+  BranchCounts branches;
   double key = 0;
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
@@ -72,20 +96,23 @@ void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t
     add_operands(in, operands[pc], key, count, into);
     key = key_bytes(in, key, count, costs[pc].bytes);
     uint64_t taken = 0;
-    if (info(in.opcode()).format == dif::Format::branch) {
-      taken = in.opcode() == Opcode::ba ? count : costs[pc].executed;
+    if (is_branch(in)) {
+      taken = is_conditional(in) ? costs[pc].executed : count;
       entering[in.label()] += taken;
     }
+    if (is_conditional(in)) note_branch(branches, difo.text.size(), pc, {count, taken});
     if (in.opcode() != Opcode::ret) entering[pc + 1] += count - taken - costs[pc].faults;
   }
+  return branches;
 }
 
-void tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into) {
+BranchCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into) {
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const OpCost& cost = costs[pc];
     const auto ticks = static_cast<uint64_t>(std::max<int64_t>(cost.ticks, 0));
     add(difo, difo.text[pc], {cost.executed, cost.executed, ticks, cost.bytes}, into);
   }
+  return timed_branches(difo, costs);
 }
 
 }  // namespace dvm::vm::interp

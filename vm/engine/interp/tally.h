@@ -9,7 +9,8 @@
 
 namespace dvm::vm::interp {
 
-void tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into);
-void tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into);
+// Of the branches, what they return.
+BranchCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into);
+BranchCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into);
 
 }  // namespace dvm::vm::interp

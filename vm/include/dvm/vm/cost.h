@@ -56,4 +56,17 @@ struct Counts {
   Counts& operator+=(const Counts& o);
 };
 
+// How often a conditional branch was executed, and how often it was taken then.
+struct BranchCount {
+  uint64_t entered = 0;
+  uint64_t taken = 0;
+
+  friend bool operator==(const BranchCount&, const BranchCount&) = default;
+};
+
+// By instruction of a DIFO; empty if none of them is a conditional branch.
+using BranchCounts = std::vector<BranchCount>;
+
+void add_branches(BranchCounts& into, const BranchCounts& from);
+
 }  // namespace dvm::vm
