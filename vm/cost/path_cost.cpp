@@ -63,27 +63,30 @@ class Pricing {
   std::set<std::string>& missing_;
 };
 
-// Of two ways as likely as each other. That one of them is taken is no error of measurement.
-Cost mean(const Cost& a, const Cost& b) { return (a + b).times(0.5); }
+double share_taken(std::span<const BranchCount> branches, size_t pc) {
+  if (pc >= branches.size() || branches[pc].entered == 0) return 0.5;
+  return static_cast<double>(branches[pc].taken) / static_cast<double>(branches[pc].entered);
+}
 
-CostRange either(const CostRange& a, const CostRange& b) {
-  return {a.cheapest.clocks < b.cheapest.clocks ? a.cheapest : b.cheapest, mean(a.expected, b.expected),
+// Of two ways, the second so often. That one of them is taken is no error of measurement.
+CostRange either(const CostRange& a, const CostRange& b, double share) {
+  return {a.cheapest.clocks < b.cheapest.clocks ? a.cheapest : b.cheapest, a.expected.times(1 - share) + b.expected.times(share),
           a.dearest.clocks > b.dearest.clocks ? a.dearest : b.dearest};
 }
 
 }  // namespace
 
-CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing) {
+CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
+                     std::span<const BranchCount> branches) {
   Pricing pricing(difo, profile, sizes, missing);
   std::vector<CostRange> from(difo.text.size() + 1);  // from there to the end
   for (size_t pc = difo.text.size(); pc-- > 0;) {
     const Instruction in = difo.text[pc];
     CostRange cost = pricing.price(pc);
-    const bool is_branch = info(in.opcode()).format == dif::Format::branch;
-    if (is_branch && in.opcode() != Opcode::ba)
-      cost += either(from[pc + 1], from[in.label()]);
+    if (is_conditional(in))
+      cost += either(from[pc + 1], from[in.label()], share_taken(branches, pc));
     else if (in.opcode() != Opcode::ret)
-      cost += from[is_branch ? in.label() : pc + 1];
+      cost += from[is_branch(in) ? in.label() : pc + 1];
     from[pc] = cost;
   }
   return from[0];

@@ -24,7 +24,9 @@ class PathCost : public testing::Test {
     profile_.set("subroutine/copyinstr", {1000, 2, 10});
     profile_.set("opcode/pushtv", {49, 0, 0});
   }
-  CostRange price(std::string_view text) { return price_difo(dif::test::assembled(text), profile_, {1, 10, 100}, missing_); }
+  CostRange price(std::string_view text, const BranchCounts& branches = {}) {
+    return price_difo(dif::test::assembled(text), profile_, {1, 10, 100}, missing_, branches);
+  }
 
   Profile profile_;
   std::set<std::string> missing_;
@@ -38,12 +40,32 @@ TEST_F(PathCost, AStraightLineIsTheSumOfItsRows) {
   EXPECT_TRUE(missing_.empty());
 }
 
+// Its branch is the second instruction.
+constexpr const char* kTwoWays = "ldgs arg0, %r1\nbg far\nsdiv %r1, %r1, %r2\nba end\nfar: nop\nend: ret %r1\n";
+
 TEST_F(PathCost, ABranchHasACheapAndADearWay) {
-  const CostRange cost = price("ldgs arg0, %r1\nbg far\nsdiv %r1, %r1, %r2\nba end\nfar: nop\nend: ret %r1\n");
+  const CostRange cost = price(kTwoWays);
   const double common = 46 + 37 + 28;
   EXPECT_EQ(cost.cheapest.clocks, common + 1);
   EXPECT_EQ(cost.dearest.clocks, common + 127 + 37);
   EXPECT_EQ(cost.expected.clocks, common + (1 + 127 + 37) / 2.0);
+}
+
+TEST_F(PathCost, ABranchThatWasCountedIsExpectedToBeTakenAsOften) {
+  const double common = 46 + 37 + 28, near = 127 + 37, far = 1;
+  const auto expected = [&](const BranchCount& count) { return price(kTwoWays, {{}, count}).expected.clocks; };
+  EXPECT_EQ(expected({8, 0}), common + near);
+  EXPECT_EQ(expected({8, 8}), common + far);
+  EXPECT_EQ(expected({8, 2}), common + 0.75 * near + 0.25 * far);
+  EXPECT_EQ(expected({0, 0}), common + (near + far) / 2);  // never reached
+  const CostRange known = price(kTwoWays, {{}, {8, 8}}), unknown = price(kTwoWays);
+  EXPECT_EQ(known.cheapest.clocks, unknown.cheapest.clocks);
+  EXPECT_EQ(known.dearest.clocks, unknown.dearest.clocks);
+}
+
+TEST_F(PathCost, WhatIsBehindABranchIsReachedAsOftenAsItsShare) {
+  const char* text = "ldgs arg0, %r1\nbg end\nbg end\nsdiv %r1, %r1, %r2\nend: ret %r1\n";
+  EXPECT_EQ(price(text, {{}, {8, 2}, {6, 3}}).expected.clocks, 46 + 37 + 0.75 * (37 + 0.5 * 127) + 28);
 }
 
 TEST_F(PathCost, WhatIsPricedBySizeHasThreeSizes) {

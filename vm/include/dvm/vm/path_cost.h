@@ -2,13 +2,16 @@
 // What one evaluation of a DIFO costs, before it has run: DIF never branches back, so an evaluation is a path through the text,
 // and the cheapest, the dearest and the expected one are found in one walk from its end.
 //
-//   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, as likely as each other for the mean
+//   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, for the mean as often as each was
+//                                                         taken in a counted run, or else as likely as each other
 //
 // Rows that are priced by size need to know how many bytes: of structures their type says it, of strings Sizes.
 
 #include <set>
+#include <span>
 
 #include "dvm/dif/difo.h"
+#include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::vm {
@@ -32,6 +35,8 @@ struct CostRange {
 };
 
 // missing: the rows that the DIFO uses and the profile does not price are added; they cost nothing.
-CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing);
+// branches: as a run counted them; those that it did not reach, and all if it is empty, go each way half of the time.
+CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
+                     std::span<const BranchCount> branches = {});
 
 }  // namespace dvm::vm
