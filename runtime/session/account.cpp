@@ -22,9 +22,11 @@ void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string
   if (static_cast<int64_t>(same->second.ticks) < 0) same->second.ticks = 0;  // less than the clock can tell
 }
 
-void take_counts(Value& value, vm::Counts& into) {
-  value.difo->take_counts(into);
-  if (value.timed) value.timed->take_counts(into);
+// Of the ECB's DIFO of that number.
+void take_counts(Value& value, size_t number, DifCounts& into) {
+  if (number >= into.branches.size()) into.branches.resize(number + 1);
+  for (const auto* difo : {&value.difo, &value.timed})
+    if (*difo) (*difo)->take_counts(into.rows, into.branches[number]);
 }
 
 // What the action keeps, by the rows that price it. Strings and structures have their bytes together.
@@ -67,18 +69,19 @@ Account Handle::account() {
   impl.counts.resize(impl.enabling.ecbs().size());
   for (Ecb& ecb : impl.enabling.ecbs()) {
     if (ecb.tallies.firings == 0) continue;
-    vm::Counts& counts = impl.counts[ecb.epid - 1];
+    DifCounts& counts = impl.counts[ecb.epid - 1];
+    size_t difo = 0;
     EcbAccount row;
     row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.desc->position;
     row.firings = ecb.tallies.firings, row.predicate_hits = ecb.tallies.predicate_hits, row.faults = ecb.tallies.faults;
-    if (ecb.predicate) take_counts(*ecb.predicate, counts);
+    if (ecb.predicate) take_counts(*ecb.predicate, difo++, counts);
     for (Action& action : ecb.actions) {
-      for (Value& value : action.values) take_counts(value, counts);
+      for (Value& value : action.values) take_counts(value, difo++, counts);
       add_tally(row.actions, name_of(action.kind),
                 {action.tally.count, action.tally.timed, action.tally.ticks, action.tally.bytes});
       add_kept(row.kept, action);
     }
-    row.counts = counts;
+    row.counts = counts.rows, row.branches = counts.branches;
     if (ecb.record_size != 0 && !ecb.speculates) row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
     if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
     account.ecbs.push_back(std::move(row));

@@ -32,6 +32,12 @@ namespace dvm::runtime {
 
 constexpr size_t kMostDirectIds = 1 << 20;
 
+// Of an ECB's DIFOs.
+struct DifCounts {
+  vm::Counts rows;
+  std::vector<vm::BranchCounts> branches;  // as EcbAccount has them
+};
+
 struct Handle::Impl final : EventSink {
   explicit Impl(HandleConfig c);
   ~Impl();
@@ -73,7 +79,7 @@ struct Handle::Impl final : EventSink {
   uint64_t fire_ticks = 0;
   uint64_t first_tick = 0;
   Clock first_time = 0;
-  std::vector<vm::Counts> counts;  // by EPID - 1, what account() has taken so far
+  std::vector<DifCounts> counts;  // by EPID - 1, what account() has taken so far
 
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
   bool times() const { return accounts() && config.is_timed; }

@@ -1,8 +1,10 @@
 // The account: counts are exact, ticks are of a sample.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/runtime/session.h"
+#include "tests/unit/vm/assembled.h"
 
 namespace dvm::runtime::test {
 namespace {
@@ -44,6 +46,44 @@ TEST(Account, CountsAreExact) {
   EXPECT_EQ(find(ecb.actions, "count")->count, 100u);
   EXPECT_EQ(find(ecb.actions, "printf")->count, 100u);
   EXPECT_EQ(account.ecbs[1].faults, 1000u);
+}
+
+// Runs it on firings with arg0 from 0 to 99, and returns the one ECB's row.
+EcbAccount counted(dif::EcbDesc desc, std::vector<dif::AggregationDesc> aggregations) {
+  Session session(vm::CostPolicy::blocks);
+  const uint32_t id = session.add_probe("f", "entry");
+  for (uint64_t i = 0; i < 100; i++) session.fire(id, {i});
+  session.run({std::move(desc)}, std::move(aggregations));
+  session.handle().account();
+  Account account = session.handle().account();  // a second time gives the same
+  EXPECT_EQ(account.ecbs.size(), 1u);
+  return account.ecbs.empty() ? EcbAccount{} : account.ecbs[0];
+}
+
+// 0 if arg0 > limit, else 1.
+dif::Difo at_most(int limit) {
+  dif::Difo difo = dif::test::assembled(fmt::format(
+      "ldgs arg0, %r1\nsetx {}, %r2\ncmp %r1, %r2\nbg large\nsetx 1, %r1\nret %r1\nlarge: setx 0, %r1\nret %r1\n", limit));
+  difo.result = kInt;
+  return difo;
+}
+
+TEST(Account, BranchesAreCountedForEachDifoOfAClause) {
+  const auto ways = [](const vm::BranchCounts& branches) { return branches.size() == 8 ? branches[3] : vm::BranchCount{}; };
+  const dif::ActDesc sum = aggregate(Action::agg_sum, 1, {at_most(49)}, 0);
+  dif::EcbDesc desc = clause("entry", {sum, print("%d %d %d", {constant(1), at_most(9), at_most(98)})});
+  EcbAccount ecb = counted(desc, {declare(1, Action::agg_sum)});
+  ASSERT_EQ(ecb.branches.size(), 4u);
+  EXPECT_EQ(ways(ecb.branches[0]), (vm::BranchCount{100, 50}));
+  EXPECT_TRUE(ecb.branches[1].empty());
+  EXPECT_EQ(ways(ecb.branches[2]), (vm::BranchCount{100, 90}));
+  EXPECT_EQ(ways(ecb.branches[3]), (vm::BranchCount{100, 1}));
+  desc.predicate = dif::PredDesc{at_most(19)};  // holds in 20 firings, and comes first
+  ecb = counted(desc, {declare(1, Action::agg_sum)});
+  ASSERT_EQ(ecb.branches.size(), 5u);
+  EXPECT_EQ(ways(ecb.branches[0]), (vm::BranchCount{100, 80}));
+  EXPECT_EQ(ways(ecb.branches[1]), (vm::BranchCount{20, 0}));
+  EXPECT_EQ(ways(ecb.branches[3]), (vm::BranchCount{20, 10}));
 }
 
 TEST(Account, TicksAreOfASample) {

@@ -55,6 +55,7 @@ struct EcbAccount {
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
   vm::Counts counts;
+  std::vector<vm::BranchCounts> branches;  // of each DIFO: of the predicate, if there is one, then of each action's arguments
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
   std::vector<std::pair<std::string, vm::Tally>> kept;     // by row of a profile: record/string, key/integer, key/any ...
   uint64_t records = 0;                                    // that the consumer has to print
