@@ -100,6 +100,7 @@ Json json_of(const ClausePrediction& clause) {
     json["predicate"] = json_of(clause.cost.predicate);
   }
   json["actions"] = json_of(clause.cost.actions);
+  json["measured"] = clause.is_measured;
   json["record_bytes"] = clause.record.bytes;
   if (clause.committed) json["committed_share"] = *clause.committed;
   return json;
@@ -171,6 +172,16 @@ void print_rateless(std::FILE* out, const runtime::Prediction& prediction) {
   if (!names.empty()) fmt::print(out, "  not in these: {}; --rate or --sample says how often it fires\n", names);
 }
 
+// Of what a run was counted for.
+void print_measured(std::FILE* out, const runtime::Prediction& prediction) {
+  size_t measured = 0, clauses = 0;
+  for (const ProbePrediction& probe : prediction.probes)
+    for (const ClausePrediction& clause : probe.clauses) measured += clause.is_measured, clauses++;
+  if (measured > 0)
+    fmt::print(out, "\n  as in a run: how often predicates hold and branches are taken{}\n",
+               measured < clauses ? "; half of the time in clauses that did not fire" : "");
+}
+
 Json json_of(const runtime::Total& total, const PredictionContext& context) {
   const auto side = [&](const vm::Cost& user, const vm::Cost& system) {
     return Json{{"user_percent", percent(user, context)},
@@ -211,6 +222,7 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
     fmt::print(out,
                "\n  assumed: an instruction that is stepped over, the dearest; with -p or -c the one under the probe is looked "
                "at\n");
+  print_measured(out, prediction);
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");

@@ -132,15 +132,15 @@ int show(const runtime::Prediction& prediction, const PredictionContext& context
 }
 
 // The run is a real one, but for its output; so it must do no harm.
-Status measure_predicates(runtime::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
+Status measure_clauses(runtime::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
   dif::Options& options = live.handle().options();
   if (options[dif::Option::destructive] > 0)
     return Error{"--prob measured runs the script, and this one may be destructive: say --prob N"};
   for (const char* rate : {"switchrate", "aggrate"})
     if (Status set = options.set(rate, "50ms"); !set) return set;
-  auto shares = runtime::sample_predicates(live.handle(), seconds);
-  if (!shares) return Error{"could not measure predicates: " + shares.error().message};
-  how.probabilities = std::move(*shares);
+  auto measured = runtime::sample_clauses(live.handle(), seconds);
+  if (!measured) return Error{"could not measure predicates: " + measured.error().message};
+  how.measured = std::move(*measured);
   return {};
 }
 
@@ -153,7 +153,7 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options());
   if (!how) return fail("{}", how.error().message);
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
-  if (sampled && given.how.measures_predicates()) sampled = measure_predicates(**live, seconds, *how);
+  if (sampled && given.how.measures_clauses()) sampled = measure_clauses(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
   const auto prediction = predict(programs, profile, given.how.cpus, *how);
   if (!prediction) return fail("{}", prediction.error().message);
@@ -179,7 +179,7 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
 
 Result<double> sample_of(const PredictionOptions& how, const ScriptOptions& script) {
   if (how.sample.empty()) {
-    if (how.measures_predicates()) return Error{"--prob measured needs --sample, which says for how long"};
+    if (how.measures_clauses()) return Error{"--prob measured needs --sample, which says for how long"};
     return 0.0;
   }
   if (!script.command.empty())
@@ -216,7 +216,10 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   all.push_back(
       command.add_option("--sample", options.sample, "Count for so long how often the probes fire (2s)")->type_name("TIME"));
   all.push_back(
-      command.add_option("--prob", options.probability, "How often a predicate holds (0.5), or measured")->type_name("N"));
+      command
+          .add_option("--prob", options.probability,
+                      "How often a predicate holds (0.5); measured: as often as in a run, and branches are taken as there")
+          ->type_name("N"));
   all.push_back(
       command.add_option("--strings", options.string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9)));
   all.push_back(
@@ -234,7 +237,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
                             const ScriptOptions& script, const PredictionOptions& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return profile.error();
-  if (given.measures_predicates()) return Error{"--prob measured: only dvm cost predict runs the script for that"};
+  if (given.measures_clauses()) return Error{"--prob measured: only dvm cost predict runs the script for that"};
   const Result<double> seconds = sample_of(given, script);
   if (!seconds) return seconds.error();
   Result<runtime::PredictOptions> how = predict_options(given, handle.options());

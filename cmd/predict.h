@@ -25,7 +25,7 @@ struct PredictionOptions {
   double keys = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
 
-  bool measures_predicates() const { return probability == "measured"; }
+  bool measures_clauses() const { return probability == "measured"; }
 };
 
 // --profile, --rate, --sample, --prob, --strings, --cpus. needs_also: the flag without which they mean nothing.

@@ -34,6 +34,7 @@ dvm_library(calibrate
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
   cost/firing_model.cpp
+  cost/measured.cpp
   cost/record_room.cpp
   cost/sample.cpp
   cost/site_sources.cpp

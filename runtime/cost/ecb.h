@@ -7,17 +7,22 @@
 // The sums over a DIFO are those of vm::price_difo: a CALL costs what its subroutine costs, an LDGS of a built-in variable what
 // the variable costs.
 
+#include <span>
+
 #include "dvm/dif/program.h"
 #include "runtime/cost/prices.h"
 
 namespace dvm::runtime {
 
+// How often the branches of a clause's DIFOs were taken, as EcbAccount has them; empty: not known.
+using ClauseBranches = std::span<const vm::BranchCounts>;
+
 // (2). A clause without a predicate: nothing.
-vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause);
+vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseBranches branches = {});
 // Whether the consumer hears of it: it records something, or has no actions at all.
 bool leaves_record(const dif::EcbDesc& clause);
 // (3).
 // committed: bytes that a commit() finds in its speculation.
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed);
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseBranches branches = {});
 
 }  // namespace dvm::runtime

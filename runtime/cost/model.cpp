@@ -41,9 +41,19 @@ double frames_of(const Prices& prices, const dif::RecDesc& value) {
   return value.frames == 0 ? prices.sizes().frames : std::min<double>(prices.sizes().frames, value.frames);
 }
 
+// Of the first DIFO.
+std::span<const vm::BranchCount> first_of(ClauseBranches branches) {
+  if (branches.empty()) return {};
+  return branches.front();
+}
+
+// Of the rest, without so many.
+ClauseBranches behind(ClauseBranches branches, size_t difos) { return branches.subspan(std::min(difos, branches.size())); }
+
 // Evaluating it, and what else makes it: a stack or a symbol.
-vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDesc& value) {
-  vm::CostRange sum = prices.of(value.difo);
+vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDesc& value,
+                   std::span<const vm::BranchCount> branches) {
+  vm::CostRange sum = prices.of(value.difo, branches);
   if (value.made_by != dif::Action::expression && value.made_by != action.kind)
     sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name), frames_of(prices, value)));
   return sum;
@@ -63,14 +73,14 @@ double things_of(const Prices& prices, const dif::ActDesc& action, double commit
   return action.args.empty() ? 0 : frames_of(prices, action.args.front());
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed) {
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseBranches branches) {
   vm::CostRange sum = always(prices.of(row_of(action), things_of(prices, action, committed)));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && dif::keeps_values(action.kind);
   if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
-    sum += made(prices, action, value);
+    sum += made(prices, action, value, first_of(behind(branches, i)));
     if (value.made_by != dif::Action::expression) continue;
     if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo);
     if (records) sum += kept(prices, "record", value.difo);
@@ -120,8 +130,8 @@ vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   return sum;
 }
 
-vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause) {
-  return clause.predicate ? prices.of(clause.predicate->difo) : vm::CostRange{};
+vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseBranches branches) {
+  return clause.predicate ? prices.of(clause.predicate->difo, first_of(branches)) : vm::CostRange{};
 }
 
 bool leaves_record(const dif::EcbDesc& clause) {
@@ -132,10 +142,14 @@ bool leaves_record(const dif::EcbDesc& clause) {
   return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), records);
 }
 
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed) {
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseBranches branches) {
   vm::CostRange sum;
+  if (clause.predicate) branches = behind(branches, 1);
   if (leaves_record(clause)) sum += always(prices.of("record/any"));
-  for (const dif::ActDesc& action : clause.actions) sum += action_cost(prices, action, committed);
+  for (const dif::ActDesc& action : clause.actions) {
+    sum += action_cost(prices, action, committed, branches);
+    branches = behind(branches, action.args.size());
+  }
   return sum;
 }
 

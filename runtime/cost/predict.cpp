@@ -70,6 +70,12 @@ bool has_dif(const dif::EcbDesc& clause) {
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
+// Null: no run counted it.
+const MeasuredClause* measured_of(const dif::EcbDesc& clause, const PredictOptions& options) {
+  const auto found = options.measured.find(place_of(clause.position));
+  return found == options.measured.end() ? nullptr : &found->second;
+}
+
 // Of a sum, what is left without one of its terms.
 vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
 
@@ -111,8 +117,11 @@ class Predicting {
   void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
-    made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause),
-                 actions_cost(prices_, clause, committed_)};
+    const MeasuredClause* measured = measured_of(clause, options_);
+    const ClauseBranches branches = measured ? measured->branches : ClauseBranches();
+    made.is_measured = measured != nullptr;
+    made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, branches),
+                 actions_cost(prices_, clause, committed_, branches)};
     made.has_dif = has_dif(clause);
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
@@ -265,8 +274,8 @@ std::string text_of(const dif::ProbeDesc& description) {
 
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options) {
   if (!clause.predicate) return 1;
-  const auto known = options.probabilities.find(place_of(clause.position));
-  return known == options.probabilities.end() ? options.probability : known->second;
+  const MeasuredClause* measured = measured_of(clause, options);
+  return measured ? measured->probability : options.probability;
 }
 
 bool is_own_probe(const dif::ProbeDesc& description) {

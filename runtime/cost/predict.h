@@ -33,11 +33,19 @@ using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the descript
 // Of a number that is printed, where nothing is known of it: as ids of processes have.
 inline constexpr unsigned kUsualDigits = 5;
 
+// Of a clause, as a run counted it.
+struct MeasuredClause {
+  double probability = 0;                  // that its predicate held
+  std::vector<vm::BranchCounts> branches;  // as EcbAccount has them
+};
+
+using ClausePlace = std::tuple<std::string, unsigned, unsigned>;
+using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
+
 struct PredictOptions {
   vm::Sizes sizes;
-  double probability = 0.5;  // that a predicate holds
-  // Of single clauses, by their place, where it is known better.
-  std::map<std::tuple<std::string, unsigned, unsigned>, double> probabilities;
+  double probability = 0.5;             // that a predicate holds
+  MeasuredClauses measured;             // where it is known better, and how often branches are taken
   std::map<std::string, double> rates;  // firings a second, by the description as text
   std::set<std::string> named_rates;    // of them, those that the name of the probe says
   // Of probes in processes, where the instructions under them are known. Otherwise they are taken to
@@ -70,6 +78,7 @@ struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
   bool has_dif = false;
+  bool is_measured = false;         // how often its predicate holds and its branches are taken
   RecordShape record;               // of one run of its actions
   std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
 };
@@ -99,9 +108,7 @@ struct Prediction {
   std::set<std::string> missing;        // rows without a price, which cost nothing here
 };
 
-inline std::tuple<std::string, unsigned, unsigned> place_of(const dif::SourcePosition& position) {
-  return {position.file, position.line, position.column};
-}
+inline ClausePlace place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);

@@ -2,6 +2,7 @@
 // Looking prices up, with those that are missing remembered: what has no price costs nothing, and whoever asks says so.
 
 #include <set>
+#include <span>
 #include <string>
 
 #include "dvm/vm/path_cost.h"
@@ -22,7 +23,9 @@ class Prices {
     const vm::Price* price = profile_.find(row);
     return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
-  vm::CostRange of(const dif::Difo& difo) { return vm::price_difo(difo, profile_, sizes_, missing_); }
+  vm::CostRange of(const dif::Difo& difo, std::span<const vm::BranchCount> branches = {}) {
+    return vm::price_difo(difo, profile_, sizes_, missing_, branches);
+  }
 
   const vm::Profile& profile() const { return profile_; }
   const vm::Sizes& sizes() const { return sizes_; }

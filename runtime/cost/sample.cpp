@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/clock.h"
+#include "runtime/cost/measured.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
@@ -62,22 +63,14 @@ Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* 
   return rates;
 }
 
-Result<decltype(PredictOptions::probabilities)> sample_predicates(Handle& handle, double seconds) {
+Result<MeasuredClauses> sample_clauses(Handle& handle, double seconds) {
   std::vector<Refused> refused;
   if (Status went = handle.go(refused); !went) return went.error();
   const double end = now() + seconds;
   while (now() < end && handle.work()) {
   }
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
-  std::map<decltype(place_of({})), std::pair<double, double>> counts;  // firings, hits
-  for (const EcbAccount& ecb : handle.account().ecbs) {
-    auto& [firings, hits] = counts[place_of(ecb.clause)];
-    firings += static_cast<double>(ecb.firings), hits += static_cast<double>(ecb.predicate_hits);
-  }
-  decltype(PredictOptions::probabilities) shares;
-  for (const auto& [place, count] : counts)
-    if (count.first > 0) shares[place] = count.second / count.first;
-  return shares;
+  return measured_clauses(handle.account());
 }
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
 // What a prediction cannot know by itself, found out on live processes: how often probes fire, by counters in the kernel, and how
-// often predicates hold, by a run whose output nobody sees. Consumer context.
+// often predicates hold and branches are taken, by a run whose output nobody sees. Consumer context.
 
 #include <map>
 #include <span>
@@ -22,8 +22,7 @@ struct SampledRates {
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
                                   std::vector<Refused>& refused);
 
-// By clause, the share of its firings whose predicate held. The handle traces for so long and is stopped: it must count (a cost
-// policy) and print nowhere. A clause that never fired has none.
-Result<decltype(PredictOptions::probabilities)> sample_predicates(Handle& handle, double seconds);
+// Predicates and branches. The handle traces for so long and is stopped: it must count (a cost policy) and print nowhere.
+Result<MeasuredClauses> sample_clauses(Handle& handle, double seconds);
 
 }  // namespace dvm::runtime

@@ -6,26 +6,25 @@
 
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/measured.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kCountedFirings = 1000;
 
-// How often each predicate holds.
-Status count_hits(const dif::Program& program, PredictOptions& options) {
+// How often each predicate holds, and each branch is taken.
+Status count_ways(const dif::Program& program, PredictOptions& options) {
   auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
   (*run)->fire_all();
   if (Status stopped = handle.stop(); !stopped) return stopped;
   uint64_t faults = 0;
-  for (const EcbAccount& ecb : handle.account().ecbs) {
-    if (ecb.firings == 0) continue;
-    faults += ecb.faults;
-    options.probabilities[place_of(ecb.clause)] = static_cast<double>(ecb.predicate_hits) / static_cast<double>(ecb.firings);
-  }
+  const Account account = handle.account();
+  for (const EcbAccount& ecb : account.ecbs) faults += ecb.faults;
   if (faults != 0) return Error{"it faults: a firing that ends early is not predicted"};
+  options.measured = measured_clauses(account);
   return {};
 }
 
@@ -34,7 +33,7 @@ Status count_hits(const dif::Program& program, PredictOptions& options) {
 Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
   ProgramValidation made;
   made.how_.sizes.expected = kExecnameBytes;
-  if (Status counted = count_hits(program, made.how_); !counted) return counted.error();
+  if (Status counted = count_ways(program, made.how_); !counted) return counted.error();
   made.program_ = std::move(program);
   return made;
 }

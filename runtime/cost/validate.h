@@ -1,6 +1,6 @@
 #pragma once
 // A prediction held against a measurement: a program on made-up firings, which all clauses of the probe replay:::firing see. How
-// often its predicates hold is taken from a counted run; nothing else of the run goes into the prediction.
+// often its predicates hold and its branches are taken is from a counted run; nothing else of the run goes into the prediction.
 
 #include <set>
 #include <string>
@@ -24,7 +24,7 @@ struct Validated {
 // One program's validation. Of many, samples are taken in turn, so that what else happens on the machine meets one of each.
 class ProgramValidation {
  public:
-  // Counts how often its predicates hold.
+  // Counts how often its predicates hold and its branches are taken.
   static Result<ProgramValidation> make(dif::Program program);
   // core_speed: that of the profile.
   Status sample(uint64_t firings, double core_speed);

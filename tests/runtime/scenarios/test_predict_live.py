@@ -51,6 +51,18 @@ class Live(dvmtest.PrivilegedTest):
             found = self.predict("--prob", "measured", "-n", text % condition)
             self.assertEqual(found["probes"][0]["clauses"][0]["probability"], share)
 
+    def test_branches_are_measured(self):
+        text = "pid$target:a.out:func:entry { @ = sum(arg0 %s 0 ? arg1 / (arg2 + 1) : 1); }"
+        cheap, dear = ("==", "!=")
+        def actions(condition, *how):
+            return self.predict("-n", text % condition, *how)["probes"][0]["clauses"][0]["actions"]
+        for condition, end in ((cheap, "cheapest"), (dear, "dearest")):
+            half, measured = actions(condition), actions(condition, "--prob", "measured")
+            self.assertEqual(measured["expected"], measured[end])
+            self.assertEqual((measured["cheapest"], measured["dearest"]), (half["cheapest"], half["dearest"]))
+            self.assertLess(half["cheapest"], half["expected"])
+            self.assertLess(half["expected"], half["dearest"])
+
     def test_what_destroys_is_not_run_to_measure_it(self):
         result = dvmtest.dvm("cost", "predict", *PENTIUM, "-p", self.pid, "--sample", "10ms", "--prob", "measured", "-n",
                              "#pragma D option destructive\n" + COUNT)

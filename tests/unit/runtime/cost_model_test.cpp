@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "runtime/cost/capture_cost.h"
+#include "runtime/cost/measured.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/profile_file.h"
@@ -108,6 +109,39 @@ TEST(Prediction, ClausesOfOneProbeShareItsFlow) {
   EXPECT_DOUBLE_EQ(probe.firing.dearest.clocks, flow + predicate + 2804);
   EXPECT_EQ(prediction.record_rate, 0);
   EXPECT_TRUE(prediction.missing.empty()) << *prediction.missing.begin();
+}
+
+// Divides unless its branch, the second instruction, is taken.
+constexpr const char* kTwoWays = "ldgs arg0, %r1\nbg end\nsdiv %r1, %r1, %r1\nend: ret %r1\n";
+
+EcbAccount counted(const dif::EcbDesc& clause, uint64_t firings, uint64_t hits, std::vector<vm::BranchCount> second_of_each) {
+  EcbAccount ecb;
+  ecb.clause = clause.position;
+  ecb.firings = firings, ecb.predicate_hits = hits;
+  for (const vm::BranchCount& count : second_of_each) ecb.branches.push_back({{}, count, {}, {}});
+  return ecb;
+}
+
+TEST(Prediction, WhatARunCountedIsExpectedOfEachDifoOfAClause) {
+  dif::EcbDesc clause = on(kFunction, {counting(), doing(dif::Action::trace, kTwoWays), doing(dif::Action::trace, kTwoWays)});
+  clause.predicate = dif::PredDesc{dif::test::assembled(kTwoWays)};
+  const vm::Profile profile = pentium();
+  PredictOptions options;
+  const EcbCost unknown = predicted({clause}, profile, options).probes[0].clauses[0].cost;
+  Account account;  // of two probes, with the same clause
+  account.ecbs = {counted(clause, 100, 10, {{100, 100}, {10, 10}, {10, 0}}),
+                  counted(clause, 300, 50, {{300, 0}, {50, 50}, {50, 15}})};
+  options.measured = measured_clauses(account);
+  const ClausePrediction measured = predicted({clause}, profile, options).probes[0].clauses[0];
+  EXPECT_TRUE(measured.is_measured);
+  EXPECT_DOUBLE_EQ(measured.cost.probability, 60 / 400.0);
+  const double divided = profile.find("opcode/sdiv")->m;
+  EXPECT_NEAR(measured.cost.predicate.expected.clocks - unknown.predicate.expected.clocks, (0.75 - 0.5) * divided, 1e-9);
+  EXPECT_NEAR(measured.cost.actions.expected.clocks - unknown.actions.expected.clocks, (0 + 0.75 - 2 * 0.5) * divided, 1e-9);
+  EXPECT_EQ(measured.cost.actions.cheapest.clocks, unknown.actions.cheapest.clocks);
+  EXPECT_EQ(measured.cost.actions.dearest.clocks, unknown.actions.dearest.clocks);
+  const dif::EcbDesc other = on(kFunction, {doing(dif::Action::trace, kTwoWays)});
+  EXPECT_FALSE(predicted({other}, profile, options).probes[0].clauses[0].is_measured);
 }
 
 TEST(Prediction, RecordsAreTheConsumersPart) {
@@ -274,7 +308,7 @@ TEST_F(Speculating, ACommitThatHoldsHalfOfTheTimeCommitsHalf) {
 
 TEST_F(Speculating, MeasuredPredicatesAndKnownRatesCount) {
   const std::vector<dif::EcbDesc> clauses = {on(a, {begin, speculate}), on(b, {commit}, true), on(c, {discard})};
-  options.probabilities[place_of(clauses[1].position)] = 0.25;
+  options.measured[place_of(clauses[1].position)] = {0.25, {}};
   EXPECT_EQ(share(clauses), 0.25);
   options.rates = {{"syscall::a:entry", 1000}, {"syscall::b:entry", 100}};  // not all: as if each fired as often
   EXPECT_EQ(share(clauses), 0.25);
