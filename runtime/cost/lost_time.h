@@ -9,26 +9,56 @@
 #include <time.h>
 #include <x86intrin.h>
 
+#include "runtime/cost/core_share.h"
+
 static inline int64_t dvm_ns_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// Of so many ns, and a little more, those that the caller was not running.
-static inline double dvm_lost_time(int64_t wanted) {
+// Of the gaps between two readings that count the ticks, and those of all.
+struct dvm_gaps {
+  double lost, all;
+};
+
+static inline struct dvm_gaps dvm_watch(int64_t ns) {
   enum { shortest = 500, longest = 200000, turns = 256 };
-  const int64_t begin_ns = dvm_ns_now();
+  const int64_t end = dvm_ns_now() + ns;
   const uint64_t begin = __rdtsc();
   uint64_t last = begin, lost = 0;
-  int64_t taken = 0;
-  while (taken < wanted) {
+  do {
     for (int turn = 0; turn < turns; turn++) {
       const uint64_t now = __rdtsc(), gap = now - last;
       if (gap > shortest && gap < longest) lost += gap;
       last = now;
     }
-    taken = dvm_ns_now() - begin_ns;
-  }
-  return (double)taken * (double)lost / (double)(last - begin);
+  } while (dvm_ns_now() < end);
+  const struct dvm_gaps gaps = {(double)lost, (double)(last - begin)};
+  return gaps;
+}
+
+// Of so many ns, and a little more, those that the caller was not running, as it is on a core of its own (core_share.h), and
+// which share of the time that was. Where it was too little of it, all counts.
+static inline double dvm_lost_time_and_share(int64_t wanted, double* quiet_share) {
+  const int64_t slice = wanted < 2000000 ? wanted : 2000000;
+  const double enough = 0.02;
+  struct dvm_gaps quiet = {0, 0}, all = {0, 0};
+  int was_quiet = dvm_is_alone(dvm_own_gauge());  // which takes a while the first time
+  const int64_t begin = dvm_ns_now();
+  do {
+    const struct dvm_gaps gaps = dvm_watch(slice);
+    const int is_quiet = dvm_is_alone(dvm_own_gauge());
+    all.lost += gaps.lost, all.all += gaps.all;
+    if (was_quiet && is_quiet) quiet.lost += gaps.lost, quiet.all += gaps.all;
+    was_quiet = is_quiet;
+  } while (dvm_ns_now() - begin < wanted);
+  *quiet_share = quiet.all / all.all;
+  const struct dvm_gaps counts = *quiet_share >= enough ? quiet : all;
+  return (double)(dvm_ns_now() - begin) * counts.lost / counts.all;
+}
+
+static inline double dvm_lost_time(int64_t wanted) {
+  double quiet_share;
+  return dvm_lost_time_and_share(wanted, &quiet_share);
 }

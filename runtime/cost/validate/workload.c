@@ -2,14 +2,18 @@
  * after how many of them to rest, and when to go on, in ns from the beginning of these; 0: no rest. The answer is a line of what
  * they took:
  *
- *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls
+ *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls, quiet share
  *   interrupted NS 0 0 1 1                ->  likewise, but as CPU time what something else took of it
- *   paced RATE 0 MS THREADS KEYS          ->  likewise: workload_paced.h
+ *   paced RATE 0 MS THREADS KEYS          ->  likewise, all of it: workload_paced.h
  *   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
+ *
+ * CPU time is that of the rounds as they are on a core that is the workload's own (workload_pieces.h); the quiet share is the part
+ * of them that was done on one, 0 to 1. user, system and wall are of all that was done.
  *
  * Started and ended by runtime/cost/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel
  * emulates, and keep a frame pointer. */
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +58,7 @@ static void rest_until(long long ns) {
 }
 
 #include "workload_paced.h"
+#include "workload_pieces.h"
 
 /* Gregg's looper. */
 static size_t (*volatile length_of)(const char *) = strlen;
@@ -188,36 +193,28 @@ static const struct {
 
 static long long nanoseconds(struct timeval time) { return (time.tv_sec * 1000000ll + time.tv_usec) * 1000; }
 
-/* CPU time of the bursts: going to sleep and waking up cost as much as the machine has it, and are no part of them. */
-static long long run_in_bursts(job_fn *job, long rounds, long burst, long period) {
-  long long taken = 0;
-  for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
-    const long long begin = now(CLOCK_PROCESS_CPUTIME_ID);
-    job(rounds < burst ? rounds : burst);
-    taken += now(CLOCK_PROCESS_CPUTIME_ID) - begin;
-    rest_until(next);
-  }
-  return taken;
-}
-
 static void run(job_fn *job, long rounds, long burst, long period) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   paced.calls = rounds;
+  piece_count = 0;
   const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
-  long long taken = 0;
+  double taken = 0, quiet = 1;
   if (job == NULL) {
-    taken = (long long)dvm_lost_time(rounds);
-  } else if (burst > 0) {
-    taken = run_in_bursts(job, rounds, burst, period);
-  } else {
+    taken = dvm_lost_time_and_share(rounds, &quiet);
+  } else if (job == job_paced) {
     job(rounds);
-    taken = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    taken = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+  } else if (burst > 0) {
+    run_in_bursts(job, rounds, burst, period);
+  } else {
+    run_in_pieces(job, rounds);
   }
   const long long walled = now(CLOCK_MONOTONIC) - wall;
   getrusage(RUSAGE_SELF, &after);
-  printf("%lld %lld %lld %lld %ld\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
-         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, paced.calls);
+  if (piece_count > 0) taken = time_of_rounds(rounds, &quiet);
+  printf("%lld %lld %.0f %lld %ld %.4f\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
+         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, paced.calls, quiet);
 }
 
 int main(void) {
@@ -227,7 +224,7 @@ int main(void) {
   memset(source, 1, sizeof source);
   while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {
     if (strcmp(name, "sizes") == 0)
-      printf("%d %d %d 0 0\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
+      printf("%d %d %d 0 0 1\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
       if (strcmp(name, jobs[i].name) == 0) run(jobs[i].run, rounds, burst, paced.period);
     fflush(stdout);

@@ -1,0 +1,92 @@
+/* Part of workload.c. A job is done in pieces, and a round of it takes what it took in those before and behind which the core was
+ * this process's own (core_share.h). Where these are too few, all count. What is interrupted is left out. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "runtime/cost/core_share.h"
+
+enum { MOST_PIECES = 1 << 15, PIECE_NS = 50000 };
+static const double interrupted = 3; /* times as long as the middle one */
+static const double enough = 0.02;   /* of the rounds */
+
+static struct piece { double rounds, ns, ratio; /* the larger reading of before and behind */ } pieces[MOST_PIECES];
+static size_t piece_count;
+
+static void keep_piece(long rounds, double ns, double before, double behind) {
+  if (piece_count < MOST_PIECES)
+    pieces[piece_count++] = (struct piece){(double)rounds, ns > 0 ? ns : 0, before > behind ? before : behind};
+}
+
+/* What reading the clock adds to a piece: the least of some times. */
+static long long time_clock(void) {
+  long long least = PIECE_NS;
+  for (int i = 0; i < 32; i++) {
+    const long long begin = now(CLOCK_PROCESS_CPUTIME_ID), taken = now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+    if (taken < least) least = taken;
+  }
+  return least;
+}
+
+static double time_piece(job_fn* job, long rounds, long long of_clock) {
+  const long long begin = now(CLOCK_PROCESS_CPUTIME_ID);
+  job(rounds);
+  return (double)(now(CLOCK_PROCESS_CPUTIME_ID) - begin - of_clock);
+}
+
+/* At full speed. Pieces are made longer until they are long enough. */
+static void run_in_pieces(job_fn* job, long rounds) {
+  const long long of_clock = time_clock();
+  double before = dvm_read_core(dvm_own_gauge());
+  for (long size = 1, left = rounds; left > 0;) {
+    const long some = left < size ? left : size;
+    const double ns = time_piece(job, some, of_clock), behind = dvm_read_core(dvm_own_gauge());
+    keep_piece(some, ns, before, behind);
+    before = behind, left -= some;
+    if (ns < PIECE_NS) size *= 2;
+  }
+}
+
+/* Going to sleep and waking up cost as much as the machine has it, and are no part of a burst. */
+static void run_in_bursts(job_fn* job, long rounds, long burst, long period) {
+  const long long of_clock = time_clock();
+  for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
+    const double before = dvm_read_core(dvm_own_gauge()), ns = time_piece(job, rounds < burst ? rounds : burst, of_clock);
+    keep_piece(rounds < burst ? rounds : burst, ns, before, dvm_read_core(dvm_own_gauge()));
+    rest_until(next);
+  }
+}
+
+static bool counts(const struct piece* piece, bool only_quiet) {
+  return !only_quiet || dvm_was_alone(dvm_own_gauge(), piece->ratio);
+}
+
+/* Of the pieces that count, those that took at most so much a round. */
+static struct piece sum_of_pieces(bool only_quiet, double most) {
+  struct piece sum = {0, 0, 0};
+  for (const struct piece* at = pieces; at < pieces + piece_count; at++)
+    if (counts(at, only_quiet) && at->ns <= most * at->rounds) sum.rounds += at->rounds, sum.ns += at->ns;
+  return sum;
+}
+
+static int compare_numbers(const void* left, const void* right) {
+  const double a = *(const double*)left, b = *(const double*)right;
+  return (a > b) - (a < b);
+}
+
+static double middle_of_pieces(bool only_quiet) {
+  static double of_round[MOST_PIECES];
+  size_t count = 0;
+  for (const struct piece* at = pieces; at < pieces + piece_count; at++)
+    if (counts(at, only_quiet)) of_round[count++] = at->ns / at->rounds;
+  qsort(of_round, count, sizeof *of_round, compare_numbers);
+  return count > 0 ? of_round[count / 2] : 0;
+}
+
+/* CPU time of so many rounds, and the share of those done that were quiet. */
+static double time_of_rounds(long rounds, double* quiet) {
+  const double all = sum_of_pieces(false, HUGE_VAL).rounds;
+  *quiet = all > 0 ? sum_of_pieces(true, HUGE_VAL).rounds / all : 0;
+  const bool only_quiet = *quiet >= enough;
+  const struct piece sum = sum_of_pieces(only_quiet, interrupted * middle_of_pieces(only_quiet));
+  return sum.rounds > 0 ? (double)rounds * sum.ns / sum.rounds : 0;
+}
