@@ -48,22 +48,34 @@ bool Handle::Impl::all_finished() const {
   return std::all_of(active.begin(), active.end(), [](const Instrument* i) { return i->finished(); });
 }
 
+// Handles what has fired, and waits for more, at most until the deadline.
+bool Handle::Impl::look(Clock deadline) {
+  if (is_done()) return false;
+  Result<uint64_t> count = poll_all();
+  if (!count) failure = count.error();
+  if (!changes.empty()) take_up_changes();
+  if (!watched.empty()) match_late();
+  if (are_targets_gone()) return false;
+  if (is_done() || all_finished()) return false;
+  if (*count > 0) idle_wait = kBusyWait;
+  wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);
+  return true;
+}
+
 bool Handle::work() {
   Impl& impl = *impl_;
   if (!impl.is_running || impl.is_stopped) return false;
-  Clock deadline = std::min({impl.switching.next(), impl.aggregating.next(), impl.reporting.next()});
-  for (Clock now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC)) {
-    if (impl.is_done()) return false;
-    Result<uint64_t> count = impl.poll_all();
-    if (!count) impl.failure = count.error();
-    if (!impl.changes.empty()) impl.take_up_changes();
-    if (!impl.watched.empty()) impl.match_late();
-    if (impl.are_targets_gone()) return false;
-    if (impl.is_done() || impl.all_finished()) return false;
-    if (*count > 0) impl.idle_wait = kBusyWait;
-    impl.wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);
-  }
+  const Clock deadline = impl.next_rate();
+  for (Clock now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC))
+    if (!impl.look(deadline)) return false;
   impl.work_at_rates(read_clock(CLOCK_MONOTONIC));
+  return !impl.is_done();
+}
+
+bool Handle::look() {
+  Impl& impl = *impl_;
+  if (!impl.is_running || impl.is_stopped || !impl.look(impl.next_rate())) return false;
+  if (const Clock now = read_clock(CLOCK_MONOTONIC); now >= impl.next_rate()) impl.work_at_rates(now);
   return !impl.is_done();
 }
 

@@ -65,6 +65,21 @@ TEST(Handle, AFilledBufferEndsTracing) {
   EXPECT_EQ(session.err(), "");
 }
 
+TEST(Handle, ALookHandlesWhatHasFiredAndPrintsWhatIsDue) {
+  Session session;
+  session.set("switchrate", "2ms");
+  const uint32_t probe = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {print("%d,", {built_in(dif::BuiltIn::arg0)})})}), "");
+  session.instrument().has_more = true;
+  session.fire(probe, {7});
+  EXPECT_TRUE(session.handle().look());
+  EXPECT_TRUE(session.instrument().firings.empty());
+  for (int looks = 0; looks < 100 && session.out().empty(); looks++) EXPECT_TRUE(session.handle().look());
+  EXPECT_EQ(session.out(), "7,");
+  session.instrument().has_more = false;
+  EXPECT_FALSE(session.handle().look());
+}
+
 TEST(Handle, CpusOfARecordingMayBeAnything) {
   Session session;
   session.set("bufsize", "1k");

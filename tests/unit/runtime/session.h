@@ -15,11 +15,12 @@
 
 namespace dvm::runtime::test {
 
-// Fires what the test put into `firings`, once each; finished when all have fired.
+// Fires what the test put into `firings`, once each; finished when all have fired, unless more may come.
 class ManualInstrument final : public Instrument {
  public:
   std::deque<vm::Firing> firings;
   uint64_t lost = 0;
+  bool has_more = false;
   bool has_loaded = false;  // the next question finds files that were mapped
   int settled = 0;
   bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
@@ -30,7 +31,7 @@ class ManualInstrument final : public Instrument {
     firings.clear();
     return count;
   }
-  bool finished() const override { return firings.empty(); }
+  bool finished() const override { return firings.empty() && !has_more; }
   uint64_t drops() const override { return lost; }
   std::vector<LoadedIn> take_loads() override {
     return std::exchange(has_loaded, false) ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
