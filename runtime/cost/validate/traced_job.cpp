@@ -5,24 +5,25 @@
 #include <thread>
 
 #include "common/clock.h"
+#include "runtime/cost/validate/quiet_looks.h"
 
 namespace dvm::runtime {
 
 Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
-  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), ordered_at = read_clock(CLOCK_MONOTONIC);
+  QuietLooks looks(handle);
+  const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
   if (Status ordered = child.order(job); !ordered) return ordered.error();
   std::jthread watcher([&] {
     child.wait();
     handle.interrupt();
   });
-  while (handle.work()) {
+  while (looks.look()) {
   }
   const auto worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
   watcher.join();
-  const auto dvm = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
   const Result<JobTimes> times = child.finish();
   if (!times) return times.error();
-  return JobRun{*times, dvm, worked};
+  return JobRun{*times, looks.ns(), worked, looks.quiet_share()};
 }
 
 Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {

@@ -8,8 +8,9 @@ namespace dvm::runtime {
 
 struct JobRun {
   JobTimes times;
-  double dvm = 0;     // ns of CPU of the thread that handles firings
+  double dvm = 0;     // ns of CPU of the thread that handles firings, as on a core of its own
   double worked = 0;  // ns until that was over: longer than the job, or shorter if tracing ended by itself
+  double quiet = 0;   // share of its looks for firings for which its core was its own
 };
 
 // From the order until the job is done, handling firings meanwhile: in the handle's thread, whose probes are on already.

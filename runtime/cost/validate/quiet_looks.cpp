@@ -1,0 +1,81 @@
+// Covered by tests/unit/runtime/quiet_looks_test.cpp.
+
+#include "runtime/cost/validate/quiet_looks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
+#include "runtime/cost/quiet_time.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kInterrupted = 3;  // times as long as it should
+constexpr double kEnough = 0.02;    // of the looks
+constexpr size_t kFewest = 3;       // looks
+
+double count_quiet(const std::vector<Look>& looks) {
+  return static_cast<double>(std::count_if(looks.begin(), looks.end(), [](const Look& look) { return look.is_quiet; }));
+}
+
+// The line through the middle of some looks: ns by firings.
+struct Line {
+  double ns = 0, firings = 0, slope = 0;  // its middle
+  double at(double some) const { return ns + slope * (some - firings); }
+};
+
+Line line_through(const std::vector<Look>& looks) {
+  Line line;
+  const double count = static_cast<double>(std::max<size_t>(looks.size(), 1));
+  for (const Look& look : looks) line.ns += look.ns / count, line.firings += look.firings / count;
+  double square = 0, product = 0;
+  for (const Look& look : looks) {
+    const double away = look.firings - line.firings;
+    square += away * away, product += away * (look.ns - line.ns);
+  }
+  line.slope = square > 0 ? std::max(product / square, 0.0) : 0;
+  return line;
+}
+
+}  // namespace
+
+double time_of(std::vector<Look> looks) {
+  if (looks.empty()) return 0;
+  const auto all = static_cast<double>(looks.size());
+  double firings = 0;
+  for (const Look& look : looks) firings += look.firings;
+  const double quiet = count_quiet(looks);
+  if (quiet >= kFewest && quiet >= kEnough * all) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
+  const Line rough = line_through(looks);
+  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
+  return all * line_through(looks).at(firings / all);
+}
+
+QuietLooks::QuietLooks(Handle& handle) : handle_(handle), seen_(see()), was_quiet_(core_is_quiet()) {}
+
+QuietLooks::Seen QuietLooks::see() const {
+  const Account account = handle_.account();
+  Seen seen{account.events, 0};
+  for (const auto& [stage, tally] : account.stages)
+    if (stage.starts_with("snapshot_")) seen.consumed += tally.count;
+  return seen;
+}
+
+bool QuietLooks::look() {
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  const bool goes_on = handle_.look();
+  const auto ns = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet);
+  const Seen before = std::exchange(seen_, see());
+  auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;
+  looks.push_back({ns, static_cast<double>(seen_.firings - before.firings), was_quiet && is_quiet});
+  return goes_on;
+}
+
+double QuietLooks::quiet_share() const {
+  const auto all = static_cast<double>(plain_.size() + consuming_.size());
+  return all > 0 ? (count_quiet(plain_) + count_quiet(consuming_)) / all : 0;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,44 @@
+#pragma once
+// What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks before and behind which
+// its core was its own (core_share.h). A look takes something by itself and something for each firing, so those that were quiet
+// say what both are, and all looks how often. Looks in which the consumer worked are a kind of their own. Where too few of a kind
+// were quiet, all of it count.
+
+#include <cstdint>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+
+namespace dvm::runtime {
+
+struct Look {
+  double ns = 0, firings = 0;
+  bool is_quiet = false;
+};
+
+// Of looks of a kind, all together. Those that took three times as long as they should were interrupted, and are left out.
+double time_of(std::vector<Look> looks);
+
+class QuietLooks {
+ public:
+  // Begins with the next look.
+  explicit QuietLooks(Handle& handle);
+  // Has the handle look; false: it is the last one.
+  bool look();
+
+  double ns() const { return time_of(plain_) + time_of(consuming_); }  // of all of them
+  double quiet_share() const;
+
+ private:
+  struct Seen {
+    uint64_t firings = 0, consumed = 0;
+  };
+  Seen see() const;
+
+  Handle& handle_;
+  Seen seen_;
+  bool was_quiet_;
+  std::vector<Look> plain_, consuming_;
+};
+
+}  // namespace dvm::runtime

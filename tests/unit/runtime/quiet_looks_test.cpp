@@ -1,0 +1,43 @@
+#include "runtime/cost/validate/quiet_looks.h"
+
+#include <gtest/gtest.h>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kNs = 1e-6;
+
+TEST(QuietLooks, OfNoneThereIsNothing) { EXPECT_EQ(time_of({}), 0); }
+
+TEST(QuietLooks, EmptyLooksAndFullOnesCountAsTheyAre) {
+  std::vector<Look> looks;
+  for (int i = 0; i < 100; i++) {
+    looks.push_back({10'000, 0, true});
+    looks.push_back({13'000, 50, i % 4 == 0});  // fewer of these are quiet
+  }
+  for (Look& look : looks)
+    if (!look.is_quiet) look.ns *= 2;
+  EXPECT_NEAR(time_of(looks), 100 * 10'000 + 100 * 13'000, kNs);
+}
+
+TEST(QuietLooks, WhereAllHandledTheSameTheMeanCounts) {
+  std::vector<Look> looks(100, {20'000, 1000, false});
+  for (int i = 0; i < 30; i++) looks[i] = {10'000, 1000, true};
+  EXPECT_NEAR(time_of(looks), 100 * 10'000, kNs);
+}
+
+TEST(QuietLooks, OneThatWasInterruptedIsLeftOut) {
+  std::vector<Look> looks(100, {10'000, 1000, true});
+  looks[50].ns = 4e6;
+  looks[99] = {1000, 10, true};
+  EXPECT_NEAR(time_of(looks), 99 * 10'000 + 1000, 10);
+}
+
+TEST(QuietLooks, WhereTooFewWereQuietAllCount) {
+  std::vector<Look> looks(100, {20'000, 1000, false});
+  looks[7] = looks[8] = {10'000, 1000, true};
+  EXPECT_NEAR(time_of(looks), 98 * 20'000 + 2 * 10'000, kNs);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
