@@ -118,25 +118,33 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
-Result<runtime::ProgramValidation> begin_validation(const std::string& path) {
+Result<runtime::ProgramValidation> begin_validation(const std::string& path, unsigned samples) {
   Result<compiler::Source> source = read_file(path);
   if (!source) return source.error();
   dif::Options options;
   auto programs = compile_sources({*source}, {}, {}, options);
   if (programs.empty()) return Error{fmt::format("{} does not compile", path)};
-  auto made = runtime::ProgramValidation::make(std::move(programs.front().program));
+  auto made = runtime::ProgramValidation::make(std::move(programs.front().program), samples);
   if (!made) return Error{fmt::format("{}: {}", path, made.error().message)};
   return made;
 }
 
+runtime::ScriptMeterOptions validation_options(const ValidateCommand& given) {
+  if (given.quick) return {3, 2'000};
+  return {.samples = 9};
+}
+
 Status sample_scripts(const ValidateCommand& given, double core_speed, std::vector<runtime::ProgramValidation>& scripts) {
-  runtime::ScriptMeterOptions meter;
-  meter.samples = 9;
-  if (given.quick) meter = {3, 2'000};
-  for (unsigned round = 0; round < meter.samples; round++)
-    for (size_t i = 0; i < scripts.size(); i++)
-      if (Status sampled = scripts[i].sample(meter.firings, core_speed); !sampled)
+  const uint64_t firings = validation_options(given).firings;
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < scripts.size(); i++) {
+      if (!scripts[i].wants_more()) continue;
+      again = true;
+      if (Status sampled = scripts[i].sample(firings, core_speed); !sampled)
         return Error{fmt::format("{}: {}", given.scripts[i], sampled.error().message)};
+    }
+  }
   return {};
 }
 
@@ -146,7 +154,7 @@ int validate_scripts(const ValidateCommand& given) {
   if (!profile) return fail("{}", profile.error().message);
   std::vector<runtime::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
-    Result<runtime::ProgramValidation> made = begin_validation(path);
+    Result<runtime::ProgramValidation> made = begin_validation(path, validation_options(given).samples);
     if (!made) return fail("{}", made.error().message);
     scripts.push_back(std::move(*made));
   }

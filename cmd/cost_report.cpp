@@ -283,14 +283,19 @@ void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, c
   fmt::print(out, "ns a firing on the probe side, by profile {} ({})\n\n", profile.name, profile.machine);
   fmt::print(out, "{:<44}{:>12}{:>9}{:>12}{:>9}{:>9}\n", "SCRIPT", "PREDICTED", "+-", "MEASURED", "+-", "ERROR %");
   std::set<std::string> missing;
+  size_t disturbed = 0;
   for (const ValidatedScript& row : rows) {
     const runtime::Validated& result = row.result;
-    fmt::print(out, "{:<44}{:>12.1f}{:>9.1f}{:>12.1f}{:>9.1f}{:>+9.1f}\n", row.script, result.predicted, result.predicted_spread,
-               result.measured, result.measured_spread, result.error());
+    fmt::print(out, "{:<44}{:>12.1f}{:>9.1f}{:>12.1f}{:>9.1f}{:>+9.1f}{}\n", row.script, result.predicted,
+               result.predicted_spread, result.measured, result.measured_spread, result.error(), result.is_quiet ? "" : " ~");
+    disturbed += !result.is_quiet;
     missing.insert(result.missing.begin(), result.missing.end());
   }
   const auto [median, worst] = median_and_worst(rows);
   fmt::print(out, "\n{} scripts: median error {:.1f} %, worst {:.1f} %\n", rows.size(), median, worst);
+  if (disturbed > 0)
+    fmt::print(out, "~ somebody else used the same core nearly all the time, which makes the measured time longer: {} scripts\n",
+               disturbed);
   fmt::print(out, "{}", unpriced_text(missing));
 }
 
@@ -304,6 +309,7 @@ void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& ro
                                {"measured_ns", row.result.measured},
                                {"measured_spread", row.result.measured_spread},
                                {"error_percent", row.result.error()},
+                               {"quiet", row.result.is_quiet},
                                {"missing", row.result.missing}});
   const auto [median, worst] = median_and_worst(rows);
   json["median_error_percent"] = median;

@@ -44,11 +44,11 @@ static inline double dvm_lost_time_and_share(int64_t wanted, double* quiet_share
   const int64_t slice = wanted < 2000000 ? wanted : 2000000;
   const double enough = 0.02;
   struct dvm_gaps quiet = {0, 0}, all = {0, 0};
-  int was_quiet = dvm_is_alone(dvm_own_gauge());  // which takes a while the first time
+  int was_quiet = dvm_core_is_quiet();
   const int64_t begin = dvm_ns_now();
   do {
     const struct dvm_gaps gaps = dvm_watch(slice);
-    const int is_quiet = dvm_is_alone(dvm_own_gauge());
+    const int is_quiet = dvm_core_is_quiet();
     all.lost += gaps.lost, all.all += gaps.all;
     if (was_quiet && is_quiet) quiet.lost += gaps.lost, quiet.all += gaps.all;
     was_quiet = is_quiet;

@@ -2,29 +2,78 @@
 
 #include "runtime/cost/quiet_time.h"
 
-#include <algorithm>
+#include <sched.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
 #include "runtime/cost/core_share.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr double kInterrupted = 3;  // times as long as the middle one
-constexpr double kEnough = 0.02;    // of all things
+constexpr double kInterrupted = 3;     // times as long as the middle one
+constexpr double kEnough = 0.02;       // of all things
+constexpr size_t kMostTries = 4;       // for a quiet sample
+constexpr uint64_t kStay = 3'000'000;  // ns, on a core that is not quiet
+constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 2'000'000'000;
+constexpr uint64_t kPatience = 5;  // of its time a process waits a fifth
 
 }  // namespace
 
-bool core_is_quiet() {
-  static dvm_core_gauge gauge{};
-  return dvm_is_alone(&gauge) != 0;
+bool core_is_quiet() { return dvm_core_is_quiet() != 0; }
+
+namespace {
+
+// To another core, where somebody else is the neighbour. The thread may run on all that it could before.
+void change_core() {
+  cpu_set_t allowed, one;
+  const int here = sched_getcpu();
+  if (here < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  int next = here;
+  do next = (next + 1) % CPU_SETSIZE;
+  while (!CPU_ISSET(next, &allowed) && next != here);
+  CPU_ZERO(&one);
+  CPU_SET(next, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-void QuietTime::begin() { was_quiet_ = core_is_quiet(); }
+bool wait_for_quiet(uint64_t until) {
+  for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
+    const uint64_t stays_until = std::min(until, now + kStay);
+    while (read_clock(CLOCK_MONOTONIC) < stays_until)
+      if (core_is_quiet()) return true;
+    change_core();
+  }
+  return core_is_quiet();
+}
 
-void QuietTime::end(double ns, double things) {
+}  // namespace
+
+bool core_gets_quiet() {
+  static const uint64_t first = read_clock(CLOCK_MONOTONIC);
+  static uint64_t waited = 0;
+  if (core_is_quiet()) return true;
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
+  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited, most)));
+  waited += read_clock(CLOCK_MONOTONIC) - begin;
+  return is_quiet;
+}
+
+void QuietTime::begin() { was_quiet_ = core_gets_quiet(); }
+
+bool QuietTime::end(double ns, double things) {
+  const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet) && is_quiet;
+  add(ns, things, was_quiet);
+  return was_quiet;
+}
+
+void QuietTime::add(double ns, double things, bool is_quiet) {
   if (things <= 0) return;
   all_.push_back({ns, things});
-  if (was_quiet_ && core_is_quiet()) quiet_.push_back({ns, things});
+  if (is_quiet) quiet_.push_back({ns, things});
 }
 
 double QuietTime::each() const {
@@ -43,6 +92,15 @@ double QuietTime::quiet_share() const {
   const double all = sum_of(all_).things;
   return all > 0 ? sum_of(quiet_).things / all : 0;
 }
+
+bool QuietSamples::wants_more() const { return quiet_.size() < wanted_ && all_.size() < kMostTries * wanted_; }
+
+void QuietSamples::add(const QuietSample& sample) {
+  all_.push_back(sample.value);
+  if (sample.is_quiet) quiet_.push_back(sample.value);
+}
+
+const std::vector<double>& QuietSamples::values() const { return is_quiet() ? quiet_ : all_; }
 
 QuietTime::Piece QuietTime::sum_of(const std::vector<Piece>& pieces) {
   Piece sum;

@@ -4,17 +4,26 @@
 
 #include <vector>
 
+#include "runtime/cost/calibrate/middle.h"
+
 namespace dvm::runtime {
 
-// Now, of the calling thread's core. For one thread of the process; the first time it takes some milliseconds.
+// Now, of the calling thread's core.
 bool core_is_quiet();
+// The same, once it or another one that the thread may use is, where it then runs; or a tenth of a second has passed, or the
+// process has waited so for two seconds and a fifth of its time. For one thread of a process.
+bool core_gets_quiet();
 
 class QuietTime {
  public:
-  // Begins a piece, right behind the one before it or later.
+  // Waits for a quiet core, and begins a piece.
   void begin();
-  // Ends it: so many ns for so many things. Pieces without things count for nothing.
-  void end(double ns, double things);
+  // Whether the piece that end() began starts so.
+  bool starts_quietly() const { return was_quiet_; }
+  // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.
+  // Returns whether it was quiet.
+  bool end(double ns, double things);
+  void add(double ns, double things, bool is_quiet);
 
   // ns of one thing. Pieces that took three times as long a thing as others were interrupted, and are left out.
   double each() const;
@@ -30,6 +39,27 @@ class QuietTime {
 
   std::vector<Piece> quiet_, all_;
   bool was_quiet_ = false;
+};
+
+struct QuietSample {
+  double value = 0;
+  bool is_quiet = false;  // the core was
+};
+
+// Samples of which so many quiet ones are wanted, and tried for some times.
+class QuietSamples {
+ public:
+  explicit QuietSamples(unsigned wanted) : wanted_(wanted) {}
+  bool wants_more() const;
+  void add(const QuietSample& sample);
+  // The quiet ones, or all if most were not.
+  const std::vector<double>& values() const;
+  Middle middle() const { return quiet_middle(values()); }
+  bool is_quiet() const { return 2 * quiet_.size() >= wanted_; }
+
+ private:
+  unsigned wanted_;
+  std::vector<double> quiet_, all_;
 };
 
 }  // namespace dvm::runtime

@@ -30,8 +30,8 @@ Status count_ways(const dif::Program& program, PredictOptions& options) {
 
 }  // namespace
 
-Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
-  ProgramValidation made;
+Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned samples) {
+  ProgramValidation made(samples);
   made.how_.sizes.expected = kExecnameBytes;
   if (Status counted = count_ways(program, made.how_); !counted) return counted.error();
   made.program_ = std::move(program);
@@ -41,7 +41,7 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program) {
 Status ProgramValidation::sample(uint64_t firings, double core_speed) {
   Result<ScriptSample> sample = time_program(program_, {.firings = firings, .core_speed = core_speed});
   if (!sample) return sample.error();
-  samples_.push_back(sample->probe);
+  samples_.add(sample->probe);
   how_.event_bytes = sample->event_bytes;
   return {};
 }
@@ -55,9 +55,10 @@ Validated ProgramValidation::finish(const vm::Profile& profile) const {
     result.predicted += probe.firing.expected.clocks * ns;
     result.predicted_spread += probe.firing.expected.spread * ns;
   }
-  const Middle all = quiet_middle(samples_);
+  const Middle all = samples_.middle();
   result.measured = all.median;
   result.measured_spread = all.deviation();
+  result.is_quiet = samples_.is_quiet();
   result.missing = prediction.missing;
   return result;
 }

@@ -15,6 +15,7 @@ namespace dvm::runtime {
 struct Validated {
   double predicted = 0, predicted_spread = 0;
   double measured = 0, measured_spread = 0;
+  bool is_quiet = true;           // the core was, where it was measured
   std::set<std::string> missing;  // rows that the profile does not price
 
   // Of the prediction, in per cent of the measured cost.
@@ -25,15 +26,19 @@ struct Validated {
 class ProgramValidation {
  public:
   // Counts how often its predicates hold and its branches are taken.
-  static Result<ProgramValidation> make(dif::Program program);
+  static Result<ProgramValidation> make(dif::Program program, unsigned samples);
+  // Until there are enough on a quiet core, or it has been tried for long.
+  bool wants_more() const { return samples_.wants_more(); }
   // core_speed: that of the profile.
   Status sample(uint64_t firings, double core_speed);
   Validated finish(const vm::Profile& profile) const;
 
  private:
+  explicit ProgramValidation(unsigned samples) : samples_(samples) {}
+
   dif::Program program_;
   PredictOptions how_;
-  std::vector<double> samples_;
+  QuietSamples samples_;
 };
 
 }  // namespace dvm::runtime

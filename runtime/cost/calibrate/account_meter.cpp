@@ -20,15 +20,15 @@ class AccountMeter {
   Result<vm::Price> of(const char* script) const {
     Result<dif::Program> program = compile_(with_probe(script));
     if (!program) return program.error();
-    std::vector<double> counted, plain;
-    for (unsigned i = 0; i < options_.samples; i++)
+    QuietSamples counted(options_.samples), plain(options_.samples);
+    while (counted.wants_more() || plain.wants_more())
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
         Result<ScriptSample> sample =
             time_program(*program, {.firings = options_.firings, .cost = cost, .core_speed = profile_.core_speed});
         if (!sample) return sample.error();
-        samples->push_back(sample->probe);
+        samples->add(sample->probe);
       }
-    return times(difference(middle(std::move(counted)), middle(std::move(plain))), profile_.clock_hz / 1e9);
+    return times(difference(counted.middle(), plain.middle()), profile_.clock_hz / 1e9);
   }
 
  private:

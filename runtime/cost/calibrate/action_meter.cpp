@@ -89,13 +89,13 @@ Result<Middle> time_ending(const std::string& recorded, const char* ending, cons
   const std::string script = fmt::format("{}speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
   const Result<dif::Program> program = compile(with_probe(script));
   if (!program) return program.error();
-  std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples samples(options.samples);
+  while (samples.wants_more()) {
     const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .core_speed = core_speed});
     if (!sample) return sample.error();
-    samples.push_back(sample->probe);
+    samples.add(sample->probe);
   }
-  return quiet_middle(samples);
+  return samples.middle();
 }
 
 // What a commit takes more than a discard, with a small record and with a large one.

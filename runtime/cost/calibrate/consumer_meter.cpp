@@ -13,6 +13,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/cost/wakeful.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
@@ -25,6 +26,7 @@ constexpr double kRecordBytes = 24;  // of a trace() of an integer, its head inc
 // Ticks of a stage of a whole run, and how often it was reached.
 struct StageSample {
   double ticks = 0, count = 0;
+  bool is_quiet = false;  // the core was, whenever the consumer read
 };
 
 Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage,
@@ -32,11 +34,18 @@ Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, 
   auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = aggsize});
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  (*run)->fire_all();
+  QuietTime time;
+  bool is_quiet = true;
+  time.begin();
+  (*run)->fire_all([&](const RunPiece& piece) {
+    const bool was_quiet = time.end(piece.consumer, 1);
+    is_quiet = is_quiet && (was_quiet || piece.consumer == 0);
+  });
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  is_quiet = time.end(0, 0) && is_quiet;
   const Account account = handle.account();
   for (const auto& [name, tally] : account.stages)
-    if (name == stage) return StageSample{static_cast<double>(tally.ticks), static_cast<double>(tally.count)};
+    if (name == stage) return StageSample{static_cast<double>(tally.ticks), static_cast<double>(tally.count), is_quiet};
   return Error{"the account has no such stage"};
 }
 
@@ -47,17 +56,18 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
                              full = compile("replay:::firing { trace(arg1); }");
   if (!empty) return empty.error();
   if (!full) return full.error();
-  std::vector<double> once, each;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples once(options.samples), each(options.samples);
+  while (once.wants_more() || each.wants_more()) {
     const auto little = sample_stage(*empty, options.firings, kStage), much = sample_stage(*full, options.firings, kStage);
     if (!little) return little.error();
     if (!much) return much.error();
-    once.push_back(little->ticks / std::max(little->count, 1.0));
-    each.push_back((much->ticks - once.back() * much->count) / static_cast<double>(options.firings) / kRecordBytes);
+    const double first = little->ticks / std::max(little->count, 1.0);
+    once.add({first, little->is_quiet});
+    each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kRecordBytes, much->is_quiet});
   }
-  const Middle first = quiet_middle(once);
+  const Middle first = once.middle();
   profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
-  profile.set("consumer/copy", {0, std::max(quiet_middle(each).median, 0.0), 0});
+  profile.set("consumer/copy", {0, std::max(each.middle().median, 0.0), 0});
   return {};
 }
 
@@ -66,18 +76,19 @@ Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& opti
   constexpr std::string_view kStage = "snapshot_aggregations";
   const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
   if (!program) return program.error();
-  std::vector<double> once, each;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples once(options.samples), each(options.samples);
+  while (once.wants_more() || each.wants_more()) {
     const auto large = sample_stage(*program, options.firings, kStage);
     const auto small = sample_stage(*program, options.firings, kStage, "4k");
     if (!large) return large.error();
     if (!small) return small.error();
-    once.push_back((small->ticks - large->ticks) / std::max(small->count - large->count, 1.0));
-    each.push_back((large->ticks - once.back() * large->count) / static_cast<double>(options.firings));
+    const double first = (small->ticks - large->ticks) / std::max(small->count - large->count, 1.0);
+    once.add({first, small->is_quiet && large->is_quiet});
+    each.add({(large->ticks - first * large->count) / static_cast<double>(options.firings), large->is_quiet});
   }
-  const Middle first = quiet_middle(once);
+  const Middle first = once.middle();
   profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
-  profile.set("consumer/aggregation_build", {0, std::max(quiet_middle(each).median, 0.0), 0});
+  profile.set("consumer/aggregation_build", {0, std::max(each.middle().median, 0.0), 0});
   return {};
 }
 
@@ -87,13 +98,15 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
   if (!program) return program.error();
   auto run = MadeUpRun::make(*program, {.firings = options.firings});
   if (!run) return run.error();
-  std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples samples(options.samples);
+  while (samples.wants_more()) {
+    const bool was_quiet = core_gets_quiet();
     const uint64_t begin = vm::read_ticks();
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
-    samples.push_back(static_cast<double>(vm::read_ticks() - begin) / kTimes);
+    const double taken = static_cast<double>(vm::read_ticks() - begin) / kTimes;
+    samples.add({taken, core_is_quiet() && was_quiet});
   }
-  const Middle all = quiet_middle(samples);
+  const Middle all = samples.middle();
   profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
   return {};
 }
@@ -102,12 +115,15 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr unsigned kTimes = 50;
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
-    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    QuietTime time;
     for (unsigned n = 0; n < kTimes; n++) {
-      const timespec time{0, 100'000};
-      ppoll(nullptr, 0, &time, nullptr);
+      time.begin();
+      const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+      const timespec interval{0, 100'000};
+      ppoll(nullptr, 0, &interval, nullptr);
+      time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), 1);
     }
-    samples.push_back(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) / kTimes);
+    samples.push_back(time.each());
   }
   const Middle all = times(quiet_middle(samples), profile.clock_hz / 1e9 / 2);
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
@@ -120,7 +136,8 @@ Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
   HandleConfig config;
   config.out = config.err = nowhere.get();
-  if (Status set = set_options(config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}});
+  if (Status set = set_options(
+          config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"statusrate", "10ms"}});
       !set)
     return set.error();
   Handle handle(config);
@@ -134,11 +151,15 @@ Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
     handle.interrupt();
   });
-  const uint64_t begin = read_clock(CLOCK_MONOTONIC), used = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  while (handle.work()) {
+  QuietTime time;
+  bool goes_on = true;
+  for (time.begin(); goes_on;) {
+    const uint64_t begin = read_clock(CLOCK_MONOTONIC), used = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    goes_on = handle.work();
+    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
+    time.end(taken, static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin));
   }
-  const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
-  return taken / static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin);
+  return time.each();
 }
 
 // Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.
@@ -156,15 +177,15 @@ void measure_look(const CompileScript& compile, const ScriptMeterOptions& option
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
   if (!program) return program.error();
-  std::vector<double> quiet, headed;
-  for (unsigned i = 0; i < options.samples; i++)
+  QuietSamples quiet(options.samples), headed(options.samples);
+  while (quiet.wants_more() || headed.wants_more())
     for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
       const Result<ScriptSample> sample =
           time_program(*program, {.firings = options.firings, .is_quiet = is_quiet, .core_speed = profile.core_speed});
       if (!sample) return sample.error();
-      samples->push_back(sample->consumer);
+      samples->add(sample->consumer);
     }
-  profile.set("consumer/heading", times(difference(quiet_middle(headed), quiet_middle(quiet)), profile.clock_hz / 1e9));
+  profile.set("consumer/heading", times(difference(headed.middle(), quiet.middle()), profile.clock_hz / 1e9));
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "dvm/vm/engine.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 namespace {
@@ -111,13 +112,15 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
 
 vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
-  std::vector<double> with, without;
+  QuietSamples with(options.samples), without(options.samples);
   const SpeedSpan speed;
-  for (unsigned i = 0; i < options.samples; i++) {
-    with.push_back(text.time(runs));
-    without.push_back(base ? base->time(runs) : text.time(runs, false));
+  while (with.wants_more()) {
+    const bool was_quiet = core_gets_quiet();
+    const double one = text.time(runs), other = base ? base->time(runs) : text.time(runs, false);
+    const bool is_quiet = core_is_quiet() && was_quiet;
+    with.add({one, is_quiet}), without.add({other, is_quiet});
   }
-  return times(difference(quiet_middle(std::move(with)), quiet_middle(std::move(without))), speed.factor(options.core_speed));
+  return times(difference(with.middle(), without.middle()), speed.factor(options.core_speed));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.

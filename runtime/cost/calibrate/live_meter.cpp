@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/provider/providers.h"
 
@@ -191,11 +193,19 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
   if (Status enabled = handle.enable(program); !enabled) return enabled.error();
   std::vector<Refused> refused;
   if (Status went = handle.go(refused); !went) return went.error();
-  const uint64_t before = handle.account().events, used = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  uint64_t fired = 0;
-  while (fired < firings && handle.work()) fired = handle.account().events - before;
-  if (fired < firings) return Error{"the timer stopped"};
-  return static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used) / static_cast<double>(fired);
+  const uint64_t first = handle.account().events;
+  QuietTime time;
+  bool goes_on = true;
+  uint64_t last = first;
+  for (time.begin(); goes_on && last - first < firings;) {
+    const uint64_t used = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    goes_on = handle.work();
+    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
+    const uint64_t before = std::exchange(last, handle.account().events);
+    time.end(taken, static_cast<double>(last - before));
+  }
+  if (last - first < firings) return Error{"the timer stopped"};
+  return time.each();
 }
 
 Status measure_tick(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {

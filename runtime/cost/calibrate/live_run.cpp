@@ -69,16 +69,25 @@ Status LiveRun::start(const dif::Program& program) {
 
 Result<LiveSample> LiveRun::sample(size_t callers) {
   const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
-  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  QuietTime handled;
+  handled.begin();
   if (Status called = call(callers); !called) return called.error();
-  while (!children_.front()->is_done() && handle_->work()) {
+  while (!children_.front()->is_done() && work(handled)) {
   }
   const Result<double> thread = finish(callers);
   if (!thread) return thread.error();
-  handle_->work();  // what is left in the ring
-  const auto handled = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  work(handled);  // what is left in the ring
   const auto firings = static_cast<double>(handle_->account().events - events);
-  return LiveSample{*thread, firings > 0 ? handled / firings : 0, firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+  return LiveSample{*thread, handled.each(), firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+}
+
+// A piece of what dvm's thread does for firings.
+bool LiveRun::work(QuietTime& handled) {
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
+  const bool goes_on = handle_->work();
+  const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  handled.end(taken, static_cast<double>(handle_->account().events - events));
+  return goes_on;
 }
 
 Result<std::string> LiveRun::stop() {

@@ -11,6 +11,7 @@
 #include "runtime/cost/calibrate/looping_child.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -56,6 +57,7 @@ class LiveRun {
   class Text;
 
   Status call(size_t callers);
+  bool work(QuietTime& handled);
   Result<double> finish(size_t callers);
   Status find_probes(const dif::Program& program);
   Status add_stubs();

@@ -13,7 +13,9 @@
 #include "runtime/cost/calibrate/made_up_recording.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/machine.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
 
@@ -53,9 +55,12 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   return predict(programs, profile, options).consumer.clocks;
 }
 
+constexpr uint64_t kReadAtOnce = 40'000;  // firings, whose records the consumer reads in one piece or two
+
 struct Sides {
-  std::vector<double> probe, consumer;
-  void add(const ScriptSample& sample) { probe.push_back(sample.probe), consumer.push_back(sample.consumer); }
+  explicit Sides(unsigned samples) : probe(samples), consumer(samples) {}
+  void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
+  QuietSamples probe, consumer;
 };
 
 }  // namespace
@@ -106,7 +111,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
                                                 {"destructive", settings.may_act ? "on" : "off"},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
-                                                {"statusrate", settings.is_cold ? "100us" : "1s"},
+                                                {"statusrate", "100us"},  // a piece is soon over
                                                 {"aggsize", settings.aggsize}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
@@ -135,55 +140,120 @@ void empty_caches() {
 
 }  // namespace
 
-uint64_t MadeUpRun::fire_all(bool is_cold) {
-  uint64_t taken = 0;
+namespace {
+
+constexpr uint64_t kTickInterval = 20'000'000;  // ns
+
+// What the account says, in ns and firings.
+struct RunClock {
+  double consumer = 0, files = 0, firings = 0;
+};
+
+// Ns of the consumer while firings came.
+double consumed_ns(const Account& account) {
+  static const double rate = tick_rate(kTickInterval);
+  uint64_t ticks = 0;
+  for (const auto& [stage, tally] : account.stages)
+    if (stage == "snapshot_records" || stage == "snapshot_aggregations" || stage == "print") ticks += tally.ticks;
+  return static_cast<double>(ticks) * 1e9 / rate;
+}
+
+RunClock read_run_clock(Handle& handle) {
+  const Account account = handle.account();
+  return {consumed_ns(account), static_cast<double>(account.reading_ns + account.writing_ns),
+          static_cast<double>(account.events)};
+}
+
+}  // namespace
+
+void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool is_cold) {
+  RunClock last = read_run_clock(*handle_);
   for (bool goes_on = true; goes_on;) {
     const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     goes_on = handle_->work();
-    taken += read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+    const RunClock now = read_run_clock(*handle_);
+    const double consumed = now.consumer - last.consumer;
+    if (told) told({now.firings - last.firings, taken - consumed - (now.files - last.files), consumed});
     if (is_cold) empty_caches();
+    last = now;
   }
-  return taken;
 }
 
 namespace {
 
-// Ns of the consumer while firings came.
-double consumed_ns(const Account& account) {
-  uint64_t ticks = 0;
-  for (const auto& [stage, tally] : account.stages)
-    if (stage == "snapshot_records" || stage == "snapshot_aggregations" || stage == "print") ticks += tally.ticks;
-  return static_cast<double>(ticks) * 1e9 / account.ticks_per_second;
+// A run, and what it took.
+class TimedRun {
+ public:
+  explicit TimedRun(const RunSettings& settings) : settings_(settings) {}
+  Result<ScriptSample> sample(const dif::Program& program);
+
+ private:
+  void fire(MadeUpRun& run);
+  Status read(Handle& handle);
+
+  const RunSettings& settings_;
+  QuietTime probe_;
+  double consumed_ = 0;  // ns
+  bool is_read_quietly_ = true;
+};
+
+// Events that nobody wants are no firings: they are one piece.
+void TimedRun::fire(MadeUpRun& run) {
+  double fired = 0, taken = 0;
+  bool is_quiet = true;
+  probe_.begin();
+  const auto told = [&](const RunPiece& piece) {
+    const bool was_quiet = probe_.end(piece.probe, piece.firings);
+    is_quiet = is_quiet && was_quiet;
+    is_read_quietly_ = is_read_quietly_ && (was_quiet || piece.consumer == 0);
+    fired += piece.firings, taken += piece.probe, consumed_ += piece.consumer;
+    if (!probe_.starts_quietly()) probe_.begin();
+  };
+  run.fire_all(told, settings_.is_cold);
+  if (fired == 0) probe_.add(taken, static_cast<double>(settings_.firings), is_quiet);
+}
+
+// What is left, at the end.
+Status TimedRun::read(Handle& handle) {
+  const bool was_quiet = core_gets_quiet();
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  Status stopped = settings_.is_read ? handle.stop() : Status();
+  consumed_ += static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  is_read_quietly_ = core_is_quiet() && was_quiet && is_read_quietly_;
+  return stopped;
+}
+
+Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
+  constexpr double kEnough = 0.2;  // of the firings
+  auto run = MadeUpRun::make(program, settings_);
+  if (!run) return run.error();
+  const SpeedSpan speed;
+  fire(**run);
+  if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
+  if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
+  const double factor = speed.factor(settings_.core_speed);
+  return ScriptSample{{probe_.each() * factor, probe_.quiet_share() >= kEnough},
+                      {consumed_ * factor / static_cast<double>(settings_.firings), is_read_quietly_},
+                      (*run)->recording().event_bytes()};
 }
 
 }  // namespace
 
 Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings) {
-  auto run = MadeUpRun::make(program, settings);
-  if (!run) return run.error();
-  Handle& handle = (*run)->handle();
-  const SpeedSpan speed;
-  const auto fired = static_cast<double>((*run)->fire_all(settings.is_cold));
-  const Account account = handle.account();
-  const double consumed = consumed_ns(account), files = static_cast<double>(account.reading_ns + account.writing_ns);
-  const uint64_t rest = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const Status stopped = settings.is_read ? handle.stop() : Status();
-  const uint64_t end = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const double each = speed.factor(settings.core_speed) / static_cast<double>(settings.firings);
-  if (!stopped) return stopped.error();
-  if (handle.drops() != 0) return Error{fmt::format("{} drops", handle.drops())};
-  return ScriptSample{(fired - consumed - files) * each, (static_cast<double>(end - rest) + consumed) * each,
-                      (*run)->recording().event_bytes()};
+  return TimedRun(settings).sample(program);
 }
 
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
                       vm::Profile& profile) {
   Result<Pair> pair = compile_pair(one, compile);
   if (!pair) return Error{fmt::format("{}: {}", one.row, pair.error().message)};
-  Sides with, without;
-  for (unsigned i = 0; i < options.samples; i++)
+  Sides with(options.samples), without(options.samples);
+  const uint64_t most_firings = one.is_consumer ? std::min(one.most_firings, kReadAtOnce) : one.most_firings;
+  const auto wants_more = [&](const Sides& sides) { return (one.is_consumer ? sides.consumer : sides.probe).wants_more(); };
+  while (wants_more(with) || wants_more(without))
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
-      Result<ScriptSample> sample = time_program(*program, {.firings = std::min(options.firings, one.most_firings),
+      Result<ScriptSample> sample = time_program(*program, {.firings = std::min(options.firings, most_firings),
                                                             .memory = one.memory,
                                                             .frames = one.frames,
                                                             .is_read = options.is_read,
@@ -194,8 +264,8 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
       sides->add(*sample);
     }
   const double clocks = profile.clock_hz / 1e9;  // a ns
-  const vm::Price found = one.is_consumer ? times(difference(quiet_middle(with.consumer), quiet_middle(without.consumer)), clocks)
-                                          : times(difference(quiet_middle(with.probe), quiet_middle(without.probe)), clocks);
+  const vm::Price found = one.is_consumer ? times(difference(with.consumer.middle(), without.consumer.middle()), clocks)
+                                          : times(difference(with.probe.middle(), without.probe.middle()), clocks);
   const auto says = [&](const dif::Program& program) {
     return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
   };
@@ -222,16 +292,16 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
                                    const ScriptMeterOptions& options, const vm::Profile& profile) {
   Result<dif::Program> program = compile(script);
   if (!program) return program.error();
-  Sides sides;
+  Sides sides(options.samples);
   ReplaySample result;
-  for (unsigned i = 0; i < options.samples; i++) {
+  while (sides.probe.wants_more()) {
     Result<ScriptSample> sample =
         time_program(*program, {.firings = options.firings, .memory = memory, .core_speed = profile.core_speed});
     if (!sample) return sample.error();
     sides.add(*sample);
     result.bytes = sample->event_bytes;
   }
-  result.clocks = times(quiet_middle(sides.probe), profile.clock_hz / 1e9);
+  result.clocks = times(sides.probe.middle(), profile.clock_hz / 1e9);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/script_cases.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -41,6 +42,12 @@ struct RunSettings {
   double core_speed = 0;  // at which its time is given; 0: as it was
 };
 
+// What a piece of a run took, in ns of CPU time.
+struct RunPiece {
+  double firings = 0;
+  double probe = 0, consumer = 0;  // without reading the recording and writing the output
+};
+
 class Handle;
 class MadeUpRecording;
 // A session that replays so many made-up firings to the program, begun: BEGIN has fired. Its output goes nowhere.
@@ -50,8 +57,8 @@ class MadeUpRun {
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }
-  // Ns of CPU time that it took.
-  uint64_t fire_all(bool is_cold = false);
+  // In pieces, of which each is told.
+  void fire_all(const std::function<void(const RunPiece&)>& told = {}, bool is_cold = false);
 
  private:
   explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
@@ -65,10 +72,10 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);
 
-// Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end;
-// reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
+// Nanoseconds a firing of the probe side, on a quiet core, and of the consumer, which reads a buffer whenever half of it is full
+// and at the end; reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
-  double probe = 0, consumer = 0;
+  QuietSample probe, consumer;
   double event_bytes = 0;  // of the recording, a firing
 };
 Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);

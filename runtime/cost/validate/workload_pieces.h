@@ -9,12 +9,14 @@ enum { MOST_PIECES = 1 << 15, PIECE_NS = 50000 };
 static const double interrupted = 3; /* times as long as the middle one */
 static const double enough = 0.02;   /* of the rounds */
 
-static struct piece { double rounds, ns, ratio; /* the larger reading of before and behind */ } pieces[MOST_PIECES];
+static struct piece {
+  double rounds, ns;
+  bool is_quiet;
+} pieces[MOST_PIECES];
 static size_t piece_count;
 
-static void keep_piece(long rounds, double ns, double before, double behind) {
-  if (piece_count < MOST_PIECES)
-    pieces[piece_count++] = (struct piece){(double)rounds, ns > 0 ? ns : 0, before > behind ? before : behind};
+static void keep_piece(long rounds, double ns, bool is_quiet) {
+  if (piece_count < MOST_PIECES) pieces[piece_count++] = (struct piece){(double)rounds, ns > 0 ? ns : 0, is_quiet};
 }
 
 /* What reading the clock adds to a piece: the least of some times. */
@@ -36,12 +38,13 @@ static double time_piece(job_fn* job, long rounds, long long of_clock) {
 /* At full speed. Pieces are made longer until they are long enough. */
 static void run_in_pieces(job_fn* job, long rounds) {
   const long long of_clock = time_clock();
-  double before = dvm_read_core(dvm_own_gauge());
+  bool was_quiet = dvm_core_is_quiet();
   for (long size = 1, left = rounds; left > 0;) {
     const long some = left < size ? left : size;
-    const double ns = time_piece(job, some, of_clock), behind = dvm_read_core(dvm_own_gauge());
-    keep_piece(some, ns, before, behind);
-    before = behind, left -= some;
+    const double ns = time_piece(job, some, of_clock);
+    const bool is_quiet = dvm_core_is_quiet();
+    keep_piece(some, ns, was_quiet && is_quiet);
+    was_quiet = is_quiet, left -= some;
     if (ns < PIECE_NS) size *= 2;
   }
 }
@@ -50,19 +53,19 @@ static void run_in_pieces(job_fn* job, long rounds) {
 static void run_in_bursts(job_fn* job, long rounds, long burst, long period) {
   const long long of_clock = time_clock();
   for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
-    const double before = dvm_read_core(dvm_own_gauge()), ns = time_piece(job, rounds < burst ? rounds : burst, of_clock);
-    keep_piece(rounds < burst ? rounds : burst, ns, before, dvm_read_core(dvm_own_gauge()));
+    const long some = rounds < burst ? rounds : burst;
+    const bool was_quiet = dvm_core_is_quiet();
+    const double ns = time_piece(job, some, of_clock);
+    keep_piece(some, ns, dvm_core_is_quiet() && was_quiet);
     rest_until(next);
   }
 }
 
-static bool counts(const struct piece* piece, bool only_quiet) {
-  return !only_quiet || dvm_was_alone(dvm_own_gauge(), piece->ratio);
-}
+static bool counts(const struct piece* piece, bool only_quiet) { return piece->is_quiet || !only_quiet; }
 
 /* Of the pieces that count, those that took at most so much a round. */
 static struct piece sum_of_pieces(bool only_quiet, double most) {
-  struct piece sum = {0, 0, 0};
+  struct piece sum = {0, 0, true};
   for (const struct piece* at = pieces; at < pieces + piece_count; at++)
     if (counts(at, only_quiet) && at->ns <= most * at->rounds) sum.rounds += at->rounds, sum.ns += at->ns;
   return sum;

@@ -53,23 +53,14 @@ TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
   EXPECT_LE(time.quiet_share(), 1);
 }
 
-TEST(Calibrate, ACoreIsKnownByItsBestReadingsButForFewOnes) {
-  constexpr double kNear = 0.02;
-  dvm_core_gauge gauge{};
-  const auto learn = [&](int times, double ratio) {
-    for (int i = 0; i < times; i++) dvm_learn(&gauge, ratio);
-  };
-  learn(12, 0.6);  // one after the other
-  for (int i = 0; i < 500; i++) learn(1, 0.86), learn(1, 1.3);
-  EXPECT_NEAR(gauge.least, 0.86, kNear);
-  EXPECT_TRUE(dvm_was_alone(&gauge, 0.9));
-  EXPECT_FALSE(dvm_was_alone(&gauge, 1.05));
-  learn(5000, 1.3);  // shared for long
-  EXPECT_NEAR(gauge.least, 0.86, kNear);
-  learn(500, 0.7);
-  EXPECT_NEAR(gauge.least, 0.7, kNear);
-  learn(10, 1e9);
-  EXPECT_NEAR(gauge.least, 0.7, kNear);
+TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
+  EXPECT_TRUE(dvm_is_quiet_step(1.0));
+  EXPECT_TRUE(dvm_is_quiet_step(1.1));
+  EXPECT_FALSE(dvm_is_quiet_step(1.3));  // somebody else has a part of it
+  EXPECT_FALSE(dvm_is_quiet_step(0.5));  // something happened to the chain
+  const double cycles = dvm_wide_step();
+  EXPECT_GT(cycles, 0);
+  EXPECT_LT(cycles, 1000);
 }
 
 TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {
