@@ -52,6 +52,19 @@ Errors errors_of(const Validation& validation) {
   return {errors.size(), errors[errors.size() / 2], errors.back()};
 }
 
+// Of the rounds of all rows, those on a core of the workload's own.
+double quiet_share(const Validation& validation) {
+  double sum = 0, count = 0;
+  for (const LiveResult& row : validation.rows)
+    if (row.is_measured()) sum += row.quiet, count++;
+  return count > 0 ? sum / count : 0;
+}
+
+std::string quiet_text(const Validation& validation) {
+  return fmt::format("the workload's core was its own in {:.0f} % of the rounds; the others were left out",
+                     100 * quiet_share(validation));
+}
+
 std::string number(double value, double spread) { return fmt::format("{:.4g} +- {:.2g}", value, spread); }
 
 std::string predicted_text(const LiveResult& row) {
@@ -102,6 +115,7 @@ Json json_of(const LiveResult& result) {
   if (row.measure != Measure::plain) json["thread_ns"] = result.thread, json["dvm_ns"] = result.dvm;
   if (result.by_stat) json["stat_percent"] = *result.by_stat, json["rate"] = result.rate;
   if (row.measure == Measure::call) json["one_percent_rate"] = result.one_percent_rate();
+  json["quiet_share"] = result.quiet;
   json["drops"] = result.drops, json["missing"] = result.missing;
   return json;
 }
@@ -148,6 +162,7 @@ void print_validation(std::FILE* out, const Validation& validation) {
     if (const auto rows = rows_of(validation, group); !rows.empty()) print_group(out, title, rows);
   if (!validation.marker_bytes.empty()) fmt::print(out, "  {}\n", sizes_text(validation.marker_bytes));
   fmt::print(out, "\n{}; ! is outside twice both error bars\n", summary(errors_of(validation)));
+  fmt::print(out, "{}\n", quiet_text(validation));
   if (const auto missing = missing_of(validation); !missing.empty())
     fmt::print(out, "without a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
 }
@@ -162,6 +177,7 @@ std::string validation_json(const Validation& validation) {
   if (const auto& bytes = validation.marker_bytes; !bytes.empty())
     json["marker_bytes"] = {{"nop", bytes[0]}, {"load_test_branch", bytes[1]}, {"semaphore", bytes[2]}};
   const Errors errors = errors_of(validation);
+  json["quiet_share"] = quiet_share(validation);
   json["predicted_rows"] = errors.count;
   json["median_error_percent"] = errors.median, json["worst_error_percent"] = errors.worst;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -170,12 +186,12 @@ std::string validation_json(const Validation& validation) {
 std::string validation_page(const Validation& validation, const std::string& stem) {
   std::string page = fmt::format(
       "# Predicted beside measured\n\nMade by `dvm cost validate{}` on {}, {}; prices by `dvm cost calibrate` ({}).\n\n"
-      "An error is that of the prediction, in per cent of the measured cost; `!` marks one that lies outside twice both error bars. "
-      "`+-` is a\n"
+      "An error is that of the prediction, in per cent of the measured cost; `!` marks one that lies outside twice both error "
+      "bars. `+-` is a\n"
       "standard deviation of the samples where it was measured, and the sum of the prices' spreads where it was "
-      "predicted.\n\n{}.\n",
+      "predicted.\n\n{}; {}.\n",
       validation.quick ? " --quick" : "", validation.machine, validation.date, validation.profile.machine,
-      summary(errors_of(validation)));
+      summary(errors_of(validation)), quiet_text(validation));
   for (const auto& [group, title] : kGroups) {
     const auto rows = rows_of(validation, group);
     if (rows.empty()) continue;

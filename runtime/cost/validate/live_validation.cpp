@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <numeric>
 
 #include "runtime/cost/model.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/validate/bpftrace_peer.h"
+#include "runtime/cost/validate/quietest.h"
 #include "runtime/cost/validate/traced_job.h"
 #include "runtime/cost/wakeful.h"
 
@@ -38,6 +40,9 @@ double busy_time() {
 
 // CPU time of one round, in ns.
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
+double mean(const std::vector<double>& of) {
+  return of.empty() ? 0 : std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+}
 double rate_of(const JobTimes& times, const Job& job) { return static_cast<double>(job.rounds) / times.wall * 1e9; }
 
 }  // namespace
@@ -89,25 +94,41 @@ Job LiveValidation::job_of(const LiveRow& row) const {
   return job;
 }
 
+namespace {
+
+struct PlainPair {
+  JobTimes with, without;
+  double quiet = 0;
+};
+
+Result<PlainPair> measure_plain_pair(const Job& job, std::string_view baseline, WorkloadChild& child) {
+  const auto with = child.run(job);
+  if (!with) return with.error();
+  const auto without = baseline.empty() ? Result<JobTimes>(JobTimes{}) : child.run({std::string(baseline), job.rounds});
+  if (!without) return without.error();
+  return PlainPair{*with, *without, std::min(with->quiet, without->quiet)};
+}
+
+}  // namespace
+
 Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   const Job job = job_of(row);
-  std::vector<double> with, without;
-  for (unsigned i = 0; i < settings_.pairs; i++) {
-    auto taken = (*child)->run(job);
-    if (!taken) return taken.error();
-    with.push_back(of_round(taken->cpu, job));
-    auto other = row.baseline.empty() ? Result<JobTimes>(JobTimes{}) : (*child)->run({std::string(row.baseline), job.rounds});
-    if (!other) return other.error();
-    without.push_back(of_round(other->cpu, job));
+  const auto pairs = quietest<PlainPair>(settings_.pairs, [&] { return measure_plain_pair(job, row.baseline, **child); });
+  if (!pairs) return pairs.error();
+  LiveResult result;
+  result.row = &row;
+  std::vector<double> with, without, quiet;
+  for (const PlainPair& pair : *pairs) {
+    with.push_back(of_round(pair.with.cpu, job)), without.push_back(of_round(pair.without.cpu, job));
+    quiet.push_back(pair.with.quiet);
   }
   const double clocks = profile_.clock_hz / 1e9;
   const Middle of_with = quiet_middle(with), of_without = quiet_middle(without);
-  LiveResult result;
-  result.row = &row;
   result.measured = (of_with.median - of_without.median) * clocks;
   result.spread = std::hypot(of_with.deviation(), of_without.deviation()) * clocks;
+  result.quiet = mean(quiet);
   if (row.name.starts_with("off_")) result.predicted = Predicted{};  // what is not enabled costs nothing
   return result;
 }
@@ -116,29 +137,35 @@ Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   const Job job = job_of(row);
-  std::vector<double> added;
-  for (unsigned i = 0; i < std::min(settings_.pairs, 3u); i++) {
-    auto untraced = (*child)->run(job);
-    if (!untraced) return untraced.error();
-    auto peer = BpftracePeer::start((*child)->pid(), fmt::format("uprobe:{}:{} {{ @ = count(); }}", workload_, row.program));
-    if (!peer) return peer.error();
-    auto traced = (*child)->run(job);
-    if (!traced) return traced.error();
-    added.push_back(of_round(traced->cpu - untraced->cpu, job));
-  }
+  const auto pairs = quietest<Pair>(std::min(settings_.pairs, 3u), [&] { return measure_peer_pair(row, job, **child); });
+  if (!pairs) return pairs.error();
+  std::vector<double> added, quiet;
+  for (const Pair& pair : *pairs)
+    added.push_back(of_round(pair.traced.times.cpu - pair.untraced.times.cpu, job)), quiet.push_back(pair.traced.times.quiet);
   const Middle all = middle(added);
   LiveResult result;
   result.row = &row;
   result.measured = result.thread = all.median;
   result.spread = all.deviation();
+  result.quiet = mean(quiet);
   return result;
+}
+
+Result<LiveValidation::Pair> LiveValidation::measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const {
+  auto untraced = child.run(job);
+  if (!untraced) return untraced.error();
+  auto peer = BpftracePeer::start(child.pid(), fmt::format("uprobe:{}:{} {{ @ = count(); }}", workload_, row.program));
+  if (!peer) return peer.error();
+  auto traced = child.run(job);
+  if (!traced) return traced.error();
+  return Pair{{.times = *untraced}, {.times = *traced}, std::min(untraced->quiet, traced->quiet)};
 }
 
 Result<LiveValidation::Sample> LiveValidation::trace(TracedProgram& program, const Job& job, WorkloadChild& child) const {
   const double busy = busy_time();
   const Result<JobRun> run = run_job(program.handle(), job, child);
   if (!run) return run.error();
-  return Sample{run->times, run->dvm, busy_time() - busy, 0};
+  return Sample{run->times, run->dvm, busy_time() - busy, 0, run->quiet};
 }
 
 // Timers fire on other CPUs, too, and there for nobody: that many fire on the busy one.
@@ -147,28 +174,30 @@ double LiveValidation::firings_of(const LiveRow& row, const Sample& traced) {
                                        : static_cast<double>(traced.firings);
 }
 
-Result<LiveValidation::Pair> LiveValidation::measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, bool is_last,
-                                                          LiveResult& result) {
+Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const {
+  const LiveRow& row = *result.row;
   Pair pair;
   const double busy = busy_time();
   std::jthread awake = row.measure == Measure::share ? wakeful(0) : std::jthread();  // as often as dvm will be
   auto untraced = child.run(job);
   awake = {};
   if (!untraced) return untraced.error();
-  pair.untraced = {*untraced, 0, busy_time() - busy, 0};
+  pair.untraced = {*untraced, 0, busy_time() - busy, 0, 1};
   auto program = open_(std::string(row.program), {std::string(row.setting)}, child.pid());
   if (!program) return program.error();
-  auto sources = is_last ? find_sources_of(**program, job, child) : SourcesOfProbes();
+  const bool is_first = !result.predicted;
+  auto sources = is_first ? find_sources_of(**program, job, child) : SourcesOfProbes();
   if (!sources) return sources.error();
   std::vector<Refused> refused;
   if (Status went = (*program)->handle().go(refused); !went) return went.error();
   auto traced = trace(**program, job, child);
   if (!traced) return traced.error();
   pair.traced = *traced;
+  pair.quiet = std::min({untraced->quiet, traced->times.quiet, traced->dvm_quiet});
   if (Status stopped = (*program)->handle().stop(); !stopped) return stopped.error();
   pair.traced.firings = (*program)->handle().account().events;
   result.drops += (*program)->handle().drops();
-  if (!is_last) return pair;
+  if (!is_first) return pair;
   const double firings = firings_of(row, pair.traced) / pair.traced.times.wall * 1e9;
   if (Status predicted = predict_row(**program, *std::move(sources), rate_of(pair.traced.times, job), firings, result);
       !predicted)
@@ -188,7 +217,7 @@ bool any_description(const std::vector<const dif::Program*>& programs, const std
 
 // Samples of a row, each pair of them as soon after another as can be.
 struct Series {
-  std::vector<double> untraced, traced, dvm, rate;  // ns a round, ns a round, ns a round, rounds a second
+  std::vector<double> untraced, traced, dvm, rate, quiet;  // ns a round, ns a round, ns a round, rounds a second, a share
 };
 
 // What traced rounds take more than untraced ones, and what dvm takes for them.
@@ -208,20 +237,21 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   const Job job = job_of(row);
   LiveResult result;
   result.row = &row;
+  const unsigned wanted = settings_.pairs * (row.measure == Measure::share ? kShorterShares : 1);
+  const auto pairs = quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
+  if (!pairs) return pairs.error();
   Series series;
   double busy = 0, untraced_busy = 0, wall = 0;
-  const unsigned pairs = settings_.pairs * (row.measure == Measure::share ? kShorterShares : 1);
-  for (unsigned i = 0; i < pairs; i++) {
-    auto pair = measure_pair(row, job, **child, i + 1 == pairs, result);
-    if (!pair) return pair.error();
-    series.untraced.push_back(of_round(pair->untraced.times.cpu, job));
-    series.traced.push_back(of_round(pair->traced.times.cpu, job));
-    series.dvm.push_back(of_round(pair->traced.dvm, job));
-    series.rate.push_back(rate_of(pair->traced.times, job));
-    busy += pair->traced.busy, untraced_busy += pair->untraced.busy, wall += pair->traced.times.wall;
+  for (const Pair& pair : *pairs) {
+    series.untraced.push_back(of_round(pair.untraced.times.cpu, job));
+    series.traced.push_back(of_round(pair.traced.times.cpu, job));
+    series.dvm.push_back(of_round(pair.traced.dvm, job));
+    series.rate.push_back(rate_of(pair.traced.times, job));
+    series.quiet.push_back(pair.traced.times.quiet);
+    busy += pair.traced.busy, untraced_busy += pair.untraced.busy, wall += pair.traced.times.wall;
   }
   const Taken taken = taken_by(series);
-  result.rate = middle(series.rate).median;
+  result.rate = middle(series.rate).median, result.quiet = mean(series.quiet);
   result.thread = taken.thread.m, result.dvm = taken.dvm.median;
   // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
   const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
@@ -247,7 +277,7 @@ Result<SourcesOfProbes> LiveValidation::find_sources_of(TracedProgram& program, 
   return find_sources(program.handle(), programs, rates->of_probes);
 }
 
-// Of the last pair: each description of the program has its part of the firings.
+// Of the first pair: each description of the program has its part of the firings.
 Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
                                    LiveResult& result) const {
   PredictOptions how;

@@ -7,7 +7,8 @@
 //   timer   what the timers take of a CPU, and dvm's share                              likewise
 //   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
 //
-// dvm's time is that of the thread that handles firings. Of all samples the slower half is left out (middle.h).
+// dvm's time is that of the thread that handles firings. All times are those of quiet cores (core_share.h); pairs of samples that
+// had too few of these are repeated (quietest.h). Of the rest the slower half is left out (middle.h).
 
 #include <functional>
 #include <optional>
@@ -44,6 +45,7 @@ struct LiveResult {
   std::optional<Predicted> predicted;
   std::set<std::string> missing;  // rows without a price
   uint64_t drops = 0;
+  double quiet = 0;  // share of the rounds that were done on a core of the workload's own
 
   bool is_measured() const { return problem.empty() && row->measure != Measure::absent; }
   // Of the prediction, in per cent of the measured cost.
@@ -67,9 +69,11 @@ class LiveValidation {
     JobTimes times;
     double dvm = 0, busy = 0;  // ns: of dvm's thread, of all CPUs by /proc/stat
     uint64_t firings = 0;
+    double dvm_quiet = 1;  // share of dvm's looks for firings
   };
   struct Pair {
     Sample untraced, traced;
+    double quiet = 0;  // share of the rounds or looks of that which had the fewest
   };
 
   Result<LiveResult> try_measure(const LiveRow& row);
@@ -77,7 +81,8 @@ class LiveValidation {
   Result<LiveResult> measure_peer(const LiveRow& row);
   Result<LiveResult> measure_traced(const LiveRow& row);
   Job job_of(const LiveRow& row) const;
-  Result<Pair> measure_pair(const LiveRow& row, const Job& job, WorkloadChild& child, bool is_last, LiveResult& result);
+  Result<Pair> measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const;
+  Result<Pair> measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
   Result<Sample> trace(TracedProgram& program, const Job& job, WorkloadChild& child) const;
   static double firings_of(const LiveRow& row, const Sample& traced);
   Result<SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;

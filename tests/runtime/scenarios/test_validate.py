@@ -33,6 +33,7 @@ class Experiments(dvmtest.PrivilegedTest):
             self.assertIn("kernel", by_name.pop("fbt")["problem"])
             for row in by_name.values():
                 self.assertGreaterEqual(row["measured_spread"], 0, row)
+                self.assertTrue(0 <= row["quiet_share"] <= 1, row)
                 self.assertEqual("predicted" in row, row["name"] != "looper", row)
                 self.assertEqual("error_percent" in row, row["unit"] != "clocks", row)
             for name in ("looper_copyinstr", "latency", "stack_frames"):
@@ -40,10 +41,12 @@ class Experiments(dvmtest.PrivilegedTest):
                 self.assertGreater(by_name[name]["dvm_ns"], 0, name)
                 self.assertGreater(by_name[name]["predicted"], 0, name)
             self.assertEqual(found["marker_bytes"], {"nop": 5, "load_test_branch": 10, "semaphore": 2})
+            self.assertTrue(0 <= found["quiet_share"] <= 1)
             with open(page) as file:
                 text = file.read()
             for name in rows:
                 self.assertIn(f"| {name} |", text)
+            self.assertIn("the workload's core was its own in", text)
             for group in ("a", "c", "d", "e"):
                 self.assertIn(f"page-{group}.svg", text)
                 root = xml.etree.ElementTree.parse(os.path.join(folder, f"page-{group}.svg")).getroot()
@@ -52,7 +55,7 @@ class Experiments(dvmtest.PrivilegedTest):
     def test_a_group_as_a_table(self):
         result = validate("--only", "c")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction"):
+        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction", "the workload's core was its own in"):
             self.assertIn(text, result.stdout)
 
     def test_a_report_that_cannot_be_written(self):

@@ -1,0 +1,29 @@
+#pragma once
+// Samples of which only those count that were taken on quiet cores: on a machine that is shared this is not so at every moment.
+
+#include <algorithm>
+#include <vector>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+// Takes samples until so many of them were quiet enough, or three times as many were taken; the quietest so many are left. Each
+// says by `quiet` which part of it was, 0 to 1.
+template <class Sample, class Take>
+Result<std::vector<Sample>> quietest(size_t wanted, const Take& take) {
+  constexpr size_t kMostTimes = 3;
+  constexpr double kQuiet = 0.2;
+  std::vector<Sample> samples;
+  for (size_t quiet = 0; quiet < wanted && samples.size() < kMostTimes * wanted;) {
+    Result<Sample> sample = take();
+    if (!sample) return sample.error();
+    quiet += sample->quiet >= kQuiet ? 1 : 0;
+    samples.push_back(*std::move(sample));
+  }
+  std::stable_sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.quiet > b.quiet; });
+  samples.erase(samples.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, samples.size())), samples.end());
+  return samples;
+}
+
+}  // namespace dvm::runtime
