@@ -15,7 +15,6 @@
 #include "runtime/cost/validate/bpftrace_peer.h"
 #include "runtime/cost/validate/quietest.h"
 #include "runtime/cost/validate/traced_job.h"
-#include "runtime/cost/wakeful.h"
 
 namespace dvm::runtime {
 namespace {
@@ -178,9 +177,7 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, Worklo
   const LiveRow& row = *result.row;
   Pair pair;
   const double busy = busy_time();
-  std::jthread awake = row.measure == Measure::share ? wakeful(0) : std::jthread();  // as often as dvm will be
   auto untraced = child.run(job);
-  awake = {};
   if (!untraced) return untraced.error();
   pair.untraced = {*untraced, 0, busy_time() - busy, 0, 1};
   auto program = open_(std::string(row.program), {std::string(row.setting)}, child.pid());
