@@ -71,6 +71,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.sizes.expected = given.string_bytes;
   made.sizes.frames = given.frames;
   made.keys = given.keys;
+  made.returns = given.returns;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) made.stack_bytes = static_cast<uint32_t>(bytes);
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
@@ -224,6 +225,11 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
       command.add_option("--strings", options.string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9)));
   all.push_back(
       command.add_option("--frames", options.frames, "Frames of a stack, as expected (10)")->check(CLI::Range(1.0, 127.0)));
+  all.push_back(command
+                    .add_option("--returns", options.returns,
+                                "Functions that return behind a firing before others are called (0): on some processors a "
+                                "trap makes each of them slower")
+                    ->check(CLI::Range(0.0, 1e3)));
   all.push_back(command.add_option("--keys", options.keys, "Keys of an aggregation that is printed, as expected (10)")
                     ->check(CLI::Range(0.0, 1e9)));
   all.push_back(

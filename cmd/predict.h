@@ -22,6 +22,7 @@ struct PredictionOptions {
   std::string probability;         // --prob: a number, or "measured"; empty: 0.5
   double string_bytes = 16;
   double frames = 10;
+  double returns = 0;
   double keys = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
 

@@ -147,6 +147,7 @@ class Predicting {
     ProbePrediction made;
     made.description = text;
     made.source = source_of(description);
+    made.is_of_process = is_of_process(made.source);
     made.is_assumed = made.source == "pid";
     if (const auto known = options_.sources.find(text); known != options_.sources.end() && !known->second.empty()) {
       made.source = shares_text(known->second);
@@ -197,6 +198,9 @@ class Predicting {
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
     }
+    if (!probe.is_of_process) return;
+    const vm::Cost returns = prices_.of_optional(std::string(kReturnRow)).times(options_.returns);
+    probe.capture += returns, probe.thread += returns;
   }
 
   void finish(ProbePrediction& probe) {

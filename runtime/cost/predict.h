@@ -54,6 +54,7 @@ struct PredictOptions {
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
   double event_bytes = 80;              // of a recording, an event
   double wake_ups = 1;                  // of the consumer, a second
+  double returns = 0;                   // functions that return behind a firing before others are called
   double digits = kUsualDigits;         // of a number that is printed
   double keys = 10;                     // of an aggregation that is printed, cleared or truncated, as expected
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
@@ -86,6 +87,7 @@ struct ClausePrediction {
 struct ProbePrediction {
   std::string description;
   std::string source;            // "pid", or of several: "67 % pid_emulated, 33 % pid"
+  bool is_of_process = false;    // a function's or a marker's, not the kernel's
   bool is_assumed = false;       // what is under the probe is not known
   vm::Cost trigger;              // the source's stages
   std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def

@@ -6,6 +6,7 @@
 //   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
 //   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
+//   resume/return                         a function that returns behind a firing, see kReturnRow
 //   capture/NAME                          captures.def
 //   consumer/STEP                         consumer_steps.def
 //   account/THING                         counting it, in a run with accounting (rows.cpp)
@@ -17,6 +18,10 @@
 #include "dvm/dif/action.h"
 
 namespace dvm::runtime {
+
+// Processors foretell where a function returns to, by the calls that they saw; a trap into the kernel makes some forget them. So
+// what was entered before a firing returns more slowly behind it: each function once, unless others are called before.
+inline constexpr std::string_view kReturnRow = "resume/return";
 
 struct CostRow {
   std::string_view name;

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "runtime/cost/predict.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 namespace {
@@ -87,6 +89,18 @@ class CaptureMeter {
   CaptureMeter(LoopingChild& child, const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile)
       : child_(child), compile_(compile), options_(options), profile_(profile) {}
 
+  // What firings of a function take more where more functions return behind it.
+  Status measure_returns() {
+    const auto few = traced_more(kShallow), many = traced_more(kDeep);
+    if (!few) return few.error();
+    if (!many) return many.error();
+    const double more = kDeep - kShallow;
+    profile_.set(std::string(kReturnRow),
+                 times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more},
+                       profile_.clock_hz / 1e9));
+    return {};
+  }
+
   Status measure(const CaptureCase& one) {
     profile_.set(one.row, {});
     const auto first = rest(one, *one.sizes[0]);
@@ -104,6 +118,16 @@ class CaptureMeter {
   Status set(const CaptureCase& one, const vm::Price& ns) {
     profile_.set(one.row, times(ns, profile_.clock_hz / 1e9));
     return {};
+  }
+
+  // Ns of a call through so many functions, more than untraced.
+  Result<vm::Price> traced_more(uint32_t depth) {
+    const Size size{0, depth};
+    const auto traced = counting(size);
+    if (!traced) return traced.error();
+    const auto plain = measure_untraced({Stub::emulated, options_.calls, depth, 0}, child_, options_);
+    if (!plain) return plain.error();
+    return difference(traced->figures.thread, *plain);
   }
 
   // Ns of what the profile does not say.
@@ -156,6 +180,7 @@ class CaptureMeter {
 std::vector<std::string> capture_rows() {
   std::vector<std::string> rows;
   for (const CaptureCase& one : kCases) rows.emplace_back(one.row);
+  rows.emplace_back(kReturnRow);
   return rows;
 }
 
@@ -167,7 +192,7 @@ Status measure_captures(const CompileScript& compile, const LiveMeterOptions& op
   for (const CaptureCase& one : kCases)
     if (only.empty() || only == one.row)
       if (Status measured = meter.measure(one); !measured) return measured;
-  return {};
+  return only.empty() || only == kReturnRow ? meter.measure_returns() : Status();
 }
 
 }  // namespace dvm::runtime

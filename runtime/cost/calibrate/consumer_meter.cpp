@@ -14,6 +14,7 @@
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/quiet_time.h"
+#include "runtime/cost/validate/quiet_looks.h"
 #include "runtime/cost/wakeful.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
@@ -129,15 +130,15 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
-// CPU time of dvm a second while it looks for what never fires. It does so as often as it can where a clause is destructive.
+// CPU time of dvm for a look, in ns, while it looks for what never fires. It does so as often as it can where a clause is
+// destructive.
 Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
   const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
   if (!program) return program.error();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
   HandleConfig config;
   config.out = config.err = nowhere.get();
-  if (Status set = set_options(
-          config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}, {"statusrate", "10ms"}});
+  if (Status set = set_options(config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}});
       !set)
     return set.error();
   Handle handle(config);
@@ -151,15 +152,10 @@ Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
     handle.interrupt();
   });
-  QuietTime time;
-  bool goes_on = true;
-  for (time.begin(); goes_on;) {
-    const uint64_t begin = read_clock(CLOCK_MONOTONIC), used = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    goes_on = handle.work();
-    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - used);
-    time.end(taken, static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin));
+  QuietLooks looks(handle);
+  while (looks.look()) {
   }
-  return time.each();
+  return looks.count() > 0 ? looks.ns() / looks.count() : 0;
 }
 
 // Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.
@@ -168,7 +164,7 @@ void measure_look(const CompileScript& compile, const ScriptMeterOptions& option
   std::vector<double> samples;
   const std::jthread other = wakeful(kWork);
   for (unsigned i = 0; i < 2 * options.samples; i++)
-    if (const Result<double> share = time_looking(compile, kLooking)) samples.push_back(*share / kMostLooks * profile.clock_hz);
+    if (const Result<double> taken = time_looking(compile, kLooking)) samples.push_back(*taken * profile.clock_hz / 1e9);
   if (samples.empty()) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
   const Middle all = middle(samples);
   profile.set("consumer/look", {all.median, 0, all.deviation()});

@@ -8,8 +8,9 @@ namespace dvm::runtime {
 namespace {
 
 constexpr LiveRow kRows[] = {
-#define DVM_LIVE_ROW(group, name, title, reference, measure, job, rounds, baseline, probability, frames, program, setting) \
-  {#group, #name, title, reference, Measure::measure, job, rounds, baseline, probability, frames, program, setting},
+#define DVM_LIVE_ROW(group, name, title, reference, measure, job, rounds, baseline, probability, frames, returns, program, \
+                     setting)                                                                                              \
+  {#group, #name, title, reference, Measure::measure, job, rounds, baseline, probability, frames, returns, program, setting},
 #include "runtime/cost/validate/live_rows.def"
 };
 

@@ -31,6 +31,7 @@ struct LiveRow {
   std::string_view baseline;  // of plain: the other job; empty: none
   double probability;         // that a predicate holds
   double frames;              // of the stack where it fires
+  double returns;             // functions that return behind it before others are called
   std::string_view program;
   std::string_view setting;
 };

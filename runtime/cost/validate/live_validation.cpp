@@ -282,6 +282,7 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   how.probability = result.row->probability;
   how.sizes.expected = sizeof "hello DTrace";
   how.sizes.frames = result.row->frames;
+  how.returns = result.row->returns;
   const dif::Options& options = program.handle().options();
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
   how.is_quiet = options[dif::Option::quiet] > 0;

@@ -28,6 +28,7 @@ class QuietLooks {
 
   double ns() const { return time_of(plain_) + time_of(consuming_); }  // of all of them
   double quiet_share() const;
+  double count() const { return static_cast<double>(plain_.size() + consuming_.size()); }
 
  private:
   struct Seen {
