@@ -116,14 +116,22 @@ void print_json(std::FILE* out, const runtime::Account& account, const runtime::
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
+constexpr double kWhollyQuiet = 95;  // per cent of the looks
+
+void print_difference(std::FILE* out, std::string_view name, double accounted, double measured, std::string_view remark) {
+  fmt::print(out, "  {:<14}{:>+18.0f}{:>+8.1f}  {}\n", name, accounted - measured, percent(accounted - measured, measured),
+             remark);
+}
+
 }  // namespace
 
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context) {
   const vm::Profile& profile = context.profile;
   const runtime::Ledger ledger = runtime::price_account(account, context.replayed, profile);
   const vm::Cost total = ledger.total();
-  const auto clocks = [&](uint64_t ns) { return static_cast<double>(ns) * profile.clock_hz / 1e9 * context.speed; };
-  const double reading = clocks(account.reading_ns), writing = clocks(account.writing_ns);
+  const auto clocks = [&](double ns) { return ns * profile.clock_hz / 1e9 * context.speed; };
+  const double reading = clocks(static_cast<double>(account.reading_ns)),
+               writing = clocks(static_cast<double>(account.writing_ns));
   const double measured = clocks(context.measured_ns) - reading - writing;
   fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n\n", account.events,
              context.replayed.events, profile.name, profile.machine, profile.clock_hz / 1e9);
@@ -137,8 +145,11 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   if (profile.core_speed > 0)
     fmt::print(out, "  {:<14}{:>18.3f}{:>8}  of that in the profile, by which it was multiplied\n", "core speed", context.speed,
                "");
-  fmt::print(out, "  {:<14}{:>+18.0f}{:>+8.1f}  of what was measured\n", "difference", total.clocks - measured,
-             percent(total.clocks - measured, measured));
+  print_difference(out, "difference", total.clocks, measured, "of what was measured");
+  const double quiet = 100 * context.looks.quiet_share(), taken = context.looks.taken_ns();
+  if (quiet < kWhollyQuiet && taken > 0)
+    print_difference(out, "quiet core", total.clocks, measured * context.looks.ns() / taken,
+                     fmt::format("somebody else used the core, too, but for {:.0f} % of the time: by what that took", quiet));
   if (!ledger.missing.empty())
     fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n", fmt::join(ledger.missing, ", "));
   std::fflush(out);

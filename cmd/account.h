@@ -6,6 +6,7 @@
 
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/ledger.h"
+#include "runtime/cost/validate/quiet_looks.h"
 
 namespace dvm::cmd {
 
@@ -19,8 +20,9 @@ void print_account(std::FILE* out, const runtime::Account& account, const runtim
 struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;
-  uint64_t measured_ns;  // CPU time, from probes on to the last line
-  double speed;          // of the core meanwhile, to that at which the prices were measured
+  double measured_ns;  // CPU time, from probes on to the last line
+  double speed;        // of the core meanwhile, to that at which the prices were measured
+  const runtime::QuietLooks& looks;
 };
 // Accounted beside measured clocks, and the difference.
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context);

@@ -19,6 +19,7 @@
 #include "cmd/target_catalog.h"
 #include "common/clock.h"
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/validate/quiet_looks.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
@@ -101,7 +102,9 @@ void print_matched(const std::vector<ReadyProgram>& programs) {
 }
 
 // From probes on to probes off; the error ends tracing.
-Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out) {
+// looks: those of a run that is accounted for by a profile, or null.
+Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out,
+              runtime::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
   report_refused(refused, given.script.verbose);
@@ -109,7 +112,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   targets.watch([&handle] { handle.targets_gone(); });
   Status resumed = targets.resume([&](pid_t pid) { return handle.holds(pid); });
   if (resumed)
-    while (handle.work()) {
+    while (looks != nullptr ? looks->look() : handle.work()) {
     }
   if (g_was_signalled && !given.as_json) fmt::print(out, "\n");  // the terminal has just echoed ^C
   Status stopped = handle.stop();
@@ -129,14 +132,14 @@ void print_remarks(const runtime::Handle& handle) {
       fmt::print(stderr, "dvm: {}:{}:{}:{}: {}\n", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
-// Prints what a run leaves; returns its exit status.
+// Prints what a run leaves; returns its exit status. ledger: of a run that is accounted for by a profile, or null.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
-             const LedgerContext& ledger) {
+             const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
     for (const std::string& notice : targets.exit_notices()) fmt::print(stderr, "dvm: {}\n", notice);
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
-  if (!given.ledger.empty() && followed) print_ledger(out, handle.account(), ledger);
+  if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
   if (!followed) return fail("{}", followed.error().message);
   if (given.strict_drops && handle.drops() > 0 && handle.exit_status() == 0) return fail("there were drops");
   return handle.exit_status();
@@ -184,14 +187,20 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.script.verbose) print_remarks(handle);
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
-  std::optional<runtime::SpeedSpan> speed;
-  if (!given.ledger.empty()) speed.emplace();
+  if (given.ledger.empty()) {
+    Status followed = follow(given, handle, source.targets, out, nullptr);
+    return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
+            handle.instrument_drops()};
+  }
+  const runtime::SpeedSpan speed;
+  runtime::QuietLooks looks(handle);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  Status followed = follow(given, handle, source.targets, out);
+  Status followed = follow(given, handle, source.targets, out, &looks);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
-  const uint64_t taken = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
-  const LedgerContext ledger{profile, source.replayed, taken, speed ? speed->factor(profile.core_speed) : 1};
-  return {conclude(given, handle, source.targets, followed, out, ledger), static_cast<bool>(followed), handle.instrument_drops()};
+  const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
+  const LedgerContext ledger{profile, source.replayed, taken, speed.factor(profile.core_speed), looks};
+  return {conclude(given, handle, source.targets, followed, out, &ledger), static_cast<bool>(followed),
+          handle.instrument_drops()};
 }
 
 }  // namespace

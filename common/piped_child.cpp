@@ -50,9 +50,24 @@ Result<std::unique_ptr<PipedChild>> PipedChild::start(const Serve& serve, int en
   return child;
 }
 
+namespace {
+
+// False: it had not ended by then.
+bool wait_for_end(pid_t pid, int ms) {
+  for (int waited = 0; waited < ms; waited++) {
+    if (waitpid(pid, nullptr, WNOHANG) != 0) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+}  // namespace
+
+// A program that does not heed the signal is killed.
 PipedChild::~PipedChild() {
-  if (pid_ > 0) {
-    kill(pid_, end_signal_);
+  constexpr int kPatienceMs = 5000;
+  if (pid_ > 0 && kill(pid_, end_signal_) == 0 && !(end_signal_ != SIGKILL && wait_for_end(pid_, kPatienceMs))) {
+    kill(pid_, SIGKILL);
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }

@@ -3,8 +3,11 @@
 #include "runtime/cost/quiet_time.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
+#include <new>
 #include <utility>
 
 #include "common/clock.h"
@@ -40,6 +43,13 @@ void change_core() {
   sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
+// Of this process and of those that it forks.
+std::atomic<uint64_t>* shared_counter() {
+  void* page = mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  static std::atomic<uint64_t> own = 0;
+  return page == MAP_FAILED ? &own : new (page) std::atomic<uint64_t>(0);
+}
+
 bool wait_for_quiet(uint64_t until) {
   for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
     const uint64_t stays_until = std::min(until, now + kStay);
@@ -54,10 +64,10 @@ bool wait_for_quiet(uint64_t until) {
 
 bool core_gets_quiet() {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);
-  static uint64_t waited = 0;
+  static std::atomic<uint64_t>& waited = *shared_counter();
   if (core_is_quiet()) return true;
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
-  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited, most)));
+  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited.load(), most)));
   waited += read_clock(CLOCK_MONOTONIC) - begin;
   return is_quiet;
 }

@@ -22,6 +22,7 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr double kEnough = 0.2;      // of looks, on a quiet core
 constexpr double kRecordBytes = 24;  // of a trace() of an integer, its head included
 
 // Ticks of a stage of a whole run, and how often it was reached.
@@ -132,7 +133,7 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
 
 // CPU time of dvm for a look, in ns, while it looks for what never fires. It does so as often as it can where a clause is
 // destructive.
-Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
+Result<QuietSample> time_looking(const CompileScript& compile, uint64_t ns) {
   const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
   if (!program) return program.error();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
@@ -155,18 +156,20 @@ Result<double> time_looking(const CompileScript& compile, uint64_t ns) {
   QuietLooks looks(handle);
   while (looks.look()) {
   }
-  return looks.count() > 0 ? looks.ns() / looks.count() : 0;
+  return QuietSample{looks.count() > 0 ? looks.ns() / looks.count() : 0, looks.quiet_share() >= kEnough};
 }
 
 // Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kLooking = 50'000'000, kWork = 20'000;
-  std::vector<double> samples;
+  constexpr uint64_t kLooking = 30'000'000, kWork = 20'000;
+  QuietSamples samples(2 * options.samples);
   const std::jthread other = wakeful(kWork);
-  for (unsigned i = 0; i < 2 * options.samples; i++)
-    if (const Result<double> taken = time_looking(compile, kLooking)) samples.push_back(*taken * profile.clock_hz / 1e9);
-  if (samples.empty()) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-  const Middle all = middle(samples);
+  while (samples.wants_more()) {
+    const Result<QuietSample> taken = time_looking(compile, kLooking);
+    if (!taken) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
+    samples.add(*taken);
+  }
+  const Middle all = times(samples.middle(), profile.clock_hz / 1e9);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 

@@ -116,7 +116,7 @@ class SourceMeter {
   }
   // Those that interrupted the child, a ns; it ran in the samples alone. On other CPUs timers fire for nobody.
   double in_loop(const LiveFigures& traced) const {
-    return std::atof(traced.printed.c_str()) / options_.samples / static_cast<double>(calls_.times);
+    return std::atof(traced.printed.c_str()) / traced.samples / static_cast<double>(calls_.times);
   }
 
   Status set_stages(const Middle& plain, const LiveFigures& traced, double firings, SourceRows& rows) {

@@ -19,6 +19,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr const char* kProvider = "calibrated";
+constexpr double kEnough = 0.2;  // of the firings, handled on a quiet core
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -74,11 +75,13 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
   if (Status called = call(callers); !called) return called.error();
   while (!children_.front()->is_done() && work(handled)) {
   }
-  const Result<double> thread = finish(callers);
+  const Result<QuietSample> thread = finish(callers);
   if (!thread) return thread.error();
   work(handled);  // what is left in the ring
   const auto firings = static_cast<double>(handle_->account().events - events);
-  return LiveSample{*thread, handled.each(), firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+  return LiveSample{*thread,
+                    {handled.each(), handled.quiet_share() >= kEnough},
+                    firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
 // A piece of what dvm's thread does for firings.
@@ -103,10 +106,10 @@ Status LiveRun::call(size_t callers) {
 }
 
 // What the first one says.
-Result<double> LiveRun::finish(size_t callers) {
-  Result<double> first = children_.front()->finish();
+Result<QuietSample> LiveRun::finish(size_t callers) {
+  Result<QuietSample> first = children_.front()->finish();
   for (size_t i = 1; i < callers; i++)
-    if (Result<double> other = children_[i]->finish(); !other) return other;
+    if (Result<QuietSample> other = children_[i]->finish(); !other) return other;
   return first;
 }
 
@@ -144,26 +147,28 @@ Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const
   if (!program) return program.error();
   LiveRun run(one, std::array{&child});
   if (Status started = run.start(*program); !started) return started.error();
-  std::vector<double> thread, handled, rate;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples thread(options.samples), handled(options.samples);
+  std::vector<double> rate;
+  while (thread.wants_more() || handled.wants_more()) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
-    thread.push_back(sample->thread), handled.push_back(sample->handled), rate.push_back(sample->rate);
+    thread.add(sample->thread), handled.add(sample->handled), rate.push_back(sample->rate);
   }
   Result<std::string> printed = run.stop();
   if (!printed) return printed.error();
-  return LiveFigures{quiet_middle(thread), quiet_middle(handled), middle(rate).median, *std::move(printed)};
+  return LiveFigures{thread.middle(), handled.middle(), middle(rate).median, *std::move(printed),
+                     static_cast<double>(rate.size())};
 }
 
 Result<Middle> measure_untraced(const StubCalls& calls, LoopingChild& child, const LiveMeterOptions& options) {
-  std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
+  QuietSamples samples(options.samples);
+  while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
-    const Result<double> taken = child.finish();
+    const Result<QuietSample> taken = child.finish();
     if (!taken) return taken.error();
-    samples.push_back(*taken);
+    samples.add(*taken);
   }
-  return quiet_middle(samples);
+  return samples.middle();
 }
 
 }  // namespace dvm::runtime

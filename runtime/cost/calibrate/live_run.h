@@ -33,9 +33,9 @@ struct LiveCase {
 };
 
 struct LiveSample {
-  double thread = 0;   // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
-  double handled = 0;  // ns of a firing in dvm's
-  double rate = 0;     // firings a second on each CPU
+  QuietSample thread;   // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
+  QuietSample handled;  // ns of a firing in dvm's
+  double rate = 0;      // firings a second on each CPU
 };
 
 // One attachment to children, of which several may call at a time.
@@ -58,7 +58,7 @@ class LiveRun {
 
   Status call(size_t callers);
   bool work(QuietTime& handled);
-  Result<double> finish(size_t callers);
+  Result<QuietSample> finish(size_t callers);
   Status find_probes(const dif::Program& program);
   Status add_stubs();
 
@@ -72,6 +72,7 @@ struct LiveFigures {
   Middle thread, handled;
   double rate = 0;
   std::string printed;  // by the script
+  double samples = 0;   // that it saw
 };
 
 // An error: the script cannot be had here, or firings were lost.

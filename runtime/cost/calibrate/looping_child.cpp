@@ -80,7 +80,9 @@ Function function_of(Stub stub) {
 
 constexpr uint64_t kCallsOfPiece = 50;  // some 25 us, where they are traced
 
-double called(const StubCalls& calls) {
+constexpr double kEnough = 0.2;  // of the calls, on a quiet core
+
+QuietSample called(const StubCalls& calls) {
   static const std::string text(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
   const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
@@ -96,13 +98,18 @@ double called(const StubCalls& calls) {
         function(argument);
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
+    if (!time.starts_quietly()) time.begin();
   }
-  return time.each() * static_cast<double>(calls.times);
+  return {time.each() * static_cast<double>(calls.times), time.quiet_share() >= kEnough};
 }
 
-double carry_out(const StubCalls& calls) {
-  return calls.stub == Stub::loop ? dvm_lost_time(static_cast<int64_t>(calls.times)) : called(calls);
+QuietSample watched(uint64_t ns) {
+  double quiet = 0;
+  const double lost = dvm_lost_time_and_share(static_cast<int64_t>(ns), &quiet);
+  return {lost, quiet >= kEnough};
 }
+
+QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
 
 }  // namespace
 
@@ -117,10 +124,10 @@ Status LoopingChild::call(const StubCalls& calls) {
   return child_.tell(calls);
 }
 
-Result<double> LoopingChild::finish() {
-  const Result<double> taken = child_.finish();
+Result<QuietSample> LoopingChild::finish() {
+  const Result<QuietSample> taken = child_.finish();
   if (!taken) return taken;
-  return *taken / static_cast<double>(times_);
+  return QuietSample{taken->value / static_cast<double>(times_), taken->is_quiet};
 }
 
 Result<uint64_t> offset_of(Stub stub) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/piped_child.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -34,10 +35,10 @@ class LoopingChild {
   Status call(const StubCalls& calls);
   bool is_done() const { return child_.is_done(); }
   // CPU time of a call, in ns; of the loop: the part of its time that something else took. Waits for it.
-  Result<double> finish();
+  Result<QuietSample> finish();
 
  private:
-  using Child = AnsweringChild<StubCalls, double>;
+  using Child = AnsweringChild<StubCalls, QuietSample>;
   explicit LoopingChild(Child child) : child_(std::move(child)) {}
 
   Child child_;

@@ -29,7 +29,7 @@ Status measure_ring(const CompileScript& compile, const ScriptMeterOptions& opti
     for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}}) {
       const Result<LiveSample> sample = run.sample(callers);
       if (!sample) return sample.error();
-      samples->push_back(sample->thread);
+      samples->push_back(sample->thread.value);
     }
   profile.set(kRow, times(difference(quiet_middle(both), quiet_middle(alone)), profile.clock_hz / 1e9));
   return {};

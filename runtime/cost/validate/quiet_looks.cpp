@@ -64,13 +64,22 @@ QuietLooks::Seen QuietLooks::see() const {
 
 bool QuietLooks::look() {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (looked_at_ != 0) own_ns_ += static_cast<double>(begin - looked_at_);
   const bool goes_on = handle_.look();
-  const auto ns = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  const auto ns = static_cast<double>(looked_at_ - begin);
   const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet);
   const Seen before = std::exchange(seen_, see());
   auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;
   looks.push_back({ns, static_cast<double>(seen_.firings - before.firings), was_quiet && is_quiet});
   return goes_on;
+}
+
+double QuietLooks::taken_ns() const {
+  double sum = 0;
+  for (const auto* looks : {&plain_, &consuming_})
+    for (const Look& look : *looks) sum += look.ns;
+  return sum;
 }
 
 double QuietLooks::quiet_share() const {

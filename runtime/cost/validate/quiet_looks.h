@@ -28,6 +28,9 @@ class QuietLooks {
 
   double ns() const { return time_of(plain_) + time_of(consuming_); }  // of all of them
   double quiet_share() const;
+  // What the looks took, quiet or not, and what it took to find that out.
+  double taken_ns() const;
+  double own_ns() const { return own_ns_; }
   double count() const { return static_cast<double>(plain_.size() + consuming_.size()); }
 
  private:
@@ -39,6 +42,8 @@ class QuietLooks {
   Handle& handle_;
   Seen seen_;
   bool was_quiet_;
+  uint64_t looked_at_ = 0;  // CPU time at the end of the last look
+  double own_ns_ = 0;
   std::vector<Look> plain_, consuming_;
 };
 

@@ -108,15 +108,15 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
     ASSERT_TRUE((*child)->call({stub, 1000}));
     const auto taken = (*child)->finish();
     ASSERT_TRUE(taken) << taken.error().message;
-    EXPECT_GT(*taken, 0);
+    EXPECT_GT(taken->value, 0);
   }
   ASSERT_TRUE((*child)->call({Stub::emulated, 1000, 12, kMostLetters}));
   EXPECT_TRUE((*child)->finish());
   ASSERT_TRUE((*child)->call({Stub::loop, 2'000'000}));
   const auto lost = (*child)->finish();
   ASSERT_TRUE(lost);
-  EXPECT_GE(*lost, 0);
-  EXPECT_LT(*lost, 1);
+  EXPECT_GE(lost->value, 0);
+  EXPECT_LT(lost->value, 1);
   EXPECT_FALSE((*child)->is_done());
   kill((*child)->pid(), SIGKILL);
   EXPECT_FALSE((*child)->finish());
