@@ -67,6 +67,7 @@ void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_trace
 void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 
 void format_printf(Consumer& consumer, const ActionRecord& action) {
+  consumer.count(ConsumerStep::printf);
   consumer.printer().print_formatted(consumer.format_of(action.action), action.data(consumer));
 }
 
@@ -254,6 +255,7 @@ void Consumer::count_values(std::span<const Datum> values) {
   if (counts_ == nullptr) return;
   for (const Datum& datum : values) {
     count(ConsumerStep::value, datum.is_integer() && !datum.is_made() ? decimal_digits(magnitude(datum)) : 0);
+    if (datum.is_string() && !datum.is_made()) count(ConsumerStep::string);
     count_made(datum);
   }
 }

@@ -25,6 +25,7 @@ void add_values(RecordShape& record, const dif::ActDesc& action, double string, 
     record.bytes += is_string ? string : value.difo.result.size;
     record.string_bytes += is_string ? string : 0;
     record.digits += is_number ? digits : 0;
+    record.strings += is_string;
     record.values++;
   }
 }
@@ -256,6 +257,7 @@ class Predicting {
     vm::Cost cost = prices_.of("consumer/record", record.string_bytes);
     cost += prices_.of_optional("consumer/action").times(record.actions);
     if (record.values > 0) cost += prices_.of_optional("consumer/value", record.digits / record.values).times(record.values);
+    cost += prices_.of_optional("consumer/string").times(record.strings);
     for (const StepUse& step : record.steps) cost += prices_.of(step.row, step.things);
     if (!options_.is_quiet) cost += prices_.of("consumer/heading");
     printing_ += cost.times(rate);

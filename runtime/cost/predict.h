@@ -68,10 +68,10 @@ struct StepUse {
 
 // What the consumer has to do with a record.
 struct RecordShape {
-  double bytes = 0;         // 0: there is none; with strings of the expected size
-  double string_bytes = 0;  // of them
-  unsigned actions = 0, values = 0;
-  double digits = 0;  // of all numbers
+  double bytes = 0;                               // 0: there is none; with strings of the expected size
+  double string_bytes = 0;                        // of them
+  unsigned actions = 0, values = 0, strings = 0;  // strings: of the values
+  double digits = 0;                              // of all numbers
   std::vector<StepUse> steps;
 };
 

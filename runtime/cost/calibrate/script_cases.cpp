@@ -114,7 +114,10 @@ std::vector<ScriptCase> printing() {
       {"consumer/value", numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
       {"consumer/value", numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
       {"consumer/action", repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true, kMore},
+      {"consumer/printf", repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
+       "P{ arg0; printf(\"%d\\n\", 77777); }", 0, true, kMore},
       {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
+      {"consumer/string", printed(literal(kFewLetters)), numbers(1, usual), 0, true},
       {"consumer/record", numbers(1, usual), std::string(kNothing), 0, true},
   };
 }

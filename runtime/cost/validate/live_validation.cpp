@@ -22,7 +22,8 @@ namespace {
 // Of shares, as the paper has it: so many rounds in each so many ns.
 constexpr long kBurst = 50, kPeriod = 1'000'000;
 constexpr double kRoundsASecond = 1e9 * kBurst / kPeriod;
-constexpr unsigned kShorterShares = 4;  // their samples, and as many times more of them
+constexpr long kShortJob = 10'000;      // rounds
+constexpr unsigned kShorterShares = 4;  // of them, and of short jobs: samples are so much shorter, and as many times more of them
 // Of a job of several probes, to be counted, for so long: it lasts until they are on, though they slow it down later.
 constexpr long kSampledRounds = 10'000, kSampledBurst = 10;
 constexpr double kSampledSeconds = 0.1;
@@ -36,6 +37,9 @@ double busy_time() {
   file >> name >> user >> nice >> system >> idle >> wait >> interrupts >> soft;
   return (user + nice + system + interrupts + soft) / static_cast<double>(sysconf(_SC_CLK_TCK)) * 1e9;
 }
+
+// Of what the ring has no room for more, or what takes long: over in some milliseconds.
+bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
 
 // CPU time of one round, in ns.
 double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
@@ -234,7 +238,7 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   const Job job = job_of(row);
   LiveResult result;
   result.row = &row;
-  const unsigned wanted = settings_.pairs * (row.measure == Measure::share ? kShorterShares : 1);
+  const unsigned wanted = settings_.pairs * (row.measure == Measure::share || is_short(row) ? kShorterShares : 1);
   const auto pairs = quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
   if (!pairs) return pairs.error();
   Series series;
