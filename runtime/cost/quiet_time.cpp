@@ -50,29 +50,29 @@ std::atomic<uint64_t>* shared_counter() {
   return page == MAP_FAILED ? &own : new (page) std::atomic<uint64_t>(0);
 }
 
-bool wait_for_quiet(uint64_t until) {
+bool wait_for_quiet(uint64_t until, bool may_move) {
   for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
     const uint64_t stays_until = std::min(until, now + kStay);
     while (read_clock(CLOCK_MONOTONIC) < stays_until)
       if (core_is_quiet()) return true;
-    change_core();
+    if (may_move) change_core();
   }
   return core_is_quiet();
 }
 
 }  // namespace
 
-bool core_gets_quiet() {
+bool core_gets_quiet(bool may_move) {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);
   static std::atomic<uint64_t>& waited = *shared_counter();
   if (core_is_quiet()) return true;
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
-  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited.load(), most)));
+  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
   waited += read_clock(CLOCK_MONOTONIC) - begin;
   return is_quiet;
 }
 
-void QuietTime::begin() { was_quiet_ = core_gets_quiet(); }
+void QuietTime::begin() { was_quiet_ = core_gets_quiet(false); }
 
 bool QuietTime::end(double ns, double things) {
   const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet) && is_quiet;

@@ -10,13 +10,14 @@ namespace dvm::runtime {
 
 // Now, of the calling thread's core.
 bool core_is_quiet();
-// The same, once it or another one that the thread may use is, where it then runs; or a tenth of a second has passed, or the
-// process has waited so for two seconds and a fifth of its time. For one thread of a process.
-bool core_gets_quiet();
+// The same, once it is, or another one that the thread may move to; or a tenth of a second has passed, or the process and its
+// children have waited so for two seconds and a fifth of its time. Threads that work for each other should not move: they could
+// meet on one core.
+bool core_gets_quiet(bool may_move = true);
 
 class QuietTime {
  public:
-  // Waits for a quiet core, and begins a piece.
+  // Waits for the core to be quiet, and begins a piece.
   void begin();
   // Whether the piece that end() began starts so.
   bool starts_quietly() const { return was_quiet_; }

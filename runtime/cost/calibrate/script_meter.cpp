@@ -228,6 +228,7 @@ Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   constexpr double kEnough = 0.2;  // of the firings
   auto run = MadeUpRun::make(program, settings_);
   if (!run) return run.error();
+  core_gets_quiet();
   const SpeedSpan speed;
   fire(**run);
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
