@@ -30,8 +30,9 @@ vm::Profile middle_profile(const std::vector<vm::Profile>& passes) {
     for (const vm::Profile& pass : passes)
       if (const vm::Price* found = pass.find(row))
         fixed.push_back(found->m), by_byte.push_back(found->n), spreads.push_back(found->spread);
-    const Middle between = middle(fixed);
-    result.set(row, {between.median, middle(by_byte).median, std::max(middle(spreads).median, between.deviation())});
+    const auto [least, most] = std::minmax_element(fixed.begin(), fixed.end());
+    const double apart = (*most - *least) / 2;
+    result.set(row, {middle(fixed).median, middle(by_byte).median, std::max(middle(spreads).median, apart)});
   }
   return result;
 }

@@ -35,7 +35,8 @@ inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& m
 }
 
 // Of several calibrations, one after the other: each row's median price. A machine that changes its speed does so between the
-// samples of one row less than between calibrations, so the spread is the larger of what each found and what lies between them.
+// samples of one row less than between calibrations, so the spread is the larger of what each found and half of what lies between
+// the least and the most: of three, two that happen to be laid out alike would say nothing of the third.
 vm::Profile middle_profile(const std::vector<vm::Profile>& passes);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
