@@ -119,7 +119,8 @@ class Firings(Unprivileged):
         for name in ["latency.d", "malloc-sizes.d", "slow-calls.d"]:
             result = self.traced("-s", str(self.copy(EXAMPLES / name)), "-c", "/usr/bin/python3 -S -c pass")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertGreater(len(result.stdout.split()), 20, result.stdout + result.stderr)
+            # A title, a heading and a distribution of one bucket, which all times may fall into.
+            self.assertGreaterEqual(len(result.stdout.split()), 12, result.stdout + result.stderr)
 
     def test_what_is_recorded_is_replayed(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dvm-unprivileged-"))
