@@ -8,32 +8,23 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "dvm/vm/cost.h"
+#include "runtime/cost/core_share.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr unsigned kTimes = 10, kSteps = 1000;
-constexpr double kCyclesOfStep = 3;  // of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
-
-// Each step waits for the one before it.
-uint64_t time_chain() {
-  uint64_t value = 3;
-  const uint64_t begin = vm::read_ticks();
-  for (unsigned i = 0; i < kSteps; i++) {
-    value *= value;
-    __asm__ volatile("" : "+r"(value));
-  }
-  return vm::read_ticks() - begin;
-}
+constexpr unsigned kTimes = 10;
+constexpr int kTurns = 100;  // of ten steps
+constexpr double kCyclesOfTurn =
+    10 * 3;  // three of a multiplication, on every x86-64 of the last fifteen years; only ratios matter
 
 }  // namespace
 
 // What disturbs a chain makes it longer.
 double core_speed() {
   uint64_t least = std::numeric_limits<uint64_t>::max();
-  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, time_chain());
-  return kCyclesOfStep * kSteps / static_cast<double>(std::max<uint64_t>(least, 1));
+  for (unsigned i = 0; i < kTimes; i++) least = std::min(least, dvm_time_chain(kTurns));
+  return kCyclesOfTurn * kTurns / static_cast<double>(std::max<uint64_t>(least, 1));
 }
 
 double core_speed_over(unsigned long ns) {

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"

@@ -57,8 +57,3 @@ static inline double dvm_lost_time_and_share(int64_t wanted, double* quiet_share
   const struct dvm_gaps counts = *quiet_share >= enough ? quiet : all;
   return (double)(dvm_ns_now() - begin) * counts.lost / counts.all;
 }
-
-static inline double dvm_lost_time(int64_t wanted) {
-  double quiet_share;
-  return dvm_lost_time_and_share(wanted, &quiet_share);
-}

@@ -30,7 +30,6 @@ class QuietTime {
   double each() const;
   // Of all things, those in quiet pieces: 0 to 1.
   double quiet_share() const;
-  double quiet_things() const { return sum_of(quiet_).things; }
 
  private:
   struct Piece {
@@ -41,6 +40,9 @@ class QuietTime {
   std::vector<Piece> quiet_, all_;
   bool was_quiet_ = false;
 };
+
+// Of what a sample did, to call it quiet.
+inline constexpr double kQuietEnough = 0.2;
 
 struct QuietSample {
   double value = 0;

@@ -22,7 +22,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kEnough = 0.2;      // of looks, on a quiet core
 constexpr double kRecordBytes = 24;  // of a trace() of an integer, its head included
 
 // Ticks of a stage of a whole run, and how often it was reached.
@@ -156,7 +155,7 @@ Result<QuietSample> time_looking(const CompileScript& compile, uint64_t ns) {
   QuietLooks looks(handle);
   while (looks.look()) {
   }
-  return QuietSample{looks.count() > 0 ? looks.ns() / looks.count() : 0, looks.quiet_share() >= kEnough};
+  return QuietSample{looks.count() > 0 ? looks.ns() / looks.count() : 0, looks.quiet_share() >= kQuietEnough};
 }
 
 // Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.

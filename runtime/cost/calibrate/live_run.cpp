@@ -19,7 +19,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr const char* kProvider = "calibrated";
-constexpr double kEnough = 0.2;  // of the firings, handled on a quiet core
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -80,7 +79,7 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
   work(handled);  // what is left in the ring
   const auto firings = static_cast<double>(handle_->account().events - events);
   return LiveSample{*thread,
-                    {handled.each(), handled.quiet_share() >= kEnough},
+                    {handled.each(), handled.quiet_share() >= kQuietEnough},
                     firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 

@@ -81,8 +81,6 @@ Function function_of(Stub stub) {
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
 uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
 
-constexpr double kEnough = 0.2;  // of the calls, on a quiet core
-
 QuietSample called(const StubCalls& calls) {
   static const std::string text(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
@@ -102,13 +100,13 @@ QuietSample called(const StubCalls& calls) {
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
     if (!time.starts_quietly()) time.begin();
   }
-  return {time.each() * static_cast<double>(calls.times), time.quiet_share() >= kEnough};
+  return {time.each() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
 }
 
 QuietSample watched(uint64_t ns) {
   double quiet = 0;
   const double lost = dvm_lost_time_and_share(static_cast<int64_t>(ns), &quiet);
-  return {lost, quiet >= kEnough};
+  return {lost, quiet >= kQuietEnough};
 }
 
 QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }

@@ -225,7 +225,6 @@ Status TimedRun::read(Handle& handle) {
 }
 
 Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
-  constexpr double kEnough = 0.2;  // of the firings
   auto run = MadeUpRun::make(program, settings_);
   if (!run) return run.error();
   core_gets_quiet();
@@ -234,7 +233,7 @@ Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
   if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
   const double factor = speed.factor(settings_.core_speed);
-  return ScriptSample{{probe_.each() * factor, probe_.quiet_share() >= kEnough},
+  return ScriptSample{{probe_.each() * factor, probe_.quiet_share() >= kQuietEnough},
                       {consumed_ * factor / static_cast<double>(settings_.firings), is_read_quietly_},
                       (*run)->recording().event_bytes()};
 }
