@@ -40,15 +40,15 @@ static inline struct dvm_gaps dvm_watch(int64_t ns) {
 
 // Of so many ns, and a little more, those that the caller was not running, as it is on a core of its own (core_share.h), and
 // which share of the time that was. Where it was too little of it, all counts.
-static inline double dvm_lost_time_and_share(int64_t wanted, double* quiet_share) {
+static inline double dvm_lost_time_and_share(struct dvm_gauge* gauge, int64_t wanted, double* quiet_share) {
   const int64_t slice = wanted < 2000000 ? wanted : 2000000;
   const double enough = 0.02;
   struct dvm_gaps quiet = {0, 0}, all = {0, 0};
-  int was_quiet = dvm_core_is_quiet();
+  int was_quiet = dvm_core_is_quiet(gauge);
   const int64_t begin = dvm_ns_now();
   do {
     const struct dvm_gaps gaps = dvm_watch(slice);
-    const int is_quiet = dvm_core_is_quiet();
+    const int is_quiet = dvm_core_is_quiet(gauge);
     all.lost += gaps.lost, all.all += gaps.all;
     if (was_quiet && is_quiet) quiet.lost += gaps.lost, quiet.all += gaps.all;
     was_quiet = is_quiet;

@@ -23,12 +23,6 @@ constexpr uint64_t kStay = 3'000'000;  // ns, on a core that is not quiet
 constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 2'000'000'000;
 constexpr uint64_t kPatience = 5;  // of its time a process waits a fifth
 
-}  // namespace
-
-bool core_is_quiet() { return dvm_core_is_quiet() != 0; }
-
-namespace {
-
 // To another core, where somebody else is the neighbour. The thread may run on all that it could before.
 void change_core() {
   cpu_set_t allowed, one;
@@ -61,6 +55,11 @@ bool wait_for_quiet(uint64_t until, bool may_move) {
 }
 
 }  // namespace
+
+bool core_is_quiet() {
+  static thread_local dvm_gauge gauge = DVM_NEW_GAUGE;
+  return dvm_core_is_quiet(&gauge) != 0;
+}
 
 bool core_gets_quiet(bool may_move) {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);

@@ -105,7 +105,8 @@ QuietSample called(const StubCalls& calls) {
 
 QuietSample watched(uint64_t ns) {
   double quiet = 0;
-  const double lost = dvm_lost_time_and_share(static_cast<int64_t>(ns), &quiet);
+  dvm_gauge gauge = DVM_NEW_GAUGE;
+  const double lost = dvm_lost_time_and_share(&gauge, static_cast<int64_t>(ns), &quiet);
   return {lost, quiet >= kQuietEnough};
 }
 

@@ -201,7 +201,7 @@ static void run(job_fn *job, long rounds, long burst, long period) {
   const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
   double taken = 0, quiet = 1;
   if (job == NULL) {
-    taken = dvm_lost_time_and_share(rounds, &quiet);
+    taken = dvm_lost_time_and_share(&gauge, rounds, &quiet);
   } else if (job == job_paced) {
     job(rounds);
     taken = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - cpu);

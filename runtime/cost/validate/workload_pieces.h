@@ -14,6 +14,7 @@ static struct piece {
   bool is_quiet;
 } pieces[MOST_PIECES];
 static size_t piece_count;
+static struct dvm_gauge gauge = DVM_NEW_GAUGE;
 
 static void keep_piece(long rounds, double ns, bool is_quiet) {
   if (piece_count < MOST_PIECES) pieces[piece_count++] = (struct piece){(double)rounds, ns > 0 ? ns : 0, is_quiet};
@@ -38,11 +39,11 @@ static double time_piece(job_fn* job, long rounds, long long of_clock) {
 /* At full speed. Pieces are made longer until they are long enough. */
 static void run_in_pieces(job_fn* job, long rounds) {
   const long long of_clock = time_clock();
-  bool was_quiet = dvm_core_is_quiet();
+  bool was_quiet = dvm_core_is_quiet(&gauge);
   for (long size = 1, left = rounds; left > 0;) {
     const long some = left < size ? left : size;
     const double ns = time_piece(job, some, of_clock);
-    const bool is_quiet = dvm_core_is_quiet();
+    const bool is_quiet = dvm_core_is_quiet(&gauge);
     keep_piece(some, ns, was_quiet && is_quiet);
     was_quiet = is_quiet, left -= some;
     if (ns < PIECE_NS) size *= 2;
@@ -54,9 +55,9 @@ static void run_in_bursts(job_fn* job, long rounds, long burst, long period) {
   const long long of_clock = time_clock();
   for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
     const long some = rounds < burst ? rounds : burst;
-    const bool was_quiet = dvm_core_is_quiet();
+    const bool was_quiet = dvm_core_is_quiet(&gauge);
     const double ns = time_piece(job, some, of_clock);
-    keep_piece(some, ns, dvm_core_is_quiet() && was_quiet);
+    keep_piece(some, ns, dvm_core_is_quiet(&gauge) && was_quiet);
     rest_until(next);
   }
 }

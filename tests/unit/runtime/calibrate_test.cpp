@@ -54,10 +54,14 @@ TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
 }
 
 TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
-  EXPECT_TRUE(dvm_is_quiet_step(1.0));
-  EXPECT_TRUE(dvm_is_quiet_step(1.1));
-  EXPECT_FALSE(dvm_is_quiet_step(1.3));  // somebody else has a part of it
-  EXPECT_FALSE(dvm_is_quiet_step(0.5));  // something happened to the chain
+  dvm_gauge gauge = DVM_NEW_GAUGE;
+  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.16));
+  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 1.3));  // somebody else has a part of it
+  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 0.5));  // something happened to the chain
+  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.12));  // and one low reading is no lowest one
+  for (int i = 0; i < 8; i++) dvm_is_quiet_step(&gauge, 1.06);
+  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.1));
+  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 1.16));  // this processor does better
   const double cycles = dvm_wide_step();
   EXPECT_GT(cycles, 0);
   EXPECT_LT(cycles, 1000);
