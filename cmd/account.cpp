@@ -129,7 +129,7 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   const vm::Profile& profile = context.profile;
   const runtime::Ledger ledger = runtime::price_account(account, context.replayed, profile);
   const vm::Cost total = ledger.total();
-  const auto clocks = [&](double ns) { return ns * profile.clock_hz / 1e9 * context.speed; };
+  const auto clocks = [&](double ns) { return ns * profile.clock_hz / 1e9 * context.looks.speed(); };
   const double reading = clocks(static_cast<double>(account.reading_ns)),
                writing = clocks(static_cast<double>(account.writing_ns));
   const double measured = clocks(context.measured_ns) - reading - writing;
@@ -143,8 +143,8 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   fmt::print(out, "  {:<14}{:>18.0f}{:>8}  without reading the recording ({:.0f}) and writing the output ({:.0f})\n", "measured",
              measured, "", reading, writing);
   if (profile.core_speed > 0)
-    fmt::print(out, "  {:<14}{:>18.3f}{:>8}  of that in the profile, by which it was multiplied\n", "core speed", context.speed,
-               "");
+    fmt::print(out, "  {:<14}{:>18.3f}{:>8}  of that in the profile, by which it was multiplied\n", "core speed",
+               context.looks.speed(), "");
   print_difference(out, "difference", total.clocks, measured, "of what was measured");
   const double quiet = 100 * context.looks.quiet_share(), taken = context.looks.taken_ns();
   if (quiet < kWhollyQuiet && taken > 0)

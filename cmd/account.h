@@ -6,7 +6,7 @@
 
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/ledger.h"
-#include "runtime/cost/validate/quiet_looks.h"
+#include "runtime/cost/quiet_looks.h"
 
 namespace dvm::cmd {
 
@@ -21,7 +21,6 @@ struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;
   double measured_ns;  // CPU time, from probes on to the last line
-  double speed;        // of the core meanwhile, to that at which the prices were measured
   const runtime::QuietLooks& looks;
 };
 // Accounted beside measured clocks, and the difference.

@@ -61,7 +61,6 @@ Result<dif::Program> compile_script(const std::string& text) {
 Status calibrate_dif(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
   runtime::MeterOptions meter;
   if (options.quick) meter = {3, 2'000};
-  meter.core_speed = profile.core_speed;
   const auto cases = runtime::dif_cases();
   const auto rows = runtime::measure_dif(cases, meter, [&](size_t done) { progress.say("DIF", done, cases.size()); });
   if (!rows) return rows.error();
@@ -122,6 +121,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
   profile.core_speed = options.core_speed > 0 ? options.core_speed : runtime::core_speed_over(kLongEnough);
+  runtime::give_times_at(profile.core_speed);
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
   calibrate_sources(options, progress, profile);

@@ -16,6 +16,7 @@
 #include "cmd/profiles.h"
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
@@ -134,14 +135,14 @@ runtime::ScriptMeterOptions validation_options(const ValidateCommand& given) {
   return {.samples = 9};
 }
 
-Status sample_scripts(const ValidateCommand& given, double core_speed, std::vector<runtime::ProgramValidation>& scripts) {
+Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
   const uint64_t firings = validation_options(given).firings;
   for (bool again = true; again;) {
     again = false;
     for (size_t i = 0; i < scripts.size(); i++) {
       if (!scripts[i].wants_more()) continue;
       again = true;
-      if (Status sampled = scripts[i].sample(firings, core_speed); !sampled)
+      if (Status sampled = scripts[i].sample(firings); !sampled)
         return Error{fmt::format("{}: {}", given.scripts[i], sampled.error().message)};
     }
   }
@@ -152,13 +153,14 @@ Status sample_scripts(const ValidateCommand& given, double core_speed, std::vect
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
+  runtime::give_times_at(profile->core_speed);
   std::vector<runtime::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
     Result<runtime::ProgramValidation> made = begin_validation(path, validation_options(given).samples);
     if (!made) return fail("{}", made.error().message);
     scripts.push_back(std::move(*made));
   }
-  if (Status sampled = sample_scripts(given, profile->core_speed, scripts); !sampled) return fail("{}", sampled.error().message);
+  if (Status sampled = sample_scripts(given, scripts); !sampled) return fail("{}", sampled.error().message);
   std::vector<ValidatedScript> rows;
   for (size_t i = 0; i < scripts.size(); i++) rows.push_back({given.scripts[i], scripts[i].finish(*profile)});
   if (given.as_json)

@@ -19,7 +19,7 @@
 #include "cmd/target_catalog.h"
 #include "common/clock.h"
 #include "runtime/cost/core_speed.h"
-#include "runtime/cost/validate/quiet_looks.h"
+#include "runtime/cost/quiet_looks.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
@@ -192,13 +192,13 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
             handle.instrument_drops()};
   }
-  const runtime::SpeedSpan speed;
+  runtime::give_times_at(profile.core_speed);
   runtime::QuietLooks looks(handle);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out, &looks);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
-  const LedgerContext ledger{profile, source.replayed, taken, speed.factor(profile.core_speed), looks};
+  const LedgerContext ledger{profile, source.replayed, taken, looks};
   return {conclude(given, handle, source.targets, followed, out, &ledger), static_cast<bool>(followed),
           handle.instrument_drops()};
 }

@@ -15,6 +15,7 @@
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 
 namespace dvm::cmd {
@@ -84,6 +85,7 @@ int validate_live(const LiveValidateOptions& given) {
   const Result<std::string> workload = find_workload();
   if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
+  runtime::give_times_at(profile->core_speed);
   const Validation validation = validate(rows, *profile, *workload, given);
   if (given.as_json)
     fmt::print("{}", validation_json(validation));

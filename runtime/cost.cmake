@@ -43,7 +43,7 @@ dvm_library(calibrate
   cost/validate/bpftrace_peer.cpp
   cost/validate/live_rows.cpp
   cost/validate/live_validation.cpp
-  cost/validate/quiet_looks.cpp
+  cost/quiet_looks.cpp
   cost/validate/simulation_check.cpp
   cost/validate/traced_job.cpp
   cost/validate/workload_child.cpp)

@@ -41,18 +41,24 @@ static inline uint64_t dvm_time_wide(int turns) {
   return dvm_ticks() - begin;
 }
 
-// Cycles of a wide step now, in some three microseconds: of three readings the one in the middle, since an interrupt makes one of
-// them anything.
-static inline double dvm_wide_step(void) {
+// What is found in some three microseconds: cycles of a wide step, and cycles of the core in a tick of the counter. Of three
+// readings the step in the middle and the fastest chain, since an interrupt makes one of them anything.
+struct dvm_reading {
+  double step, speed;
+};
+
+static inline struct dvm_reading dvm_read_core(void) {
   enum { chain_turns = 50, wide_turns = 80 };
   const double chain_cycles = 3.0 * 10 * (int)chain_turns, wide_steps = 20.0 * (int)wide_turns;
-  double of[3];
+  double of[3], speed = 0;
   for (int i = 0; i < 3; i++) {
-    const double cycle = (double)dvm_time_chain(chain_turns) / chain_cycles;
-    of[i] = (double)dvm_time_wide(wide_turns) / wide_steps / cycle;
+    const double now = chain_cycles / (double)dvm_time_chain(chain_turns);
+    of[i] = (double)dvm_time_wide(wide_turns) / wide_steps * now;
+    speed = now > speed ? now : speed;
   }
   const double low = of[0] < of[1] ? of[0] : of[1], high = of[0] < of[1] ? of[1] : of[0];
-  return of[2] < low ? low : of[2] > high ? high : of[2];
+  const struct dvm_reading reading = {of[2] < low ? low : of[2] > high ? high : of[2], speed};
+  return reading;
 }
 
 // What quiet readings are told by: the lowest that several in a row were, since where the chain was slowed down a reading is too
@@ -81,5 +87,21 @@ static inline int dvm_is_quiet_step(struct dvm_gauge* gauge, double cycles) {
   return cycles < above * gauge->least && cycles > gauge->least / above;
 }
 
-// Now.
-static inline int dvm_core_is_quiet(struct dvm_gauge* gauge) { return dvm_is_quiet_step(gauge, dvm_wide_step()); }
+// The core now.
+struct dvm_core {
+  int is_quiet;
+  double speed;  // as in a reading
+};
+
+static inline struct dvm_core dvm_look_at_core(struct dvm_gauge* gauge) {
+  const struct dvm_reading reading = dvm_read_core();
+  const struct dvm_core core = {dvm_is_quiet_step(gauge, reading.step), reading.speed};
+  return core;
+}
+
+// What passed between two looks, as it would have at another speed. 0: it stays as it is.
+static inline double dvm_at_speed(double time, struct dvm_core before, struct dvm_core after, double speed) {
+  return speed > 0 ? time * (before.speed + after.speed) / 2 / speed : time;
+}
+
+static inline int dvm_are_quiet(struct dvm_core before, struct dvm_core after) { return before.is_quiet && after.is_quiet; }

@@ -12,15 +12,9 @@ double core_speed();
 // The median over so many ns.
 double core_speed_over(unsigned long ns);
 
-// Of what is timed since it was made.
-class SpeedSpan {
- public:
-  double mean() const { return (begin_ + core_speed()) / 2; }
-  // What makes the time one at another speed; 0: the time as it is.
-  double factor(double at) const { return at > 0 ? mean() / at : 1; }
-
- private:
-  double begin_ = core_speed();
-};
+// The speed at which this process, and those that it forks, give what they time in pieces (quiet_time.h): that of the profile
+// which is made or tried. 0, as it is to begin with: the one that the core had.
+void give_times_at(double core_speed);
+double speed_of_times();
 
 }  // namespace dvm::runtime

@@ -38,20 +38,21 @@ static inline struct dvm_gaps dvm_watch(int64_t ns) {
   return gaps;
 }
 
-// Of so many ns, and a little more, those that the caller was not running, as it is on a core of its own (core_share.h), and
-// which share of the time that was. Where it was too little of it, all counts.
-static inline double dvm_lost_time_and_share(struct dvm_gauge* gauge, int64_t wanted, double* quiet_share) {
+// Of so many ns, and a little more, those that the caller was not running, as it is on a core of its own that has this speed
+// (core_share.h; 0: its own), and which share of the time it was one. Where it was too little of it, all counts.
+static inline double dvm_lost_time_and_share(struct dvm_gauge* gauge, double speed, int64_t wanted, double* quiet_share) {
   const int64_t slice = wanted < 2000000 ? wanted : 2000000;
   const double enough = 0.02;
   struct dvm_gaps quiet = {0, 0}, all = {0, 0};
-  int was_quiet = dvm_core_is_quiet(gauge);
+  struct dvm_core before = dvm_look_at_core(gauge);
   const int64_t begin = dvm_ns_now();
   do {
-    const struct dvm_gaps gaps = dvm_watch(slice);
-    const int is_quiet = dvm_core_is_quiet(gauge);
+    struct dvm_gaps gaps = dvm_watch(slice);
+    const struct dvm_core after = dvm_look_at_core(gauge);
+    gaps.lost = dvm_at_speed(gaps.lost, before, after, speed);
     all.lost += gaps.lost, all.all += gaps.all;
-    if (was_quiet && is_quiet) quiet.lost += gaps.lost, quiet.all += gaps.all;
-    was_quiet = is_quiet;
+    if (dvm_are_quiet(before, after)) quiet.lost += gaps.lost, quiet.all += gaps.all;
+    before = after;
   } while (dvm_ns_now() - begin < wanted);
   *quiet_share = quiet.all / all.all;
   const struct dvm_gaps counts = *quiet_share >= enough ? quiet : all;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "runtime/cost/core_share.h"
+#include "runtime/cost/core_speed.h"
 
 namespace dvm::runtime {
 namespace {
@@ -44,55 +44,67 @@ std::atomic<uint64_t>* shared_counter() {
   return page == MAP_FAILED ? &own : new (page) std::atomic<uint64_t>(0);
 }
 
-bool wait_for_quiet(uint64_t until, bool may_move) {
+dvm_core wait_until(uint64_t until, bool may_move) {
   for (uint64_t now = read_clock(CLOCK_MONOTONIC); now < until; now = read_clock(CLOCK_MONOTONIC)) {
     const uint64_t stays_until = std::min(until, now + kStay);
     while (read_clock(CLOCK_MONOTONIC) < stays_until)
-      if (core_is_quiet()) return true;
+      if (const dvm_core core = look_at_core(); core.is_quiet) return core;
     if (may_move) change_core();
   }
-  return core_is_quiet();
+  return look_at_core();
 }
 
 }  // namespace
 
-bool core_is_quiet() {
+dvm_core look_at_core() {
   static thread_local dvm_gauge gauge = DVM_NEW_GAUGE;
-  return dvm_core_is_quiet(&gauge) != 0;
+  return dvm_look_at_core(&gauge);
 }
 
-bool core_gets_quiet(bool may_move) {
+dvm_core wait_for_quiet_core(bool may_move) {
   static const uint64_t first = read_clock(CLOCK_MONOTONIC);
   static std::atomic<uint64_t>& waited = *shared_counter();
-  if (core_is_quiet()) return true;
+  if (const dvm_core core = look_at_core(); core.is_quiet) return core;
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), most = kLeastPatience + (begin - first) / kPatience;
-  const bool is_quiet = wait_for_quiet(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
+  const dvm_core core = wait_until(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
   waited += read_clock(CLOCK_MONOTONIC) - begin;
-  return is_quiet;
+  return core;
 }
 
-void QuietTime::begin() { was_quiet_ = core_gets_quiet(false); }
-
-bool QuietTime::end(double ns, double things) {
-  const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet) && is_quiet;
-  add(ns, things, was_quiet);
-  return was_quiet;
+QuietSample QuietPiece::end(double taken) {
+  const dvm_core after = look_at_core(), before = std::exchange(before_, after);
+  return {dvm_at_speed(taken, before, after, speed_of_times()), dvm_are_quiet(before, after) != 0};
 }
 
-void QuietTime::add(double ns, double things, bool is_quiet) {
+void QuietTime::begin() { piece_ = QuietPiece(wait_for_quiet_core(false)); }
+
+QuietSample QuietTime::end(double ns, double things) {
+  const QuietSample taken = piece_.end(ns);
+  add(taken, things);
+  return taken;
+}
+
+void QuietTime::add(const QuietSample& ns, double things) {
   if (things <= 0) return;
-  all_.push_back({ns, things});
-  if (is_quiet) quiet_.push_back({ns, things});
+  all_.push_back({ns.value, things});
+  if (ns.is_quiet) quiet_.push_back({ns.value, things});
+}
+
+const std::vector<QuietTime::Piece>& QuietTime::counting() const { return quiet_share() >= kEnough ? quiet_ : all_; }
+
+double QuietTime::usual() const {
+  std::vector<double> each;
+  for (const Piece& piece : counting()) each.push_back(piece.each());
+  if (each.empty()) return 0;
+  const auto middle = each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2);
+  std::nth_element(each.begin(), middle, each.end());
+  return *middle;
 }
 
 double QuietTime::each() const {
-  std::vector<Piece> pieces = quiet_share() >= kEnough ? quiet_ : all_;
-  if (pieces.empty()) return 0;
-  const auto each = [](const Piece& piece) { return piece.ns / piece.things; };
-  const auto middle = pieces.begin() + static_cast<std::ptrdiff_t>(pieces.size() / 2);
-  std::nth_element(pieces.begin(), middle, pieces.end(), [&](const Piece& a, const Piece& b) { return each(a) < each(b); });
-  const double most = kInterrupted * each(*middle);
-  std::erase_if(pieces, [&](const Piece& piece) { return each(piece) > most; });
+  std::vector<Piece> pieces = counting();
+  const double most = kInterrupted * usual();
+  std::erase_if(pieces, [&](const Piece& piece) { return piece.each() > most; });
   const Piece sum = sum_of(pieces);
   return sum.things > 0 ? sum.ns / sum.things : 0;
 }

@@ -1,53 +1,73 @@
 #pragma once
-// What something takes on a core that is shared with nobody. It is done in pieces, and only those count before and behind which
-// the core was the thread's own (core_share.h); where these are too few, all do.
+// What something takes on a core that is shared with nobody and runs at one speed (core_speed.h). It is done in pieces, and
+// before and behind each the thread looks at its core (core_share.h): by its speed the time of the piece is made one at the speed
+// of all times, and only those pieces count for which the core was the thread's own. Where these are too few, all do.
 
 #include <vector>
 
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/core_share.h"
 
 namespace dvm::runtime {
 
-// Now, of the calling thread's core.
-bool core_is_quiet();
-// The same, once it is, or another one that the thread may move to; or a tenth of a second has passed, or the process and its
-// children have waited so for two seconds and a fifth of its time. Threads that work for each other should not move: they could
-// meet on one core.
-bool core_gets_quiet(bool may_move = true);
+// The calling thread's core now.
+dvm_core look_at_core();
+// The same, once it is quiet, or another one that the thread may move to; or a tenth of a second has passed, or the process and
+// its children have waited so for two seconds and a fifth of its time. Threads that work for each other should not move: they
+// could meet on one core.
+dvm_core wait_for_quiet_core(bool may_move = true);
+
+struct QuietSample {
+  double value = 0;
+  bool is_quiet = false;  // the core was
+};
+
+// A piece of work, from where it is made.
+class QuietPiece {
+ public:
+  QuietPiece() : before_(look_at_core()) {}
+  explicit QuietPiece(dvm_core before) : before_(before) {}
+  bool starts_quietly() const { return before_.is_quiet != 0; }
+  // What it took as at the speed of all times, in the unit of what it took. Begins the next one, if that follows at once.
+  QuietSample end(double taken);
+
+ private:
+  dvm_core before_;
+};
 
 class QuietTime {
  public:
   // Waits for the core to be quiet, and begins a piece.
   void begin();
   // Whether the piece that end() began starts so.
-  bool starts_quietly() const { return was_quiet_; }
+  bool starts_quietly() const { return piece_.starts_quietly(); }
   // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.
-  // Returns whether it was quiet.
-  bool end(double ns, double things);
-  void add(double ns, double things, bool is_quiet);
+  // Returns what it took.
+  QuietSample end(double ns, double things);
+  void add(const QuietSample& ns, double things);
 
-  // ns of one thing. Pieces that took three times as long a thing as others were interrupted, and are left out.
+  // ns of one thing, of pieces that do one thing or another, or many at once: the mean. Pieces that took three times as long a
+  // thing as others were interrupted, and are left out.
   double each() const;
+  // The same, of pieces that do all the same: the middle one, since a stranger who came and went within a piece makes it longer.
+  double usual() const;
   // Of all things, those in quiet pieces: 0 to 1.
   double quiet_share() const;
 
  private:
   struct Piece {
     double ns = 0, things = 0;
+    double each() const { return ns / things; }
   };
   static Piece sum_of(const std::vector<Piece>& pieces);
+  const std::vector<Piece>& counting() const;
 
   std::vector<Piece> quiet_, all_;
-  bool was_quiet_ = false;
+  QuietPiece piece_{dvm_core{}};
 };
 
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.2;
-
-struct QuietSample {
-  double value = 0;
-  bool is_quiet = false;  // the core was
-};
 
 // Samples of which so many quiet ones are wanted, and tried for some times.
 class QuietSamples {

@@ -38,8 +38,8 @@ Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned
   return made;
 }
 
-Status ProgramValidation::sample(uint64_t firings, double core_speed) {
-  Result<ScriptSample> sample = time_program(program_, {.firings = firings, .core_speed = core_speed});
+Status ProgramValidation::sample(uint64_t firings) {
+  Result<ScriptSample> sample = time_program(program_, {.firings = firings});
   if (!sample) return sample.error();
   samples_.add(sample->probe);
   how_.event_bytes = sample->event_bytes;

@@ -29,8 +29,7 @@ class ProgramValidation {
   static Result<ProgramValidation> make(dif::Program program, unsigned samples);
   // Until there are enough on a quiet core, or it has been tried for long.
   bool wants_more() const { return samples_.wants_more(); }
-  // core_speed: that of the profile.
-  Status sample(uint64_t firings, double core_speed);
+  Status sample(uint64_t firings);
   Validated finish(const vm::Profile& profile) const;
 
  private:

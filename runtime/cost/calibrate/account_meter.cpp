@@ -23,8 +23,7 @@ class AccountMeter {
     QuietSamples counted(options_.samples), plain(options_.samples);
     while (counted.wants_more() || plain.wants_more())
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
-        Result<ScriptSample> sample =
-            time_program(*program, {.firings = options_.firings, .cost = cost, .core_speed = profile_.core_speed});
+        Result<ScriptSample> sample = time_program(*program, {.firings = options_.firings, .cost = cost});
         if (!sample) return sample.error();
         samples->add(sample->probe);
       }

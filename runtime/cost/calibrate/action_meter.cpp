@@ -85,13 +85,13 @@ constexpr double kSmallRecord = 24, kLargeRecord = 16 + 256;  // bytes with thei
 
 // Ns of a firing whose speculation ends so.
 Result<Middle> time_ending(const std::string& recorded, const char* ending, const CompileScript& compile,
-                           const ScriptMeterOptions& options, double core_speed) {
+                           const ScriptMeterOptions& options) {
   const std::string script = fmt::format("{}speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
   const Result<dif::Program> program = compile(with_probe(script));
   if (!program) return program.error();
   QuietSamples samples(options.samples);
   while (samples.wants_more()) {
-    const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .core_speed = core_speed});
+    const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings});
     if (!sample) return sample.error();
     samples.add(sample->probe);
   }
@@ -103,9 +103,9 @@ Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& op
   vm::Price more[2];
   constexpr const char* kRecords[] = {"trace(arg1)", "trace(execname)"};
   for (size_t i = 0; i < std::size(more); i++) {
-    const auto kept = time_ending(kRecords[i], "commit", compile, options, profile.core_speed);
+    const auto kept = time_ending(kRecords[i], "commit", compile, options);
     if (!kept) return kept.error();
-    const auto forgotten = time_ending(kRecords[i], "discard", compile, options, profile.core_speed);
+    const auto forgotten = time_ending(kRecords[i], "discard", compile, options);
     if (!forgotten) return forgotten.error();
     more[i] = times(difference(*kept, *forgotten), profile.clock_hz / 1e9);
   }

@@ -13,8 +13,8 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
+#include "runtime/cost/quiet_looks.h"
 #include "runtime/cost/quiet_time.h"
-#include "runtime/cost/validate/quiet_looks.h"
 #include "runtime/cost/wakeful.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
@@ -39,11 +39,11 @@ Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, 
   bool is_quiet = true;
   time.begin();
   (*run)->fire_all([&](const RunPiece& piece) {
-    const bool was_quiet = time.end(piece.consumer, 1);
+    const bool was_quiet = time.end(piece.consumer, 1).is_quiet;
     is_quiet = is_quiet && (was_quiet || piece.consumer == 0);
   });
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
-  is_quiet = time.end(0, 0) && is_quiet;
+  is_quiet = time.end(0, 0).is_quiet && is_quiet;
   const Account account = handle.account();
   for (const auto& [name, tally] : account.stages)
     if (name == stage) return StageSample{static_cast<double>(tally.ticks), static_cast<double>(tally.count), is_quiet};
@@ -101,11 +101,10 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
   if (!run) return run.error();
   QuietSamples samples(options.samples);
   while (samples.wants_more()) {
-    const bool was_quiet = core_gets_quiet();
+    QuietPiece piece(wait_for_quiet_core());
     const uint64_t begin = vm::read_ticks();
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
-    const double taken = static_cast<double>(vm::read_ticks() - begin) / kTimes;
-    samples.add({taken, core_is_quiet() && was_quiet});
+    samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
   const Middle all = samples.middle();
   profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
@@ -178,8 +177,7 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
   QuietSamples quiet(options.samples), headed(options.samples);
   while (quiet.wants_more() || headed.wants_more())
     for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
-      const Result<ScriptSample> sample =
-          time_program(*program, {.firings = options.firings, .is_quiet = is_quiet, .core_speed = profile.core_speed});
+      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
       if (!sample) return sample.error();
       samples->add(sample->consumer);
     }

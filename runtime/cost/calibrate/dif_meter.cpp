@@ -13,7 +13,6 @@
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
 #include "runtime/cost/calibrate/middle.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
@@ -113,14 +112,13 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
 vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
   QuietSamples with(options.samples), without(options.samples);
-  const SpeedSpan speed;
   while (with.wants_more()) {
-    const bool was_quiet = core_gets_quiet();
-    const double one = text.time(runs), other = base ? base->time(runs) : text.time(runs, false);
-    const bool is_quiet = core_is_quiet() && was_quiet;
-    with.add({one, is_quiet}), without.add({other, is_quiet});
+    QuietPiece piece(wait_for_quiet_core());
+    const QuietSample one = piece.end(text.time(runs)), other = piece.end(base ? base->time(runs) : text.time(runs, false));
+    const bool is_quiet = one.is_quiet && other.is_quiet;
+    with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
   }
-  return times(difference(with.middle(), without.middle()), speed.factor(options.core_speed));
+  return difference(with.middle(), without.middle());
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.

@@ -17,7 +17,6 @@ namespace dvm::runtime {
 struct MeterOptions {
   unsigned samples = 15;        // of a text and of its base
   uint64_t sample_ns = 50'000;  // how long one takes, about
-  double core_speed = 0;        // at which times are given; 0: as they were
 };
 
 struct MeasuredRow {

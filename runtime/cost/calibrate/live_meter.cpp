@@ -205,7 +205,7 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
     time.end(taken, static_cast<double>(last - before));
   }
   if (last - first < firings) return Error{"the timer stopped"};
-  return time.each();
+  return time.usual();
 }
 
 Status measure_tick(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/clock.h"
+#include "runtime/cost/core_speed.h"
 #include "runtime/cost/lost_time.h"
 #include "runtime/cost/quiet_time.h"
 #include "runtime/symbol/maps.h"
@@ -100,13 +101,13 @@ QuietSample called(const StubCalls& calls) {
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
     if (!time.starts_quietly()) time.begin();
   }
-  return {time.each() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
+  return {time.usual() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
 }
 
 QuietSample watched(uint64_t ns) {
   double quiet = 0;
   dvm_gauge gauge = DVM_NEW_GAUGE;
-  const double lost = dvm_lost_time_and_share(&gauge, static_cast<int64_t>(ns), &quiet);
+  const double lost = dvm_lost_time_and_share(&gauge, speed_of_times(), static_cast<int64_t>(ns), &quiet);
   return {lost, quiet >= kQuietEnough};
 }
 

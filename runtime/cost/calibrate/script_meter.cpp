@@ -12,7 +12,6 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/calibrate/made_up_recording.h"
 #include "runtime/cost/calibrate/middle.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
@@ -200,41 +199,41 @@ class TimedRun {
 
 // Events that nobody wants are no firings: they are one piece.
 void TimedRun::fire(MadeUpRun& run) {
-  double fired = 0, taken = 0;
-  bool is_quiet = true;
+  double fired = 0;
+  QuietSample all{0, true};
   probe_.begin();
   const auto told = [&](const RunPiece& piece) {
-    const bool was_quiet = probe_.end(piece.probe, piece.firings);
-    is_quiet = is_quiet && was_quiet;
-    is_read_quietly_ = is_read_quietly_ && (was_quiet || piece.consumer == 0);
-    fired += piece.firings, taken += piece.probe, consumed_ += piece.consumer;
+    const QuietSample taken = probe_.end(piece.probe, piece.firings);
+    const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
+    all = {all.value + taken.value, all.is_quiet && taken.is_quiet};
+    is_read_quietly_ = is_read_quietly_ && (taken.is_quiet || piece.consumer == 0);
+    fired += piece.firings, consumed_ += piece.consumer * speed;
     if (!probe_.starts_quietly()) probe_.begin();
   };
   run.fire_all(told, settings_.is_cold);
-  if (fired == 0) probe_.add(taken, static_cast<double>(settings_.firings), is_quiet);
+  if (fired == 0) probe_.add(all, static_cast<double>(settings_.firings));
 }
 
 // What is left, at the end.
 Status TimedRun::read(Handle& handle) {
-  const bool was_quiet = core_gets_quiet();
+  QuietPiece piece(wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status stopped = settings_.is_read ? handle.stop() : Status();
-  consumed_ += static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-  is_read_quietly_ = core_is_quiet() && was_quiet && is_read_quietly_;
+  const QuietSample taken = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+  consumed_ += taken.value;
+  is_read_quietly_ = taken.is_quiet && is_read_quietly_;
   return stopped;
 }
 
 Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   auto run = MadeUpRun::make(program, settings_);
   if (!run) return run.error();
-  core_gets_quiet();
-  const SpeedSpan speed;
+  wait_for_quiet_core();
   fire(**run);
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
   if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
-  const double factor = speed.factor(settings_.core_speed);
-  return ScriptSample{{probe_.each() * factor, probe_.quiet_share() >= kQuietEnough},
-                      {consumed_ * factor / static_cast<double>(settings_.firings), is_read_quietly_},
+  return ScriptSample{{probe_.usual(), probe_.quiet_share() >= kQuietEnough},
+                      {consumed_ / static_cast<double>(settings_.firings), is_read_quietly_},
                       (*run)->recording().event_bytes()};
 }
 
@@ -258,8 +257,7 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
                                                             .frames = one.frames,
                                                             .is_read = options.is_read,
                                                             .may_act = options.may_act,
-                                                            .is_cold = one.is_cold,
-                                                            .core_speed = profile.core_speed});
+                                                            .is_cold = one.is_cold});
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
@@ -295,8 +293,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
   Sides sides(options.samples);
   ReplaySample result;
   while (sides.probe.wants_more()) {
-    Result<ScriptSample> sample =
-        time_program(*program, {.firings = options.firings, .memory = memory, .core_speed = profile.core_speed});
+    Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .memory = memory});
     if (!sample) return sample.error();
     sides.add(*sample);
     result.bytes = sample->event_bytes;

@@ -36,10 +36,9 @@ struct RunSettings {
   vm::CostPolicy cost = vm::CostPolicy::none;
   const char* aggsize = "4m";
   bool is_quiet = true;
-  bool is_read = true;    // by the consumer, at the end
-  bool may_act = false;   // destructively
-  bool is_cold = false;   // as ScriptCase has it
-  double core_speed = 0;  // at which its time is given; 0: as it was
+  bool is_read = true;   // by the consumer, at the end
+  bool may_act = false;  // destructively
+  bool is_cold = false;  // as ScriptCase has it
 };
 
 // What a piece of a run took, in ns of CPU time.

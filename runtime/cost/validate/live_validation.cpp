@@ -10,10 +10,10 @@
 #include <numeric>
 
 #include "runtime/cost/model.h"
+#include "runtime/cost/quietest.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/validate/bpftrace_peer.h"
-#include "runtime/cost/validate/quietest.h"
 #include "runtime/cost/validate/traced_job.h"
 
 namespace dvm::runtime {

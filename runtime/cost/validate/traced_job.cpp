@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "common/clock.h"
-#include "runtime/cost/validate/quiet_looks.h"
+#include "runtime/cost/quiet_looks.h"
 
 namespace dvm::runtime {
 

@@ -7,8 +7,9 @@
  *   paced RATE 0 MS THREADS KEYS          ->  likewise, all of it: workload_paced.h
  *   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
  *
- * CPU time is that of the rounds as they are on a core that is the workload's own (workload_pieces.h); the quiet share is the part
- * of them that was done on one, 0 to 1. user, system and wall are of all that was done.
+ * CPU time is that of the rounds as they are on a core that is the workload's own (workload_pieces.h) and has the speed that the
+ * argument says, in cycles a tick of its counter (0: the one it has); the quiet share is the part of them that was done on one, 0 to
+ * 1. user, system and wall are of all that was done, as it was.
  *
  * Started and ended by runtime/cost/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel
  * emulates, and keep a frame pointer. */
@@ -201,7 +202,7 @@ static void run(job_fn *job, long rounds, long burst, long period) {
   const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
   double taken = 0, quiet = 1;
   if (job == NULL) {
-    taken = dvm_lost_time_and_share(&gauge, rounds, &quiet);
+    taken = dvm_lost_time_and_share(&gauge, core_speed, rounds, &quiet);
   } else if (job == job_paced) {
     job(rounds);
     taken = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
@@ -217,9 +218,10 @@ static void run(job_fn *job, long rounds, long burst, long period) {
          nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, paced.calls, quiet);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
   char name[32];
   long rounds, burst;
+  if (count > 1) core_speed = atof(arguments[1]);
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   memset(source, 1, sizeof source);
   while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {

@@ -1,13 +1,14 @@
 /* Part of workload.c. A job is done in pieces, and a round of it takes what it took in those before and behind which the core was
- * this process's own (core_share.h). Where these are too few, all count. What is interrupted is left out. */
+ * this process's own, as at one speed of the core (core_share.h). Where these are too few, all count. All do the same, so that the
+ * one in the middle says what each takes: a stranger who came in between, an interrupt, make some longer. */
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "runtime/cost/core_share.h"
 
 enum { MOST_PIECES = 1 << 15, PIECE_NS = 50000 };
-static const double interrupted = 3; /* times as long as the middle one */
-static const double enough = 0.02;   /* of the rounds */
+static const double enough = 0.02; /* of the rounds */
+static double core_speed;          /* that times are given at; 0: as they were */
 
 static struct piece {
   double rounds, ns;
@@ -16,8 +17,10 @@ static struct piece {
 static size_t piece_count;
 static struct dvm_gauge gauge = DVM_NEW_GAUGE;
 
-static void keep_piece(long rounds, double ns, bool is_quiet) {
-  if (piece_count < MOST_PIECES) pieces[piece_count++] = (struct piece){(double)rounds, ns > 0 ? ns : 0, is_quiet};
+static void keep_piece(long rounds, double ns, struct dvm_core before, struct dvm_core after) {
+  if (piece_count >= MOST_PIECES) return;
+  const double at_speed = dvm_at_speed(ns > 0 ? ns : 0, before, after, core_speed);
+  pieces[piece_count++] = (struct piece){(double)rounds, at_speed, dvm_are_quiet(before, after)};
 }
 
 /* What reading the clock adds to a piece: the least of some times. */
@@ -39,13 +42,13 @@ static double time_piece(job_fn* job, long rounds, long long of_clock) {
 /* At full speed. Pieces are made longer until they are long enough. */
 static void run_in_pieces(job_fn* job, long rounds) {
   const long long of_clock = time_clock();
-  bool was_quiet = dvm_core_is_quiet(&gauge);
+  struct dvm_core before = dvm_look_at_core(&gauge);
   for (long size = 1, left = rounds; left > 0;) {
     const long some = left < size ? left : size;
     const double ns = time_piece(job, some, of_clock);
-    const bool is_quiet = dvm_core_is_quiet(&gauge);
-    keep_piece(some, ns, was_quiet && is_quiet);
-    was_quiet = is_quiet, left -= some;
+    const struct dvm_core after = dvm_look_at_core(&gauge);
+    keep_piece(some, ns, before, after);
+    before = after, left -= some;
     if (ns < PIECE_NS) size *= 2;
   }
 }
@@ -55,20 +58,19 @@ static void run_in_bursts(job_fn* job, long rounds, long burst, long period) {
   const long long of_clock = time_clock();
   for (long long next = now(CLOCK_MONOTONIC) + period; rounds > 0; rounds -= burst, next += period) {
     const long some = rounds < burst ? rounds : burst;
-    const bool was_quiet = dvm_core_is_quiet(&gauge);
+    const struct dvm_core before = dvm_look_at_core(&gauge);
     const double ns = time_piece(job, some, of_clock);
-    keep_piece(some, ns, dvm_core_is_quiet(&gauge) && was_quiet);
+    keep_piece(some, ns, before, dvm_look_at_core(&gauge));
     rest_until(next);
   }
 }
 
 static bool counts(const struct piece* piece, bool only_quiet) { return piece->is_quiet || !only_quiet; }
 
-/* Of the pieces that count, those that took at most so much a round. */
-static struct piece sum_of_pieces(bool only_quiet, double most) {
-  struct piece sum = {0, 0, true};
+static double rounds_of_pieces(bool only_quiet) {
+  double sum = 0;
   for (const struct piece* at = pieces; at < pieces + piece_count; at++)
-    if (counts(at, only_quiet) && at->ns <= most * at->rounds) sum.rounds += at->rounds, sum.ns += at->ns;
+    if (counts(at, only_quiet)) sum += at->rounds;
   return sum;
 }
 
@@ -88,9 +90,7 @@ static double middle_of_pieces(bool only_quiet) {
 
 /* CPU time of so many rounds, and the share of those done that were quiet. */
 static double time_of_rounds(long rounds, double* quiet) {
-  const double all = sum_of_pieces(false, HUGE_VAL).rounds;
-  *quiet = all > 0 ? sum_of_pieces(true, HUGE_VAL).rounds / all : 0;
-  const bool only_quiet = *quiet >= enough;
-  const struct piece sum = sum_of_pieces(only_quiet, interrupted * middle_of_pieces(only_quiet));
-  return sum.rounds > 0 ? (double)rounds * sum.ns / sum.rounds : 0;
+  const double all = rounds_of_pieces(false);
+  *quiet = all > 0 ? rounds_of_pieces(true) / all : 0;
+  return (double)rounds * middle_of_pieces(*quiet >= enough);
 }

@@ -32,11 +32,16 @@ TEST(Calibrate, TimesAreTakenAsAtOneSpeedOfTheCore) {
   const double speed = core_speed_over(1'000'000);
   EXPECT_GT(speed, 0.1);
   EXPECT_LT(speed, 10);
-  const SpeedSpan span;
-  EXPECT_GT(span.mean(), 0.1);
-  EXPECT_EQ(span.factor(0), 1);  // not known
-  EXPECT_GT(span.factor(speed / 100), 10);
-  EXPECT_LT(span.factor(speed * 100), 0.1);
+}
+
+TEST(Calibrate, PiecesAreGivenAtTheSpeedOfTimes) {
+  const double speed = core_speed();
+  give_times_at(speed / 100);
+  EXPECT_GT(QuietPiece().end(1).value, 10);
+  give_times_at(speed * 100);
+  EXPECT_LT(QuietPiece().end(1).value, 0.1);
+  give_times_at(0);
+  EXPECT_EQ(QuietPiece().end(1).value, 1);
 }
 
 TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
@@ -49,6 +54,7 @@ TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
   time.begin();
   time.end(1e9, 0);  // nothing was done
   EXPECT_DOUBLE_EQ(time.each(), 10);
+  EXPECT_DOUBLE_EQ(time.usual(), 10);
   EXPECT_GE(time.quiet_share(), 0);
   EXPECT_LE(time.quiet_share(), 1);
 }
@@ -62,9 +68,11 @@ TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
   for (int i = 0; i < 8; i++) dvm_is_quiet_step(&gauge, 1.06);
   EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.1));
   EXPECT_FALSE(dvm_is_quiet_step(&gauge, 1.16));  // this processor does better
-  const double cycles = dvm_wide_step();
-  EXPECT_GT(cycles, 0);
-  EXPECT_LT(cycles, 1000);
+  const dvm_reading reading = dvm_read_core();
+  EXPECT_GT(reading.step, 0);
+  EXPECT_LT(reading.step, 1000);
+  EXPECT_GT(reading.speed, 0.01);
+  EXPECT_LT(reading.speed, 100);
 }
 
 TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {

@@ -1,4 +1,4 @@
-#include "runtime/cost/validate/quiet_looks.h"
+#include "runtime/cost/quiet_looks.h"
 
 #include <gtest/gtest.h>
 

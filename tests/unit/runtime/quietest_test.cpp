@@ -1,4 +1,4 @@
-#include "runtime/cost/validate/quietest.h"
+#include "runtime/cost/quietest.h"
 
 #include <gtest/gtest.h>
 

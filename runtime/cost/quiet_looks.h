@@ -2,12 +2,13 @@
 // What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks before and behind which
 // its core was its own (core_share.h). A look takes something by itself and something for each firing, so those that were quiet
 // say what both are, and all looks how often. Looks in which the consumer worked are a kind of their own. Where too few of a kind
-// were quiet, all of it count.
+// were quiet, all of it count. All times are as at the speed of times (core_speed.h).
 
 #include <cstdint>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -28,9 +29,11 @@ class QuietLooks {
 
   double ns() const { return time_of(plain_) + time_of(consuming_); }  // of all of them
   double quiet_share() const;
-  // What the looks took, quiet or not, and what it took to find that out.
+  // What the looks took, quiet or not, and what it took to find that out. As it was: what makes the first one at the speed of
+  // times.
   double taken_ns() const;
   double own_ns() const { return own_ns_; }
+  double speed() const { return as_it_was_ > 0 ? taken_ns() / as_it_was_ : 1; }
   double count() const { return static_cast<double>(plain_.size() + consuming_.size()); }
 
  private:
@@ -41,7 +44,8 @@ class QuietLooks {
 
   Handle& handle_;
   Seen seen_;
-  bool was_quiet_;
+  QuietPiece piece_;
+  double as_it_was_ = 0;    // what all looks took
   uint64_t looked_at_ = 0;  // CPU time at the end of the last look
   double own_ns_ = 0;
   std::vector<Look> plain_, consuming_;

@@ -1,12 +1,11 @@
 // Covered by tests/unit/runtime/quiet_looks_test.cpp.
 
-#include "runtime/cost/validate/quiet_looks.h"
+#include "runtime/cost/quiet_looks.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "common/clock.h"
-#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 namespace {
@@ -52,7 +51,7 @@ double time_of(std::vector<Look> looks) {
   return all * line_through(looks).at(firings / all);
 }
 
-QuietLooks::QuietLooks(Handle& handle) : handle_(handle), seen_(see()), was_quiet_(core_is_quiet()) {}
+QuietLooks::QuietLooks(Handle& handle) : handle_(handle), seen_(see()) {}
 
 QuietLooks::Seen QuietLooks::see() const {
   const Account account = handle_.account();
@@ -68,10 +67,11 @@ bool QuietLooks::look() {
   const bool goes_on = handle_.look();
   looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const auto ns = static_cast<double>(looked_at_ - begin);
-  const bool is_quiet = core_is_quiet(), was_quiet = std::exchange(was_quiet_, is_quiet);
+  const QuietSample taken = piece_.end(ns);
+  as_it_was_ += ns;
   const Seen before = std::exchange(seen_, see());
   auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;
-  looks.push_back({ns, static_cast<double>(seen_.firings - before.firings), was_quiet && is_quiet});
+  looks.push_back({taken.value, static_cast<double>(seen_.firings - before.firings), taken.is_quiet});
   return goes_on;
 }
 
