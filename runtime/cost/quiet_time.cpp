@@ -18,10 +18,10 @@ namespace {
 
 constexpr double kInterrupted = 3;     // times as long as the middle one
 constexpr double kEnough = 0.02;       // of all things
-constexpr size_t kMostTries = 4;       // for a quiet sample
+constexpr size_t kMostTries = 2;       // for a quiet sample
 constexpr uint64_t kStay = 3'000'000;  // ns, on a core that is not quiet
-constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 2'000'000'000;
-constexpr uint64_t kPatience = 5;  // of its time a process waits a fifth
+constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 1'000'000'000;
+constexpr uint64_t kPatience = 10;  // of its time a process waits a tenth
 
 // To another core, where somebody else is the neighbour. The thread may run on all that it could before.
 void change_core() {

@@ -13,7 +13,7 @@ namespace dvm::runtime {
 // The calling thread's core now.
 dvm_core look_at_core();
 // The same, once it is quiet, or another one that the thread may move to; or a tenth of a second has passed, or the process and
-// its children have waited so for two seconds and a fifth of its time. Threads that work for each other should not move: they
+// its children have waited so for a second and a tenth of its time. Threads that work for each other should not move: they
 // could meet on one core.
 dvm_core wait_for_quiet_core(bool may_move = true);
 
@@ -67,7 +67,7 @@ class QuietTime {
 };
 
 // Of what a sample did, to call it quiet.
-inline constexpr double kQuietEnough = 0.2;
+inline constexpr double kQuietEnough = 0.05;
 
 // Samples of which so many quiet ones are wanted, and tried for some times.
 class QuietSamples {

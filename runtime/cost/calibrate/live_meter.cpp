@@ -100,7 +100,7 @@ class SourceMeter {
     const Result<LiveFigures> traced = measure_live({calls_, script}, child_, compile_, options_);
     if (!traced) return traced.error();
     SourceRows rows(source_.name, profile);
-    const double known = counted(script, compile_, profile) + looking(*traced, profile);
+    const double known = counted(script, compile_, profile) + (source_.stub == Stub::loop ? looking(*traced, profile) : 0);
     rows.set("handler", difference(traced->handled, {known, 0}));
     const double firings = source_.stub == Stub::loop ? in_loop(*traced) : 1;  // of a ns of the loop, or of a call
     if (firings == 0) return Error{"it never fired"};

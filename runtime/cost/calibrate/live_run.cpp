@@ -19,6 +19,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr const char* kProvider = "calibrated";
+constexpr uint64_t kMostAtOnce = 4000;  // calls, whose firings the ring has room for
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -69,26 +70,49 @@ Status LiveRun::start(const dif::Program& program) {
 
 Result<LiveSample> LiveRun::sample(size_t callers) {
   const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
-  QuietTime handled;
-  handled.begin();
+  QuietTime looked;
+  looked.begin();
   if (Status called = call(callers); !called) return called.error();
-  while (!children_.front()->is_done() && work(handled)) {
+  while (!children_.front()->is_done() && work(looked)) {
   }
   const Result<QuietSample> thread = finish(callers);
   if (!thread) return thread.error();
-  work(handled);  // what is left in the ring
+  work(looked);  // what is left in the ring
   const auto firings = static_cast<double>(handle_->account().events - events);
   return LiveSample{*thread,
-                    {handled.each(), handled.quiet_share() >= kQuietEnough},
+                    {looked.each(), looked.quiet_share() >= kQuietEnough},
                     firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
+Result<QuietSample> LiveRun::handled() {
+  const uint64_t most = std::min(case_.calls.times, kMostAtOnce);
+  const auto few = drain(most / 8 + 1), many = drain(most);
+  if (!few) return few.error();
+  if (!many) return many.error();
+  const double ns = (many->ns.value - few->ns.value) / std::max(many->firings - few->firings, 1.0);
+  return QuietSample{std::max(ns, 0.0), few->ns.is_quiet && many->ns.is_quiet};
+}
+
+// The look for what so many calls have left in the ring.
+Result<LiveRun::Drained> LiveRun::drain(uint64_t calls) {
+  StubCalls some = case_.calls;
+  some.times = calls;
+  if (Status called = children_.front()->call(some); !called) return called.error();
+  if (const auto finished = children_.front()->finish(); !finished) return finished.error();
+  const uint64_t events = handle_->account().events;
+  QuietPiece piece(wait_for_quiet_core(false));
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  handle_->look();
+  const QuietSample taken = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+  return Drained{taken, static_cast<double>(handle_->account().events - events)};
+}
+
 // A piece of what dvm's thread does for firings.
-bool LiveRun::work(QuietTime& handled) {
+bool LiveRun::work(QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
   const bool goes_on = handle_->work();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-  handled.end(taken, static_cast<double>(handle_->account().events - events));
+  looked.end(taken, static_cast<double>(handle_->account().events - events));
   return goes_on;
 }
 
@@ -148,10 +172,13 @@ Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const
   if (Status started = run.start(*program); !started) return started.error();
   QuietSamples thread(options.samples), handled(options.samples);
   std::vector<double> rate;
+  const bool is_loop = one.calls.stub == Stub::loop;
   while (thread.wants_more() || handled.wants_more()) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
-    thread.add(sample->thread), handled.add(sample->handled), rate.push_back(sample->rate);
+    const Result<QuietSample> at_once = is_loop ? sample->looked : run.handled();
+    if (!at_once) return at_once.error();
+    thread.add(sample->thread), handled.add(*at_once), rate.push_back(sample->rate);
   }
   Result<std::string> printed = run.stop();
   if (!printed) return printed.error();

@@ -19,8 +19,8 @@ namespace dvm::runtime {
 double cpus();
 
 struct LiveMeterOptions {
-  unsigned samples = 5;     // with the probe, and as many without
-  uint64_t calls = 10'000;  // a sample
+  unsigned samples = 5;    // with the probe, and as many without
+  uint64_t calls = 5'000;  // a sample
 };
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return, in each
@@ -33,9 +33,9 @@ struct LiveCase {
 };
 
 struct LiveSample {
-  QuietSample thread;   // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
-  QuietSample handled;  // ns of a firing in dvm's
-  double rate = 0;      // firings a second on each CPU
+  QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
+  QuietSample looked;  // ns of a firing in dvm's, with the looks for it
+  double rate = 0;     // firings a second on each CPU
 };
 
 // One attachment to children, of which several may call at a time.
@@ -50,14 +50,22 @@ class LiveRun {
   Status start(const dif::Program& program);
   // So many of the children do the case's calls, each all of them.
   Result<LiveSample> sample(size_t callers = 1);
+  // Ns of a firing in dvm's CPU time, without the look for it: two looks, one with few firings and one with many. Not of the
+  // loop.
+  Result<QuietSample> handled();
   // After the last sample: nothing must have been lost. What was printed.
   Result<std::string> stop();
 
  private:
   class Text;
+  struct Drained {
+    QuietSample ns;
+    double firings = 0;
+  };
 
+  Result<Drained> drain(uint64_t calls);
   Status call(size_t callers);
-  bool work(QuietTime& handled);
+  bool work(QuietTime& looked);
   Result<QuietSample> finish(size_t callers);
   Status find_probes(const dif::Program& program);
   Status add_stubs();
@@ -69,7 +77,8 @@ class LiveRun {
 };
 
 struct LiveFigures {
-  Middle thread, handled;
+  Middle thread;
+  Middle handled;  // of the loop with the looks, else without
   double rate = 0;
   std::string printed;  // by the script
   double samples = 0;   // that it saw

@@ -68,7 +68,7 @@ Result<Samples> sample_turns(const CompileScript& compile, unsigned count) {
   for (size_t i = 0; i < count * kCount; i++) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
-    samples[i % kCount].push_back(sample->handled.value);
+    samples[i % kCount].push_back(sample->looked.value);
   }
   const Result<std::string> printed = run.stop();
   if (!printed) return printed.error();

@@ -54,7 +54,7 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   return predict(programs, profile, options).consumer.clocks;
 }
 
-constexpr uint64_t kReadAtOnce = 40'000;  // firings, whose records the consumer reads in one piece or two
+constexpr uint64_t kMostRecords = 40'000;
 
 struct Sides {
   explicit Sides(unsigned samples) : probe(samples), consumer(samples) {}
@@ -111,6 +111,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
                                                 {"statusrate", "100us"},  // a piece is soon over
+                                                {"bufsize", settings.bufsize},
                                                 {"aggsize", settings.aggsize}});
   if (!set) return set.error();
   run->handle_ = std::make_unique<Handle>(config);
@@ -145,22 +146,21 @@ constexpr uint64_t kTickInterval = 20'000'000;  // ns
 
 // What the account says, in ns and firings.
 struct RunClock {
-  double consumer = 0, files = 0, firings = 0;
+  double consumer = 0, reads = 0, files = 0, firings = 0;
 };
 
-// Ns of the consumer while firings came.
-double consumed_ns(const Account& account) {
-  static const double rate = tick_rate(kTickInterval);
-  uint64_t ticks = 0;
-  for (const auto& [stage, tally] : account.stages)
-    if (stage == "snapshot_records" || stage == "snapshot_aggregations" || stage == "print") ticks += tally.ticks;
-  return static_cast<double>(ticks) * 1e9 / rate;
-}
-
 RunClock read_run_clock(Handle& handle) {
+  static const double rate = tick_rate(kTickInterval) / 1e9;
   const Account account = handle.account();
-  return {consumed_ns(account), static_cast<double>(account.reading_ns + account.writing_ns),
-          static_cast<double>(account.events)};
+  RunClock clock;
+  for (const auto& [stage, tally] : account.stages) {
+    if (stage != "snapshot_records" && stage != "snapshot_aggregations" && stage != "print") continue;
+    clock.consumer += static_cast<double>(tally.ticks) / rate;
+    if (stage == "print") clock.reads = static_cast<double>(tally.count);
+  }
+  clock.files = static_cast<double>(account.reading_ns + account.writing_ns);
+  clock.firings = static_cast<double>(account.events);
+  return clock;
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool 
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_);
     const double consumed = now.consumer - last.consumer;
-    if (told) told({now.firings - last.firings, taken - consumed - (now.files - last.files), consumed});
+    if (told) told({now.firings - last.firings, now.reads - last.reads, taken - consumed - (now.files - last.files), consumed});
     if (is_cold) empty_caches();
     last = now;
   }
@@ -191,10 +191,13 @@ class TimedRun {
   void fire(MadeUpRun& run);
   Status read(Handle& handle);
 
+  // A firing, of all that the consumer did: reads of buffers that were half full, and the end.
+  QuietSample consumer() const;
+
   const RunSettings& settings_;
-  QuietTime probe_;
-  double consumed_ = 0;  // ns
-  bool is_read_quietly_ = true;
+  QuietTime probe_, reads_;
+  double read_ = 0;  // buffers
+  QuietSample end_;
 };
 
 // Events that nobody wants are no firings: they are one piece.
@@ -206,8 +209,8 @@ void TimedRun::fire(MadeUpRun& run) {
     const QuietSample taken = probe_.end(piece.probe, piece.firings);
     const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
     all = {all.value + taken.value, all.is_quiet && taken.is_quiet};
-    is_read_quietly_ = is_read_quietly_ && (taken.is_quiet || piece.consumer == 0);
-    fired += piece.firings, consumed_ += piece.consumer * speed;
+    reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
+    fired += piece.firings, read_ += piece.reads;
     if (!probe_.starts_quietly()) probe_.begin();
   };
   run.fire_all(told, settings_.is_cold);
@@ -219,10 +222,13 @@ Status TimedRun::read(Handle& handle) {
   QuietPiece piece(wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status stopped = settings_.is_read ? handle.stop() : Status();
-  const QuietSample taken = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
-  consumed_ += taken.value;
-  is_read_quietly_ = taken.is_quiet && is_read_quietly_;
+  end_ = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
   return stopped;
+}
+
+QuietSample TimedRun::consumer() const {
+  const double all = reads_.usual() * read_ + end_.value;
+  return {all / static_cast<double>(settings_.firings), read_ > 0 ? reads_.quiet_share() >= kQuietEnough : end_.is_quiet};
 }
 
 Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
@@ -232,9 +238,7 @@ Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   fire(**run);
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
   if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
-  return ScriptSample{{probe_.usual(), probe_.quiet_share() >= kQuietEnough},
-                      {consumed_ / static_cast<double>(settings_.firings), is_read_quietly_},
-                      (*run)->recording().event_bytes()};
+  return ScriptSample{{probe_.usual(), probe_.quiet_share() >= kQuietEnough}, consumer(), (*run)->recording().event_bytes()};
 }
 
 }  // namespace
@@ -243,21 +247,27 @@ Result<ScriptSample> time_program(const dif::Program& program, const RunSettings
   return TimedRun(settings).sample(program);
 }
 
+namespace {
+
+RunSettings settings_of(const ScriptCase& one, const ScriptMeterOptions& options) {
+  RunSettings settings{.firings = std::min(options.firings, one.most_firings), .memory = one.memory, .frames = one.frames};
+  settings.is_read = options.is_read, settings.may_act = options.may_act, settings.is_cold = one.is_cold;
+  if (one.is_consumer) settings.firings = std::min(settings.firings, kMostRecords), settings.bufsize = kReadAtOnce;
+  return settings;
+}
+
+}  // namespace
+
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
                       vm::Profile& profile) {
   Result<Pair> pair = compile_pair(one, compile);
   if (!pair) return Error{fmt::format("{}: {}", one.row, pair.error().message)};
   Sides with(options.samples), without(options.samples);
-  const uint64_t most_firings = one.is_consumer ? std::min(one.most_firings, kReadAtOnce) : one.most_firings;
+  const RunSettings settings = settings_of(one, options);
   const auto wants_more = [&](const Sides& sides) { return (one.is_consumer ? sides.consumer : sides.probe).wants_more(); };
   while (wants_more(with) || wants_more(without))
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
-      Result<ScriptSample> sample = time_program(*program, {.firings = std::min(options.firings, most_firings),
-                                                            .memory = one.memory,
-                                                            .frames = one.frames,
-                                                            .is_read = options.is_read,
-                                                            .may_act = options.may_act,
-                                                            .is_cold = one.is_cold});
+      Result<ScriptSample> sample = time_program(*program, settings);
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }

@@ -22,11 +22,14 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 3;        // of each of the two scripts
-  uint64_t firings = 100'000;  // a sample: their recording is larger than the caches of a CPU, as that of a long run is
-  bool is_read = true;         // by the consumer, at the end
-  bool may_act = false;        // destructively
+  unsigned samples = 3;       // of each of the two scripts
+  uint64_t firings = 50'000;  // a sample: their recording is larger than the caches of a CPU, as that of a long run is
+  bool is_read = true;        // by the consumer, at the end
+  bool may_act = false;       // destructively
 };
+
+// Size of a buffer of which half is read in less than a millisecond: for so long a core is quiet more often than for a long time.
+inline constexpr const char* kReadAtOnce = "256k";
 
 // Of a run of made-up firings.
 struct RunSettings {
@@ -34,7 +37,7 @@ struct RunSettings {
   unsigned memory = 0;  // as MadeUpRecording has it
   unsigned frames = 0;  // likewise
   vm::CostPolicy cost = vm::CostPolicy::none;
-  const char* aggsize = "4m";
+  const char *bufsize = "4m", *aggsize = "4m";
   bool is_quiet = true;
   bool is_read = true;   // by the consumer, at the end
   bool may_act = false;  // destructively
@@ -43,7 +46,7 @@ struct RunSettings {
 
 // What a piece of a run took, in ns of CPU time.
 struct RunPiece {
-  double firings = 0;
+  double firings = 0, reads = 0;   // reads: of buffers, by the consumer
   double probe = 0, consumer = 0;  // without reading the recording and writing the output
 };
 
