@@ -19,7 +19,7 @@ namespace dvm::runtime {
 double cpus();
 
 struct LiveMeterOptions {
-  unsigned samples = 5;    // with the probe, and as many without
+  unsigned samples = 3;    // with the probe, and as many without
   uint64_t calls = 5'000;  // a sample
 };
 
