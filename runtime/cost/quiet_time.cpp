@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -16,10 +17,10 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kInterrupted = 3;     // times as long as the middle one
-constexpr double kEnough = 0.02;       // of all things
-constexpr size_t kMostTries = 2;       // for a quiet sample
-constexpr uint64_t kStay = 3'000'000;  // ns, on a core that is not quiet
+constexpr double kInterrupted = 3;                       // times as long as the middle one
+constexpr double kEnough = 0.02;                         // of all things
+constexpr size_t kFewestPieces = 4, kEnoughPieces = 12;  // that are quiet
+constexpr uint64_t kStay = 3'000'000;                    // ns, on a core that is not quiet
 constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 1'000'000'000;
 constexpr uint64_t kPatience = 10;  // of its time a process waits a tenth
 
@@ -54,6 +55,20 @@ dvm_core wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
+// The middle one of the quiet pieces, and how far off that may be; where these are too few, of the quickest fifth of all.
+Middle usual_of(const std::vector<double>& quiet, std::vector<double> all) {
+  if (quiet.size() >= kFewestPieces) all = quiet;
+  if (all.empty()) return {};
+  if (quiet.size() < kFewestPieces) {
+    std::sort(all.begin(), all.end());
+    all.resize((all.size() + 4) / 5);
+  }
+  const double count = static_cast<double>(all.size());
+  Middle found = middle(std::move(all));
+  found.distance /= std::sqrt(count);
+  return found;
+}
+
 }  // namespace
 
 dvm_core look_at_core() {
@@ -86,47 +101,60 @@ QuietSample QuietTime::end(double ns, double things) {
 
 void QuietTime::add(const QuietSample& ns, double things) {
   if (things <= 0) return;
-  all_.push_back({ns.value, things});
-  if (ns.is_quiet) quiet_.push_back({ns.value, things});
+  pieces_.push_back({ns.value / things, ns.is_quiet});
+  things_.push_back(things);
 }
 
-const std::vector<QuietTime::Piece>& QuietTime::counting() const { return quiet_share() >= kEnough ? quiet_ : all_; }
-
 double QuietTime::usual() const {
-  std::vector<double> each;
-  for (const Piece& piece : counting()) each.push_back(piece.each());
-  if (each.empty()) return 0;
-  const auto middle = each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2);
-  std::nth_element(each.begin(), middle, each.end());
-  return *middle;
+  std::vector<double> quiet, all;
+  for (const QuietSample& piece : pieces_) {
+    all.push_back(piece.value);
+    if (piece.is_quiet) quiet.push_back(piece.value);
+  }
+  return usual_of(quiet, all).median;
 }
 
 double QuietTime::each() const {
-  std::vector<Piece> pieces = counting();
-  const double most = kInterrupted * usual();
-  std::erase_if(pieces, [&](const Piece& piece) { return piece.each() > most; });
-  const Piece sum = sum_of(pieces);
-  return sum.things > 0 ? sum.ns / sum.things : 0;
+  const bool only_quiet = quiet_share() >= kEnough;
+  const auto counts = [&](size_t i) { return pieces_[i].is_quiet || !only_quiet; };
+  std::vector<double> each;
+  for (size_t i = 0; i < pieces_.size(); i++)
+    if (counts(i)) each.push_back(pieces_[i].value);
+  const double most = kInterrupted * dvm::runtime::middle(std::move(each)).median;
+  double ns = 0, things = 0;
+  for (size_t i = 0; i < pieces_.size(); i++)
+    if (counts(i) && pieces_[i].value <= most) ns += pieces_[i].value * things_[i], things += things_[i];
+  return things > 0 ? ns / things : 0;
 }
 
 double QuietTime::quiet_share() const {
-  const double all = sum_of(all_).things;
-  return all > 0 ? sum_of(quiet_).things / all : 0;
+  double quiet = 0, all = 0;
+  for (size_t i = 0; i < pieces_.size(); i++) all += things_[i], quiet += pieces_[i].is_quiet ? things_[i] : 0;
+  return all > 0 ? quiet / all : 0;
 }
 
-bool QuietSamples::wants_more() const { return quiet_.size() < wanted_ && all_.size() < kMostTries * wanted_; }
+bool QuietSamples::is_quiet() const { return quiet_.size() >= (has_pieces_ ? kFewestPieces : (wanted_ + 2) / 3); }
+
+bool QuietSamples::wants_more() const {
+  const size_t enough = has_pieces_ ? kEnoughPieces : wanted_;
+  return samples_ < wanted_ || (quiet_.size() < enough && samples_ < tries_ * wanted_);
+}
 
 void QuietSamples::add(const QuietSample& sample) {
+  samples_++;
   all_.push_back(sample.value);
   if (sample.is_quiet) quiet_.push_back(sample.value);
 }
 
-const std::vector<double>& QuietSamples::values() const { return is_quiet() ? quiet_ : all_; }
+void QuietSamples::add(const QuietTime& sample) {
+  for (const QuietSample& piece : sample.pieces()) add(piece);
+  samples_ += 1 - static_cast<unsigned>(sample.pieces().size());
+  has_pieces_ = true;
+}
 
-QuietTime::Piece QuietTime::sum_of(const std::vector<Piece>& pieces) {
-  Piece sum;
-  for (const Piece& piece : pieces) sum.ns += piece.ns, sum.things += piece.things;
-  return sum;
+Middle QuietSamples::middle() const {
+  if (has_pieces_) return usual_of(quiet_, all_);
+  return quiet_middle(is_quiet() ? quiet_ : all_);
 }
 
 }  // namespace dvm::runtime

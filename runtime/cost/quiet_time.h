@@ -44,44 +44,43 @@ class QuietTime {
   // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.
   // Returns what it took.
   QuietSample end(double ns, double things);
-  void add(const QuietSample& ns, double things);
+  void add(const QuietSample& ns, double things);  // a piece
 
   // ns of one thing, of pieces that do one thing or another, or many at once: the mean. Pieces that took three times as long a
-  // thing as others were interrupted, and are left out.
+  // thing as others were interrupted, and are left out. Where too little was quiet, all counts.
   double each() const;
   // The same, of pieces that do all the same: the middle one, since a stranger who came and went within a piece makes it longer.
+  // Where too few were quiet, that of the quickest fifth.
   double usual() const;
   // Of all things, those in quiet pieces: 0 to 1.
   double quiet_share() const;
+  // What each piece took for one thing.
+  const std::vector<QuietSample>& pieces() const { return pieces_; }
 
  private:
-  struct Piece {
-    double ns = 0, things = 0;
-    double each() const { return ns / things; }
-  };
-  static Piece sum_of(const std::vector<Piece>& pieces);
-  const std::vector<Piece>& counting() const;
-
-  std::vector<Piece> quiet_, all_;
+  std::vector<QuietSample> pieces_;
+  std::vector<double> things_;
   QuietPiece piece_{dvm_core{}};
 };
 
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.05;
 
-// Samples of which so many quiet ones are wanted, and tried for some times.
+// Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
+// one.
 class QuietSamples {
  public:
-  explicit QuietSamples(unsigned wanted) : wanted_(wanted) {}
+  explicit QuietSamples(unsigned wanted, unsigned tries = 2) : wanted_(wanted), tries_(tries) {}
   bool wants_more() const;
   void add(const QuietSample& sample);
-  // The quiet ones, or all if most were not.
-  const std::vector<double>& values() const;
-  Middle middle() const { return quiet_middle(values()); }
-  bool is_quiet() const { return 2 * quiet_.size() >= wanted_; }
+  void add(const QuietTime& sample);
+  // Of the quiet ones, or of all if these are too few.
+  Middle middle() const;
+  bool is_quiet() const;
 
  private:
-  unsigned wanted_;
+  unsigned wanted_, tries_, samples_ = 0;
+  bool has_pieces_ = false;
   std::vector<double> quiet_, all_;
 };
 

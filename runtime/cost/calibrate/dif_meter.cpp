@@ -109,9 +109,11 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
   return std::max<uint64_t>(times, 1);
 }
 
+constexpr unsigned kTries = 6;  // of a sample, which is short
+
 vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
-  QuietSamples with(options.samples), without(options.samples);
+  QuietSamples with(options.samples, kTries), without(options.samples, kTries);
   while (with.wants_more()) {
     QuietPiece piece(wait_for_quiet_core());
     const QuietSample one = piece.end(text.time(runs)), other = piece.end(base ? base->time(runs) : text.time(runs, false));

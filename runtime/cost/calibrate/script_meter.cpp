@@ -88,8 +88,8 @@ void keep_memory() {
 
 }  // namespace
 
-MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
-    : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
+MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording, uint64_t firings)
+    : recording_(std::move(recording)), firings_(firings), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
 MadeUpRun::~MadeUpRun() = default;
 
 Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
@@ -97,7 +97,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   if (!recording) return recording.error();
   auto reader = (*recording)->read();
   if (!reader) return reader.error();
-  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
+  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording), settings.firings));
   if (!run->nowhere_) return Error{"failed to open /dev/null"};
   keep_memory();
   HandleConfig config;
@@ -110,7 +110,6 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
                                                 {"destructive", settings.may_act ? "on" : "off"},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
-                                                {"statusrate", "100us"},  // a piece is soon over
                                                 {"bufsize", settings.bufsize},
                                                 {"aggsize", settings.aggsize}});
   if (!set) return set.error();
@@ -143,10 +142,11 @@ void empty_caches() {
 namespace {
 
 constexpr uint64_t kTickInterval = 20'000'000;  // ns
+constexpr double kWarm = 100'000;               // ns, until caches are emptied
 
 // What the account says, in ns and firings.
 struct RunClock {
-  double consumer = 0, reads = 0, files = 0, firings = 0;
+  double consumer = 0, reads = 0, files = 0;
 };
 
 RunClock read_run_clock(Handle& handle) {
@@ -159,7 +159,6 @@ RunClock read_run_clock(Handle& handle) {
     if (stage == "print") clock.reads = static_cast<double>(tally.count);
   }
   clock.files = static_cast<double>(account.reading_ns + account.writing_ns);
-  clock.firings = static_cast<double>(account.events);
   return clock;
 }
 
@@ -167,14 +166,19 @@ RunClock read_run_clock(Handle& handle) {
 
 void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool is_cold) {
   RunClock last = read_run_clock(*handle_);
+  uint64_t left = firings_;
+  double since_cold = 0;  // ns
   for (bool goes_on = true; goes_on;) {
-    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    goes_on = handle_->work();
+    const uint64_t events = std::min(left, kReplayBatch), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    left -= events;
+    goes_on = handle_->look();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_);
     const double consumed = now.consumer - last.consumer;
-    if (told) told({now.firings - last.firings, now.reads - last.reads, taken - consumed - (now.files - last.files), consumed});
-    if (is_cold) empty_caches();
+    const double probe = taken - consumed - (now.files - last.files);
+    if (told) told({static_cast<double>(events), now.reads - last.reads, probe, consumed});
+    since_cold += taken;
+    if (is_cold && since_cold >= kWarm) empty_caches(), since_cold = 0;
     last = now;
   }
 }
@@ -192,7 +196,7 @@ class TimedRun {
   Status read(Handle& handle);
 
   // A firing, of all that the consumer did: reads of buffers that were half full, and the end.
-  QuietSample consumer() const;
+  QuietTime consumer() const;
 
   const RunSettings& settings_;
   QuietTime probe_, reads_;
@@ -200,21 +204,16 @@ class TimedRun {
   QuietSample end_;
 };
 
-// Events that nobody wants are no firings: they are one piece.
 void TimedRun::fire(MadeUpRun& run) {
-  double fired = 0;
-  QuietSample all{0, true};
   probe_.begin();
   const auto told = [&](const RunPiece& piece) {
-    const QuietSample taken = probe_.end(piece.probe, piece.firings);
+    const QuietSample taken = probe_.end(piece.probe, piece.events);
     const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
-    all = {all.value + taken.value, all.is_quiet && taken.is_quiet};
     reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
-    fired += piece.firings, read_ += piece.reads;
+    read_ += piece.reads;
     if (!probe_.starts_quietly()) probe_.begin();
   };
   run.fire_all(told, settings_.is_cold);
-  if (fired == 0) probe_.add(all, static_cast<double>(settings_.firings));
 }
 
 // What is left, at the end.
@@ -226,9 +225,12 @@ Status TimedRun::read(Handle& handle) {
   return stopped;
 }
 
-QuietSample TimedRun::consumer() const {
-  const double all = reads_.usual() * read_ + end_.value;
-  return {all / static_cast<double>(settings_.firings), read_ > 0 ? reads_.quiet_share() >= kQuietEnough : end_.is_quiet};
+QuietTime TimedRun::consumer() const {
+  const auto firings = static_cast<double>(settings_.firings);
+  QuietTime all;
+  for (const QuietSample& read : reads_.pieces()) all.add({read.value * read_ + end_.value, read.is_quiet}, firings);
+  if (read_ == 0) all.add(end_, firings);
+  return all;
 }
 
 Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
@@ -238,7 +240,7 @@ Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   fire(**run);
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
   if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
-  return ScriptSample{{probe_.usual(), probe_.quiet_share() >= kQuietEnough}, consumer(), (*run)->recording().event_bytes()};
+  return ScriptSample{std::move(probe_), consumer(), (*run)->recording().event_bytes()};
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct RunSettings {
 
 // What a piece of a run took, in ns of CPU time.
 struct RunPiece {
-  double firings = 0, reads = 0;   // reads: of buffers, by the consumer
+  double events = 0, reads = 0;    // reads: of buffers, by the consumer
   double probe = 0, consumer = 0;  // without reading the recording and writing the output
 };
 
@@ -63,8 +63,9 @@ class MadeUpRun {
   void fire_all(const std::function<void(const RunPiece&)>& told = {}, bool is_cold = false);
 
  private:
-  explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
+  MadeUpRun(std::shared_ptr<const MadeUpRecording> recording, uint64_t firings);
   std::shared_ptr<const MadeUpRecording> recording_;
+  uint64_t firings_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
   std::unique_ptr<Handle> handle_;
 };
@@ -74,10 +75,10 @@ Status set_options(dif::Options& options, std::initializer_list<std::pair<const 
 // The text with the calibrated probe for each P before a body or a predicate.
 std::string with_probe(std::string text);
 
-// Nanoseconds a firing of the probe side, on a quiet core, and of the consumer, which reads a buffer whenever half of it is full
-// and at the end; reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
+// Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end;
+// reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
-  QuietSample probe, consumer;
+  QuietTime probe, consumer;
   double event_bytes = 0;  // of the recording, a firing
 };
 Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);

@@ -7,7 +7,7 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kBatch = 4096;  // firings a poll
+constexpr uint64_t kMostPeriods = 4096;  // that a timer fires between two events
 
 // A timer that was not recorded: it fires when the recorded time passes its deadline.
 struct ReplayTimer {
@@ -43,7 +43,7 @@ class ReplayInstrument : public Instrument {
   Result<uint64_t> poll(EventSink& sink) override {
     uint64_t fired = 0;
     vm::Firing firing;
-    for (uint64_t i = 0; i < kBatch && !finished_; i++) {
+    for (uint64_t i = 0; i < kReplayBatch && !finished_; i++) {
       auto found = reader_->next(firing);
       if (!found) return found.error();
       finished_ = !*found;
@@ -66,13 +66,13 @@ class ReplayInstrument : public Instrument {
   }
 
  private:
-  // All deadlines up to the event, the earliest first. A gap of more periods than a batch has is jumped: the times of a recording
-  // may be anything.
+  // All deadlines up to the event, the earliest first. A gap of too many periods is jumped: the times of a recording may be
+  // anything.
   uint64_t fire_timers(EventSink& sink, const vm::Firing& event) {
     uint64_t fired = 0;
     for (ReplayTimer& timer : timers_) {
-      bool jump =
-          timer.deadline == 0 || (event.timestamp > timer.deadline && (event.timestamp - timer.deadline) / timer.period > kBatch);
+      bool jump = timer.deadline == 0 ||
+                  (event.timestamp > timer.deadline && (event.timestamp - timer.deadline) / timer.period > kMostPeriods);
       if (jump) timer.deadline = event.timestamp + timer.period;
     }
     for (;; fired++) {

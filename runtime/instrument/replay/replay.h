@@ -15,6 +15,8 @@ namespace dvm::runtime {
 
 // Takes every probe but BEGIN, END and ERROR. Fires those of the recording that are enabled, with all that was recorded of them.
 // A tick-N or profile-N that was not recorded fires as the recorded time passes; any other probe never does.
+// A poll takes so many events.
+inline constexpr uint64_t kReplayBatch = 1024;
 std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader);
 
 // `count` firings of each enabled probe that has a site (not BEGIN), one probe after the other in turn.
