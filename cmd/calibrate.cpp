@@ -163,7 +163,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
     const auto taken = (std::chrono::steady_clock::now() - begin) / passes.size();
     again = passes.size() < kMostPasses && taken * (passes.size() + 1) < kLongest;
   }
-  return runtime::middle_profile(passes);
+  return runtime::surest_profile(passes);
 }
 
 Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share) {

@@ -18,8 +18,10 @@ namespace dvm::runtime {
 namespace {
 
 constexpr double kInterrupted = 3;                       // times as long as the middle one
+constexpr double kTooLong = 0.1;                         // what somebody else on the core adds, usually
 constexpr double kEnough = 0.02;                         // of all things
 constexpr size_t kFewestPieces = 4, kEnoughPieces = 12;  // that are quiet
+constexpr size_t kManySamples = 10;                      // of which a fifth says something
 constexpr uint64_t kStay = 3'000'000;                    // ns, on a core that is not quiet
 constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 1'000'000'000;
 constexpr uint64_t kPatience = 10;  // of its time a process waits a tenth
@@ -55,15 +57,17 @@ dvm_core wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
-// The middle one of the quiet pieces, and how far off that may be; where these are too few, of the quickest fifth of all.
-Middle usual_of(const std::vector<double>& quiet, std::vector<double> all) {
-  if (quiet.size() >= kFewestPieces) all = quiet;
-  if (all.empty()) return {};
-  if (quiet.size() < kFewestPieces) {
-    std::sort(all.begin(), all.end());
-    all.resize((all.size() + 4) / 5);
-  }
-  const double count = static_cast<double>(all.size());
+// By how much it may be too long is not seen in it.
+Middle not_quiet(Middle found) {
+  found.distance = std::max(found.distance, kTooLong * found.median);
+  return found;
+}
+
+// The middle of the quickest fifth, and how far off that may be.
+Middle quickest(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  all.resize((all.size() + 4) / 5);
+  const auto count = static_cast<double>(std::max<size_t>(all.size(), 1));
   Middle found = middle(std::move(all));
   found.distance /= std::sqrt(count);
   return found;
@@ -111,7 +115,7 @@ double QuietTime::usual() const {
     all.push_back(piece.value);
     if (piece.is_quiet) quiet.push_back(piece.value);
   }
-  return usual_of(quiet, all).median;
+  return quiet.size() >= kFewestPieces ? dvm::runtime::middle(std::move(quiet)).median : quickest(std::move(all)).median;
 }
 
 double QuietTime::each() const {
@@ -153,8 +157,8 @@ void QuietSamples::add(const QuietTime& sample) {
 }
 
 Middle QuietSamples::middle() const {
-  if (has_pieces_) return usual_of(quiet_, all_);
-  return quiet_middle(is_quiet() ? quiet_ : all_);
+  if (all_.size() < kManySamples) return is_quiet() ? quiet_middle(quiet_) : not_quiet(quiet_middle(all_));
+  return is_quiet() ? quickest(all_) : not_quiet(quickest(all_));
 }
 
 }  // namespace dvm::runtime

@@ -74,7 +74,9 @@ class QuietSamples {
   bool wants_more() const;
   void add(const QuietSample& sample);
   void add(const QuietTime& sample);
-  // Of the quiet ones, or of all if these are too few.
+  // Of many the middle of the quickest fifth, since what looks quiet before and behind need not have been so between. Of few that
+  // of the quicker half of the quiet ones, or of all if these are too few: then it may be a tenth too much, as its deviation
+  // says.
   Middle middle() const;
   bool is_quiet() const;
 

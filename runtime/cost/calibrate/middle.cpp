@@ -3,6 +3,8 @@
 #include "runtime/cost/calibrate/middle.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 namespace dvm::runtime {
 
@@ -23,17 +25,51 @@ Middle quiet_middle(std::vector<double> values) {
   return middle(std::move(values));
 }
 
-vm::Profile middle_profile(const std::vector<vm::Profile>& passes) {
-  vm::Profile result = passes.front();
-  for (const auto& [row, price] : passes.front().prices()) {
-    std::vector<double> fixed, by_byte, spreads;
-    for (const vm::Profile& pass : passes)
-      if (const vm::Price* found = pass.find(row))
-        fixed.push_back(found->m), by_byte.push_back(found->n), spreads.push_back(found->spread);
-    const auto [least, most] = std::minmax_element(fixed.begin(), fixed.end());
-    const double apart = (*most - *least) / 2;
-    result.set(row, {middle(fixed).median, middle(by_byte).median, std::max(middle(spreads).median, apart)});
-  }
+namespace {
+
+constexpr double kSure = 0.02, kSureClocks = 0.5;  // spreads within that of a price, or of so many clocks, are alike
+constexpr double kLessSure = 3;                    // times as much spread: it was disturbed
+
+double doubt_of(const vm::Price& price) { return std::max({price.spread, kSure * price.m, kSureClocks}); }
+
+// Of a pass, by all its rows.
+double doubt_of(const vm::Profile& pass) {
+  constexpr double kLittle = 10;  // clocks: what is small is not made sure by much
+  double doubt = 0;
+  for (const auto& [row, price] : pass.prices()) doubt += price.spread / (price.m + kLittle);
+  return doubt;
+}
+
+// Of a row, the prices that are no less sure than others.
+std::vector<vm::Price> sure_prices(const std::vector<vm::Profile>& passes, const std::string& row) {
+  std::vector<vm::Price> prices;
+  for (const vm::Profile& pass : passes)
+    if (const vm::Price* found = pass.find(row)) prices.push_back(*found);
+  double least = std::numeric_limits<double>::infinity();
+  for (const vm::Price& price : prices) least = std::min(least, doubt_of(price));
+  std::erase_if(prices, [&](const vm::Price& price) { return doubt_of(price) > kLessSure * least; });
+  return prices;
+}
+
+// The surest pass, or where others are surer the one in the middle of these.
+vm::Price price_of(const vm::Price& surest, const std::vector<vm::Price>& sure) {
+  vm::Price price = surest;
+  std::vector<double> fixed, by_byte, spreads;
+  for (const vm::Price& one : sure) fixed.push_back(one.m), by_byte.push_back(one.n), spreads.push_back(one.spread);
+  if (std::find(sure.begin(), sure.end(), surest) == sure.end())
+    price = {middle(fixed).median, middle(by_byte).median, middle(spreads).median};
+  const auto [least, most] = std::minmax_element(fixed.begin(), fixed.end());
+  price.spread = std::max(price.spread, (*most - *least) / 2);
+  return price;
+}
+
+}  // namespace
+
+vm::Profile surest_profile(const std::vector<vm::Profile>& passes) {
+  const auto surer = [](const vm::Profile& a, const vm::Profile& b) { return doubt_of(a) < doubt_of(b); };
+  vm::Profile result = *std::min_element(passes.begin(), passes.end(), surer);
+  const vm::Profile surest = result;
+  for (const auto& [row, price] : surest.prices()) result.set(row, price_of(price, sure_prices(passes, row)));
   return result;
 }
 

@@ -34,10 +34,11 @@ inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& m
   return {std::max(few.m - n * things, 0.0), n, std::max(few.spread, many.spread)};
 }
 
-// Of several calibrations, one after the other: each row's median price. A machine that changes its speed does so between the
-// samples of one row less than between calibrations, so the spread is the larger of what each found and half of what lies between
-// the least and the most: of three, two that happen to be laid out alike would say nothing of the third.
-vm::Profile middle_profile(const std::vector<vm::Profile>& passes);
+// Of several calibrations, one after the other: the prices of the surest, by its spreads. They belong together: many are what is
+// left of a script when others are taken off, and a row of one pass beside a row of another fits no script. Only what was
+// disturbed there is taken from the others. The spread is the larger of what a pass found and half of what lies between the least
+// and the most.
+vm::Profile surest_profile(const std::vector<vm::Profile>& passes);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }

@@ -75,16 +75,19 @@ TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
   EXPECT_LT(reading.speed, 100);
 }
 
-TEST(Calibrate, OfSeveralPassesTheMiddleOneCounts) {
+TEST(Calibrate, OfSeveralPassesTheSurestCounts) {
   std::vector<vm::Profile> passes(3);
-  passes[0].name = "calibrated";
+  const double spreads[] = {2, 1, 1.5};
+  for (size_t i = 0; i < passes.size(); i++) passes[i].name = "calibrated", passes[i].set("key/string", {5, 2, spreads[i]});
   passes[0].set("opcode/add", {10, 0, 1}), passes[1].set("opcode/add", {30, 0, 1}), passes[2].set("opcode/add", {11, 0, 1});
-  for (vm::Profile& pass : passes) pass.set("key/string", {5, 2, 0.5});
-  const vm::Profile all = middle_profile(passes);
+  passes[0].set("opcode/sub", {10, 0, 1}), passes[1].set("opcode/sub", {30, 0, 8}), passes[2].set("opcode/sub", {12, 0, 1});
+  passes[0].set("opcode/mul", {90, 0, 50}), passes[2].set("opcode/mul", {30, 0, 50}), passes[1].set("opcode/mul", {7, 0, 1});
+  const vm::Profile all = surest_profile(passes);
   EXPECT_EQ(all.name, "calibrated");
-  EXPECT_EQ(all.find("opcode/add")->m, 11);
-  EXPECT_EQ(all.find("opcode/add")->spread, 10);  // half of 10 to 30
-  EXPECT_EQ(*all.find("key/string"), (vm::Price{5, 2, 0.5}));
+  EXPECT_EQ(*all.find("opcode/add"), (vm::Price{30, 0, 10}));  // half of 10 to 30
+  EXPECT_EQ(*all.find("opcode/sub"), (vm::Price{11, 0, 1}));   // it was disturbed in the surest pass
+  EXPECT_EQ(*all.find("opcode/mul"), (vm::Price{7, 0, 1}));
+  EXPECT_EQ(*all.find("key/string"), (vm::Price{5, 2, 1}));
 }
 
 TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
