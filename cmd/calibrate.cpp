@@ -114,6 +114,16 @@ constexpr size_t kMostPasses = 5;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
 constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
+// Whoever was on the core besides this process does not show in the prices but by their spreads.
+void report_company(const CalibrateOptions& options) {
+  constexpr double kMuch = 0.2;  // of all
+  const runtime::QuietSeries series = runtime::quiet_series();
+  const size_t shared = series.all - series.quiet;
+  if (static_cast<double>(shared) > kMuch * static_cast<double>(series.all))
+    fmt::print(stderr, "dvm: pass {}: during {} of {} measurements somebody else used the core, too: their prices are too high\n",
+               std::max(options.pass, 1u), shared, series.all);
+}
+
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
   vm::Profile profile;
   profile.name = "calibrated";
@@ -125,6 +135,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
   calibrate_sources(options, progress, profile);
+  report_company(options);
   return profile;
 }
 

@@ -57,6 +57,8 @@ dvm_core wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
+std::atomic<size_t> quiet_ones = 0, all_ones = 0;  // series
+
 // By how much it may be too long is not seen in it.
 Middle not_quiet(Middle found) {
   found.distance = std::max(found.distance, kTooLong * found.median);
@@ -156,7 +158,10 @@ void QuietSamples::add(const QuietTime& sample) {
   has_pieces_ = true;
 }
 
+QuietSeries quiet_series() { return {quiet_ones, all_ones}; }
+
 Middle QuietSamples::middle() const {
+  all_ones++, quiet_ones += is_quiet() ? 1 : 0;
   if (all_.size() < kManySamples) return is_quiet() ? quiet_middle(quiet_) : not_quiet(quiet_middle(all_));
   return is_quiet() ? quickest(all_) : not_quiet(quickest(all_));
 }

@@ -66,6 +66,12 @@ class QuietTime {
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.05;
 
+// Of the series of samples that this process has taken, those that had quiet ones enough.
+struct QuietSeries {
+  size_t quiet = 0, all = 0;
+};
+QuietSeries quiet_series();
+
 // Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
 // one.
 class QuietSamples {

@@ -57,7 +57,7 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
 constexpr uint64_t kMostRecords = 40'000;
 
 struct Sides {
-  explicit Sides(unsigned samples) : probe(samples), consumer(samples) {}
+  explicit Sides(unsigned samples) : probe(samples, 1), consumer(samples, 1) {}
   void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
   QuietSamples probe, consumer;
 };
