@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -134,7 +135,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   runtime::give_times_at(profile.core_speed);
   if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
-  calibrate_sources(options, progress, profile);
+  if (!options.no_live) calibrate_sources(options, progress, profile);
   report_company(options);
   return profile;
 }
@@ -145,11 +146,13 @@ std::string contents(int file) {
 }
 
 // A pass has said itself why it failed.
-Result<vm::Profile> run_pass(size_t pass, double core_speed) {
+Result<vm::Profile> run_pass(const CalibrateOptions& options) {
   const int file = memfd_create("dvm_profile", MFD_CLOEXEC);
   if (file < 0) return Error{fmt::format("failed to keep a pass: {}", std::strerror(errno))};
-  const std::string words[] = {
-      "dvm", "cost", "calibrate", "--pass", std::to_string(pass), "--core-speed", fmt::format("{}", core_speed), "-o", "-"};
+  const unsigned pass = options.pass;
+  std::vector<std::string> words = {"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"};
+  words.insert(words.end(), {"--core-speed", fmt::format("{}", options.core_speed)});
+  if (options.no_live) words.emplace_back("--no-live");
   const HandedFile printed[] = {{file, STDOUT_FILENO}};
   const Result<int> status = run_program("/proc/self/exe", words, printed);
   const std::string text = contents(file);
@@ -160,21 +163,45 @@ Result<vm::Profile> run_pass(size_t pass, double core_speed) {
   return runtime::parse_profile(text, fmt::format("pass {}", pass), warnings);
 }
 
+// The passes of a calibration: what is measured live takes half of the time of a pass and is less often disturbed, so every other
+// one goes without.
+class Passes {
+ public:
+  // A further one is made if it will be done in time.
+  bool fits() const { return made_.size() < kMostPasses && elapsed() + taken_[no_live()] < kLongest; }
+  Status make() {
+    const auto begin = std::chrono::steady_clock::now();
+    const bool without = no_live();
+    Result<vm::Profile> pass =
+        run_pass({.pass = static_cast<unsigned>(made_.size() + 1), .core_speed = core_speed_, .no_live = without});
+    if (!pass) return pass.error();
+    made_.push_back(std::move(*pass));
+    taken_[without] = std::chrono::steady_clock::now() - begin;
+    if (made_.size() == 1) taken_[true] = taken_[false] * 2 / 3;  // so far as is known
+    return {};
+  }
+  const std::vector<vm::Profile>& made() const { return made_; }
+
+ private:
+  using Time = std::chrono::steady_clock::duration;
+
+  bool no_live() const { return made_.size() % 2 == 1; }
+  Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const double core_speed_ = runtime::core_speed_over(kLongEnough);
+  std::vector<vm::Profile> made_;
+  std::array<Time, 2> taken_{};  // by the last pass with live measurements, and by the last one without
+};
+
 }  // namespace
 
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   if (options.quick || options.pass != 0) return calibrate_once(options, Progress(std::max(options.pass, 1u)));
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<vm::Profile> passes;
-  const double core_speed = runtime::core_speed_over(kLongEnough);
-  for (bool again = true; again;) {
-    Result<vm::Profile> pass = run_pass(passes.size() + 1, core_speed);
-    if (!pass) return pass;
-    passes.push_back(std::move(*pass));
-    const auto taken = (std::chrono::steady_clock::now() - begin) / passes.size();
-    again = passes.size() < kMostPasses && taken * (passes.size() + 1) < kLongest;
+  for (Passes passes;;) {
+    if (Status made = passes.make(); !made) return made.error();
+    if (!passes.fits()) return runtime::surest_profile(passes.made());
   }
-  return runtime::surest_profile(passes);
 }
 
 Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share) {

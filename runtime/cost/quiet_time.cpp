@@ -21,6 +21,7 @@ constexpr double kInterrupted = 3;                       // times as long as the
 constexpr double kTooLong = 0.1;                         // what somebody else on the core adds, usually
 constexpr double kEnough = 0.02;                         // of all things
 constexpr size_t kFewestPieces = 4, kEnoughPieces = 12;  // that are quiet
+constexpr size_t kOfPieces = 20;                         // and one of so many
 constexpr size_t kManySamples = 10;                      // of which a fifth says something
 constexpr uint64_t kStay = 3'000'000;                    // ns, on a core that is not quiet
 constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 1'000'000'000;
@@ -139,7 +140,9 @@ double QuietTime::quiet_share() const {
   return all > 0 ? quiet / all : 0;
 }
 
-bool QuietSamples::is_quiet() const { return quiet_.size() >= (has_pieces_ ? kFewestPieces : (wanted_ + 2) / 3); }
+bool QuietSamples::is_quiet() const {
+  return quiet_.size() >= (has_pieces_ ? std::max(kFewestPieces, all_.size() / kOfPieces) : (wanted_ + 2) / 3);
+}
 
 bool QuietSamples::wants_more() const {
   const size_t enough = has_pieces_ ? kEnoughPieces : wanted_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace dvm::runtime {
 
@@ -32,12 +33,24 @@ constexpr double kLessSure = 3;                    // times as much spread: it w
 
 double doubt_of(const vm::Price& price) { return std::max({price.spread, kSure * price.m, kSureClocks}); }
 
-// Of a pass, by all its rows.
-double doubt_of(const vm::Profile& pass) {
+// Of a pass, by the rows that all have.
+double doubt_of(const vm::Profile& pass, const std::vector<vm::Profile>& passes) {
   constexpr double kLittle = 10;  // clocks: what is small is not made sure by much
   double doubt = 0;
-  for (const auto& [row, price] : pass.prices()) doubt += price.spread / (price.m + kLittle);
+  for (const auto& [row, price] : pass.prices())
+    if (std::all_of(passes.begin(), passes.end(), [&row = row](const vm::Profile& other) { return other.find(row) != nullptr; }))
+      doubt += price.spread / (price.m + kLittle);
   return doubt;
+}
+
+// The surest first.
+std::vector<const vm::Profile*> by_doubt(const std::vector<vm::Profile>& passes) {
+  std::vector<std::pair<double, const vm::Profile*>> ordered;
+  for (const vm::Profile& pass : passes) ordered.emplace_back(doubt_of(pass, passes), &pass);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const vm::Profile*> surest;
+  for (const auto& [doubt, pass] : ordered) surest.push_back(pass);
+  return surest;
 }
 
 // Of a row, the prices that are no less sure than others.
@@ -66,10 +79,11 @@ vm::Price price_of(const vm::Price& surest, const std::vector<vm::Price>& sure) 
 }  // namespace
 
 vm::Profile surest_profile(const std::vector<vm::Profile>& passes) {
-  const auto surer = [](const vm::Profile& a, const vm::Profile& b) { return doubt_of(a) < doubt_of(b); };
-  vm::Profile result = *std::min_element(passes.begin(), passes.end(), surer);
-  const vm::Profile surest = result;
-  for (const auto& [row, price] : surest.prices()) result.set(row, price_of(price, sure_prices(passes, row)));
+  const auto ordered = by_doubt(passes);
+  vm::Profile result = *ordered.front();
+  for (const vm::Profile* pass : ordered)
+    for (const auto& [row, price] : pass->prices())
+      if (pass == ordered.front() || result.find(row) == nullptr) result.set(row, price_of(price, sure_prices(passes, row)));
   return result;
 }
 

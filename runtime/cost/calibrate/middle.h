@@ -36,8 +36,8 @@ inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& m
 
 // Of several calibrations, one after the other: the prices of the surest, by its spreads. They belong together: many are what is
 // left of a script when others are taken off, and a row of one pass beside a row of another fits no script. Only what was
-// disturbed there is taken from the others. The spread is the larger of what a pass found and half of what lies between the least
-// and the most.
+// disturbed there, or not measured, is taken from the others. The spread is the larger of what a pass found and half of what lies
+// between the least and the most.
 vm::Profile surest_profile(const std::vector<vm::Profile>& passes);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }

@@ -82,7 +82,9 @@ TEST(Calibrate, OfSeveralPassesTheSurestCounts) {
   passes[0].set("opcode/add", {10, 0, 1}), passes[1].set("opcode/add", {30, 0, 1}), passes[2].set("opcode/add", {11, 0, 1});
   passes[0].set("opcode/sub", {10, 0, 1}), passes[1].set("opcode/sub", {30, 0, 8}), passes[2].set("opcode/sub", {12, 0, 1});
   passes[0].set("opcode/mul", {90, 0, 50}), passes[2].set("opcode/mul", {30, 0, 50}), passes[1].set("opcode/mul", {7, 0, 1});
+  passes[0].set("source/pid/trigger", {100, 0, 9}), passes[2].set("source/pid/trigger", {120, 0, 8});
   const vm::Profile all = surest_profile(passes);
+  EXPECT_EQ(*all.find("source/pid/trigger"), (vm::Price{100, 0, 10}));  // which the surest has not
   EXPECT_EQ(all.name, "calibrated");
   EXPECT_EQ(*all.find("opcode/add"), (vm::Price{30, 0, 10}));  // half of 10 to 30
   EXPECT_EQ(*all.find("opcode/sub"), (vm::Price{11, 0, 1}));   // it was disturbed in the surest pass
