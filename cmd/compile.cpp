@@ -13,6 +13,7 @@
 #include "cmd/listing.h"
 #include "cmd/tracing.h"
 #include "cmd/untraced.h"
+#include "common/output_file.h"
 #include "dvm/dif/program_file.h"
 #include "dvm/dif/text.h"
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +15,7 @@
 #include "cmd/profiles.h"
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
+#include "common/output_file.h"
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/profile_file.h"
 
@@ -51,13 +51,15 @@ Result<std::string> destination(const CalibrateCommand& given) {
 }
 
 // So that nobody waits a minute to hear it.
+// Before a minute is spent on what is to be written.
 Status check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
   if (path.empty() || path == "-") return {};
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) return Error{fmt::format("failed to write {}: it is a directory", path)};
-  if (access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) return {};
-  return Error{fmt::format("failed to write {}: {}", path, std::strerror(errno))};
+  if (fs::is_directory(path, unknown)) return cannot_write(path, EISDIR);
+  const bool is_device = fs::is_other(path, unknown);
+  const fs::path folder = fs::path(path).parent_path(), place = is_device ? fs::path(path) : folder.empty() ? "." : folder;
+  return access(place.c_str(), W_OK) == 0 ? Status() : cannot_write(path, errno);
 }
 
 Status keep_profile(const CalibrateCommand& given, const std::string& path, const std::string& text) {

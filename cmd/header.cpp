@@ -19,6 +19,7 @@
 
 #include "cmd/command.h"
 #include "cmd/script.h"
+#include "common/output_file.h"
 
 namespace dvm::cmd {
 namespace {

@@ -12,6 +12,7 @@
 #include "cmd/profiles.h"
 #include "cmd/tracing.h"
 #include "cmd/untraced.h"
+#include "common/output_file.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/timer_rates.h"

@@ -195,17 +195,6 @@ Result<compiler::Source> read_file(const std::string& path) {
   return compiler::Source{path, std::move(script), false};
 }
 
-Status write_file(const std::string& path, const std::string& bytes) {
-  const std::string unfinished = fmt::format("{}.{}.tmp", path, getpid());
-  std::FILE* file = std::fopen(unfinished.c_str(), "wbe");
-  bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (file != nullptr) written &= std::fclose(file) == 0;
-  if (written && std::rename(unfinished.c_str(), path.c_str()) == 0) return {};
-  const int error = errno;
-  unlink(unfinished.c_str());
-  return Error{fmt::format("failed to write {}: {}", path, std::strerror(error))};
-}
-
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };

@@ -41,9 +41,6 @@ void add_process_options(CLI::App& command, ScriptOptions& options);
 // The text of a script, or why there is none.
 Result<compiler::Source> read_file(const std::string& path);
 
-// The file has its name when all of it is there.
-Status write_file(const std::string& path, const std::string& bytes);
-
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
 

@@ -14,6 +14,7 @@
 #include "cmd/script.h"
 #include "cmd/simulation_check.h"
 #include "cmd/untraced.h"
+#include "common/output_file.h"
 #include "runtime/cost/firing_model.h"
 
 namespace dvm::cmd {

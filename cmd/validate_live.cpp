@@ -15,6 +15,7 @@
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
+#include "common/output_file.h"
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 

@@ -1,18 +1,16 @@
 // Writes recordings. Covered by tests/unit/instrument/recording_test.cpp.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "common/clock.h"
+#include "common/output_file.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
 
@@ -23,45 +21,6 @@ using namespace recording;
 
 uint32_t crc_of(const void* bytes, size_t size) {
   return static_cast<uint32_t>(crc32(0, static_cast<const Bytef*>(bytes), static_cast<uInt>(size)));
-}
-
-Error cannot_write(const std::string& path, int error) {
-  return Error{fmt::format("failed to write '{}': {}", path, std::strerror(error))};
-}
-
-// Where the file is to be in the end: a symbolic link is followed, as opening it would.
-std::string final_path(const std::string& path) {
-  char real[PATH_MAX];
-  return realpath(path.c_str(), real) != nullptr ? real : path;
-}
-
-mode_t umask_now() {
-  mode_t mask = umask(0);
-  umask(mask);
-  return mask;
-}
-
-struct Output {
-  int fd = -1;
-  std::string temporary;
-};
-
-Result<Output> open_output(const std::string& path) {
-  if (path.empty()) return cannot_write(path, ENOENT);
-  struct stat st {};
-  bool exists = stat(path.c_str(), &st) == 0;
-  if (exists && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR);
-  if (exists && !S_ISREG(st.st_mode)) {
-    int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    return fd < 0 ? Result<Output>(cannot_write(path, errno)) : Output{fd, ""};
-  }
-  // Replacing a file needs no right to write it; but who protected it meant that.
-  if (exists && access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
-  std::string temporary = final_path(path) + ".XXXXXX";
-  int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return cannot_write(path, errno);
-  fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~umask_now());
-  return Output{fd, temporary};
 }
 
 // Writes into a fixed space; once something did not fit, ok() is false.
@@ -361,10 +320,8 @@ Status RecordingWriter::finish(uint64_t drops) {
   write_block(recording::trailer, 1, std::as_bytes(std::span(&trailer, 1)));
   if (close(fd_) != 0 && error_ == 0) error_ = errno;
   fd_ = -1;
-  if (error_ != 0 || temporary_.empty()) return status();
-  if (rename(temporary_.c_str(), final_path(path_).c_str()) != 0) return cannot_write(path_, errno);
-  temporary_.clear();
-  return {};
+  if (error_ != 0) return status();
+  return keep_output(path_, std::exchange(temporary_, {}));
 }
 
 }  // namespace dvm::runtime

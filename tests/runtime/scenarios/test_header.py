@@ -108,7 +108,7 @@ class Header(Folder):
         result = self.header("-n", "provider p { probe a(); };")
         self.assertIn("name the header with -o FILE", result.stderr)
         result = self.header("-s", "shop.d", "-o", "nowhere/shop.h")
-        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to write nowhere/shop.h: No such file or directory\n"))
+        self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to write 'nowhere/shop.h': No such file or directory\n"))
 
 
 class Traced(Folder, dvmtest.PrivilegedTest):
