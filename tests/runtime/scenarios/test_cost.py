@@ -351,7 +351,7 @@ class Calibrate(unittest.TestCase):
 
     def test_where_it_cannot_be_written(self):
         for arguments, said in ((("-o", "/nowhere/p.json"), "/nowhere/p.json': No such file"), (("-o", "/"), "/': Is a directory"),
-                                (("--check", "/nowhere/p.json"), "/nowhere/p.json': No such file"), (("--check", "/"), "/: Is a directory")):
+                                (("--check", "/nowhere/p.json"), "/nowhere/p.json: No such file"), (("--check", "/"), "/: Is a directory")):
             result = dvmtest.dvm("cost", "calibrate", *arguments)  # not a quick one: it is refused before anything is measured
             self.assertEqual((result.returncode, result.stdout), (1, ""), arguments)
             self.assertIn(said, result.stderr)
