@@ -113,7 +113,7 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
 
 constexpr size_t kMostPasses = 5;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
-constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
+constexpr std::chrono::seconds kLongest{53};        // all passes; a further one is made if it will be done by then
 
 // Whoever was on the core besides this process does not show in the prices but by their spreads.
 void report_company(const CalibrateOptions& options) {
@@ -200,7 +200,7 @@ Result<vm::Profile> calibrate(const CalibrateOptions& options) {
   if (options.quick || options.pass != 0) return calibrate_once(options, Progress(std::max(options.pass, 1u)));
   for (Passes passes;;) {
     if (Status made = passes.make(); !made) return made.error();
-    if (!passes.fits()) return runtime::surest_profile(passes.made());
+    if (!passes.fits()) return runtime::least_disturbed_profile(passes.made());
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 namespace dvm::runtime {
 
@@ -33,24 +32,21 @@ constexpr double kLessSure = 3;                    // times as much spread: it w
 
 double doubt_of(const vm::Price& price) { return std::max({price.spread, kSure * price.m, kSureClocks}); }
 
-// Of a pass, by the rows that all have.
-double doubt_of(const vm::Profile& pass, const std::vector<vm::Profile>& passes) {
-  constexpr double kLittle = 10;  // clocks: what is small is not made sure by much
-  double doubt = 0;
-  for (const auto& [row, price] : pass.prices())
-    if (std::all_of(passes.begin(), passes.end(), [&row = row](const vm::Profile& other) { return other.find(row) != nullptr; }))
-      doubt += price.spread / (price.m + kLittle);
-  return doubt;
+// Clocks of a firing that counts, which nearly every script pays: who else was on the core makes it longer, and with it all that
+// is measured beside it.
+double firing_of(const vm::Profile& pass) {
+  double clocks = 0;
+  for (const char* row : {"source/replay/trigger", "source/replay/handler", "prepare/ecb", "aggregation/count"})
+    if (const vm::Price* price = pass.find(row)) clocks += price->m;
+  return clocks;
 }
 
-// The surest first.
-std::vector<const vm::Profile*> by_doubt(const std::vector<vm::Profile>& passes) {
-  std::vector<std::pair<double, const vm::Profile*>> ordered;
-  for (const vm::Profile& pass : passes) ordered.emplace_back(doubt_of(pass, passes), &pass);
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<const vm::Profile*> surest;
-  for (const auto& [doubt, pass] : ordered) surest.push_back(pass);
-  return surest;
+// The least disturbed first.
+std::vector<const vm::Profile*> by_disturbance(const std::vector<vm::Profile>& passes) {
+  std::vector<const vm::Profile*> ordered;
+  for (const vm::Profile& pass : passes) ordered.push_back(&pass);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return firing_of(*a) < firing_of(*b); });
+  return ordered;
 }
 
 // Of a row, the prices that are no less sure than others.
@@ -64,12 +60,12 @@ std::vector<vm::Price> sure_prices(const std::vector<vm::Profile>& passes, const
   return prices;
 }
 
-// The surest pass, or where others are surer the one in the middle of these.
-vm::Price price_of(const vm::Price& surest, const std::vector<vm::Price>& sure) {
-  vm::Price price = surest;
+// The first one, or where others are surer the one in the middle of these.
+vm::Price price_of(const vm::Price& first, const std::vector<vm::Price>& sure) {
+  vm::Price price = first;
   std::vector<double> fixed, by_byte, spreads;
   for (const vm::Price& one : sure) fixed.push_back(one.m), by_byte.push_back(one.n), spreads.push_back(one.spread);
-  if (std::find(sure.begin(), sure.end(), surest) == sure.end())
+  if (std::find(sure.begin(), sure.end(), first) == sure.end())
     price = {middle(fixed).median, middle(by_byte).median, middle(spreads).median};
   const auto [least, most] = std::minmax_element(fixed.begin(), fixed.end());
   price.spread = std::max(price.spread, (*most - *least) / 2);
@@ -78,8 +74,8 @@ vm::Price price_of(const vm::Price& surest, const std::vector<vm::Price>& sure) 
 
 }  // namespace
 
-vm::Profile surest_profile(const std::vector<vm::Profile>& passes) {
-  const auto ordered = by_doubt(passes);
+vm::Profile least_disturbed_profile(const std::vector<vm::Profile>& passes) {
+  const auto ordered = by_disturbance(passes);
   vm::Profile result = *ordered.front();
   for (const vm::Profile* pass : ordered)
     for (const auto& [row, price] : pass->prices())

@@ -292,6 +292,9 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
 
 namespace {
 
+// So many times as many samples as of other scripts: every script pays for what these say.
+constexpr unsigned kTimesMore = 10;
+
 // CPU time of the probe side a firing, in clocks.
 struct ReplaySample {
   Middle clocks;
@@ -302,7 +305,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
                                    const ScriptMeterOptions& options, const vm::Profile& profile) {
   Result<dif::Program> program = compile(script);
   if (!program) return program.error();
-  Sides sides(options.samples);
+  Sides sides(options.samples * kTimesMore);
   ReplaySample result;
   while (sides.probe.wants_more()) {
     Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .memory = memory});
