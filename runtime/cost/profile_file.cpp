@@ -251,7 +251,7 @@ std::string profile_text(const vm::Profile& profile) {
   if (profile.in_kernel) root["in_kernel"] = true;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};
-  Json& prices = root["prices"];
+  Json& prices = root["prices"] = Json::object();
   for (const std::string& row : price_rows())
     if (const vm::Price* price = profile.find(row))
       folder_of(prices, row) = {{"m", price->m}, {"n", price->n}, {"spread", price->spread}};

@@ -46,6 +46,14 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->prices(), profile.prices());
 }
 
+TEST(ProfileFile, OneWithoutPricesIsRead) {
+  vm::Profile profile;
+  profile.clock_hz = 1;
+  const auto read = parse(profile_text(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->prices().empty());
+}
+
 TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_EQ(error_of("{\n \"dvm_profile\": 1,\n \"name\"").substr(0, 11), "p.json:3:8:");
   EXPECT_NE(error_of("{\n \"dvm_profile\": 1,\n \"name\"").find("\n   \"name\"\n"), std::string::npos);
