@@ -51,7 +51,6 @@ Result<std::string> destination(const CalibrateCommand& given) {
 }
 
 // So that nobody waits a minute to hear it.
-// Before a minute is spent on what is to be written.
 Status check_writable(const std::string& path) {
   namespace fs = std::filesystem;
   if (path.empty() || path == "-") return {};

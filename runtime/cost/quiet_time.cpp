@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "common/clock.h"
@@ -135,10 +136,13 @@ double QuietTime::each() const {
 }
 
 double QuietTime::quiet_share() const {
-  double quiet = 0, all = 0;
-  for (size_t i = 0; i < pieces_.size(); i++) all += things_[i], quiet += pieces_[i].is_quiet ? things_[i] : 0;
+  double quiet = 0;
+  for (size_t i = 0; i < pieces_.size(); i++) quiet += pieces_[i].is_quiet ? things_[i] : 0;
+  const double all = things();
   return all > 0 ? quiet / all : 0;
 }
+
+double QuietTime::things() const { return std::accumulate(things_.begin(), things_.end(), 0.0); }
 
 bool QuietSamples::is_quiet() const {
   return quiet_.size() >= (has_pieces_ ? std::max(kFewestPieces, all_.size() / kOfPieces) : (wanted_ + 2) / 3);
@@ -149,24 +153,29 @@ bool QuietSamples::wants_more() const {
   return samples_ < wanted_ || (quiet_.size() < enough && samples_ < tries_ * wanted_);
 }
 
+void QuietSamples::keep(const QuietSample& value) {
+  all_.push_back(value.value);
+  if (value.is_quiet) quiet_.push_back(value.value);
+}
+
 void QuietSamples::add(const QuietSample& sample) {
+  keep(sample);
   samples_++;
-  all_.push_back(sample.value);
-  if (sample.is_quiet) quiet_.push_back(sample.value);
 }
 
 void QuietSamples::add(const QuietTime& sample) {
-  for (const QuietSample& piece : sample.pieces()) add(piece);
-  samples_ += 1 - static_cast<unsigned>(sample.pieces().size());
+  for (const QuietSample& piece : sample.pieces()) keep(piece);
+  samples_++;
   has_pieces_ = true;
 }
 
 QuietSeries quiet_series() { return {quiet_ones, all_ones}; }
 
 Middle QuietSamples::middle() const {
-  all_ones++, quiet_ones += is_quiet() ? 1 : 0;
-  if (all_.size() < kManySamples) return is_quiet() ? quiet_middle(quiet_) : not_quiet(quiet_middle(all_));
-  return is_quiet() ? quickest(all_) : not_quiet(quickest(all_));
+  const bool quiet = is_quiet();
+  all_ones++, quiet_ones += quiet ? 1 : 0;
+  const Middle found = all_.size() < kManySamples ? quiet_middle(quiet ? quiet_ : all_) : quickest(all_);
+  return quiet ? found : not_quiet(found);
 }
 
 }  // namespace dvm::runtime

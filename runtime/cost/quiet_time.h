@@ -54,6 +54,7 @@ class QuietTime {
   double usual() const;
   // Of all things, those in quiet pieces: 0 to 1.
   double quiet_share() const;
+  double things() const;  // of all pieces
   // What each piece took for one thing.
   const std::vector<QuietSample>& pieces() const { return pieces_; }
 
@@ -87,6 +88,8 @@ class QuietSamples {
   bool is_quiet() const;
 
  private:
+  void keep(const QuietSample& value);
+
   unsigned wanted_, tries_, samples_ = 0;
   bool has_pieces_ = false;
   std::vector<double> quiet_, all_;

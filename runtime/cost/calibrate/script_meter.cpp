@@ -200,7 +200,6 @@ class TimedRun {
 
   const RunSettings& settings_;
   QuietTime probe_, reads_;
-  double read_ = 0;  // buffers
   QuietSample end_;
 };
 
@@ -210,7 +209,6 @@ void TimedRun::fire(MadeUpRun& run) {
     const QuietSample taken = probe_.end(piece.probe, piece.events);
     const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
     reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
-    read_ += piece.reads;
     if (!probe_.starts_quietly()) probe_.begin();
   };
   run.fire_all(told, settings_.is_cold);
@@ -228,8 +226,9 @@ Status TimedRun::read(Handle& handle) {
 QuietTime TimedRun::consumer() const {
   const auto firings = static_cast<double>(settings_.firings);
   QuietTime all;
-  for (const QuietSample& read : reads_.pieces()) all.add({read.value * read_ + end_.value, read.is_quiet}, firings);
-  if (read_ == 0) all.add(end_, firings);
+  const double reads = reads_.things();
+  for (const QuietSample& read : reads_.pieces()) all.add({read.value * reads + end_.value, read.is_quiet}, firings);
+  if (reads == 0) all.add(end_, firings);
   return all;
 }
 
