@@ -228,6 +228,9 @@ Json& folder_of(Json& prices, std::string_view row) {
 }  // namespace
 
 Result<vm::Profile> parse_profile(std::string_view text, const std::string& file, std::vector<std::string>& warnings) {
+  // The library takes it for the end, and what follows would be no valid text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return error_at(text, file, nul, "a byte is 0, which no JSON has");
   try {
     return parse_root(Json::parse(text), {text, file}, warnings);
   } catch (const nlohmann::json::parse_error& error) {

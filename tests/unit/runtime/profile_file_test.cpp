@@ -46,6 +46,12 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->prices(), profile.prices());
 }
 
+TEST(ProfileFile, WhatFollowsAZeroIsNoPartOfIt) {
+  using namespace std::string_literals;
+  EXPECT_TRUE(error_of("8\0\"name\":1"s).starts_with("p.json:1:2: a byte is 0"));
+  EXPECT_TRUE(error_of("{\n}\0"s).starts_with("p.json:2:2: a byte is 0"));
+}
+
 TEST(ProfileFile, OneWithoutPricesIsRead) {
   vm::Profile profile;
   profile.clock_hz = 1;
