@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -23,10 +22,10 @@
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
-#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/calibrate/process_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
+#include "runtime/cost/calibrate/series_book.h"
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
@@ -59,19 +58,34 @@ Result<dif::Program> compile_script(const std::string& text) {
   return std::move(compiled.programs.front().program);
 }
 
-Status calibrate_dif(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
-  runtime::MeterOptions meter;
-  if (options.quick) meter = {3, 2'000};
+// How all of a pass is measured.
+struct Sampling {
+  bool is_quick = false;
+  runtime::SeriesBook& book;
+
+  // A pass of several takes fewer samples than one that has to do, and others are taken a quarter of a minute later.
+  runtime::MeterOptions dif() const {
+    return is_quick ? runtime::MeterOptions{3, 2'000, &book} : runtime::MeterOptions{.samples = 10, .book = &book};
+  }
+  runtime::ScriptMeterOptions scripts() const {
+    return is_quick ? runtime::ScriptMeterOptions{.samples = 3, .firings = 2'000, .book = &book}
+                    : runtime::ScriptMeterOptions{.samples = 1, .book = &book};
+  }
+  runtime::LiveMeterOptions live() const {
+    return is_quick ? runtime::LiveMeterOptions{3, 2'000, &book} : runtime::LiveMeterOptions{.samples = 1, .book = &book};
+  }
+};
+
+Status calibrate_dif(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
   const auto cases = runtime::dif_cases();
-  const auto rows = runtime::measure_dif(cases, meter, [&](size_t done) { progress.say("DIF", done, cases.size()); });
+  const auto rows = runtime::measure_dif(cases, sampling.dif(), [&](size_t done) { progress.say("DIF", done, cases.size()); });
   if (!rows) return rows.error();
   for (const runtime::MeasuredRow& row : *rows) profile.set(row.row, row.price);
   return {};
 }
 
-Status calibrate_scripts(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
-  runtime::ScriptMeterOptions meter;
-  if (options.quick) meter = {3, 2'000};
+Status calibrate_scripts(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
+  runtime::ScriptMeterOptions meter = sampling.scripts();
   const auto cases = runtime::script_cases();
   for (size_t i = 0; i < cases.size(); i++) {
     progress.say("actions", i, cases.size());
@@ -86,18 +100,15 @@ Status calibrate_scripts(const CalibrateOptions& options, const Progress& progre
 }
 
 // A machine that allows no probes has prices of the rest.
-void calibrate_sources(const CalibrateOptions& options, const Progress& progress, vm::Profile& profile) {
-  runtime::LiveMeterOptions meter;
-  if (options.quick) meter = {3, 2'000};
+void calibrate_sources(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
+  const runtime::LiveMeterOptions meter = sampling.live();
   progress.say("captures", 0, 1);
   if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
     fmt::print(stderr, "dvm: what is captured was not measured: {}\n", measured.error().message);
   if (Status measured = runtime::measure_processes(compile_script, meter, profile); !measured)
     fmt::print(stderr, "dvm: what clauses ask of a process was not measured: {}\n", measured.error().message);
   const auto names = runtime::live_sources();
-  runtime::ScriptMeterOptions ring;
-  if (options.quick) ring = {3, 2'000};
-  if (Status measured = runtime::measure_ring(compile_script, ring, profile); !measured)
+  if (Status measured = runtime::measure_ring(compile_script, sampling.scripts(), profile); !measured)
     fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
   for (size_t i = 0; i < names.size(); i++) {
     progress.say("sources", i, names.size());
@@ -111,21 +122,21 @@ bool agree(const vm::Price& a, const vm::Price& b, double share) {
   return apart <= share * std::max(a.m, b.m) || apart <= a.spread + b.spread;
 }
 
-constexpr size_t kMostPasses = 5;
+constexpr size_t kMostPasses = 8;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
-constexpr std::chrono::seconds kLongest{53};        // all passes; a further one is made if it will be done by then
+constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
 // Whoever was on the core besides this process does not show in the prices but by their spreads.
-void report_company(const CalibrateOptions& options) {
+void report_company(const runtime::QuietSeries& series) {
   constexpr double kMuch = 0.2;  // of all
-  const runtime::QuietSeries series = runtime::quiet_series();
   const size_t shared = series.all - series.quiet;
   if (static_cast<double>(shared) > kMuch * static_cast<double>(series.all))
-    fmt::print(stderr, "dvm: pass {}: during {} of {} measurements somebody else used the core, too: their prices are too high\n",
-               std::max(options.pass, 1u), shared, series.all);
+    fmt::print(stderr, "dvm: during {} of {} measurements somebody else used the core, too: their prices are too high\n", shared,
+               series.all);
 }
 
-Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progress& progress) {
+Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::SeriesBook& book) {
+  const Progress progress(std::max(options.pass, 1u));
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
@@ -133,84 +144,114 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, const Progre
   profile.clock_hz = runtime::tick_rate(100'000'000);
   profile.core_speed = options.core_speed > 0 ? options.core_speed : runtime::core_speed_over(kLongEnough);
   runtime::give_times_at(profile.core_speed);
-  if (Status dif = calibrate_dif(options, progress, profile); !dif) return dif.error();
-  if (Status scripts = calibrate_scripts(options, progress, profile); !scripts) return scripts.error();
-  if (!options.no_live) calibrate_sources(options, progress, profile);
-  report_company(options);
+  const Sampling sampling{options.quick, book};
+  if (Status dif = calibrate_dif(sampling, progress, profile); !dif) return dif.error();
+  if (Status scripts = calibrate_scripts(sampling, progress, profile); !scripts) return scripts.error();
+  calibrate_sources(sampling, progress, profile);
   return profile;
 }
 
-std::string contents(int file) {
-  std::string text(static_cast<size_t>(std::max<off_t>(lseek(file, 0, SEEK_END), 0)), '\0');
-  return pread(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) ? text : "";
+// A file in memory, for a program that is run: of this process, or the one that it was handed.
+class MemoryFile {
+ public:
+  MemoryFile() : file_(memfd_create("dvm_calibrate", MFD_CLOEXEC)) {}
+  explicit MemoryFile(int file) : file_(file) {}
+  ~MemoryFile() { close(file_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int file() const { return file_; }
+  std::string text() const {
+    std::string text(static_cast<size_t>(std::max<off_t>(lseek(file_, 0, SEEK_END), 0)), '\0');
+    return pread(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) ? text : "";
+  }
+  Status set(const std::string& text) const {
+    if (ftruncate(file_, 0) == 0 && pwrite(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) return {};
+    return Error{fmt::format("failed to keep what was measured: {}", std::strerror(errno))};
+  }
+
+ private:
+  int file_;
+};
+
+Result<runtime::SeriesBook> read_book(const MemoryFile& file) {
+  const std::string text = file.text();
+  return text.empty() ? runtime::SeriesBook() : runtime::SeriesBook::parse(text);
 }
 
-// A pass has said itself why it failed.
-Result<vm::Profile> run_pass(const CalibrateOptions& options) {
-  const int file = memfd_create("dvm_profile", MFD_CLOEXEC);
-  if (file < 0) return Error{fmt::format("failed to keep a pass: {}", std::strerror(errno))};
-  const unsigned pass = options.pass;
-  std::vector<std::string> words = {"dvm", "cost", "calibrate", "--pass", std::to_string(pass), "-o", "-"};
-  words.insert(words.end(), {"--core-speed", fmt::format("{}", options.core_speed)});
-  if (options.no_live) words.emplace_back("--no-live");
-  const HandedFile printed[] = {{file, STDOUT_FILENO}};
-  const Result<int> status = run_program("/proc/self/exe", words, printed);
-  const std::string text = contents(file);
-  close(file);
-  if (!status) return Error{fmt::format("pass {}: {}", pass, status.error().message)};
-  if (*status != 0) return Error{fmt::format("pass {} failed", pass)};
-  std::vector<std::string> warnings;
-  return runtime::parse_profile(text, fmt::format("pass {}", pass), warnings);
+constexpr int kBook = 3;  // as a pass has it
+
+// One of several: takes the book of those before it, and leaves it to those that follow.
+Result<vm::Profile> make_pass(const CalibrateOptions& options) {
+  const MemoryFile file(kBook);
+  Result<runtime::SeriesBook> book = read_book(file);
+  if (!book) return book.error();
+  Result<vm::Profile> profile = calibrate_once(options, *book);
+  if (!profile) return profile;
+  if (Status kept = file.set(book->text()); !kept) return kept.error();
+  return profile;
 }
 
-// The passes of a calibration: what is measured live takes half of the time of a pass and is less often disturbed, so every other
-// one goes without.
+// The passes of a calibration. Each makes all prices of what it and those before it have measured.
 class Passes {
  public:
   // A further one is made if it will be done in time.
-  bool fits() const { return made_.size() < kMostPasses && elapsed() + taken_[no_live()] < kLongest; }
+  bool fits() const { return count_ < kMostPasses && elapsed() + elapsed() / count_ < kLongest; }
+  // It has said itself why it failed.
   Status make() {
-    const auto begin = std::chrono::steady_clock::now();
-    const bool without = no_live();
-    Result<vm::Profile> pass =
-        run_pass({.pass = static_cast<unsigned>(made_.size() + 1), .core_speed = core_speed_, .no_live = without});
-    if (!pass) return pass.error();
-    made_.push_back(std::move(*pass));
-    taken_[without] = std::chrono::steady_clock::now() - begin;
-    if (made_.size() == 1) taken_[true] = taken_[false] * 2 / 3;  // so far as is known
+    const MemoryFile printed;
+    const std::string pass = std::to_string(++count_), speed = fmt::format("{}", core_speed_);
+    const std::string words[] = {"dvm", "cost", "calibrate", "--pass", pass, "--core-speed", speed, "-o", "-"};
+    const HandedFile files[] = {{printed.file(), STDOUT_FILENO}, {book_.file(), kBook}};
+    const Result<int> status = run_program("/proc/self/exe", words, files);
+    if (!status) return Error{fmt::format("pass {}: {}", pass, status.error().message)};
+    if (*status != 0) return Error{fmt::format("pass {} failed", pass)};
+    std::vector<std::string> warnings;
+    Result<vm::Profile> made = runtime::parse_profile(printed.text(), fmt::format("pass {}", pass), warnings);
+    if (!made) return made.error();
+    profile_ = *std::move(made);
     return {};
   }
-  const std::vector<vm::Profile>& made() const { return made_; }
+  // Of the last one.
+  Result<vm::Profile> profile() const {
+    const Result<runtime::SeriesBook> book = read_book(book_);
+    if (!book) return book.error();
+    report_company(book->quiet_series());
+    return profile_;
+  }
 
  private:
-  using Time = std::chrono::steady_clock::duration;
-
-  bool no_live() const { return made_.size() % 2 == 1; }
-  Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+  std::chrono::steady_clock::duration elapsed() const { return std::chrono::steady_clock::now() - begin_; }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const double core_speed_ = runtime::core_speed_over(kLongEnough);
-  std::vector<vm::Profile> made_;
-  std::array<Time, 2> taken_{};  // by the last pass with live measurements, and by the last one without
+  const MemoryFile book_;
+  vm::Profile profile_;
+  unsigned count_ = 0;
 };
 
 }  // namespace
 
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
-  if (options.quick || options.pass != 0) return calibrate_once(options, Progress(std::max(options.pass, 1u)));
-  for (Passes passes;;) {
+  runtime::SeriesBook book;
+  if (options.quick) return calibrate_once(options, book);
+  if (options.pass != 0) return make_pass(options);
+  Passes passes;
+  do
     if (Status made = passes.make(); !made) return made.error();
-    if (!passes.fits()) return runtime::least_disturbed_profile(passes.made());
-  }
+  while (passes.fits());
+  return passes.profile();
 }
 
 Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double share) {
+  const double speed = a.core_speed > 0 && b.core_speed > 0 ? a.core_speed / b.core_speed : 1;
   Agreement agreement;
   for (const auto& [row, price] : a.prices()) {
     const vm::Price* other = b.find(row);
     if (!other) continue;
     agreement.rows++;
-    if (!agree(price, *other, share)) agreement.different.push_back(fmt::format("{} {:.1f} and {:.1f}", row, price.m, other->m));
+    if (!agree(runtime::times(price, speed), *other, share))
+      agreement.different.push_back(fmt::format("{} {:.1f} and {:.1f}", row, price.m, other->m));
   }
   return agreement;
 }

@@ -11,13 +11,13 @@ namespace dvm::cmd {
 
 struct CalibrateOptions {
   bool quick = false;     // fewer and shorter samples: to try it, not to rely on
-  unsigned pass = 0;      // not 0: only this one, as a part of another calibration
+  unsigned pass = 0;      // not 0: only this one, as a part of another calibration, which has handed it its book of series
   double core_speed = 0;  // that times are given at; 0: as it is now
-  bool no_live = false;   // nothing is measured on live processes
 };
 
-// In several passes, each in a process of its own: where code and data happen to lie makes a difference of some clocks, and one
-// may meet a moment in which nobody else uses the core. Shows how far it is on standard error, where that is a terminal.
+// In several passes, each in a process of its own: where code and data happen to lie makes a difference of some clocks, and each
+// thing may meet a moment in one of them in which nobody else uses the core (runtime/cost/calibrate/series_book.h). Shows how far
+// it is on standard error, where that is a terminal.
 Result<vm::Profile> calibrate(const CalibrateOptions& options);
 
 // Of the rows that both have, how many differ by more than `share` of the larger price and by more than both spreads.

@@ -117,7 +117,6 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->add_option("--core-speed", given->options.core_speed)->group("");
-  command->add_flag("--no-live", given->options.no_live)->group("");
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 

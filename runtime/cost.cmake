@@ -3,6 +3,7 @@ dvm_library(cost
   cost/calibrate/dif_cases.cpp
   cost/calibrate/dif_meter.cpp
   cost/calibrate/middle.cpp
+  cost/calibrate/series_book.cpp
   cost/capture_cost.cpp
   cost/core_speed.cpp
   cost/dynamic_uses.cpp

@@ -59,18 +59,18 @@ dvm_core wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
-std::atomic<size_t> quiet_ones = 0, all_ones = 0;  // series
-
 // By how much it may be too long is not seen in it.
 Middle not_quiet(Middle found) {
   found.distance = std::max(found.distance, kTooLong * found.median);
   return found;
 }
 
-// The middle of the quickest fifth, and how far off that may be.
-Middle quickest(std::vector<double> all) {
+// The middle of the quickest fifth, and how far off that may be. Of samples of which some were quiet no more than half of these:
+// what looks quiet before and behind need not have been so between.
+Middle quickest(std::vector<double> all, size_t quiet) {
   std::sort(all.begin(), all.end());
-  all.resize((all.size() + 4) / 5);
+  const size_t fifth = (all.size() + 4) / 5, half = (quiet + 1) / 2;
+  all.resize(quiet > 0 ? std::min(fifth, half) : fifth);
   const auto count = static_cast<double>(std::max<size_t>(all.size(), 1));
   Middle found = middle(std::move(all));
   found.distance /= std::sqrt(count);
@@ -119,7 +119,7 @@ double QuietTime::usual() const {
     all.push_back(piece.value);
     if (piece.is_quiet) quiet.push_back(piece.value);
   }
-  return quiet.size() >= kFewestPieces ? dvm::runtime::middle(std::move(quiet)).median : quickest(std::move(all)).median;
+  return quiet.size() >= kFewestPieces ? dvm::runtime::middle(std::move(quiet)).median : quickest(std::move(all), 0).median;
 }
 
 double QuietTime::each() const {
@@ -169,12 +169,10 @@ void QuietSamples::add(const QuietTime& sample) {
   has_pieces_ = true;
 }
 
-QuietSeries quiet_series() { return {quiet_ones, all_ones}; }
-
 Middle QuietSamples::middle() const {
   const bool quiet = is_quiet();
-  all_ones++, quiet_ones += quiet ? 1 : 0;
-  const Middle found = all_.size() < kManySamples ? quiet_middle(quiet ? quiet_ : all_) : quickest(all_);
+  const Middle found =
+      all_.size() < kManySamples ? quiet_middle(quiet ? quiet_ : all_) : quickest(all_, quiet ? quiet_.size() : 0);
   return quiet ? found : not_quiet(found);
 }
 

@@ -67,12 +67,6 @@ class QuietTime {
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.05;
 
-// Of the series of samples that this process has taken, those that had quiet ones enough.
-struct QuietSeries {
-  size_t quiet = 0, all = 0;
-};
-QuietSeries quiet_series();
-
 // Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
 // one.
 class QuietSamples {
@@ -81,8 +75,8 @@ class QuietSamples {
   bool wants_more() const;
   void add(const QuietSample& sample);
   void add(const QuietTime& sample);
-  // Of many the middle of the quickest fifth, since what looks quiet before and behind need not have been so between. Of few that
-  // of the quicker half of the quiet ones, or of all if these are too few: then it may be a tenth too much, as its deviation
+  // Of many the middle of the quickest: of a fifth of all, or of as many as half of the quiet ones, if these are fewer. Of few
+  // that of the quicker half of the quiet ones, or of all. Where too few were quiet it may be a tenth too much, as its deviation
   // says.
   Middle middle() const;
   bool is_quiet() const;

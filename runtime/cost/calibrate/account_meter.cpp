@@ -27,7 +27,10 @@ class AccountMeter {
         if (!sample) return sample.error();
         samples->add(sample->probe);
       }
-    return times(difference(counted.middle(), plain.middle()), profile_.clock_hz / 1e9);
+    const std::string series = std::string("account ") + script;
+    const Middle of_counted = settle(options_.book, series + " counted", counted),
+                 of_plain = settle(options_.book, series, plain);
+    return times(difference(of_counted, of_plain), profile_.clock_hz / 1e9);
   }
 
  private:

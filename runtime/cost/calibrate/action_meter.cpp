@@ -95,7 +95,7 @@ Result<Middle> time_ending(const std::string& recorded, const char* ending, cons
     if (!sample) return sample.error();
     samples.add(sample->probe);
   }
-  return samples.middle();
+  return settle(options.book, script, samples);
 }
 
 // What a commit takes more than a discard, with a small record and with a large one.
@@ -117,7 +117,7 @@ Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& op
 }
 
 ScriptMeterOptions options_of(const ActionCase& one, const ScriptMeterOptions& options) {
-  return {std::max(options.samples, one.least_samples), std::min(options.firings, kFirings), one.is_read, true};
+  return {std::max(options.samples, one.least_samples), std::min(options.firings, kFirings), one.is_read, true, options.book};
 }
 
 // Of chill(0) is what it takes beyond its argument, whose nanoseconds are waited in any case.

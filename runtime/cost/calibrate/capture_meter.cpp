@@ -125,7 +125,8 @@ class CaptureMeter {
     const Size size{0, depth};
     const auto traced = counting(size);
     if (!traced) return traced.error();
-    const auto plain = measure_untraced({Stub::emulated, options_.calls, depth, 0}, child_, options_);
+    const auto plain =
+        measure_untraced(fmt::format("depth {}", depth), {Stub::emulated, options_.calls, depth, 0}, child_, options_);
     if (!plain) return plain.error();
     return difference(traced->figures.thread, *plain);
   }
@@ -163,7 +164,9 @@ class CaptureMeter {
     const uint64_t calls = size.stack_bytes > 0 ? std::min(options_.calls, kMostCopies) : options_.calls;
     LiveCase live{{Stub::emulated, calls, size.depth, size.letters}, script, {}};
     live.settings = {{"ustackunwind", bytes.c_str()}};
-    const Result<LiveFigures> figures = measure_live(live, child_, compile_, options_);
+    const Result<LiveFigures> figures =
+        measure_live(fmt::format("{} depth {} letters {} bytes {}", script, size.depth, size.letters, bytes), live, child_,
+                     compile_, options_);
     if (!figures) return figures.error();
     return Measured{*figures, predicted(*program, size, profile_)};
   }

@@ -66,9 +66,9 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
     once.add({first, little->is_quiet});
     each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kRecordBytes, much->is_quiet});
   }
-  const Middle first = once.middle();
+  const Middle first = settle(options.book, "buffer_snapshot", once), byte = settle(options.book, "copy", each);
   profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
-  profile.set("consumer/copy", {0, std::max(each.middle().median, 0.0), 0});
+  profile.set("consumer/copy", {0, std::max(byte.median, 0.0), 0});
   return {};
 }
 
@@ -87,9 +87,9 @@ Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& opti
     once.add({first, small->is_quiet && large->is_quiet});
     each.add({(large->ticks - first * large->count) / static_cast<double>(options.firings), large->is_quiet});
   }
-  const Middle first = once.middle();
+  const Middle first = settle(options.book, "aggregation_snapshot", once), key = settle(options.book, "aggregation_build", each);
   profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
-  profile.set("consumer/aggregation_build", {0, std::max(each.middle().median, 0.0), 0});
+  profile.set("consumer/aggregation_build", {0, std::max(key.median, 0.0), 0});
   return {};
 }
 
@@ -106,7 +106,7 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
-  const Middle all = samples.middle();
+  const Middle all = settle(options.book, "status_snapshot", samples);
   profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
   return {};
 }
@@ -125,7 +125,7 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
     }
     samples.push_back(time.each());
   }
-  const Middle all = times(quiet_middle(samples), profile.clock_hz / 1e9 / 2);
+  const Middle all = times(settle(options.book, "context_switch", quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
@@ -167,7 +167,7 @@ void measure_look(const CompileScript& compile, const ScriptMeterOptions& option
     if (!taken) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
     samples.add(*taken);
   }
-  const Middle all = times(samples.middle(), profile.clock_hz / 1e9);
+  const Middle all = times(settle(options.book, "look", samples), profile.clock_hz / 1e9);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 
@@ -182,7 +182,8 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
       if (!sample) return sample.error();
       samples->add(sample->consumer);
     }
-  profile.set("consumer/heading", times(difference(headed.middle(), quiet.middle()), profile.clock_hz / 1e9));
+  const Middle of_headed = settle(options.book, "heading", headed), of_quiet = settle(options.book, "heading quiet", quiet);
+  profile.set("consumer/heading", times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
   return {};
 }
 

@@ -111,7 +111,7 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
 
 constexpr unsigned kTries = 6;  // of a sample, which is short
 
-vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options) {
+vm::Price difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
   QuietSamples with(options.samples, kTries), without(options.samples, kTries);
   while (with.wants_more()) {
@@ -120,17 +120,18 @@ vm::Price difference(Runnable& text, Runnable* base, const MeterOptions& options
     const bool is_quiet = one.is_quiet && other.is_quiet;
     with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
   }
-  return difference(with.middle(), without.middle());
+  return difference(settle(options.book, series + " with", with), settle(options.book, series + " without", without));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.
 Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
+  const std::string series = fmt::format("{} {}", one.row, letters);
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();
-  if (one.copies == 0) return difference(**text, nullptr, options);
+  if (one.copies == 0) return difference(series, **text, nullptr, options);
   auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
   if (!base) return base.error();
-  return times(difference(**text, base->get(), options), 1.0 / one.copies);
+  return times(difference(series, **text, base->get(), options), 1.0 / one.copies);
 }
 
 Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {

@@ -11,12 +11,14 @@
 #include "common/result.h"
 #include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/dif_cases.h"
+#include "runtime/cost/calibrate/series_book.h"
 
 namespace dvm::runtime {
 
 struct MeterOptions {
   unsigned samples = 15;        // of a text and of its base
   uint64_t sample_ns = 50'000;  // how long one takes, about
+  SeriesBook* book = nullptr;   // of the passes
 };
 
 struct MeasuredRow {

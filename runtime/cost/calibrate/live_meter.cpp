@@ -95,9 +95,9 @@ class SourceMeter {
 
   Status measure(vm::Profile& profile) {
     const std::string script = counting();
-    const Result<Middle> plain = measure_untraced(calls_, child_, options_);
+    const Result<Middle> plain = measure_untraced(source_.name, calls_, child_, options_);
     if (!plain) return plain.error();
-    const Result<LiveFigures> traced = measure_live({calls_, script}, child_, compile_, options_);
+    const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, compile_, options_);
     if (!traced) return traced.error();
     SourceRows rows(source_.name, profile);
     const double known = counted(script, compile_, profile) + (source_.stub == Stub::loop ? looking(*traced, profile) : 0);
@@ -108,6 +108,7 @@ class SourceMeter {
   }
 
  private:
+  std::string series(const char* what) const { return fmt::format("{} {}", source_.name, what); }
   std::string only_child() const { return source_.is_only_child ? fmt::format(" pid == {} ", child_.pid()) : ""; }
   std::string counting() const {
     const std::string only = only_child();
@@ -121,7 +122,7 @@ class SourceMeter {
 
   Status set_stages(const Middle& plain, const LiveFigures& traced, double firings, SourceRows& rows) {
     const vm::Price all = times(difference(traced.thread, plain), 1 / firings);
-    const Result<LiveFigures> bare = measure_live({calls_, counting(), {}, true}, child_, compile_, options_);
+    const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, compile_, options_);
     if (!bare) return bare.error();
     vm::Price capture = times(difference(traced.thread, bare->thread), 1 / firings);
     capture.m = std::min(capture.m, all.m);
@@ -141,15 +142,16 @@ class SourceMeter {
   Result<double> until_handler(const Middle& plain) {
     StubCalls stamped = calls_;
     stamped.is_stamped = true;
-    const Result<Middle> reading = measure_untraced(stamped, child_, options_);
+    const Result<Middle> reading = measure_untraced(series("stamped"), stamped, child_, options_);
     if (!reading) return reading.error();
     const std::string only = only_child();
     const std::string script =
         fmt::format("{0} / {1}{2} timestamp - {3} < 20000 / {{ @ = avg(timestamp - {3}); }} END {{ printa(\"%@d\", @); }}",
                     source_.probe, only, only.empty() ? "" : "&&", source_.stamp);
-    const Result<LiveFigures> traced = measure_live({stamped, script}, child_, compile_, options_);
+    const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, compile_, options_);
     if (!traced) return traced.error();
-    return std::atof(traced->printed.c_str()) - (reading->median - plain.median);
+    const Middle until = settle(options_.book, series("until"), Middle{std::atof(traced->printed.c_str()), 0});
+    return until.median - (reading->median - plain.median);
   }
 
   const LiveSource& source_;
@@ -165,9 +167,10 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, const Com
   const StubCalls calls{Stub::emulated, options.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const Result<LiveFigures> one = measure_live({calls, entry}, child, compile, options);
+  const Result<LiveFigures> one = measure_live(fmt::format("{} one", source.name), {calls, entry}, child, compile, options);
   if (!one) return one.error();
-  const Result<LiveFigures> both = measure_live({calls, entry + more}, child, compile, options);
+  const Result<LiveFigures> both =
+      measure_live(fmt::format("{} both", source.name), {calls, entry + more}, child, compile, options);
   if (!both) return both.error();
   SourceRows rows(source.name, profile);
   rows.set("trigger", difference(both->thread, one->thread));
@@ -218,8 +221,9 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     if (!sample) return sample.error();
     samples.push_back(*sample);
   }
+  const Middle firing = settle(options.book, "tick", quiet_middle(samples));
   profile.set("source/tick/handler",
-              times(difference(quiet_middle(samples), {counted(kTickScript, compile, profile), 0}), profile.clock_hz / 1e9));
+              times(difference(firing, {counted(kTickScript, compile, profile), 0}), profile.clock_hz / 1e9));
   return {};
 }
 

@@ -164,8 +164,8 @@ Status LiveRun::add_stubs() {
 
 double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
-Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const CompileScript& compile,
-                                 const LiveMeterOptions& options) {
+Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
+                                 const CompileScript& compile, const LiveMeterOptions& options) {
   const Result<dif::Program> program = compile(one.script);
   if (!program) return program.error();
   LiveRun run(one, std::array{&child});
@@ -182,11 +182,12 @@ Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const
   }
   Result<std::string> printed = run.stop();
   if (!printed) return printed.error();
-  return LiveFigures{thread.middle(), handled.middle(), middle(rate).median, *std::move(printed),
-                     static_cast<double>(rate.size())};
+  return LiveFigures{settle(options.book, series + " thread", thread), settle(options.book, series + " handled", handled),
+                     middle(rate).median, *std::move(printed), static_cast<double>(rate.size())};
 }
 
-Result<Middle> measure_untraced(const StubCalls& calls, LoopingChild& child, const LiveMeterOptions& options) {
+Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
+                                const LiveMeterOptions& options) {
   QuietSamples samples(options.samples);
   while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
@@ -194,7 +195,7 @@ Result<Middle> measure_untraced(const StubCalls& calls, LoopingChild& child, con
     if (!taken) return taken.error();
     samples.add(*taken);
   }
-  return samples.middle();
+  return settle(options.book, series + " untraced", samples);
 }
 
 }  // namespace dvm::runtime

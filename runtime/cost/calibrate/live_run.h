@@ -19,8 +19,9 @@ namespace dvm::runtime {
 double cpus();
 
 struct LiveMeterOptions {
-  unsigned samples = 3;    // with the probe, and as many without
-  uint64_t calls = 5'000;  // a sample
+  unsigned samples = 3;        // with the probe, and as many without
+  uint64_t calls = 5'000;      // a sample
+  SeriesBook* book = nullptr;  // of the passes
 };
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return, in each
@@ -84,11 +85,12 @@ struct LiveFigures {
   double samples = 0;   // that it saw
 };
 
-// An error: the script cannot be had here, or firings were lost.
-Result<LiveFigures> measure_live(const LiveCase& one, LoopingChild& child, const CompileScript& compile,
-                                 const LiveMeterOptions& options);
+// `series`: a name for what is measured. An error: the script cannot be had here, or firings were lost.
+Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
+                                 const CompileScript& compile, const LiveMeterOptions& options);
 
 // Ns of a call of the child that nobody traces.
-Result<Middle> measure_untraced(const StubCalls& calls, LoopingChild& child, const LiveMeterOptions& options);
+Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
+                                const LiveMeterOptions& options);
 
 }  // namespace dvm::runtime

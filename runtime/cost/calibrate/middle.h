@@ -34,12 +34,6 @@ inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& m
   return {std::max(few.m - n * things, 0.0), n, std::max(few.spread, many.spread)};
 }
 
-// Of several calibrations, one after the other: the prices of the least disturbed, in which a firing that counts was cheapest.
-// They belong together: many are what is left of a script when others are taken off, and a row of one pass beside a row of
-// another fits no script. Only what was disturbed there, as the spreads say, or not measured, is taken from the others. The
-// spread is the larger of what a pass found and half of what lies between the least and the most.
-vm::Profile least_disturbed_profile(const std::vector<vm::Profile>& passes);
-
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }
 

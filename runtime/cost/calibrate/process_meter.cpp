@@ -52,9 +52,16 @@ std::string script_of_all() {
   return text;
 }
 
-using Samples = std::array<std::vector<double>, kCount>;
-
 // Ns of a firing in dvm, of each turn.
+using Samples = std::array<std::vector<double>, kCount>;
+using Settled = std::array<Middle, kCount>;
+
+Settled settle_turns(const Samples& samples, SeriesBook* book) {
+  Settled settled;
+  for (size_t i = 0; i < kCount; i++) settled[i] = settle(book, fmt::format("turn {}", i), quiet_middle(samples[i]));
+  return settled;
+}
+
 Result<Samples> sample_turns(const CompileScript& compile, unsigned count) {
   auto child = LoopingChild::start();
   if (!child) return child.error();
@@ -88,11 +95,11 @@ Result<double> known(const Turn& turn, const CompileScript& compile, const vm::P
 }
 
 // Clocks of one use; nothing is known of its row but, of the second turn of two, what the first one has found.
-Result<vm::Price> price_of(const Turn& turn, const Samples& samples, const CompileScript& compile, const vm::Profile& profile) {
+Result<vm::Price> price_of(const Turn& turn, const Settled& settled, const CompileScript& compile, const vm::Profile& profile) {
   const Result<double> rest = known(turn, compile, profile);
   if (!rest) return rest.error();
   const auto at = static_cast<size_t>(&turn - kTurns);
-  vm::Price price = times(difference(quiet_middle(samples[at]), quiet_middle(samples[0])), profile.clock_hz / 1e9 / turn.uses);
+  vm::Price price = times(difference(settled[at], settled[0]), profile.clock_hz / 1e9 / turn.uses);
   price.m = std::max(price.m - *rest / turn.uses, 0.0);
   return price;
 }
@@ -114,10 +121,11 @@ std::vector<std::string> process_rows() {
 Status measure_processes(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
   const Result<Samples> samples = sample_turns(compile, options.samples);
   if (!samples) return samples.error();
+  const Settled settled = settle_turns(*samples, options.book);
   for (const std::string& row : process_rows()) profile.set(row, {});
   for (const Turn& turn : kTurns) {
     if (!turn.row) continue;
-    const Result<vm::Price> found = price_of(turn, *samples, compile, profile);
+    const Result<vm::Price> found = price_of(turn, settled, compile, profile);
     if (!found) return found.error();
     profile.set(turn.row, turn.bytes == kMany ? with_many(*profile.find(turn.row), *found) : *found);
   }

@@ -56,8 +56,10 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
 
 constexpr uint64_t kMostRecords = 40'000;
 
+constexpr unsigned kTries = 2;  // of a sample of some milliseconds
+
 struct Sides {
-  explicit Sides(unsigned samples) : probe(samples, 1), consumer(samples, 1) {}
+  explicit Sides(unsigned samples) : probe(samples, kTries), consumer(samples, kTries) {}
   void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
   QuietSamples probe, consumer;
 };
@@ -272,9 +274,11 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
-  const double clocks = profile.clock_hz / 1e9;  // a ns
-  const vm::Price found = one.is_consumer ? times(difference(with.consumer.middle(), without.consumer.middle()), clocks)
-                                          : times(difference(with.probe.middle(), without.probe.middle()), clocks);
+  const std::string series = fmt::format("{} {}", one.row, one.bytes);
+  const auto settled = [&](const char* side, const Sides& sides) {
+    return settle(options.book, series + side, one.is_consumer ? sides.consumer : sides.probe);
+  };
+  const vm::Price found = times(difference(settled(" with", with), settled(" without", without)), profile.clock_hz / 1e9);
   const auto says = [&](const dif::Program& program) {
     return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
   };
@@ -312,7 +316,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
     sides.add(*sample);
     result.bytes = sample->event_bytes;
   }
-  result.clocks = times(sides.probe.middle(), profile.clock_hz / 1e9);
+  result.clocks = times(settle(options.book, fmt::format("{} {}", script, memory), sides.probe), profile.clock_hz / 1e9);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/script_cases.h"
+#include "runtime/cost/calibrate/series_book.h"
 #include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
@@ -22,10 +23,11 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 3;       // of each of the two scripts
-  uint64_t firings = 50'000;  // a sample: their recording is larger than the caches of a CPU, as that of a long run is
-  bool is_read = true;        // by the consumer, at the end
-  bool may_act = false;       // destructively
+  unsigned samples = 3;        // of each of the two scripts
+  uint64_t firings = 50'000;   // a sample: their recording is larger than the caches of a CPU, as that of a long run is
+  bool is_read = true;         // by the consumer, at the end
+  bool may_act = false;        // destructively
+  SeriesBook* book = nullptr;  // of the passes
 };
 
 // Size of a buffer of which half is read in less than a millisecond: for so long a core is quiet more often than for a long time.

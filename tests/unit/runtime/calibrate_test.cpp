@@ -75,24 +75,6 @@ TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
   EXPECT_LT(reading.speed, 100);
 }
 
-TEST(Calibrate, OfSeveralPassesTheLeastDisturbedCounts) {
-  std::vector<vm::Profile> passes(3);
-  const double firing[] = {60, 40, 50};
-  for (size_t i = 0; i < passes.size(); i++) {
-    passes[i].name = "calibrated";
-    passes[i].set("source/replay/trigger", {firing[i], 0, 1}), passes[i].set("prepare/ecb", {5, 0, 1});
-  }
-  passes[0].set("opcode/add", {10, 0, 1}), passes[1].set("opcode/add", {30, 0, 1}), passes[2].set("opcode/add", {11, 0, 1});
-  passes[0].set("opcode/sub", {10, 0, 1}), passes[1].set("opcode/sub", {30, 0, 8}), passes[2].set("opcode/sub", {12, 0, 1});
-  passes[0].set("source/pid/trigger", {100, 0, 9}), passes[2].set("source/pid/trigger", {120, 0, 8});
-  const vm::Profile all = least_disturbed_profile(passes);
-  EXPECT_EQ(all.name, "calibrated");
-  EXPECT_EQ(*all.find("source/replay/trigger"), (vm::Price{40, 0, 10}));  // half of 40 to 60
-  EXPECT_EQ(*all.find("opcode/add"), (vm::Price{30, 0, 10}));
-  EXPECT_EQ(*all.find("opcode/sub"), (vm::Price{11, 0, 1}));            // it was disturbed in that pass
-  EXPECT_EQ(*all.find("source/pid/trigger"), (vm::Price{120, 0, 10}));  // which that pass has not
-}
-
 TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
   const DifCase one{"opcode/nop", "setx 1, %r1\n", "l{i}: nop\n"};
   EXPECT_EQ(case_text(one, one.body, 2, 8), "setx 1, %r1\nl0: nop\nl1: nop\nret %r0\n");

@@ -1,0 +1,64 @@
+// Covered by tests/unit/runtime/series_book_test.cpp.
+
+#include "runtime/cost/calibrate/series_book.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kDoubt = 0.03;  // in what only one pass found
+
+}  // namespace
+
+Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
+  auto& all = series_[series];
+  const Found now{found, is_quiet};
+  all.insert(std::upper_bound(all.begin(), all.end(), now, is_less), now);
+  Middle settled = all.front().of_pass;
+  if (all.size() > 1) {
+    const double apart = (all[1].of_pass.median - settled.median) / 2, most = kDoubt * std::abs(settled.median);
+    settled.distance = std::max(settled.distance, std::min(apart, most));
+  }
+  return settled;
+}
+
+Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples) {
+  return settle(series, samples.middle(), samples.is_quiet());
+}
+
+QuietSeries SeriesBook::quiet_series() const {
+  QuietSeries count;
+  for (const auto& [name, all] : series_) count.all++, count.quiet += std::any_of(all.begin(), all.end(), was_quiet) ? 1 : 0;
+  return count;
+}
+
+std::string SeriesBook::text() const {
+  nlohmann::json text = nlohmann::json::object();
+  for (const auto& [name, all] : series_)
+    for (const Found& one : all) text[name].push_back({one.of_pass.median, one.of_pass.distance, one.is_quiet});
+  return text.dump();
+}
+
+Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
+  SeriesBook book;
+  const nlohmann::json parsed = nlohmann::json::parse(text);
+  for (const auto& [name, all] : parsed.items())
+    for (const auto& one : all)
+      book.series_[name].push_back({{one.at(0).get<double>(), one.at(1).get<double>()}, one.at(2).get<bool>()});
+  return book;
+} catch (const nlohmann::json::exception& error) {
+  return Error{error.what()};
+}
+
+Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {
+  return book ? book->settle(series, samples) : samples.middle();
+}
+
+Middle settle(SeriesBook* book, const std::string& series, const Middle& found) {
+  return book ? book->settle(series, found, true) : found;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,53 @@
+#pragma once
+// What each series of samples came to, in all passes of a calibration. Whoever else uses a core makes what is timed on it longer,
+// often for all of a series and sometimes for all of a minute, but hardly in every pass. So a pass begins with what those before
+// it found, and makes its prices of the lowest that was found of each series. Prices themselves could not be mixed like that:
+// many are what is left of a script when others are taken off, and those of one moment fit no script of another.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/quiet_time.h"
+
+namespace dvm::runtime {
+
+// Of some series those that had quiet samples enough.
+struct QuietSeries {
+  size_t quiet = 0, all = 0;
+};
+
+class SeriesBook {
+ public:
+  // Of this pass: notes what it found, and returns the least of all. It may be off by half of what it is apart from the next one,
+  // but no more than a thirtieth: that others were disturbed says little about it. `series`: the same name in each pass, and
+  // another for each series.
+  Middle settle(const std::string& series, const Middle& found, bool is_quiet);
+  Middle settle(const std::string& series, const QuietSamples& samples);
+
+  // Of the series, those that any pass found quiet.
+  QuietSeries quiet_series() const;
+
+  // As JSON, to hand it on. An error: the text is none of a book.
+  std::string text() const;
+  static Result<SeriesBook> parse(std::string_view text);
+
+ private:
+  struct Found {
+    Middle of_pass;
+    bool is_quiet = false;  // the core was
+  };
+  static bool is_less(const Found& a, const Found& b) { return a.of_pass.median < b.of_pass.median; }
+  static bool was_quiet(const Found& one) { return one.is_quiet; }
+
+  std::map<std::string, std::vector<Found>> series_;  // the least first
+};
+
+// Without a book, what the samples say by themselves.
+Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
+Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
+
+}  // namespace dvm::runtime

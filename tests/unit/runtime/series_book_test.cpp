@@ -1,0 +1,59 @@
+// What passes of a calibration have found, taken together.
+
+#include "runtime/cost/calibrate/series_book.h"
+
+#include <gtest/gtest.h>
+
+namespace dvm::runtime {
+namespace {
+
+Middle settle_all(SeriesBook& book, const std::vector<double>& passes) {
+  Middle last;
+  for (const double one : passes) last = book.settle("one", {one, 1}, false);
+  return last;
+}
+
+TEST(SeriesBook, TheLeastDisturbedPassCounts) {
+  SeriesBook book;
+  EXPECT_EQ(settle_all(book, {60}).median, 60);
+  EXPECT_EQ(settle_all(book, {40, 52}).median, 40);
+  EXPECT_EQ(book.settle("another", {90, 1}, false).median, 90);
+}
+
+TEST(SeriesBook, ItMayBeOffByHalfOfWhatTheNextIsApart) {
+  SeriesBook book;
+  EXPECT_EQ(settle_all(book, {400, 600, 412}).distance, 6);
+  EXPECT_EQ(settle_all(book, {399}).distance, 1);  // no less than the pass said
+  SeriesBook disturbed;
+  EXPECT_EQ(settle_all(disturbed, {400, 600}).distance, 12);  // and no more because others were disturbed
+}
+
+TEST(SeriesBook, ASeriesIsQuietThatOnePassFoundSo) {
+  SeriesBook book;
+  book.settle("one", {40, 1}, false);
+  book.settle("one", {38, 1}, true);
+  book.settle("two", {40, 1}, false);
+  EXPECT_EQ(book.quiet_series().all, 2u);
+  EXPECT_EQ(book.quiet_series().quiet, 1u);
+}
+
+TEST(SeriesBook, ItIsHandedOnAsText) {
+  SeriesBook book;
+  book.settle("source \"one\"\n", {40.25, 1}, true);
+  Result<SeriesBook> read = SeriesBook::parse(book.text());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->text(), book.text());
+  EXPECT_EQ(read->settle("source \"one\"\n", {50, 1}, false).median, 40.25);
+  for (const char* bad : {"", "[", "{\"one\": 3}", "{\"one\": [[1, 2]]}", "{\"one\": [[1, \"a\", true]]}"})
+    EXPECT_FALSE(SeriesBook::parse(bad)) << bad;
+}
+
+TEST(SeriesBook, WithoutOneSamplesSpeakForThemselves) {
+  EXPECT_EQ(settle(nullptr, "one", Middle{40, 1}).median, 40);
+  QuietSamples samples(1);
+  samples.add(QuietSample{30, true});
+  EXPECT_EQ(settle(nullptr, "one", samples).median, 30);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
