@@ -10,7 +10,9 @@
 
 namespace dvm::runtime {
 
-// The calling thread's core now.
+// The calling thread's.
+dvm_gauge& own_gauge();
+// Its core now.
 dvm_core look_at_core();
 // The same, once it is quiet, or another one that the thread may move to; or a tenth of a second has passed, or the process and
 // its children have waited so for a second and a tenth of its time. Threads that work for each other should not move: they

@@ -106,8 +106,7 @@ QuietSample called(const StubCalls& calls) {
 
 QuietSample watched(uint64_t ns) {
   double quiet = 0;
-  dvm_gauge gauge = DVM_NEW_GAUGE;
-  const double lost = dvm_lost_time_and_share(&gauge, speed_of_times(), static_cast<int64_t>(ns), &quiet);
+  const double lost = dvm_lost_time_and_share(&own_gauge(), speed_of_times(), static_cast<int64_t>(ns), &quiet);
   return {lost, quiet >= kQuietEnough};
 }
 

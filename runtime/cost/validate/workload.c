@@ -222,6 +222,7 @@ int main(int count, char **arguments) {
   char name[32];
   long rounds, burst;
   if (count > 1) core_speed = atof(arguments[1]);
+  gauge = dvm_new_gauge(100000000);
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   memset(source, 1, sizeof source);
   while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {

@@ -15,7 +15,7 @@ static struct piece {
   bool is_quiet;
 } pieces[MOST_PIECES];
 static size_t piece_count;
-static struct dvm_gauge gauge = DVM_NEW_GAUGE;
+static struct dvm_gauge gauge;
 
 static void keep_piece(long rounds, double ns, struct dvm_core before, struct dvm_core after) {
   if (piece_count >= MOST_PIECES) return;

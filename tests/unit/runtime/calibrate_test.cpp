@@ -59,18 +59,30 @@ TEST(Calibrate, WhatWasInterruptedIsNoPartOfAQuietTime) {
   EXPECT_LE(time.quiet_share(), 1);
 }
 
-TEST(Calibrate, ACoreOfOnesOwnDoesFourAdditionsACycle) {
-  dvm_gauge gauge = DVM_NEW_GAUGE;
-  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.16));
-  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 1.3));  // somebody else has a part of it
-  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 0.5));  // something happened to the chain
-  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.12));  // and one low reading is no lowest one
-  for (int i = 0; i < 8; i++) dvm_is_quiet_step(&gauge, 1.06);
-  EXPECT_TRUE(dvm_is_quiet_step(&gauge, 1.1));
-  EXPECT_FALSE(dvm_is_quiet_step(&gauge, 1.16));  // this processor does better
+bool is_quiet(dvm_gauge& gauge, double near, double far) {
+  const dvm_reading reading = {{near, far}, 1};
+  return dvm_is_quiet(&gauge, &reading) != 0;
+}
+
+TEST(Calibrate, ACoreOfOnesOwnIsToldByItsLowestReadings) {
+  dvm_gauge gauge{};
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(is_quiet(gauge, 140, 240));  // nothing is known of this processor
+  EXPECT_TRUE(is_quiet(gauge, 140, 240));
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(is_quiet(gauge, 113, 148));
+  EXPECT_TRUE(is_quiet(gauge, 113, 148));  // it does better
+  EXPECT_FALSE(is_quiet(gauge, 140, 240));
+  EXPECT_FALSE(is_quiet(gauge, 113, 240));  // at one of the distances alone
+  EXPECT_FALSE(is_quiet(gauge, 140, 148));
+  EXPECT_FALSE(is_quiet(gauge, 60, 80));  // something happened to the chain
+  EXPECT_TRUE(is_quiet(gauge, 114, 150));
+}
+
+TEST(Calibrate, ACoreIsReadInCycles) {
   const dvm_reading reading = dvm_read_core();
-  EXPECT_GT(reading.step, 0);
-  EXPECT_LT(reading.step, 1000);
+  for (const double cycles : reading.cycles) {
+    EXPECT_GT(cycles, 20);
+    EXPECT_LT(cycles, 100'000);
+  }
   EXPECT_GT(reading.speed, 0.01);
   EXPECT_LT(reading.speed, 100);
 }
