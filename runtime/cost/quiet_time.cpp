@@ -25,8 +25,8 @@ constexpr size_t kFewestPieces = 4, kEnoughPieces = 12;  // that are quiet
 constexpr size_t kOfPieces = 20;                         // and one of so many
 constexpr size_t kManySamples = 10;                      // of which a fifth says something
 constexpr uint64_t kStay = 3'000'000;                    // ns, on a core that is not quiet
-constexpr uint64_t kLongestWait = 100'000'000, kLeastPatience = 1'000'000'000;
-constexpr uint64_t kPatience = 10;  // of its time a process waits a tenth
+constexpr uint64_t kLongestWait = 20'000'000, kLeastPatience = 1'000'000'000;
+constexpr uint64_t kPatience = 2;  // of its time a process waits half
 
 // To another core, where somebody else is the neighbour. The thread may run on all that it could before.
 void change_core() {
@@ -104,7 +104,7 @@ QuietSample QuietPiece::end(double taken) {
   return {dvm_at_speed(taken, before, after, speed_of_times()), dvm_are_quiet(before, after) != 0};
 }
 
-void QuietTime::begin() { piece_ = QuietPiece(wait_for_quiet_core(false)); }
+void QuietTime::begin(bool may_move) { piece_ = QuietPiece(wait_for_quiet_core(may_move)); }
 
 QuietSample QuietTime::end(double ns, double things) {
   const QuietSample taken = piece_.end(ns);

@@ -39,8 +39,8 @@ class QuietPiece {
 
 class QuietTime {
  public:
-  // Waits for the core to be quiet, and begins a piece.
-  void begin();
+  // Waits for the core to be quiet, or another one that the thread may move to, and begins a piece.
+  void begin(bool may_move = false);
   // Whether the piece that end() began starts so.
   bool starts_quietly() const { return piece_.starts_quietly(); }
   // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.

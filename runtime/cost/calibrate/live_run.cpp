@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 #include "common/clock.h"
@@ -19,7 +20,8 @@ namespace dvm::runtime {
 namespace {
 
 constexpr const char* kProvider = "calibrated";
-constexpr uint64_t kMostAtOnce = 4000;  // calls, whose firings the ring has room for
+constexpr uint64_t kFew = 100, kMany = 2100;  // calls whose firings are handled at once, while a core may stay quiet
+constexpr unsigned kDrains = 4;               // of both, a sample
 
 double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -84,27 +86,15 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
                     firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
-Result<QuietSample> LiveRun::handled() {
-  const uint64_t most = std::min(case_.calls.times, kMostAtOnce);
-  const auto few = drain(most / 8 + 1), many = drain(most);
-  if (!few) return few.error();
-  if (!many) return many.error();
-  const double ns = (many->ns.value - few->ns.value) / std::max(many->firings - few->firings, 1.0);
-  return QuietSample{std::max(ns, 0.0), few->ns.is_quiet && many->ns.is_quiet};
-}
-
-// The look for what so many calls have left in the ring.
-Result<LiveRun::Drained> LiveRun::drain(uint64_t calls) {
+Result<QuietSample> LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;
   if (Status called = children_.front()->call(some); !called) return called.error();
   if (const auto finished = children_.front()->finish(); !finished) return finished.error();
-  const uint64_t events = handle_->account().events;
-  QuietPiece piece(wait_for_quiet_core(false));
+  QuietPiece piece(wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   handle_->look();
-  const QuietSample taken = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
-  return Drained{taken, static_cast<double>(handle_->account().events - events)};
+  return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
 }
 
 // A piece of what dvm's thread does for firings.
@@ -164,26 +154,60 @@ Status LiveRun::add_stubs() {
 
 double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
 
+namespace {
+
+// What dvm takes for a firing without the look for it: of looks for few firings and for many.
+class Drains {
+ public:
+  explicit Drains(unsigned samples) : few_(samples * kDrains), many_(samples * kDrains) {}
+  bool want_more() const { return few_.wants_more() || many_.wants_more(); }
+  Status add(LiveRun& run) {
+    for (unsigned i = 0; i < kDrains; i++)
+      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) {
+        const Result<QuietSample> taken = run.drain(calls);
+        if (!taken) return taken.error();
+        samples->add(*taken);
+      }
+    return {};
+  }
+  Middle settled(SeriesBook* book, const std::string& series) const {
+    const Middle few = settle(book, series + " few", few_), many = settle(book, series + " many", many_);
+    return times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
+                 1.0 / static_cast<double>(kMany - kFew));
+  }
+
+ private:
+  QuietSamples few_, many_;
+};
+
+}  // namespace
+
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
                                  const CompileScript& compile, const LiveMeterOptions& options) {
   const Result<dif::Program> program = compile(one.script);
   if (!program) return program.error();
   LiveRun run(one, std::array{&child});
   if (Status started = run.start(*program); !started) return started.error();
-  QuietSamples thread(options.samples), handled(options.samples);
+  QuietSamples thread(options.samples), looked(options.samples);
+  Drains drains(options.samples);
   std::vector<double> rate;
-  const bool is_loop = one.calls.stub == Stub::loop;
-  while (thread.wants_more() || handled.wants_more()) {
+  const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
+  while (thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more())) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
-    const Result<QuietSample> at_once = is_loop ? sample->looked : run.handled();
-    if (!at_once) return at_once.error();
-    thread.add(sample->thread), handled.add(*at_once), rate.push_back(sample->rate);
+    thread.add(sample->thread), looked.add(sample->looked), rate.push_back(sample->rate);
+    if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
   }
   Result<std::string> printed = run.stop();
   if (!printed) return printed.error();
-  return LiveFigures{settle(options.book, series + " thread", thread), settle(options.book, series + " handled", handled),
-                     middle(rate).median, *std::move(printed), static_cast<double>(rate.size())};
+  LiveFigures figures{settle(options.book, series + " thread", thread),
+                      {},
+                      middle(rate).median,
+                      *std::move(printed),
+                      static_cast<double>(rate.size())};
+  if (is_drained) figures.handled = drains.settled(options.book, series);
+  if (is_loop) figures.handled = settle(options.book, series + " looked", looked);
+  return figures;
 }
 
 Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,

@@ -20,7 +20,7 @@ double cpus();
 
 struct LiveMeterOptions {
   unsigned samples = 3;        // with the probe, and as many without
-  uint64_t calls = 5'000;      // a sample
+  uint64_t calls = 3'000;      // a sample
   SeriesBook* book = nullptr;  // of the passes
 };
 
@@ -51,20 +51,13 @@ class LiveRun {
   Status start(const dif::Program& program);
   // So many of the children do the case's calls, each all of them.
   Result<LiveSample> sample(size_t callers = 1);
-  // Ns of a firing in dvm's CPU time, without the look for it: two looks, one with few firings and one with many. Not of the
-  // loop.
-  Result<QuietSample> handled();
+  // The first child does so many calls, and only then dvm looks for what they have left in the ring: ns of dvm's CPU time.
+  Result<QuietSample> drain(uint64_t calls);
   // After the last sample: nothing must have been lost. What was printed.
   Result<std::string> stop();
 
  private:
   class Text;
-  struct Drained {
-    QuietSample ns;
-    double firings = 0;
-  };
-
-  Result<Drained> drain(uint64_t calls);
   Status call(size_t callers);
   bool work(QuietTime& looked);
   Result<QuietSample> finish(size_t callers);

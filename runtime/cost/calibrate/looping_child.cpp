@@ -88,7 +88,7 @@ QuietSample called(const StubCalls& calls) {
   const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
   const uint64_t most = calls_of_piece(calls.stub);
   QuietTime time;
-  time.begin();
+  time.begin(true);
   for (uint64_t done = 0; done < calls.times; done += most) {
     const uint64_t times = std::min(most, calls.times - done), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     for (uint64_t i = 0; i < times; i++) {
@@ -99,7 +99,7 @@ QuietSample called(const StubCalls& calls) {
         function(argument);
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
-    if (!time.starts_quietly()) time.begin();
+    if (!time.starts_quietly()) time.begin(true);
   }
   return {time.usual() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
 }
