@@ -41,7 +41,7 @@ static inline struct dvm_gaps dvm_watch(int64_t ns) {
 // Of so many ns, and a little more, those that the caller was not running, as it is on a core of its own that has this speed
 // (core_share.h; 0: its own), and which share of the time it was one. Where it was too little of it, all counts.
 static inline double dvm_lost_time_and_share(struct dvm_gauge* gauge, double speed, int64_t wanted, double* quiet_share) {
-  const int64_t slice = wanted < 2000000 ? wanted : 2000000;
+  const int64_t slice = wanted < 400000 ? wanted : 400000;
   const double enough = 0.02;
   struct dvm_gaps quiet = {0, 0}, all = {0, 0};
   struct dvm_core before = dvm_look_at_core(gauge);

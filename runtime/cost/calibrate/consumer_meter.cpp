@@ -11,11 +11,11 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/calibrate/looping_child.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/quiet_looks.h"
 #include "runtime/cost/quiet_time.h"
-#include "runtime/cost/wakeful.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 
@@ -112,7 +112,7 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
 }
 
 void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr unsigned kTimes = 50;
+  constexpr unsigned kTimes = 200;
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
     QuietTime time;
@@ -125,13 +125,14 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
     }
     samples.push_back(time.each());
   }
-  const Middle all = times(settle(options.book, "context_switch", quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
+  const Middle all = times(settle_middle(options.book, "context_switch", quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
 // CPU time of dvm for a look, in ns, while it looks for what never fires. It does so as often as it can where a clause is
 // destructive.
-Result<QuietSample> time_looking(const CompileScript& compile, uint64_t ns) {
+Result<double> time_looking(const CompileScript& compile, LoopingChild& other) {
+  constexpr uint64_t kBursts = 80, kCalls = 50;  // a burst of calls in each millisecond
   const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
   if (!program) return program.error();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
@@ -147,27 +148,30 @@ Result<QuietSample> time_looking(const CompileScript& compile, uint64_t ns) {
   if (Status enabled = handle.enable(*program); !enabled) return enabled.error();
   std::vector<Refused> refused;
   if (Status went = handle.go(refused); !went) return went.error();
-  std::jthread alarm([&handle, ns] {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
-    handle.interrupt();
-  });
   QuietLooks looks(handle);
-  while (looks.look()) {
+  if (Status called = other.call({.stub = Stub::signal, .times = kBursts * kCalls, .rests = true}); !called)
+    return called.error();
+  while (!other.is_done() && looks.look()) {
   }
-  return QuietSample{looks.count() > 0 ? looks.ns() / looks.count() : 0, looks.quiet_share() >= kQuietEnough};
+  if (const auto done = other.finish(); !done) return done.error();
+  return looks.count() > 0 ? looks.ns() / looks.count() : 0;
 }
 
-// Beside a program that works, as the one that is traced does. Where nothing can be traced a look is two switches of threads.
+// Beside a program that works and rests by turns, and was told so by dvm, as one that is traced is: what it takes to wake up,
+// which is most of a look, depends on who else wakes up on that CPU, and the kernel keeps those together that wake each other.
+// Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kLooking = 30'000'000, kWork = 20'000;
-  QuietSamples samples(2 * options.samples);
-  const std::jthread other = wakeful(kWork);
-  while (samples.wants_more()) {
-    const Result<QuietSample> taken = time_looking(compile, kLooking);
+  constexpr unsigned kRuns = 8;  // a sample
+  const unsigned wanted = kRuns * options.samples;
+  std::vector<double> looks;
+  const auto other = LoopingChild::start();
+  while (looks.size() < wanted) {
+    const Result<double> taken = other ? time_looking(compile, **other) : other.error();
     if (!taken) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-    samples.add(*taken);
+    looks.push_back(*taken);
   }
-  const Middle all = times(settle(options.book, "look", samples), profile.clock_hz / 1e9);
+  const Middle found{quiet_middle(looks).median, middle(looks).distance};
+  const Middle all = times(settle_middle(options.book, "look", found), profile.clock_hz / 1e9);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
 }
 

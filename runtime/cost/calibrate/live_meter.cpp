@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kEntry = "calibrated:::entry";
 constexpr const char* kReturn = "calibrated:::return";
-constexpr uint64_t kSlower = 8;       // a stepped call than another
-constexpr uint64_t kLoopTime = 5000;  // ns of the loop for each call of another stub
+constexpr uint64_t kSlower = 8;         // a stepped call than another
+constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
 
 struct LiveSource {
   const char* name;
@@ -236,7 +236,7 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
 }
 
 Status measure_tick(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kCalls = 100;  // of other sources, for each firing
+  constexpr uint64_t kCalls = 15;  // of other sources, for each firing
   const Result<dif::Program> program = compile(kTickScript);
   if (!program) return program.error();
   std::vector<double> samples;
@@ -245,7 +245,7 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     if (!sample) return sample.error();
     samples.push_back(*sample);
   }
-  const Middle firing = settle(options.book, "tick", quiet_middle(samples));
+  const Middle firing = settle_middle(options.book, "tick", quiet_middle(samples));
   profile.set("source/tick/handler",
               times(difference(firing, {counted(kTickScript, compile, profile), 0}), profile.clock_hz / 1e9));
   return {};

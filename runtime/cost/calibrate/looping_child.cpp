@@ -79,6 +79,13 @@ Function function_of(Stub stub) {
   return nullptr;
 }
 
+void rest_until(uint64_t ns) {
+  const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+constexpr uint64_t kMillisecond = 1'000'000;
+
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
 uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
 
@@ -87,6 +94,7 @@ QuietSample called(const StubCalls& calls) {
   Function volatile function = function_of(calls.stub);
   const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
   const uint64_t most = calls_of_piece(calls.stub);
+  uint64_t next = read_clock(CLOCK_MONOTONIC);
   QuietTime time;
   time.begin(true);
   for (uint64_t done = 0; done < calls.times; done += most) {
@@ -99,7 +107,10 @@ QuietSample called(const StubCalls& calls) {
         function(argument);
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
-    if (!time.starts_quietly()) time.begin(true);
+    if (calls.rests)
+      rest_until(next += kMillisecond);
+    else if (!time.starts_quietly())
+      time.begin(true);
   }
   return {time.usual() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
 }

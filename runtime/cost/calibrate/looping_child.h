@@ -20,6 +20,7 @@ struct StubCalls {
   uint32_t depth = 0;    // functions with frame pointers that it is called through; such a stack ends before the first of them
   uint32_t letters = 0;  // at most kMostLetters
   bool is_stamped = false;
+  bool rests = false;  // after some 40 us of calls to the end of the millisecond
 };
 
 inline constexpr uint32_t kMostLetters = 255;

@@ -13,16 +13,29 @@ constexpr double kDoubt = 0.03;  // in what only one pass found
 
 }  // namespace
 
-Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
+const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series, const Found& now) {
   auto& all = series_[series];
-  const Found now{found, is_quiet};
   all.insert(std::upper_bound(all.begin(), all.end(), now, is_less), now);
+  return all;
+}
+
+Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
+  const std::vector<Found>& all = keep(series, {found, is_quiet});
   Middle settled = all.front().of_pass;
   if (all.size() > 1) {
     const double apart = (all[1].of_pass.median - settled.median) / 2, most = kDoubt * std::abs(settled.median);
     settled.distance = std::max(settled.distance, std::min(apart, most));
   }
   return settled;
+}
+
+Middle SeriesBook::settle_middle(const std::string& series, const Middle& found) {
+  std::vector<double> medians, distances;
+  for (const Found& one : keep(series, {found, true})) {
+    medians.push_back(one.of_pass.median), distances.push_back(one.of_pass.distance);
+  }
+  const Middle passes = middle(medians);
+  return {passes.median, std::max(passes.distance, middle(distances).median)};
 }
 
 Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples) {
@@ -55,6 +68,10 @@ Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
 
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {
   return book ? book->settle(series, samples) : samples.middle();
+}
+
+Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found) {
+  return book ? book->settle_middle(series, found) : found;
 }
 
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found) {

@@ -28,6 +28,9 @@ class SeriesBook {
   Middle settle(const std::string& series, const Middle& found, bool is_quiet);
   Middle settle(const std::string& series, const QuietSamples& samples);
 
+  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle.
+  Middle settle_middle(const std::string& series, const Middle& found);
+
   // Of the series, those that any pass found quiet.
   QuietSeries quiet_series() const;
 
@@ -40,6 +43,7 @@ class SeriesBook {
     Middle of_pass;
     bool is_quiet = false;  // the core was
   };
+  const std::vector<Found>& keep(const std::string& series, const Found& now);
   static bool is_less(const Found& a, const Found& b) { return a.of_pass.median < b.of_pass.median; }
   static bool was_quiet(const Found& one) { return one.is_quiet; }
 
@@ -49,5 +53,6 @@ class SeriesBook {
 // Without a book, what the samples say by themselves.
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
+Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found);
 
 }  // namespace dvm::runtime

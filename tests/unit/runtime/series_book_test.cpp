@@ -28,6 +28,15 @@ TEST(SeriesBook, ItMayBeOffByHalfOfWhatTheNextIsApart) {
   EXPECT_EQ(settle_all(disturbed, {400, 600}).distance, 12);  // and no more because others were disturbed
 }
 
+TEST(SeriesBook, OfWhatIsAnotherTimeEachTimeTheMiddleCounts) {
+  SeriesBook book;
+  book.settle_middle("look", {30, 2});
+  book.settle_middle("look", {16, 5});
+  const Middle found = book.settle_middle("look", {19, 4});
+  EXPECT_EQ(found.median, 19);
+  EXPECT_EQ(found.distance, 4);
+}
+
 TEST(SeriesBook, ASeriesIsQuietThatOnePassFoundSo) {
   SeriesBook book;
   book.settle("one", {40, 1}, false);
