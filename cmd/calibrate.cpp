@@ -195,11 +195,12 @@ Result<vm::Profile> make_pass(const CalibrateOptions& options) {
 // The passes of a calibration. Each makes all prices of what it and those before it have measured.
 class Passes {
  public:
-  // A further one is made if it will be done in time.
-  bool fits() const { return count_ < kMostPasses && elapsed() + elapsed() / count_ < kLongest; }
+  // A further one is made if it will be done in time. It has less to measure than the last one.
+  bool fits() const { return count_ < kMostPasses && elapsed() + last_ * 9 / 10 < kLongest; }
   // It has said itself why it failed.
   Status make() {
     const MemoryFile printed;
+    const auto before = elapsed();
     const std::string pass = std::to_string(++count_), speed = fmt::format("{}", core_speed_);
     const std::string words[] = {"dvm", "cost", "calibrate", "--pass", pass, "--core-speed", speed, "-o", "-"};
     const HandedFile files[] = {{printed.file(), STDOUT_FILENO}, {book_.file(), kBook}};
@@ -210,6 +211,7 @@ class Passes {
     Result<vm::Profile> made = runtime::parse_profile(printed.text(), fmt::format("pass {}", pass), warnings);
     if (!made) return made.error();
     profile_ = *std::move(made);
+    last_ = elapsed() - before;
     return {};
   }
   // Of the last one.
@@ -221,13 +223,15 @@ class Passes {
   }
 
  private:
-  std::chrono::steady_clock::duration elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+  using Time = std::chrono::steady_clock::duration;
+  Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const double core_speed_ = runtime::core_speed_over(kLongEnough);
   const MemoryFile book_;
   vm::Profile profile_;
   unsigned count_ = 0;
+  Time last_{};  // that the last one took
 };
 
 }  // namespace

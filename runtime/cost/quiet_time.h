@@ -82,6 +82,7 @@ class QuietSamples {
   // says.
   Middle middle() const;
   bool is_quiet() const;
+  bool is_empty() const { return all_.empty(); }
 
  private:
   void keep(const QuietSample& value);

@@ -33,7 +33,9 @@ class ProgramValidation {
   Validated finish(const vm::Profile& profile) const;
 
  private:
-  explicit ProgramValidation(unsigned samples) : samples_(samples) {}
+  static constexpr unsigned kTries = 10;  // of a sample of some milliseconds, in turn with those of other programs
+
+  explicit ProgramValidation(unsigned samples) : samples_(samples, kTries) {}
 
   dif::Program program_;
   PredictOptions how_;

@@ -20,17 +20,17 @@ class AccountMeter {
   Result<vm::Price> of(const char* script) const {
     Result<dif::Program> program = compile_(with_probe(script));
     if (!program) return program.error();
-    QuietSamples counted(options_.samples), plain(options_.samples);
+    const std::string of_plain = std::string("account ") + script, of_counted = of_plain + " counted";
+    QuietSamples counted(wanted(options_.book, of_counted, options_.samples)),
+        plain(wanted(options_.book, of_plain, options_.samples));
     while (counted.wants_more() || plain.wants_more())
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
         Result<ScriptSample> sample = time_program(*program, {.firings = options_.firings, .cost = cost});
         if (!sample) return sample.error();
         samples->add(sample->probe);
       }
-    const std::string series = std::string("account ") + script;
-    const Middle of_counted = settle(options_.book, series + " counted", counted),
-                 of_plain = settle(options_.book, series, plain);
-    return times(difference(of_counted, of_plain), profile_.clock_hz / 1e9);
+    return times(difference(settle(options_.book, of_counted, counted), settle(options_.book, of_plain, plain)),
+                 profile_.clock_hz / 1e9);
   }
 
  private:

@@ -113,14 +113,17 @@ constexpr unsigned kTries = 6;  // of a sample, which is short
 
 vm::Price difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
-  QuietSamples with(options.samples, kTries), without(options.samples, kTries);
+  const std::string of_with = series + " with", of_without = series + " without";
+  const unsigned samples =
+      std::max(wanted(options.book, of_with, options.samples), wanted(options.book, of_without, options.samples));
+  QuietSamples with(samples, kTries), without(samples, kTries);
   while (with.wants_more()) {
     QuietPiece piece(wait_for_quiet_core());
     const QuietSample one = piece.end(text.time(runs)), other = piece.end(base ? base->time(runs) : text.time(runs, false));
     const bool is_quiet = one.is_quiet && other.is_quiet;
     with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
   }
-  return difference(settle(options.book, series + " with", with), settle(options.book, series + " without", without));
+  return difference(settle(options.book, of_with, with), settle(options.book, of_without, without));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -89,7 +90,7 @@ constexpr double kStep = 10;  // ns
 
 // Of a distribution that lquantize() has printed, by steps: what a quarter took no longer than, since what disturbs a firing
 // makes it longer.
-double quick_one(const std::string& printed) {
+std::optional<double> quick_one(const std::string& printed) {
   std::istringstream lines(printed);
   std::vector<std::pair<double, double>> steps;  // from, count
   double all = 0;
@@ -105,7 +106,7 @@ double quick_one(const std::string& printed) {
     if (below + count >= all / 4 && count > 0) return from + kStep * (all / 4 - below) / count;
     below += count;
   }
-  return 0;
+  return std::nullopt;
 }
 
 class SourceMeter {
@@ -174,7 +175,9 @@ class SourceMeter {
                     only.empty() ? "" : "/" + only + "/", source_.stamp, kStep);
     const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, compile_, options_);
     if (!traced) return traced.error();
-    const Middle until = settle(options_.book, series("until"), Middle{quick_one(traced->printed), 0});
+    const std::optional<double> found = quick_one(traced->printed);
+    const Middle until = found || !options_.book ? settle(options_.book, series("until"), Middle{found.value_or(0), 0})
+                                                 : options_.book->settled(series("until"));
     return until.median - (reading->median - plain.median);
   }
 

@@ -159,7 +159,12 @@ namespace {
 // What dvm takes for a firing without the look for it: of looks for few firings and for many.
 class Drains {
  public:
-  explicit Drains(unsigned samples) : few_(samples * kDrains), many_(samples * kDrains) {}
+  Drains(const std::string& series, const LiveMeterOptions& options)
+      : of_few_(series + " few"),
+        of_many_(series + " many"),
+        book_(options.book),
+        few_(wanted(book_, of_many_, options.samples * kDrains)),
+        many_(wanted(book_, of_many_, options.samples * kDrains)) {}
   bool want_more() const { return few_.wants_more() || many_.wants_more(); }
   Status add(LiveRun& run) {
     for (unsigned i = 0; i < kDrains; i++)
@@ -170,13 +175,15 @@ class Drains {
       }
     return {};
   }
-  Middle settled(SeriesBook* book, const std::string& series) const {
-    const Middle few = settle(book, series + " few", few_), many = settle(book, series + " many", many_);
+  Middle settled() const {
+    const Middle few = settle(book_, of_few_, few_), many = settle(book_, of_many_, many_);
     return times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
                  1.0 / static_cast<double>(kMany - kFew));
   }
 
  private:
+  std::string of_few_, of_many_;
+  SeriesBook* book_;
   QuietSamples few_, many_;
 };
 
@@ -186,40 +193,47 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
                                  const CompileScript& compile, const LiveMeterOptions& options) {
   const Result<dif::Program> program = compile(one.script);
   if (!program) return program.error();
-  LiveRun run(one, std::array{&child});
-  if (Status started = run.start(*program); !started) return started.error();
-  QuietSamples thread(options.samples), looked(options.samples);
-  Drains drains(options.samples);
-  std::vector<double> rate;
   const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
-  while (thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more())) {
+  const std::string of_thread = series + " thread";
+  QuietSamples thread(is_loop ? options.samples : wanted(options.book, of_thread, options.samples)), looked(options.samples);
+  Drains drains(series, options);
+  const auto wants_more = [&] {
+    return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
+  };
+  LiveFigures figures;
+  LiveRun run(one, std::array{&child});
+  const bool is_sure = !wants_more();
+  if (Status started = is_sure ? Status() : run.start(*program); !started) return started.error();
+  std::vector<double> rate;
+  while (wants_more()) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
     thread.add(sample->thread), looked.add(sample->looked), rate.push_back(sample->rate);
     if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
   }
-  Result<std::string> printed = run.stop();
-  if (!printed) return printed.error();
-  LiveFigures figures{settle(options.book, series + " thread", thread),
-                      {},
-                      middle(rate).median,
-                      *std::move(printed),
-                      static_cast<double>(rate.size())};
-  if (is_drained) figures.handled = drains.settled(options.book, series);
+  if (!is_sure) {
+    Result<std::string> printed = run.stop();
+    if (!printed) return printed.error();
+    figures.printed = *std::move(printed);
+  }
+  figures.thread = settle(options.book, of_thread, thread);
+  figures.rate = middle(rate).median, figures.samples = static_cast<double>(rate.size());
+  if (is_drained) figures.handled = drains.settled();
   if (is_loop) figures.handled = settle(options.book, series + " looked", looked);
   return figures;
 }
 
 Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
                                 const LiveMeterOptions& options) {
-  QuietSamples samples(options.samples);
+  const std::string untraced = series + " untraced";
+  QuietSamples samples(wanted(options.book, untraced, options.samples));
   while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
     const Result<QuietSample> taken = child.finish();
     if (!taken) return taken.error();
     samples.add(*taken);
   }
-  return settle(options.book, series + " untraced", samples);
+  return settle(options.book, untraced, samples);
 }
 
 }  // namespace dvm::runtime

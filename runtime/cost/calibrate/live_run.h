@@ -74,7 +74,7 @@ struct LiveFigures {
   Middle thread;
   Middle handled;  // of the loop with the looks, else without
   double rate = 0;
-  std::string printed;  // by the script
+  std::string printed;  // by the script; nothing, if all was sure without running it
   double samples = 0;   // that it saw
 };
 

@@ -265,20 +265,22 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
                       vm::Profile& profile) {
   Result<Pair> pair = compile_pair(one, compile);
   if (!pair) return Error{fmt::format("{}: {}", one.row, pair.error().message)};
-  Sides with(options.samples), without(options.samples);
+  const std::string series = fmt::format("{} {}", one.row, one.bytes), of_with = series + " with",
+                    of_without = series + " without";
+  Sides with(wanted(options.book, of_with, options.samples)), without(wanted(options.book, of_without, options.samples));
   const RunSettings settings = settings_of(one, options);
   const auto wants_more = [&](const Sides& sides) { return (one.is_consumer ? sides.consumer : sides.probe).wants_more(); };
   while (wants_more(with) || wants_more(without))
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
+      if (!wants_more(*sides)) continue;
       Result<ScriptSample> sample = time_program(*program, settings);
       if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
       sides->add(*sample);
     }
-  const std::string series = fmt::format("{} {}", one.row, one.bytes);
-  const auto settled = [&](const char* side, const Sides& sides) {
-    return settle(options.book, series + side, one.is_consumer ? sides.consumer : sides.probe);
+  const auto settled = [&](const std::string& side, const Sides& sides) {
+    return settle(options.book, side, one.is_consumer ? sides.consumer : sides.probe);
   };
-  const vm::Price found = times(difference(settled(" with", with), settled(" without", without)), profile.clock_hz / 1e9);
+  const vm::Price found = times(difference(settled(of_with, with), settled(of_without, without)), profile.clock_hz / 1e9);
   const auto says = [&](const dif::Program& program) {
     return one.is_consumer ? predicted_print(program, profile) : predicted(program, profile);
   };
@@ -308,15 +310,17 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
                                    const ScriptMeterOptions& options, const vm::Profile& profile) {
   Result<dif::Program> program = compile(script);
   if (!program) return program.error();
-  Sides sides(options.samples * kTimesMore);
-  ReplaySample result;
+  const std::string series = fmt::format("{} {}", script, memory);
+  Sides sides(wanted(options.book, series, options.samples * kTimesMore));
+  const auto recording = MadeUpRecording::of(options.firings, memory, 0);
+  if (!recording) return recording.error();
+  ReplaySample result{{}, (*recording)->event_bytes()};
   while (sides.probe.wants_more()) {
     Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .memory = memory});
     if (!sample) return sample.error();
     sides.add(*sample);
-    result.bytes = sample->event_bytes;
   }
-  result.clocks = times(settle(options.book, fmt::format("{} {}", script, memory), sides.probe), profile.clock_hz / 1e9);
+  result.clocks = times(settle(options.book, series, sides.probe), profile.clock_hz / 1e9);
   return result;
 }
 

@@ -10,6 +10,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr double kDoubt = 0.03;  // in what only one pass found
+constexpr double kSame = 1.02;   // times as long
 
 }  // namespace
 
@@ -19,14 +20,29 @@ const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series
   return all;
 }
 
-Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
-  const std::vector<Found>& all = keep(series, {found, is_quiet});
+Middle SeriesBook::settled(const std::vector<Found>& all) {
   Middle settled = all.front().of_pass;
   if (all.size() > 1) {
     const double apart = (all[1].of_pass.median - settled.median) / 2, most = kDoubt * std::abs(settled.median);
     settled.distance = std::max(settled.distance, std::min(apart, most));
   }
   return settled;
+}
+
+Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
+  return settled(keep(series, {found, is_quiet}));
+}
+
+Middle SeriesBook::settled(const std::string& series) const {
+  const auto known = series_.find(series);
+  return known != series_.end() ? settled(known->second) : Middle();
+}
+
+bool SeriesBook::is_sure(const std::string& series) const {
+  const auto all = series_.find(series);
+  if (all == series_.end() || all->second.size() < 2) return false;
+  const Found &least = all->second[0], &next = all->second[1];
+  return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
 }
 
 Middle SeriesBook::settle_middle(const std::string& series, const Middle& found) {
@@ -39,6 +55,7 @@ Middle SeriesBook::settle_middle(const std::string& series, const Middle& found)
 }
 
 Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples) {
+  if (samples.is_empty()) return settled(series);
   return settle(series, samples.middle(), samples.is_quiet());
 }
 
@@ -64,6 +81,10 @@ Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
   return book;
 } catch (const nlohmann::json::exception& error) {
   return Error{error.what()};
+}
+
+unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples) {
+  return book && book->is_sure(series) ? 0 : samples;
 }
 
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {

@@ -28,6 +28,11 @@ class SeriesBook {
   Middle settle(const std::string& series, const Middle& found, bool is_quiet);
   Middle settle(const std::string& series, const QuietSamples& samples);
 
+  // Whether two passes have found the same on quiet cores, so that a further one has no need to take samples of it: it then
+  // settles the series with none.
+  bool is_sure(const std::string& series) const;
+  // What was found of it so far; of none, nothing.
+  Middle settled(const std::string& series) const;
   // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle.
   Middle settle_middle(const std::string& series, const Middle& found);
 
@@ -44,12 +49,15 @@ class SeriesBook {
     bool is_quiet = false;  // the core was
   };
   const std::vector<Found>& keep(const std::string& series, const Found& now);
+  static Middle settled(const std::vector<Found>& all);
   static bool is_less(const Found& a, const Found& b) { return a.of_pass.median < b.of_pass.median; }
   static bool was_quiet(const Found& one) { return one.is_quiet; }
 
   std::map<std::string, std::vector<Found>> series_;  // the least first
 };
 
+// As many samples as that, or none of a series that is sure.
+unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples);
 // Without a book, what the samples say by themselves.
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
