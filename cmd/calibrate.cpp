@@ -131,8 +131,11 @@ void report_company(const runtime::QuietSeries& series) {
   constexpr double kMuch = 0.2;  // of all
   const size_t shared = series.all - series.quiet;
   if (static_cast<double>(shared) > kMuch * static_cast<double>(series.all))
-    fmt::print(stderr, "dvm: during {} of {} measurements somebody else used the core, too: their prices are too high\n", shared,
-               series.all);
+    fmt::print(
+        stderr,
+        "dvm: in every pass somebody else used the core during {} of {} measurements: their prices may be a tenth too high or "
+        "more, calibrate again at another time\n",
+        shared, series.all);
 }
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::SeriesBook& book) {

@@ -29,20 +29,18 @@ inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, do
 // Linux wakes a thread up so late, to wake several up at once.
 inline constexpr double kTimerSlack = 50e-6;
 
-// As often as dvm looks at most, a second.
-inline constexpr double kMostLooks = 1 / (static_cast<double>(kBusyWait) / 1e9 + kTimerSlack);
-
-// How often dvm looks for firings that come so often, evenly: soon after it found some, then ever later.
-inline double looks_a_second(double rate) {
-  constexpr double kBusy = 1 / kMostLooks, kIdle = static_cast<double>(kIdleWait) / 1e9 + kTimerSlack;
-  if (rate <= 0) return 1 / kIdle;
-  double since = kBusy, looks = 1, wait = kBusy;
-  while (since < 1 / rate && wait < kIdle) {
-    wait = std::min(2 * wait, kIdle);
+// How often dvm looks for firings that come so often, evenly: soon after it found some, then ever later. late: seconds from when
+// it was to wake up to when it goes to sleep again.
+inline double looks_a_second(double rate, double late = kTimerSlack) {
+  const double busy = static_cast<double>(kBusyWait) / 1e9 + late, idle = static_cast<double>(kIdleWait) / 1e9 + late;
+  if (rate <= 0) return 1 / idle;
+  double since = busy, looks = 1, wait = busy;
+  while (since < 1 / rate && wait < idle) {
+    wait = std::min(2 * wait, idle);
     since += wait, looks++;
   }
-  const double more = std::ceil(std::max(1 / rate - since, 0.0) / kIdle);
-  return (looks + more) / (since + more * kIdle);
+  const double more = std::ceil(std::max(1 / rate - since, 0.0) / idle);
+  return (looks + more) / (since + more * idle);
 }
 
 // Of a profile that has no look, two switches of threads.
@@ -50,7 +48,14 @@ inline vm::Cost look_cost(Prices& prices) {
   return prices.profile().find("consumer/look") ? prices.of("consumer/look") : prices.of("consumer/context_switch").times(2);
 }
 
+inline double lateness(const vm::Profile& profile) {
+  const vm::Price* late = profile.find("consumer/late");
+  return late ? late->m / profile.clock_hz : kTimerSlack;
+}
+
 // In clocks a second.
-inline vm::Cost looking_cost(Prices& prices, double rate) { return look_cost(prices).times(looks_a_second(rate)); }
+inline vm::Cost looking_cost(Prices& prices, double rate) {
+  return look_cost(prices).times(looks_a_second(rate, lateness(prices.profile())));
+}
 
 }  // namespace dvm::runtime

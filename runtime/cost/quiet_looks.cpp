@@ -67,7 +67,7 @@ bool QuietLooks::look() {
   const bool goes_on = handle_.look();
   looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const auto ns = static_cast<double>(looked_at_ - begin);
-  const QuietSample taken = piece_.end(ns);
+  const QuietSample taken = piece_.end_of_rest(ns);
   as_it_was_ += ns;
   const Seen before = std::exchange(seen_, see());
   auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;

@@ -19,7 +19,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr double kInterrupted = 3;                       // times as long as the middle one
-constexpr double kTooLong = 0.1;                         // what somebody else on the core adds, usually
 constexpr double kEnough = 0.02;                         // of all things
 constexpr size_t kFewestPieces = 4, kEnoughPieces = 12;  // that are quiet
 constexpr size_t kOfPieces = 20;                         // and one of so many
@@ -97,6 +96,11 @@ dvm_core wait_for_quiet_core(bool may_move) {
   const dvm_core core = wait_until(begin + std::min(kLongestWait, most - std::min(waited.load(), most)), may_move);
   waited += read_clock(CLOCK_MONOTONIC) - begin;
   return core;
+}
+
+QuietSample QuietPiece::end_of_rest(double taken) {
+  const dvm_core after = look_at_core(), before = std::exchange(before_, after);
+  return {dvm_at_speed(taken, before, after, speed_of_times()), after.is_quiet != 0};
 }
 
 QuietSample QuietPiece::end(double taken) {

@@ -32,6 +32,8 @@ class QuietPiece {
   bool starts_quietly() const { return before_.is_quiet != 0; }
   // What it took as at the speed of all times, in the unit of what it took. Begins the next one, if that follows at once.
   QuietSample end(double taken);
+  // The same of one in which the thread slept: who was on the core before says nothing.
+  QuietSample end_of_rest(double taken);
 
  private:
   dvm_core before_;
@@ -68,6 +70,8 @@ class QuietTime {
 
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.05;
+// Of what was timed, by how much it may be too long where that was not so.
+inline constexpr double kTooLong = 0.1;
 
 // Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
 // one.

@@ -18,6 +18,7 @@
 #include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
+#include "runtime/session/pace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -129,9 +130,13 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
-// CPU time of dvm for a look, in ns, while it looks for what never fires. It does so as often as it can where a clause is
-// destructive.
-Result<double> time_looking(const CompileScript& compile, LoopingChild& other) {
+// CPU time of dvm for a look, and how late it is, in ns, while it looks for what never fires. It does so as often as it can where
+// a clause is destructive.
+struct Looking {
+  QuietSample look;
+  double late = 0;  // ns
+};
+Result<Looking> time_looking(const CompileScript& compile, LoopingChild& other) {
   constexpr uint64_t kBursts = 80, kCalls = 50;  // a burst of calls in each millisecond
   const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
   if (!program) return program.error();
@@ -149,12 +154,16 @@ Result<double> time_looking(const CompileScript& compile, LoopingChild& other) {
   std::vector<Refused> refused;
   if (Status went = handle.go(refused); !went) return went.error();
   QuietLooks looks(handle);
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   if (Status called = other.call({.stub = Stub::signal, .times = kBursts * kCalls, .rests = true}); !called)
     return called.error();
   while (!other.is_done() && looks.look()) {
   }
   if (const auto done = other.finish(); !done) return done.error();
-  return looks.count() > 0 ? looks.ns() / looks.count() : 0;
+  constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
+  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin), count = std::max(looks.count(), 1.0);
+  const double late = std::max(passed / count - static_cast<double>(kBusyWait), 0.0);
+  return Looking{{looks.ns() / count, looks.quiet_share() >= kQuiet}, late};
 }
 
 // Beside a program that works and rests by turns, and was told so by dvm, as one that is traced is: what it takes to wake up,
@@ -162,17 +171,19 @@ Result<double> time_looking(const CompileScript& compile, LoopingChild& other) {
 // Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr unsigned kRuns = 8;  // a sample
-  const unsigned wanted = kRuns * options.samples;
-  std::vector<double> looks;
+  QuietSamples samples(kRuns * options.samples);
+  std::vector<double> looks, late;
   const auto other = LoopingChild::start();
-  while (looks.size() < wanted) {
-    const Result<double> taken = other ? time_looking(compile, **other) : other.error();
+  while (samples.wants_more()) {
+    const Result<Looking> taken = other ? time_looking(compile, **other) : other.error();
     if (!taken) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-    looks.push_back(*taken);
+    samples.add(taken->look), looks.push_back(taken->look.value), late.push_back(taken->late);
   }
-  const Middle found{quiet_middle(looks).median, middle(looks).distance};
+  const Middle found{samples.middle().median, middle(looks).distance};
   const Middle all = times(settle_middle(options.book, "look", found), profile.clock_hz / 1e9);
   profile.set("consumer/look", {all.median, 0, all.deviation()});
+  const Middle of_late = times(settle_middle(options.book, "late", middle(late)), profile.clock_hz / 1e9);
+  profile.set("consumer/late", {of_late.median, 0, of_late.deviation()});
 }
 
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
@@ -194,8 +205,15 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
 }  // namespace
 
 std::vector<std::string> consumer_rows() {
-  return {"consumer/status_snapshot",      "consumer/buffer_snapshot",   "consumer/copy",    "consumer/look",
-          "consumer/aggregation_snapshot", "consumer/aggregation_build", "consumer/heading", "consumer/context_switch"};
+  return {"consumer/status_snapshot",
+          "consumer/buffer_snapshot",
+          "consumer/copy",
+          "consumer/look",
+          "consumer/late",
+          "consumer/aggregation_snapshot",
+          "consumer/aggregation_build",
+          "consumer/heading",
+          "consumer/context_switch"};
 }
 
 Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "runtime/cost/model.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/cost/quietest.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
@@ -258,6 +259,7 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
   result.measured = unit * (taken.thread.m + taken.dvm.median);
   result.spread = unit * std::hypot(taken.thread.spread, taken.dvm.deviation());
+  if (result.quiet < kQuietEnough) result.spread = std::max(result.spread, kTooLong * result.measured);
   if (row.measure != Measure::call) result.by_stat = 100 * (busy - untraced_busy) / wall;  // of the same rounds
   return result;
 }
@@ -299,9 +301,8 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   for (const std::string& description : descriptions) how.rates[description] = firings / static_cast<double>(descriptions.size());
   const std::vector<const dif::Program*> programs = program.programs();
   const Prediction prediction = predict(programs, profile_, how);
-  const vm::Cost cost = result.row->measure == Measure::call
-                            ? prediction.total.probes().times(1e9 / profile_.clock_hz / rounds_rate)
-                            : prediction.total.all().times(100 / profile_.clock_hz);
+  const double unit = result.row->measure == Measure::call ? 1e9 / rounds_rate : 100;  // ns a round, or % of a CPU
+  const vm::Cost cost = prediction.total.all().times(unit / profile_.clock_hz);
   result.predicted = Predicted{cost.clocks, cost.spread, 0};
   if (result.row->measure == Measure::call && cost.clocks > 0) result.predicted->one_percent_rate = 1e7 / cost.clocks;
   result.missing = prediction.missing;
