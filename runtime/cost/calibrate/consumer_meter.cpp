@@ -5,20 +5,16 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <memory>
-#include <thread>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
-#include "runtime/cost/calibrate/looping_child.h"
+#include "runtime/cost/calibrate/live_run.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
-#include "runtime/cost/quiet_looks.h"
+#include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
-#include "runtime/instrument/live.h"
-#include "runtime/provider/providers.h"
-#include "runtime/session/pace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -130,60 +126,51 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
-// CPU time of dvm for a look, and how late it is, in ns, while it looks for what never fires. It does so as often as it can where
-// a clause is destructive.
-struct Looking {
-  QuietSample look;
-  double late = 0;  // ns
-};
-Result<Looking> time_looking(const CompileScript& compile, LoopingChild& other) {
-  constexpr uint64_t kBursts = 80, kCalls = 50;  // a burst of calls in each millisecond
-  const Result<dif::Program> program = compile("syscall::reboot:entry { system(\"true\"); }");
-  if (!program) return program.error();
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "we"), std::fclose);
-  HandleConfig config;
-  config.out = config.err = nowhere.get();
-  if (Status set = set_options(config.options, {{"quiet", ""}, {"destructive", ""}, {"switchrate", "1h"}, {"aggrate", "1h"}});
-      !set)
-    return set.error();
-  Handle handle(config);
-  for (auto& provider : make_providers()) handle.add_provider(std::move(provider));
-  for (auto& instrument : make_live_instruments(config.options)) handle.add_instrument(std::move(instrument));
-  handle.discover(program->clauses.front().probes.front());
-  if (Status enabled = handle.enable(*program); !enabled) return enabled.error();
-  std::vector<Refused> refused;
-  if (Status went = handle.go(refused); !went) return went.error();
-  QuietLooks looks(handle);
-  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
-  if (Status called = other.call({.stub = Stub::signal, .times = kBursts * kCalls, .rests = true}); !called)
-    return called.error();
-  while (!other.is_done() && looks.look()) {
-  }
-  if (const auto done = other.finish(); !done) return done.error();
-  constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
-  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin), count = std::max(looks.count(), 1.0);
-  const double late = std::max(passed / count - static_cast<double>(kBusyWait), 0.0);
-  return Looking{{looks.ns() / count, looks.quiet_share() >= kQuiet}, late};
+// Ns of a firing that counts, as far as it is known without those that are live.
+double counted(const CompileScript& compile, const vm::Profile& profile) {
+  const Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
+  if (!program) return 0;
+  const dif::Program* programs[] = {&*program};
+  const ProbePrediction firing = predict(programs, profile, {}).probes.front();
+  return (firing.firing.expected.clocks - firing.trigger.clocks) / profile.clock_hz * 1e9;
 }
 
-// Beside a program that works and rests by turns, and was told so by dvm, as one that is traced is: what it takes to wake up,
-// which is most of a look, depends on who else wakes up on that CPU, and the kernel keeps those together that wake each other.
+// Looks for what a child does in each millisecond, before it rests as the program that is traced does: to wake up, and to handle
+// the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
+Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr uint64_t kBursts = 80, kCalls = 50;
+  constexpr unsigned kRuns = 8;  // a sample
+  const LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
+                     .script = "calibrated:::entry { @ = count(); }",
+                     .settings = {{"switchrate", "1h"}}};
+  const Result<dif::Program> program = compile(one.script);
+  if (!program) return program.error();
+  const auto child = LoopingChild::start();
+  if (!child) return child.error();
+  LiveRun run(one, std::array{child->get()});
+  if (Status started = run.start(*program); !started) return started;
+  const double firing = counted(compile, profile);
+  QuietSamples samples(kRuns * options.samples);
+  std::vector<double> all, late;
+  while (samples.wants_more()) {
+    const Result<LiveLooks> looks = run.look();
+    if (!looks) return looks.error();
+    const double alone = std::max(looks->ns.value - looks->firings * firing, 0.0);
+    samples.add({alone, looks->ns.is_quiet}), all.push_back(alone), late.push_back(looks->late);
+  }
+  const double clocks = profile.clock_hz / 1e9;
+  const Middle found{samples.middle().median, middle(all).distance};
+  const Middle look = times(settle_middle(options.book, "look", found), clocks),
+               lateness = times(settle_middle(options.book, "late", middle(late)), clocks);
+  profile.set("consumer/look", {look.median, 0, look.deviation()});
+  profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
+  return {};
+}
+
 // Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr unsigned kRuns = 8;  // a sample
-  QuietSamples samples(kRuns * options.samples);
-  std::vector<double> looks, late;
-  const auto other = LoopingChild::start();
-  while (samples.wants_more()) {
-    const Result<Looking> taken = other ? time_looking(compile, **other) : other.error();
-    if (!taken) return profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
-    samples.add(taken->look), looks.push_back(taken->look.value), late.push_back(taken->late);
-  }
-  const Middle found{samples.middle().median, middle(looks).distance};
-  const Middle all = times(settle_middle(options.book, "look", found), profile.clock_hz / 1e9);
-  profile.set("consumer/look", {all.median, 0, all.deviation()});
-  const Middle of_late = times(settle_middle(options.book, "late", middle(late)), profile.clock_hz / 1e9);
-  profile.set("consumer/late", {of_late.median, 0, of_late.deviation()});
+  if (sample_looks(compile, options, profile)) return;
+  profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
 }
 
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {

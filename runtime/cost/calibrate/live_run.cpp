@@ -12,9 +12,11 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/quiet_looks.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
+#include "runtime/session/pace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -95,6 +97,20 @@ Result<QuietSample> LiveRun::drain(uint64_t calls) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   handle_->look();
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+}
+
+Result<LiveLooks> LiveRun::look() {
+  constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
+  QuietLooks looks(*handle_);
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
+  if (Status called = call(1); !called) return called.error();
+  while (!children_.front()->is_done() && looks.look()) {
+  }
+  if (const Result<QuietSample> done = finish(1); !done) return done.error();
+  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin), count = std::max(looks.count(), 1.0);
+  return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
+                   static_cast<double>(handle_->account().events - events) / count,
+                   std::max(passed / count - static_cast<double>(kBusyWait), 0.0)};
 }
 
 // A piece of what dvm's thread does for firings.

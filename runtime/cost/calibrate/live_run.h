@@ -39,6 +39,13 @@ struct LiveSample {
   double rate = 0;     // firings a second on each CPU
 };
 
+// Looks for firings.
+struct LiveLooks {
+  QuietSample ns;      // each, in dvm's CPU time
+  double firings = 0;  // each
+  double late = 0;     // ns that passed from one to the next, but for those that dvm wanted to sleep
+};
+
 // One attachment to children, of which several may call at a time.
 class LiveRun {
  public:
@@ -53,6 +60,8 @@ class LiveRun {
   Result<LiveSample> sample(size_t callers = 1);
   // The first child does so many calls, and only then dvm looks for what they have left in the ring: ns of dvm's CPU time.
   Result<QuietSample> drain(uint64_t calls);
+  // The first child does the case's calls, and dvm looks for them as it does in any run.
+  Result<LiveLooks> look();
   // After the last sample: nothing must have been lost. What was printed.
   Result<std::string> stop();
 
