@@ -193,7 +193,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
             handle.instrument_drops()};
   }
   runtime::give_times_at(profile.core_speed);
-  runtime::QuietLooks looks(handle);
+  runtime::QuietLooks looks(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out, &looks);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;

@@ -51,11 +51,19 @@ double time_of(std::vector<Look> looks) {
   return all * line_through(looks).at(firings / all);
 }
 
-QuietLooks::QuietLooks(Handle& handle) : handle_(handle), seen_(see()) {}
+double time_of_alike(const std::vector<Look>& looks) {
+  QuietTime pieces;
+  for (const Look& look : looks) pieces.add({look.ns, look.is_quiet}, look.firings);
+  QuietSamples samples(1);
+  samples.add(pieces);
+  return pieces.things() * samples.middle().median;
+}
+
+QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(see()) {}
 
 QuietLooks::Seen QuietLooks::see() const {
   const Account account = handle_.account();
-  Seen seen{account.events, 0};
+  Seen seen{account.events, 0, is_replay_ ? account.reading_ns + account.writing_ns : 0};
   for (const auto& [stage, tally] : account.stages)
     if (stage.starts_with("snapshot_")) seen.consumed += tally.count;
   return seen;
@@ -66,10 +74,10 @@ bool QuietLooks::look() {
   if (looked_at_ != 0) own_ns_ += static_cast<double>(begin - looked_at_);
   const bool goes_on = handle_.look();
   looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const auto ns = static_cast<double>(looked_at_ - begin);
-  const QuietSample taken = piece_.end_of_rest(ns);
-  as_it_was_ += ns;
   const Seen before = std::exchange(seen_, see());
+  const double ns = static_cast<double>(looked_at_ - begin) - static_cast<double>(seen_.files - before.files);
+  const QuietSample taken = is_replay_ ? piece_.end(ns) : piece_.end_of_rest(ns);
+  as_it_was_ += ns;
   auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;
   looks.push_back({taken.value, static_cast<double>(seen_.firings - before.firings), taken.is_quiet});
   return goes_on;

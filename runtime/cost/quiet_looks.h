@@ -17,17 +17,22 @@ struct Look {
   bool is_quiet = false;
 };
 
+// Of looks that handle firings of a recording, one after the other without a rest: what most of the quickest took for a firing,
+// for all of them (QuietSamples).
+double time_of_alike(const std::vector<Look>& looks);
+
 // Of looks of a kind, all together. Those that took three times as long as they should were interrupted, and are left out.
 double time_of(std::vector<Look> looks);
 
 class QuietLooks {
  public:
-  // Begins with the next look.
-  explicit QuietLooks(Handle& handle);
+  // Begins with the next look. is_replay: between looks the handle does not sleep, and they are alike but for those in which the
+  // consumer worked.
+  explicit QuietLooks(Handle& handle, bool is_replay = false);
   // Has the handle look; false: it is the last one.
   bool look();
 
-  double ns() const { return time_of(plain_) + time_of(consuming_); }  // of all of them
+  double ns() const { return (is_replay_ ? time_of_alike(plain_) : time_of(plain_)) + time_of(consuming_); }  // of all of them
   double quiet_share() const;
   // What the looks took, quiet or not, and what it took to find that out. As it was: what makes the first one at the speed of
   // times.
@@ -38,11 +43,12 @@ class QuietLooks {
 
  private:
   struct Seen {
-    uint64_t firings = 0, consumed = 0;
+    uint64_t firings = 0, consumed = 0, files = 0;  // files: ns of a replay for reading and writing them, which no look takes
   };
   Seen see() const;
 
   Handle& handle_;
+  const bool is_replay_;
   Seen seen_;
   QuietPiece piece_;
   double as_it_was_ = 0;    // what all looks took

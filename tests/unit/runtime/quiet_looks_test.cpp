@@ -33,6 +33,14 @@ TEST(QuietLooks, OneThatWasInterruptedIsLeftOut) {
   EXPECT_NEAR(time_of(looks), 99 * 10'000 + 1000, 10);
 }
 
+TEST(QuietLooks, OfLooksThatAreAlikeTheQuickestCount) {
+  EXPECT_EQ(time_of_alike({}), 0);
+  std::vector<Look> looks(100, {20'000, 1000, false});
+  for (int i = 0; i < 30; i++) looks[i] = {i % 2 == 0 ? 10'000.0 : 18'000.0, 1000, true};  // of some it was so between, too
+  looks.push_back({500, 0, true});
+  EXPECT_NEAR(time_of_alike(looks), 100 * 10'000, kNs);
+}
+
 TEST(QuietLooks, WhereTooFewWereQuietAllCount) {
   std::vector<Look> looks(100, {20'000, 1000, false});
   looks[7] = looks[8] = {10'000, 1000, true};
