@@ -1,8 +1,9 @@
 #pragma once
 // What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks behind which its core
-// was its own (core_share.h). A look takes something by itself and something for each firing, so those that were quiet
-// say what both are, and all looks how often. Looks in which the consumer worked are a kind of their own. Where too few of a kind
-// were quiet, all of it count. All times are as at the speed of times (core_speed.h).
+// was its own (core_share.h), and of a replay, between whose looks it does not sleep, before which, too. A look takes something
+// by itself and something for each firing, so those that were quiet say what both are, and all looks how often. Looks in which
+// the consumer worked are a kind of their own. Where too few of a kind were quiet, all of it count. All times are as at the speed
+// of times (core_speed.h).
 
 #include <cstdint>
 #include <vector>

@@ -104,8 +104,9 @@ QuietSample QuietPiece::end_of_rest(double taken) {
 }
 
 QuietSample QuietPiece::end(double taken) {
-  const dvm_core after = look_at_core(), before = std::exchange(before_, after);
-  return {dvm_at_speed(taken, before, after, speed_of_times()), dvm_are_quiet(before, after) != 0};
+  const bool began_quietly = starts_quietly();
+  const QuietSample ended = end_of_rest(taken);
+  return {ended.value, began_quietly && ended.is_quiet};
 }
 
 void QuietTime::begin(bool may_move) { piece_ = QuietPiece(wait_for_quiet_core(may_move)); }

@@ -14,8 +14,8 @@ namespace dvm::runtime {
 dvm_gauge& own_gauge();
 // Its core now.
 dvm_core look_at_core();
-// The same, once it is quiet, or another one that the thread may move to; or a tenth of a second has passed, or the process and
-// its children have waited so for a second and a tenth of its time. Threads that work for each other should not move: they
+// The same, once it is quiet, or another one that the thread may move to; or 20 ms have passed, or the process and its
+// children have waited so for a second and half of its time. Threads that work for each other should not move: they
 // could meet on one core.
 dvm_core wait_for_quiet_core(bool may_move = true);
 
