@@ -30,8 +30,8 @@ struct ActionRecord {
   size_t count() const { return action.values.size(); }
   std::span<const Datum> data(Consumer& consumer) const {
     std::vector<Datum>& all = consumer.data();
-    all.clear();
-    for (size_t i = 0; i < count(); i++) all.push_back(datum(i));
+    all.resize(count());  // in their places: what is copied there in two halves is waited for
+    for (size_t i = 0; i < count(); i++) all[i] = datum(i);
     consumer.count_values(all);
     return all;
   }
@@ -185,8 +185,9 @@ FormatAction format_function(dif::Action kind) {
 
 // Of a number, without its sign.
 uint64_t magnitude(const Datum& datum) {
+  if (!datum.type->is_signed) return datum.unsigned_value();
   const int64_t value = datum.signed_value();
-  return datum.type->is_signed && value < 0 ? 0 - static_cast<uint64_t>(value) : datum.unsigned_value();
+  return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
 bool needs_format(const dif::ActDesc& action) {

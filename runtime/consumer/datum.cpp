@@ -103,29 +103,6 @@ std::string_view Datum::text() const {
   return {begin, ::strnlen(begin, bytes.size())};
 }
 
-// Of a size that is known when it is compiled, a copy is one instruction.
-template <class Integer>
-static uint64_t loaded(std::span<const std::byte> bytes) {
-  Integer value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
-
-uint64_t Datum::unsigned_value() const {
-  if (bytes.size() == 8) return loaded<uint64_t>(bytes);
-  if (bytes.size() == 4) return loaded<uint32_t>(bytes);
-  uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), std::min<size_t>(bytes.size(), sizeof(value)));
-  return value;
-}
-
-int64_t Datum::signed_value() const {
-  size_t size = std::min<size_t>(bytes.size(), 8);
-  if (size == 0) return 0;
-  unsigned shift = static_cast<unsigned>(64 - 8 * size);
-  return static_cast<int64_t>(unsigned_value() << shift) >> shift;
-}
-
 void append_dump(std::string& out, std::span<const std::byte> bytes) {
   append(out, "\n%*s      ", 5, "");
   for (char c : std::string_view("0123456789abcdef")) append(out, "  %c", c);

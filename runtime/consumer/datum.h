@@ -1,8 +1,10 @@
 #pragma once
 // A recorded value on its way to text, and the ways dtrace prints one when no format says how.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -27,7 +29,33 @@ struct Datum {
   std::string_view text() const;    // up to the NUL
   uint64_t unsigned_value() const;  // the integer, not widened by sign
   int64_t signed_value() const;
+
+ private:
+  // Of a size that is known when it is compiled, a copy is one instruction.
+  template <class Integer>
+  uint64_t loaded() const {
+    Integer value;
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+  }
 };
+
+inline uint64_t Datum::unsigned_value() const {
+  if (bytes.size() == 8) return loaded<uint64_t>();
+  if (bytes.size() == 4) return loaded<uint32_t>();
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min<size_t>(bytes.size(), sizeof(value)));
+  return value;
+}
+
+inline int64_t Datum::signed_value() const {
+  if (bytes.size() == 8) return static_cast<int64_t>(loaded<uint64_t>());
+  if (bytes.size() == 4) return static_cast<int32_t>(loaded<uint32_t>());
+  size_t size = std::min<size_t>(bytes.size(), 8);
+  if (size == 0) return 0;
+  unsigned shift = static_cast<unsigned>(64 - 8 * size);
+  return static_cast<int64_t>(unsigned_value() << shift) >> shift;
+}
 
 // How values are printed without a format: the options that say it.
 struct DatumStyle {
