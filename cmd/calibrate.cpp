@@ -29,6 +29,7 @@
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {
@@ -146,11 +147,13 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::Ser
   profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
   profile.core_speed = options.core_speed > 0 ? options.core_speed : runtime::core_speed_over(kLongEnough);
-  runtime::give_times_at(profile.core_speed);
+  profile.quiet_core = options.quiet_core;
+  runtime::measure_as(profile);
   const Sampling sampling{options.quick, book};
   if (Status dif = calibrate_dif(sampling, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(sampling, progress, profile); !scripts) return scripts.error();
   calibrate_sources(sampling, progress, profile);
+  profile.quiet_core = runtime::quiet_core();
   return profile;
 }
 
@@ -204,8 +207,22 @@ class Passes {
   Status make() {
     const MemoryFile printed;
     const auto before = elapsed();
-    const std::string pass = std::to_string(++count_), speed = fmt::format("{}", core_speed_);
-    const std::string words[] = {"dvm", "cost", "calibrate", "--pass", pass, "--core-speed", speed, "-o", "-"};
+    const std::string pass = std::to_string(++count_);
+    const auto text = [](double number) { return fmt::format("{}", number); };
+    const vm::QuietCore& quiet = profile_.quiet_core;  // as the last one knew it
+    const std::string words[] = {"dvm",
+                                 "cost",
+                                 "calibrate",
+                                 "--pass",
+                                 pass,
+                                 "--core-speed",
+                                 text(core_speed_),
+                                 "--quiet-near",
+                                 text(quiet.near),
+                                 "--quiet-far",
+                                 text(quiet.far),
+                                 "-o",
+                                 "-"};
     const HandedFile files[] = {{printed.file(), STDOUT_FILENO}, {book_.file(), kBook}};
     const Result<int> status = run_program("/proc/self/exe", words, files);
     if (!status) return Error{fmt::format("pass {}: {}", pass, status.error().message)};

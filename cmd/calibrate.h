@@ -13,6 +13,7 @@ struct CalibrateOptions {
   bool quick = false;     // fewer and shorter samples: to try it, not to rely on
   unsigned pass = 0;      // not 0: only this one, as a part of another calibration, which has handed it its book of series
   double core_speed = 0;  // that times are given at; 0: as it is now
+  vm::QuietCore quiet_core;
 };
 
 // In several passes, each in a process of its own: where code and data happen to lie makes a difference of some clocks, and each

@@ -16,8 +16,8 @@
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/profile_file.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {
@@ -117,6 +117,8 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->add_option("--core-speed", given->options.core_speed)->group("");
+  command->add_option("--quiet-near", given->options.quiet_core.near)->group("");
+  command->add_option("--quiet-far", given->options.quiet_core.far)->group("");
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
@@ -154,7 +156,7 @@ Status sample_scripts(const ValidateCommand& given, std::vector<runtime::Program
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
-  runtime::give_times_at(profile->core_speed);
+  runtime::measure_as(*profile);
   std::vector<runtime::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
     Result<runtime::ProgramValidation> made = begin_validation(path, validation_options(given).samples);

@@ -12,8 +12,8 @@
 #include "cmd/cost_report.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/cost/validate/simulation_check.h"
 
 namespace dvm::cmd {
@@ -101,7 +101,7 @@ int check_simulation(const SimulationCheckOptions& given) {
   const Result<std::string> workload = find_workload();
   if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its point
-  runtime::give_times_at(profile->core_speed);
+  runtime::measure_as(*profile);
   runtime::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
   const runtime::SimulationCheck meter(*profile, open_traced, *workload, settings);

@@ -18,8 +18,8 @@
 #include "cmd/profiles.h"
 #include "cmd/target_catalog.h"
 #include "common/clock.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/quiet_looks.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
@@ -192,7 +192,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
             handle.instrument_drops()};
   }
-  runtime::give_times_at(profile.core_speed);
+  runtime::measure_as(profile);
   runtime::QuietLooks looks(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out, &looks);

@@ -16,8 +16,8 @@
 #include "cmd/profiles.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
-#include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {
@@ -86,7 +86,7 @@ int validate_live(const LiveValidateOptions& given) {
   const Result<std::string> workload = find_workload();
   if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
-  runtime::give_times_at(profile->core_speed);
+  runtime::measure_as(*profile);
   const Validation validation = validate(rows, *profile, *workload, given);
   if (given.as_json)
     fmt::print("{}", validation_json(validation));

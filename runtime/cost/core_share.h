@@ -118,6 +118,12 @@ static inline struct dvm_core dvm_look_at_core(struct dvm_gauge* gauge) {
   return core;
 }
 
+// A gauge that knows what a core of one's own reads, in cycles; 0: of this distance it knows nothing.
+static inline struct dvm_gauge dvm_known_gauge(double near, double far) {
+  const struct dvm_gauge gauge = {{{near, 0, 0, 0}, {far, 0, 0, 0}}};
+  return gauge;
+}
+
 // A gauge that has looked at the core for so many ticks: somebody else is rarely there all the time.
 static inline struct dvm_gauge dvm_new_gauge(uint64_t ticks) {
   struct dvm_gauge gauge = {{{0, 0, 0, 0}, {0, 0, 0, 0}}};

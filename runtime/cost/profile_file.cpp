@@ -187,6 +187,18 @@ Status parse_machine(const Json& root, const ProfileText& text, vm::Machine& mac
   return {};
 }
 
+Status parse_quiet_core(const Json& root, const ProfileText& text, vm::QuietCore& quiet) {
+  const auto found = root.find("quiet_core");
+  if (found == root.end()) return {};
+  if (!found->is_object()) return text.error("quiet_core", "quiet_core is not an object");
+  for (const auto& [name, place] : {std::pair("near", &quiet.near), {"far", &quiet.far}}) {
+    const Result<double> value = number(*found, "quiet_core/", name, text, 0);
+    if (!value) return value.error();
+    *place = *value;
+  }
+  return {};
+}
+
 Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profile) {
   for (const auto& [name, place] : {std::pair("name", &profile.name), {"machine", &profile.machine}}) {
     Result<std::string> found = text_of(root, "", name, text);
@@ -200,6 +212,7 @@ Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profil
   const Result<double> speed = number(root, "", "core_speed", text, 0);
   if (!speed) return speed.error();
   profile.core_speed = *speed;
+  if (Status status = parse_quiet_core(root, text, profile.quiet_core); !status) return status;
   if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
     if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
     profile.in_kernel = in_kernel->get<bool>();
@@ -251,6 +264,8 @@ Result<vm::Profile> parse_profile(std::string_view text, const std::string& file
 std::string profile_text(const vm::Profile& profile) {
   Json root = {{"dvm_profile", kVersion}, {"name", profile.name}, {"machine", profile.machine}, {"clock_hz", profile.clock_hz}};
   if (profile.core_speed > 0) root["core_speed"] = profile.core_speed;
+  const vm::QuietCore& quiet = profile.quiet_core;
+  if (quiet != vm::QuietCore{}) root["quiet_core"] = {{"near", quiet.near}, {"far", quiet.far}};
   if (profile.in_kernel) root["in_kernel"] = true;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};

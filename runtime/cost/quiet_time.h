@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "dvm/vm/profile.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_share.h"
 
@@ -12,6 +13,12 @@ namespace dvm::runtime {
 
 // The calling thread's.
 dvm_gauge& own_gauge();
+// From here on times are given as at the profile's speed of the core (core_speed.h), and if it was made on such a CPU, what a
+// quiet core read there is what it reads here: who looks for the first time in a moment when somebody else is there all the time
+// would take that for quiet. To be called before the first look.
+void measure_as(const vm::Profile& profile);
+// What the calling thread has found so far; at first, what it was told.
+vm::QuietCore quiet_core();
 // Its core now.
 dvm_core look_at_core();
 // The same, once it is quiet, or another one that the thread may move to; or 20 ms have passed, or the process and its

@@ -10,15 +10,18 @@
 #include <cstring>
 
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
 
 Result<std::unique_ptr<WorkloadChild>> WorkloadChild::start(const std::string& program) {
   if (access(program.c_str(), X_OK) != 0) return Error{fmt::format("failed to start {}: {}", program, std::strerror(errno))};
-  const std::string speed = fmt::format("{}", speed_of_times());
-  auto piped = PipedChild::start([&program, &speed](int orders, int answers) {
+  const vm::QuietCore quiet = quiet_core();
+  const std::string speed = fmt::format("{}", speed_of_times()), near = fmt::format("{}", quiet.near),
+                    far = fmt::format("{}", quiet.far);
+  auto piped = PipedChild::start([&](int orders, int answers) {
     dup2(orders, STDIN_FILENO), dup2(answers, STDOUT_FILENO);
-    execl(program.c_str(), program.c_str(), speed.c_str(), nullptr);
+    execl(program.c_str(), program.c_str(), speed.c_str(), near.c_str(), far.c_str(), nullptr);
   });
   if (!piped) return piped.error();
   std::unique_ptr<WorkloadChild> child(new WorkloadChild(*std::move(piped)));

@@ -77,6 +77,12 @@ TEST(Calibrate, ACoreOfOnesOwnIsToldByItsLowestReadings) {
   EXPECT_TRUE(is_quiet(gauge, 114, 150));
 }
 
+TEST(Calibrate, AGaugeThatWasToldTakesNoStrangerForNobody) {
+  dvm_gauge gauge = dvm_known_gauge(113, 148);
+  for (int i = 0; i < 20; i++) EXPECT_FALSE(is_quiet(gauge, 140, 240));
+  EXPECT_TRUE(is_quiet(gauge, 114, 149));
+}
+
 TEST(Calibrate, ACoreIsReadInCycles) {
   const dvm_reading reading = dvm_read_core();
   for (const double cycles : reading.cycles) {

@@ -34,6 +34,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   profile.machine = "this \"one\"";
   profile.clock_hz = 2.6e9;
   profile.core_speed = 1.25;
+  profile.quiet_core = {113.5, 148.25};
   profile.set("opcode/add", {1.25, 0, 0.5});
   profile.set("source/pid/trigger", {900, 0, 10});
   profile.set("consumer/copy", {0, 0.1, 0});
@@ -43,6 +44,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->machine, profile.machine);
   EXPECT_EQ(read->clock_hz, profile.clock_hz);
   EXPECT_EQ(read->core_speed, profile.core_speed);
+  EXPECT_EQ(read->quiet_core, profile.quiet_core);
   EXPECT_EQ(read->prices(), profile.prices());
 }
 
@@ -70,6 +72,9 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_NE(error_of("{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"core_speed\": -1}")
                 .find("core_speed is -1: it must be 0 or more"),
             std::string::npos);
+  const std::string head = "{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"quiet_core\": ";
+  EXPECT_NE(error_of(head + "[1, 2]}").find("quiet_core is not an object"), std::string::npos);
+  EXPECT_NE(error_of(head + "{\"near\": 1, \"far\": -2}}").find("quiet_core/far is -2: it must be 0 or more"), std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": -1}}}")).find("opcode/add/m is -1: it must be 0 or more"),
             std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": {\"m\": \"x\"}}}")).find("not a number"), std::string::npos);

@@ -45,6 +45,12 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
+// What a core of one's own reads where it is asked whether it is one, in cycles (runtime/cost/core_share.h); 0: not known.
+struct QuietCore {
+  double near = 0, far = 0;
+  friend bool operator==(const QuietCore&, const QuietCore&) = default;
+};
+
 class Profile {
  public:
   void set(const std::string& row, const Price& price) { prices_[row] = price; }
@@ -58,7 +64,8 @@ class Profile {
   std::string name, machine;
   Machine made_on;
   double clock_hz = 0;
-  double core_speed = 0;   // cycles of the core in one of these clocks, when prices were measured; 0: not known
+  double core_speed = 0;  // cycles of the core in one of these clocks, when prices were measured; 0: not known
+  QuietCore quiet_core;
   bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
 
  private:
