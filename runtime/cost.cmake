@@ -45,6 +45,7 @@ dvm_library(calibrate
   cost/validate/live_rows.cpp
   cost/validate/live_validation.cpp
   cost/quiet_looks.cpp
+  cost/run_clock.cpp
   cost/validate/simulation_check.cpp
   cost/validate/traced_job.cpp
   cost/validate/workload_child.cpp)

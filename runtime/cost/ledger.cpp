@@ -87,6 +87,7 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
     for (const auto& [name, tally] : ecb.actions) pricing.add(cost, "account/action", tally.count);
     pricing.add(cost, "account/evaluation", ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count);
   }
+  for (const auto& [step, tally] : account.consumer) pricing.add(cost, "account/step", tally.count);
   return cost;
 }
 

@@ -9,7 +9,7 @@
 //   actions       aggregating functions and other actions                    aggregation, action
 //   values kept   in records and as keys, by their bytes                     record, key
 //   consumer      snapshots, copied bytes, records; the steps that it took    consumer
-//   counting      firings, clauses, actions and evaluations counted          account
+//   counting      firings, clauses, actions, evaluations and steps counted   account
 
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 #include "runtime/cost/quiet_looks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/clock.h"
@@ -51,48 +52,58 @@ double time_of(std::vector<Look> looks) {
   return all * line_through(looks).at(firings / all);
 }
 
-double time_of_alike(const std::vector<Look>& looks) {
-  QuietTime pieces;
-  for (const Look& look : looks) pieces.add({look.ns, look.is_quiet}, look.firings);
+namespace {
+
+double time_of_alike(const QuietTime& pieces) {
   QuietSamples samples(1);
   samples.add(pieces);
   return pieces.things() * samples.middle().median;
 }
 
-QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(see()) {}
-
-QuietLooks::Seen QuietLooks::see() const {
-  const Account account = handle_.account();
-  Seen seen{account.events, 0, is_replay_ ? account.reading_ns + account.writing_ns : 0};
-  for (const auto& [stage, tally] : account.stages)
-    if (stage.starts_with("snapshot_")) seen.consumed += tally.count;
-  return seen;
+// Looks that read no buffers, or those that did.
+std::vector<Look> looks_that(bool read, const std::vector<Look>& looks) {
+  std::vector<Look> kind;
+  std::copy_if(looks.begin(), looks.end(), std::back_inserter(kind), [&](const Look& look) { return (look.reads > 0) == read; });
+  return kind;
 }
+
+}  // namespace
+
+double time_of_replay(const std::vector<Look>& looks) {
+  QuietTime firings, steps, reads;
+  for (const Look& look : looks) {
+    firings.add({std::max(look.ns - look.consumer, 0.0), look.is_quiet}, look.firings);
+    (look.steps > 0 ? steps : reads).add({look.consumer, look.is_quiet}, look.steps > 0 ? look.steps : look.reads);
+  }
+  return time_of_alike(firings) + time_of_alike(steps) + time_of_alike(reads);
+}
+
+QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
 
 bool QuietLooks::look() {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   if (looked_at_ != 0) own_ns_ += static_cast<double>(begin - looked_at_);
   const bool goes_on = handle_.look();
   looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  const Seen before = std::exchange(seen_, see());
-  const double ns = static_cast<double>(looked_at_ - begin) - static_cast<double>(seen_.files - before.files);
+  const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
+  const double ns = static_cast<double>(looked_at_ - begin) - (is_replay_ ? done.files : 0);
   const QuietSample taken = is_replay_ ? piece_.end(ns) : piece_.end_of_rest(ns);
+  const double speed = ns > 0 ? taken.value / ns : 1;
   as_it_was_ += ns;
-  auto& looks = seen_.consumed > before.consumed ? consuming_ : plain_;
-  looks.push_back({taken.value, static_cast<double>(seen_.firings - before.firings), taken.is_quiet});
+  looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
   return goes_on;
+}
+
+double QuietLooks::ns() const {
+  return is_replay_ ? time_of_replay(looks_) : time_of(looks_that(false, looks_)) + time_of(looks_that(true, looks_));
 }
 
 double QuietLooks::taken_ns() const {
   double sum = 0;
-  for (const auto* looks : {&plain_, &consuming_})
-    for (const Look& look : *looks) sum += look.ns;
+  for (const Look& look : looks_) sum += look.ns;
   return sum;
 }
 
-double QuietLooks::quiet_share() const {
-  const auto all = static_cast<double>(plain_.size() + consuming_.size());
-  return all > 0 ? (count_quiet(plain_) + count_quiet(consuming_)) / all : 0;
-}
+double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : count_quiet(looks_) / count(); }
 
 }  // namespace dvm::runtime

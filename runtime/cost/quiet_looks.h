@@ -2,60 +2,58 @@
 // What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks behind which its core
 // was its own (core_share.h), and of a replay, between whose looks it does not sleep, before which, too. A look takes something
 // by itself and something for each firing, so those that were quiet say what both are, and all looks how often. Looks in which
-// the consumer worked are a kind of their own. Where too few of a kind were quiet, all of it count. All times are as at the speed
-// of times (core_speed.h).
+// the consumer read buffers are a kind of their own. Where too few of a kind were quiet, all of it count. All times are as at the
+// speed of times (core_speed.h).
 
 #include <cstdint>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/quiet_time.h"
+#include "runtime/cost/run_clock.h"
 
 namespace dvm::runtime {
 
 struct Look {
   double ns = 0, firings = 0;
   bool is_quiet = false;
+  double reads = 0, steps = 0;  // of buffers; of the consumer
+  double consumer = 0;          // ns that both took
 };
-
-// Of looks that handle firings of a recording, one after the other without a rest: what most of the quickest took for a firing,
-// for all of them (QuietSamples).
-double time_of_alike(const std::vector<Look>& looks);
 
 // Of looks of a kind, all together. Those that took three times as long as they should were interrupted, and are left out.
 double time_of(std::vector<Look> looks);
 
+// Of looks that handle firings of a recording, one after the other without a rest: what most of the quickest took for a firing,
+// and what the consumer took for a step, or for a read where it did no more (QuietSamples), for all of them.
+double time_of_replay(const std::vector<Look>& looks);
+
 class QuietLooks {
  public:
-  // Begins with the next look. is_replay: between looks the handle does not sleep, and they are alike but for those in which the
-  // consumer worked.
+  // Begins with the next look. is_replay: between looks the handle does not sleep, and they are alike but for what the consumer
+  // does.
   explicit QuietLooks(Handle& handle, bool is_replay = false);
   // Has the handle look; false: it is the last one.
   bool look();
 
-  double ns() const { return (is_replay_ ? time_of_alike(plain_) : time_of(plain_)) + time_of(consuming_); }  // of all of them
+  double ns() const;  // of all of them
   double quiet_share() const;
   // What the looks took, quiet or not, and what it took to find that out. As it was: what makes the first one at the speed of
   // times.
   double taken_ns() const;
   double own_ns() const { return own_ns_; }
   double speed() const { return as_it_was_ > 0 ? taken_ns() / as_it_was_ : 1; }
-  double count() const { return static_cast<double>(plain_.size() + consuming_.size()); }
+  double count() const { return static_cast<double>(looks_.size()); }
 
  private:
-  struct Seen {
-    uint64_t firings = 0, consumed = 0, files = 0;  // files: ns of a replay for reading and writing them, which no look takes
-  };
-  Seen see() const;
-
   Handle& handle_;
   const bool is_replay_;
-  Seen seen_;
+  RunClock seen_;
   QuietPiece piece_;
   double as_it_was_ = 0;    // what all looks took
   uint64_t looked_at_ = 0;  // CPU time at the end of the last look
   double own_ns_ = 0;
-  std::vector<Look> plain_, consuming_;
+  std::vector<Look> looks_;
 };
 
 }  // namespace dvm::runtime

@@ -63,6 +63,7 @@ const std::vector<CostRow>& counted_things() {
       {"account/ecb", "a clause that it meets"},
       {"account/action", "an action"},
       {"account/evaluation", "a run of a DIFO, with its branches"},
+      {"account/step", "a step of the consumer"},
   };
   return rows;
 }

@@ -3,7 +3,8 @@
 // more counting:
 //
 //   account/action      five actions in a clause, less one           account/ecb       five clauses, less one
-//   account/evaluation  five actions that evaluate, less one         account/firing    what is left of one that counts
+//   account/evaluation  one that evaluates, less one that counts     account/firing    what is left of one that counts
+//   account/step        a seventh of a printf of two numbers and a string, in the consumer
 
 #include "runtime/cost/calibrate/script_meter.h"
 

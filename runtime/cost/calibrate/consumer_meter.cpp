@@ -179,8 +179,7 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
   QuietSamples quiet(options.samples), headed(options.samples);
   while (quiet.wants_more() || headed.wants_more())
     for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
-      const Result<ScriptSample> sample =
-          time_program(*program, {.firings = options.firings, .bufsize = kReadAtOnce, .is_quiet = is_quiet});
+      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
       if (!sample) return sample.error();
       samples->add(sample->consumer);
     }

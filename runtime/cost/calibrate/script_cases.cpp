@@ -40,7 +40,7 @@ std::vector<ScriptCase> kept_values() {
   return {
       {"record/integer", printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
       {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
-      {"record/string", printed("%d %s", "arg1, execname"), printed("%d", "arg1")},
+      {"record/string", "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
       {"key/integer", counted("arg1, arg2"), counted("arg1")},
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
       {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
@@ -66,10 +66,6 @@ std::vector<ScriptCase> operands() {
   const double longer = kManyLetters - kFewLetters;
   return {
       {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
-      {.row = vm::place_row(vm::Place::captured),
-       .with = "P{ @[copyinstr(arg2)] = count(); }",
-       .without = fmt::format("P{{ @[{}] = count(); }}", few),
-       .memory = kFewLetters},
       {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
       {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
@@ -97,6 +93,12 @@ std::vector<ScriptCase> string_subroutines() {
   for (const auto& [name, wanted] : found)
     cases.push_back(
         {"subroutine/" + name, sums_of(fmt::format("{}({}, {}) != NULL", name, few, wanted)), sums_of("arg1"), 0, false, kMore});
+  const std::string copied = "copyinstr(arg2)";
+  const auto traced = [](const std::string& value) { return fmt::format("P{{ trace({}); }}", value); };
+  const auto counted = [](const std::string& key) { return fmt::format("P{{ @[{}] = count(); }}", key); };
+  cases.push_back({.row = "subroutine/copyinstr", .with = traced(copied), .without = traced(few), .memory = kFewLetters});
+  cases.push_back(
+      {.row = vm::place_row(vm::Place::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
   return cases;
 }
 
@@ -105,6 +107,7 @@ constexpr unsigned kManyDigits = 14;  // as addresses have
 // What the consumer does. Its last row is what is left of a record when the others are known.
 std::vector<ScriptCase> printing() {
   const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
+  const auto traced = [](const std::string& value) { return fmt::format("P{{ arg0; trace({}); }}", value); };
   const auto numbers = [](unsigned count, const std::string& number) {
     return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""),
                        repeated("", ", " + number, count, ""));
@@ -117,7 +120,7 @@ std::vector<ScriptCase> printing() {
       {"consumer/printf", repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
        "P{ arg0; printf(\"%d\\n\", 77777); }", 0, true, kMore},
       {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
-      {"consumer/string", printed(literal(kFewLetters)), numbers(1, usual), 0, true},
+      {"consumer/string", traced(literal(kFewLetters)), traced(usual), 0, true},
       {"consumer/record", "P{ arg0; trace(77777); }", std::string(kNothing), 0, true},
   };
 }

@@ -15,6 +15,7 @@
 #include "runtime/cost/machine.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
+#include "runtime/cost/run_clock.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
 
@@ -53,8 +54,6 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   options.rates[kCalibratedProbe] = 1;
   return predict(programs, profile, options).consumer.clocks;
 }
-
-constexpr uint64_t kMostRecords = 40'000;
 
 constexpr unsigned kTries = 2;  // of a sample of some milliseconds
 
@@ -143,26 +142,7 @@ void empty_caches() {
 
 namespace {
 
-constexpr uint64_t kTickInterval = 20'000'000;  // ns
-constexpr double kWarm = 100'000;               // ns, until caches are emptied
-
-// What the account says, in ns and firings.
-struct RunClock {
-  double consumer = 0, reads = 0, files = 0;
-};
-
-RunClock read_run_clock(Handle& handle) {
-  static const double rate = tick_rate(kTickInterval) / 1e9;
-  const Account account = handle.account();
-  RunClock clock;
-  for (const auto& [stage, tally] : account.stages) {
-    if (stage != "snapshot_records" && stage != "snapshot_aggregations" && stage != "print") continue;
-    clock.consumer += static_cast<double>(tally.ticks) / rate;
-    if (stage == "print") clock.reads = static_cast<double>(tally.count);
-  }
-  clock.files = static_cast<double>(account.reading_ns + account.writing_ns);
-  return clock;
-}
+constexpr double kWarm = 100'000;  // ns, until caches are emptied
 
 }  // namespace
 
@@ -175,10 +155,8 @@ void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool 
     left -= events;
     goes_on = handle_->look();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-    const RunClock now = read_run_clock(*handle_);
-    const double consumed = now.consumer - last.consumer;
-    const double probe = taken - consumed - (now.files - last.files);
-    if (told) told({static_cast<double>(events), now.reads - last.reads, probe, consumed});
+    const RunClock now = read_run_clock(*handle_), done = now - last;
+    if (told) told({static_cast<double>(events), done.prints, taken - done.consumer - done.files, done.consumer});
     since_cold += taken;
     if (is_cold && since_cold >= kWarm) empty_caches(), since_cold = 0;
     last = now;
@@ -255,6 +233,7 @@ namespace {
 RunSettings settings_of(const ScriptCase& one, const ScriptMeterOptions& options) {
   RunSettings settings{.firings = std::min(options.firings, one.most_firings), .memory = one.memory, .frames = one.frames};
   settings.is_read = options.is_read, settings.may_act = options.may_act, settings.is_cold = one.is_cold;
+  if (!settings.is_read) settings.bufsize = kNotRead;
   if (one.is_consumer) settings.firings = std::min(settings.firings, kMostRecords), settings.bufsize = kReadAtOnce;
   return settings;
 }

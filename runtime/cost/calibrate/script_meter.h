@@ -31,7 +31,12 @@ struct ScriptMeterOptions {
 };
 
 // Size of a buffer of which half is read in less than a millisecond: for so long a core is quiet more often than for a long time.
+// It lies in the caches of a CPU. Records in a larger one wait for memory, unless their clause does enough besides; of that no
+// row knows.
 inline constexpr const char* kReadAtOnce = "256k";
+// Of one that no sample fills by half.
+inline constexpr const char* kNotRead = "4m";
+inline constexpr uint64_t kMostRecords = 40'000;  // that a sample prints
 
 // Of a run of made-up firings.
 struct RunSettings {
@@ -39,7 +44,7 @@ struct RunSettings {
   unsigned memory = 0;  // as MadeUpRecording has it
   unsigned frames = 0;  // likewise
   vm::CostPolicy cost = vm::CostPolicy::none;
-  const char *bufsize = "4m", *aggsize = "4m";
+  const char *bufsize = kReadAtOnce, *aggsize = "4m";
   bool is_quiet = true;
   bool is_read = true;   // by the consumer, at the end
   bool may_act = false;  // destructively

@@ -116,6 +116,10 @@ TEST(Ledger, CountingIsPricedByWhatIsCounted) {
   ecb.actions = {{"count", {5, 0, 0, 0}}};
   ecb.counts.opcodes[number(dif::Opcode::ret)].count = 3;
   EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "counting"), 7 + 7 * 10 + 5 * 100 + 3 * 1000);
+  Account consumed;
+  consumed.consumer = {{"action", {2, 0, 0, 0}}, {"value", {4, 0, 0, 20}}};
+  profile.set("account/step", {10'000, 0, 0});
+  EXPECT_EQ(clocks_of(price_account(consumed, {}, profile), "counting"), (2 + 4) * 10'000);
 }
 
 TEST(Ledger, WhatHasNoPriceIsNamed) {

@@ -34,11 +34,24 @@ TEST(QuietLooks, OneThatWasInterruptedIsLeftOut) {
 }
 
 TEST(QuietLooks, OfLooksThatAreAlikeTheQuickestCount) {
-  EXPECT_EQ(time_of_alike({}), 0);
+  EXPECT_EQ(time_of_replay({}), 0);
   std::vector<Look> looks(100, {20'000, 1000, false});
   for (int i = 0; i < 30; i++) looks[i] = {i % 2 == 0 ? 10'000.0 : 18'000.0, 1000, true};  // of some it was so between, too
   looks.push_back({500, 0, true});
-  EXPECT_NEAR(time_of_alike(looks), 100 * 10'000, kNs);
+  EXPECT_NEAR(time_of_replay(looks), 100 * 10'000, kNs);
+}
+
+TEST(QuietLooks, WhatTheConsumerDidIsWhatItsQuickestStepsTook) {
+  std::vector<Look> looks(200, {20'000, 1000, false});
+  for (size_t i = 0; i < 100; i++) looks[i] = {10'000, 1000, i % 2 == 0};
+  for (size_t i = 100; i < 200; i++) {  // a read of 3000 steps, or two of them
+    const bool is_quiet = i % 3 == 0;
+    const double reads = i % 2 == 0 ? 1 : 2, consumer = reads * (is_quiet ? 15'000 : 40'000);
+    looks[i] = {(is_quiet ? 10'000 : 20'000) + consumer, 1000, is_quiet, reads, reads * 3000, consumer};
+  }
+  EXPECT_NEAR(time_of_replay(looks), 200 * 10'000 + 150 * 15'000, kNs);
+  for (Look& look : looks) look.steps = 0;  // aggregations were read, and nothing printed
+  EXPECT_NEAR(time_of_replay(looks), 200 * 10'000 + 150 * 15'000, kNs);
 }
 
 TEST(QuietLooks, WhereTooFewWereQuietAllCount) {
