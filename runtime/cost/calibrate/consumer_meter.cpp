@@ -151,17 +151,20 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
   if (Status started = run.start(*program); !started) return started;
   const double firing = counted(compile, profile);
   QuietSamples samples(kRuns * options.samples);
-  std::vector<double> all, late;
+  std::vector<double> all, late, quiet_late;  // who shares the core wakes dvm up later
   while (samples.wants_more()) {
     const Result<LiveLooks> looks = run.look();
     if (!looks) return looks.error();
     const double alone = std::max(looks->ns.value - looks->firings * firing, 0.0);
     samples.add({alone, looks->ns.is_quiet}), all.push_back(alone), late.push_back(looks->late);
+    if (looks->ns.is_quiet) quiet_late.push_back(looks->late);
   }
   const double clocks = profile.clock_hz / 1e9;
   const Middle found{samples.middle().median, middle(all).distance};
-  const Middle look = times(settle_middle(options.book, "look", found), clocks),
-               lateness = times(settle_middle(options.book, "late", middle(late)), clocks);
+  const bool is_quiet = samples.is_quiet();
+  const Middle lateness_found = middle(is_quiet ? quiet_late : late);
+  const Middle look = times(settle_middle(options.book, "look", found, is_quiet), clocks),
+               lateness = times(settle_middle(options.book, "late", lateness_found, is_quiet), clocks);
   profile.set("consumer/look", {look.median, 0, look.deviation()});
   profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
   return {};

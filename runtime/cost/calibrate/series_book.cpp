@@ -45,11 +45,12 @@ bool SeriesBook::is_sure(const std::string& series) const {
   return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
 }
 
-Middle SeriesBook::settle_middle(const std::string& series, const Middle& found) {
+Middle SeriesBook::settle_middle(const std::string& series, const Middle& found, bool is_quiet) {
   std::vector<double> medians, distances;
-  for (const Found& one : keep(series, {found, true})) {
-    medians.push_back(one.of_pass.median), distances.push_back(one.of_pass.distance);
-  }
+  const auto& all = keep(series, {found, is_quiet});
+  const bool only_quiet = std::any_of(all.begin(), all.end(), was_quiet);
+  for (const Found& one : all)
+    if (one.is_quiet || !only_quiet) medians.push_back(one.of_pass.median), distances.push_back(one.of_pass.distance);
   const Middle passes = middle(medians);
   return {passes.median, std::max(passes.distance, middle(distances).median)};
 }
@@ -91,8 +92,8 @@ Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& s
   return book ? book->settle(series, samples) : samples.middle();
 }
 
-Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found) {
-  return book ? book->settle_middle(series, found) : found;
+Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet) {
+  return book ? book->settle_middle(series, found, is_quiet) : found;
 }
 
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found) {

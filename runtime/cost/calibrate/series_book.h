@@ -33,8 +33,9 @@ class SeriesBook {
   bool is_sure(const std::string& series) const;
   // What was found of it so far; of none, nothing.
   Middle settled(const std::string& series) const;
-  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle.
-  Middle settle_middle(const std::string& series, const Middle& found);
+  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle of the
+  // passes that found it quiet, or of all.
+  Middle settle_middle(const std::string& series, const Middle& found, bool is_quiet = true);
 
   // Of the series, those that any pass found quiet.
   QuietSeries quiet_series() const;
@@ -61,6 +62,6 @@ unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samp
 // Without a book, what the samples say by themselves.
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
-Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found);
+Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet = true);
 
 }  // namespace dvm::runtime

@@ -276,6 +276,7 @@ class Calibrate(unittest.TestCase):
                 profile = json.load(file)
             self.assertGreater(profile["clock_hz"], 1e8)
             self.assertEqual(set(profile["made_on"]), {"cpu", "kernel", "dvm"})
+            self.assertEqual(set(profile["quiet_core"]), {"near", "far"})
             for table, rows in (("opcode", 79), ("variable", 40), ("subroutine", 36), ("aggregation", 9), ("action", 10)):
                 self.assertGreater(len(profile["prices"][table]), rows - 8, table)
             self.assertIn("speculation", profile["prices"]["subroutine"])
@@ -287,7 +288,7 @@ class Calibrate(unittest.TestCase):
                 self.assertGreater(profile["prices"]["consumer"][row]["n"], 10, row)  # a key, a frame, a byte
             self.assertGreater(profile["prices"]["consumer"]["heading"]["m"], 20)
             self.assertGreater(profile["prices"]["tuple"]["many"]["m"], 0)
-            self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation"})
+            self.assertEqual(set(profile["prices"]["account"]), {"firing", "ecb", "action", "evaluation", "step"})
             self.assertIn("trigger", profile["prices"]["source"]["replay"])
             self.assertIn("handler", profile["prices"]["source"]["tick"])
             if dvmtest.missing_privilege() is None:

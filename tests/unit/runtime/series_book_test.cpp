@@ -53,6 +53,9 @@ TEST(SeriesBook, OfWhatIsAnotherTimeEachTimeTheMiddleCounts) {
   const Middle found = book.settle_middle("look", {19, 4});
   EXPECT_EQ(found.median, 19);
   EXPECT_EQ(found.distance, 4);
+  book.settle_middle("late", {500, 90}, false);
+  EXPECT_EQ(book.settle_middle("late", {400, 90}, false).median, 450);
+  EXPECT_EQ(book.settle_middle("late", {150, 20}, true).median, 150);  // the others had company
 }
 
 TEST(SeriesBook, ASeriesIsQuietThatOnePassFoundSo) {
