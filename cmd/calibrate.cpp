@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cmd/progress.h"
 #include "common/run_program.h"
 #include "dvm/compiler/compile.h"
 #include "runtime/cost/calibrate/account_meter.h"
@@ -34,22 +35,17 @@
 namespace dvm::cmd {
 namespace {
 
-class Progress {
+// Of a pass.
+class PassProgress {
  public:
-  explicit Progress(size_t pass) : pass_(pass), shown_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
+  explicit PassProgress(size_t pass) : pass_(pass) {}
   void say(std::string_view what, size_t done, size_t all) const {
-    if (shown_) fmt::print(stderr, "\r\033[Kdvm: calibrating, pass {}, {}: {} of {}", pass_, what, done, all);
+    progress_.say(fmt::format("calibrating, pass {}, {}", pass_, what), done, all);
   }
 
  private:
   size_t pass_;
-  bool shown_;
+  Progress progress_;
 };
 
 Result<dif::Program> compile_script(const std::string& text) {
@@ -77,7 +73,7 @@ struct Sampling {
   }
 };
 
-Status calibrate_dif(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
+Status calibrate_dif(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
   const auto cases = runtime::dif_cases();
   const auto rows = runtime::measure_dif(cases, sampling.dif(), [&](size_t done) { progress.say("DIF", done, cases.size()); });
   if (!rows) return rows.error();
@@ -85,7 +81,7 @@ Status calibrate_dif(const Sampling& sampling, const Progress& progress, vm::Pro
   return {};
 }
 
-Status calibrate_scripts(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
+Status calibrate_scripts(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
   runtime::ScriptMeterOptions meter = sampling.scripts();
   const auto cases = runtime::script_cases();
   for (size_t i = 0; i < cases.size(); i++) {
@@ -101,7 +97,7 @@ Status calibrate_scripts(const Sampling& sampling, const Progress& progress, vm:
 }
 
 // A machine that allows no probes has prices of the rest.
-void calibrate_sources(const Sampling& sampling, const Progress& progress, vm::Profile& profile) {
+void calibrate_sources(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
   const runtime::LiveMeterOptions meter = sampling.live();
   progress.say("captures", 0, 1);
   if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
@@ -140,7 +136,7 @@ void report_company(const runtime::QuietSeries& series) {
 }
 
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::SeriesBook& book) {
-  const Progress progress(std::max(options.pass, 1u));
+  const PassProgress progress(std::max(options.pass, 1u));
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);

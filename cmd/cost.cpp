@@ -13,6 +13,7 @@
 #include "cmd/cost_report.h"
 #include "cmd/predict.h"
 #include "cmd/profiles.h"
+#include "cmd/progress.h"
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"
@@ -140,11 +141,14 @@ runtime::ScriptMeterOptions validation_options(const ValidateCommand& given) {
 
 Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
   const uint64_t firings = validation_options(given).firings;
-  for (bool again = true; again;) {
+  const Progress progress;
+  size_t round = 0;  // in each a sample of those that want more
+  for (bool again = true; again; round++) {
     again = false;
     for (size_t i = 0; i < scripts.size(); i++) {
       if (!scripts[i].wants_more()) continue;
       again = true;
+      progress.say(fmt::format("validating, sample {}", round + 1), i, scripts.size());
       if (Status sampled = scripts[i].sample(firings); !sampled)
         return Error{fmt::format("{}: {}", given.scripts[i], sampled.error().message)};
     }

@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -14,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
+#include "cmd/progress.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
 #include "runtime/cost/machine.h"
@@ -32,25 +32,17 @@ std::string today() {
   return std::strftime(text, sizeof text, "%Y-%m-%d", &time) > 0 ? text : "";
 }
 
-void show_progress(const runtime::LiveRow* row, size_t done, size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  if (row != nullptr)
-    fmt::print(stderr, "\r\033[Kdvm: validating {}: {} of {}", row->name, done, all);
-  else
-    fmt::print(stderr, "\r\033[K");
-}
-
 Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::Profile& profile, const std::string& workload,
                     const LiveValidateOptions& given) {
   runtime::LiveSettings settings;
   if (given.quick) settings = {2, 0.1, 0.05};
   runtime::LiveValidation meter(profile, open_traced, workload, settings);
   Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
+  const Progress progress;
   for (size_t i = 0; i < rows.size(); i++) {
-    show_progress(rows[i], i, rows.size());
+    progress.say(fmt::format("validating {}", rows[i]->name), i, rows.size());
     validation.rows.push_back(meter.measure(*rows[i]));
   }
-  show_progress(nullptr, 0, 0);
   const bool has_markers = std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->group == "e"; });
   if (auto sizes = meter.sizes(); has_markers && sizes) validation.marker_bytes = *sizes;
   return validation;
