@@ -118,7 +118,7 @@ static inline struct dvm_core dvm_look_at_core(struct dvm_gauge* gauge) {
   return core;
 }
 
-// A gauge that knows what a core of one's own reads, in cycles; 0: of this distance it knows nothing.
+// A gauge that knows what a core of one's own reads, in cycles.
 static inline struct dvm_gauge dvm_known_gauge(double near, double far) {
   const struct dvm_gauge gauge = {{{near, 0, 0, 0}, {far, 0, 0, 0}}};
   return gauge;
@@ -131,6 +131,11 @@ static inline struct dvm_gauge dvm_new_gauge(uint64_t ticks) {
   do dvm_look_at_core(&gauge);
   while (dvm_ticks() - begin < ticks);
   return gauge;
+}
+
+// One that knows these readings, or where one of them is 0 has looked for so many ticks.
+static inline struct dvm_gauge dvm_first_gauge(double near, double far, uint64_t ticks) {
+  return near > 0 && far > 0 ? dvm_known_gauge(near, far) : dvm_new_gauge(ticks);
 }
 
 // What passed between two looks, as it would have at another speed. 0: it stays as it is.

@@ -38,22 +38,6 @@ Line line_through(const std::vector<Look>& looks) {
   return line;
 }
 
-}  // namespace
-
-double time_of(std::vector<Look> looks) {
-  if (looks.empty()) return 0;
-  const auto all = static_cast<double>(looks.size());
-  double firings = 0;
-  for (const Look& look : looks) firings += look.firings;
-  const double quiet = count_quiet(looks);
-  if (quiet >= kFewest && quiet >= kEnough * all) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
-  const Line rough = line_through(looks);
-  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
-  return all * line_through(looks).at(firings / all);
-}
-
-namespace {
-
 double time_of_alike(const QuietTime& pieces) {
   QuietSamples samples(1);
   samples.add(pieces);
@@ -68,6 +52,18 @@ std::vector<Look> looks_that(bool read, const std::vector<Look>& looks) {
 }
 
 }  // namespace
+
+double time_of(std::vector<Look> looks) {
+  if (looks.empty()) return 0;
+  const auto all = static_cast<double>(looks.size());
+  double firings = 0;
+  for (const Look& look : looks) firings += look.firings;
+  const double quiet = count_quiet(looks);
+  if (quiet >= kFewest && quiet >= kEnough * all) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
+  const Line rough = line_through(looks);
+  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
+  return all * line_through(looks).at(firings / all);
+}
 
 double time_of_replay(const std::vector<Look>& looks) {
   QuietTime firings, steps, reads;

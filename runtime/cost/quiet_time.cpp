@@ -77,17 +77,7 @@ Middle quickest(std::vector<double> all, size_t quiet) {
   return found;
 }
 
-}  // namespace
-
-namespace {
-
-vm::QuietCore told;
-
-dvm_gauge first_gauge() {
-  constexpr uint64_t kLearning = 200'000'000;  // ticks
-  const bool is_known = told.near > 0 && told.far > 0;
-  return is_known ? dvm_known_gauge(told.near, told.far) : dvm_new_gauge(kLearning);
-}
+vm::QuietCore told;  // by a profile
 
 }  // namespace
 
@@ -101,9 +91,10 @@ vm::QuietCore quiet_core() {
   return {gauge.of[0].least, gauge.of[1].least};
 }
 
-// What the first thread has learnt in a tenth of a second, the others know.
+// What the first thread was told, or has learnt in a tenth of a second, the others know.
 dvm_gauge& own_gauge() {
-  static const dvm_gauge learnt = first_gauge();
+  constexpr uint64_t kLearning = 200'000'000;  // ticks
+  static const dvm_gauge learnt = dvm_first_gauge(told.near, told.far, kLearning);
   static thread_local dvm_gauge gauge = learnt;
   return gauge;
 }

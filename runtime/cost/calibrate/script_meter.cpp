@@ -138,10 +138,6 @@ void empty_caches() {
   for (size_t at = 0; at < kBytes; at += kLine) memory[at]++;
 }
 
-}  // namespace
-
-namespace {
-
 constexpr double kWarm = 100'000;  // ns, until caches are emptied
 
 }  // namespace
@@ -233,8 +229,10 @@ namespace {
 RunSettings settings_of(const ScriptCase& one, const ScriptMeterOptions& options) {
   RunSettings settings{.firings = std::min(options.firings, one.most_firings), .memory = one.memory, .frames = one.frames};
   settings.is_read = options.is_read, settings.may_act = options.may_act, settings.is_cold = one.is_cold;
-  if (!settings.is_read) settings.bufsize = kNotRead;
-  if (one.is_consumer) settings.firings = std::min(settings.firings, kMostRecords), settings.bufsize = kReadAtOnce;
+  if (one.is_consumer)
+    settings.firings = std::min(settings.firings, kMostRecords);
+  else if (!settings.is_read)
+    settings.bufsize = kNotRead;
   return settings;
 }
 

@@ -223,7 +223,7 @@ int main(int count, char **arguments) {
   long rounds, burst;
   if (count > 1) core_speed = atof(arguments[1]);
   const double near = count > 3 ? atof(arguments[2]) : 0, far = count > 3 ? atof(arguments[3]) : 0;
-  gauge = near > 0 && far > 0 ? dvm_known_gauge(near, far) : dvm_new_gauge(100000000);
+  gauge = dvm_first_gauge(near, far, 100000000);
   zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   memset(source, 1, sizeof source);
   while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {
