@@ -1,4 +1,4 @@
-// Covered by tests/unit/runtime/ledger_test.cpp and tests/runtime/scenarios/test_ledger.py.
+// Covered by tests/unit/runtime/ledger_test.cpp and tests/runtime/scenarios/test_cost.py.
 
 #include "runtime/cost/ledger.h"
 

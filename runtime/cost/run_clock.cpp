@@ -1,4 +1,4 @@
-// Covered by tests/runtime/scenarios/test_ledger.py.
+// Covered by tests/runtime/scenarios/test_cost.py.
 
 #include "runtime/cost/run_clock.h"
 
