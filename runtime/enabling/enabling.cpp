@@ -8,6 +8,7 @@
 #include <bit>
 #include <variant>
 
+#include "dvm/dif/destructive.h"
 #include "dvm/dif/kept_values.h"
 #include "runtime/probe/actions.h"
 
@@ -372,32 +373,9 @@ Aggregation* Enabling::aggregation(uint32_t id) {
   return it == by_aggregation_.end() ? nullptr : it->second;
 }
 
-namespace {
-
-std::string_view destructive_subroutine(const dif::Difo& difo) {
-  for (const dif::Instruction in : difo.text) {
-    const bool is_call = in.number() == static_cast<unsigned>(dif::Opcode::call) && in.index() < dif::kSubroutineCount;
-    if (is_call && dif::kSubroutines[in.index()].destructive) return dif::kSubroutines[in.index()].name;
-  }
-  return {};
-}
-
-std::string_view destructive_subroutine(const dif::EcbDesc& clause) {
-  std::string_view name = clause.predicate ? destructive_subroutine(clause.predicate->difo) : std::string_view();
-  for (const dif::ActDesc& action : clause.actions)
-    for (const dif::RecDesc& argument : action.args)
-      if (name.empty()) name = destructive_subroutine(argument.difo);
-  return name;
-}
-
-}  // namespace
-
 std::string_view Enabling::destructive_action() const {
   for (const Ecb& ecb : ecbs_)
-    for (const Action& action : ecb.actions)
-      if (const dif::ActionInfo* info = dif::find_action(action.kind); info && info->destructive) return info->name;
-  for (const Ecb& ecb : ecbs_)
-    if (const std::string_view name = destructive_subroutine(*ecb.desc); !name.empty()) return name;
+    if (const std::string_view name = dif::destructive_part(*ecb.desc); !name.empty()) return name;
   return {};
 }
 
