@@ -75,6 +75,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.returns = given.returns;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) made.stack_bytes = static_cast<uint32_t>(bytes);
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
+  made.ring = static_cast<double>(options[dif::Option::ringsize]);
   const auto switchrate = static_cast<double>(options[dif::Option::switchrate]);
   if (switchrate > 0) made.wake_ups = 1e9 / switchrate;
   made.is_quiet = options[dif::Option::quiet] > 0;

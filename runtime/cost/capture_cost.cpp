@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+
+#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 namespace {
+
+constexpr double kRingHead = 8;  // bytes of a BPF ring buffer's record besides dvm's
 
 vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
   if (!need.is_string) return prices.of("capture/bytes", need.size);
@@ -39,6 +44,11 @@ CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, needs);
   return cost;
+}
+
+double ring_bytes(const CaptureNeeds& needs, double string) {
+  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  return kRingHead + 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
 }
 
 }  // namespace dvm::runtime

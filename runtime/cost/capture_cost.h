@@ -14,4 +14,7 @@ struct CaptureCost {
 // Strings and stacks are as long as is expected. stack_bytes of the needs: what the option ustackunwind and the code come to.
 CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
 
+// Of a firing, in the ring; strings have so many.
+double ring_bytes(const CaptureNeeds& needs, double string);
+
 }  // namespace dvm::runtime

@@ -7,11 +7,8 @@
 //
 // And what the paper's machine need not do, since its VM runs in the thread that fires: dvm looks for firings, looks_a_second().
 
-#include <algorithm>
-#include <cmath>
-
 #include "runtime/cost/prices.h"
-#include "runtime/session/pace.h"
+#include "runtime/instrument/pace.h"
 
 namespace dvm::runtime {
 
@@ -29,18 +26,10 @@ inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, do
 // Linux wakes a thread up so late, to wake several up at once.
 inline constexpr double kTimerSlack = 50e-6;
 
-// How often dvm looks for firings that come so often, evenly: soon after it found some, then ever later. late: seconds from when
-// it was to wake up to when it goes to sleep again.
-inline double looks_a_second(double rate, double late = kTimerSlack) {
-  const double busy = static_cast<double>(kBusyWait) / 1e9 + late, idle = static_cast<double>(kIdleWait) / 1e9 + late;
-  if (rate <= 0) return 1 / idle;
-  double since = busy, looks = 1, wait = busy;
-  while (since < 1 / rate && wait < idle) {
-    wait = std::min(2 * wait, idle);
-    since += wait, looks++;
-  }
-  const double more = std::ceil(std::max(1 / rate - since, 0.0) / idle);
-  return (looks + more) / (since + more * idle);
+// How often dvm looks for firings that come evenly, so much of what is wanted in a second. late: seconds from when it was to
+// wake up to when it goes to sleep again.
+inline double looks_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
+  return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
 // Of a profile that has no look, two switches of threads.
@@ -54,8 +43,8 @@ inline double lateness(const vm::Profile& profile) {
 }
 
 // In clocks a second.
-inline vm::Cost looking_cost(Prices& prices, double rate) {
-  return look_cost(prices).times(looks_a_second(rate, lateness(prices.profile())));
+inline vm::Cost looking_cost(Prices& prices, double wanted, double longest = kLongestWait) {
+  return look_cost(prices).times(looks_a_second(wanted, lateness(prices.profile()), longest));
 }
 
 }  // namespace dvm::runtime

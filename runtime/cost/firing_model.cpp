@@ -7,15 +7,12 @@
 
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/record_room.h"
-#include "runtime/instrument/capture.h"
-#include "runtime/instrument/uprobe/record.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr double kRingHead = 8;    // bytes of a BPF ring buffer's record besides dvm's
-constexpr double kEntryHead = 16;  // of an entry of the aggregation buffer
+constexpr double kEntryHead = 16;  // bytes of an entry of the aggregation buffer
 constexpr double kArena = 0.75;    // of the aggregation buffer; the rest is its index
 
 double rounded(double bytes) { return 8 * std::ceil(bytes / 8); }
@@ -32,23 +29,10 @@ void make_shares(std::span<const dif::Program* const> programs, PredictOptions& 
   for (auto& [description, rate] : options.rates) rate = sum > 0 ? rate / sum : 0;
 }
 
-// In the ring. Strings have the length that is expected.
-double ring_bytes(const CaptureNeeds& needs, double string) {
-  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry);
-  return kRingHead + rounded(layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size);
-}
-
-// The dearest of its clauses' records: a probe has one record for all of them.
-double ring_bytes(std::span<const dif::Program* const> programs, const PredictOptions& options) {
-  std::map<std::string, CaptureNeeds> needs;
-  for (const dif::Program* program : programs)
-    for (const dif::EcbDesc& clause : program->clauses)
-      for (const dif::ProbeDesc& description : clause.probes)
-        needs[text_of(description)] |= needs_of(clause, static_cast<uint32_t>(options.sizes.most));
+// Of all probes, in the ring.
+double ring_bytes(const Prediction& prediction) {
   double bytes = 0;
-  for (const auto& [description, rate] : options.rates)
-    if (const auto found = needs.find(description); found != needs.end())
-      bytes += rate * ring_bytes(found->second, options.sizes.expected);
+  for (const ProbePrediction& probe : prediction.probes) bytes += probe.rate * probe.ring_bytes;
   return bytes;
 }
 
@@ -83,7 +67,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.dvm_ns = (profile.in_kernel ? vm::Cost{} : prediction.total.probes_user).clocks * ns;
   model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
-  if (!profile.in_kernel) model.ring_bytes = ring_bytes(programs, options);
+  if (!profile.in_kernel) model.ring_bytes = ring_bytes(prediction);
   model.dynamic = dynamic_uses(programs, options);
   bool aggregates = false;
   for (const dif::Program* program : programs)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "dvm/dif/destructive.h"
 #include "dvm/dif/kept_values.h"
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
@@ -100,6 +101,7 @@ class Predicting {
     if (speculates(clause)) committed_ += shape_of(clause, options_.sizes.most, options_).bytes;
   }
   void add(const dif::EcbDesc& clause) {
+    is_destructive_ = is_destructive_ || !dif::destructive_part(clause).empty();
     for (const dif::ProbeDesc& description : clause.probes)
       if (!is_own_probe(description)) add(clause, description);
   }
@@ -198,6 +200,7 @@ class Predicting {
       const CaptureCost cost = capture_cost(prices_, needs);
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);
+      probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);
     }
     if (!probe.is_of_process) return;
     const vm::Cost returns = prices_.of_optional(std::string(kReturnRow)).times(options_.returns);
@@ -239,10 +242,10 @@ class Predicting {
     Total& total = prediction_.total;
     vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
     if (!prices_.profile().in_kernel) {
-      double rate = 0;
-      for (const ProbePrediction& probe : prediction_.probes)
-        if (probe.source != "tick") rate += probe.rate;  // dvm knows when its own timers fire
-      const vm::Cost looking = looking_cost(prices_, rate);
+      double bytes = 0;  // a second; dvm's own timers leave none
+      for (const ProbePrediction& probe : prediction_.probes) bytes += probe.rate * probe.ring_bytes;
+      const vm::Cost looking =
+          looking_cost(prices_, bytes / wanted_bytes(options_.ring), is_destructive_ ? kShortestWait : kLongestWait);
       switches += looking, prediction_.consumer += looking;
     }
     const vm::Cost others = rest(prediction_.consumer, switches);
@@ -270,6 +273,7 @@ class Predicting {
   Prediction prediction_;
   std::map<std::string, CaptureNeeds> needs_;  // by description
   vm::Cost printing_;                          // clocks a second
+  bool is_destructive_ = false;
 };
 
 }  // namespace

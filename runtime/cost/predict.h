@@ -54,6 +54,7 @@ struct PredictOptions {
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
   double event_bytes = 80;              // of a recording, an event
   double wake_ups = 1;                  // of the consumer, a second
+  double ring = 8 << 20;                // bytes of the ring
   double returns = 0;                   // functions that return behind a firing before others are called
   double digits = kUsualDigits;         // of a number that is printed
   double keys = 10;                     // of an aggregation that is printed, cleared or truncated, as expected
@@ -93,6 +94,7 @@ struct ProbePrediction {
   std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def
   vm::Cost capture;              // what the clauses need of the process besides, in the traced thread and in dvm
   vm::Cost thread;               // of both, what passes in the traced thread
+  double ring_bytes = 0;         // of a firing, where it waits in the ring
   vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, and each ECB
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;

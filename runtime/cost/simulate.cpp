@@ -12,7 +12,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr double kStep = 50e-6;
-constexpr double kBusy = static_cast<double>(kBusyWait) / 1e9, kIdle = static_cast<double>(kIdleWait) / 1e9;
 constexpr double kNever = 1e300;
 
 // In CPUs: what each thread gets, and dvm.
@@ -150,11 +149,11 @@ class Simulation {
     spend(model_.look_ns, result_.consumer_share);
   }
 
-  // Soon again where there was something to do, then ever later.
   void sleep(double now) {
     is_awake_ = false;
-    wait_ = found_ >= 1 ? kBusy : std::min(2 * wait_, kIdle);
-    next_look_ = now + wait_ + kTimerSlack;
+    const double filled = found_ * model_.ring_bytes / wanted_bytes(buffers_.ring);
+    next_look_ = now + wait_for(filled, 1e9 * (now - slept_at_)) / 1e9 + kTimerSlack;
+    slept_at_ = now;
   }
 
   void handle() {
@@ -221,7 +220,7 @@ class Simulation {
   double room_ = kNever;                               // for the records of so many firings, in buffers that are read at the end
   double looked_at_ = 0;                               // firings that waited when dvm looked, and still do
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
-  double next_look_ = 0, wait_ = kBusy, found_ = 0;
+  double next_look_ = 0, slept_at_ = 0, found_ = 0;
   double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
   double live_ = 0, stores_ = 0, most_stores_ = 0;  // keys of dynamic variables; stores by a firing, to all and to one of them
   double now_ = 0;

@@ -70,6 +70,8 @@ class Instrument {
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   // Hands over what has arrived. Returns how many firings; an error ends tracing. Never waits.
   virtual Result<uint64_t> poll(EventSink& sink) = 0;
+  // What the last poll() found, as a part of what should wait for it at most: where it is more, it should be called more often.
+  virtual double filled() const { return 0; }
   // When poll() should next be called at the latest, in ns of CLOCK_MONOTONIC; UINT64_MAX: no wish.
   virtual uint64_t next_deadline() const { return UINT64_MAX; }
   // A descriptor that becomes readable when poll() should be called at once; -1: there is none.

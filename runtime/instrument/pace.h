@@ -1,11 +1,23 @@
 #pragma once
-// How often dvm looks for firings.
+// How often dvm looks for firings. To wake up takes tens of microseconds, whatever is found, so dvm sleeps as long as exit() may
+// be late; less, where so many firings come that they would not lie in the CPU's caches, or not in their ring, by then.
 
+#include <algorithm>
 #include <cstdint>
 
 namespace dvm::runtime {
 
-inline constexpr uint64_t kBusyWait = 1'000'000;  // ns between polls that found something lately
-inline constexpr uint64_t kIdleWait = 4'000'000;  // at the longest, between polls that found nothing: so late is exit() at most
+inline constexpr double kLongestWait = 4e6;      // ns between two looks
+inline constexpr double kShortestWait = 1e6;     // also where what clauses read or do should not be late
+inline constexpr double kWantedBytes = 65536;    // that wait in the ring when dvm looks, at most
+inline constexpr double kWantedPart = 1.0 / 16;  // of it: what fires may come faster from one moment to the next
+
+// Of a ring of so many bytes.
+inline double wanted_bytes(double ring) { return std::min(kWantedBytes, ring * kWantedPart); }
+
+// ns until the next look, where so much of what is wanted came in so many ns: 1 is all of it.
+inline double wait_for(double wanted, double ns, double longest = kLongestWait) {
+  return wanted > 0 ? std::clamp(ns / wanted, kShortestWait, longest) : longest;
+}
 
 }  // namespace dvm::runtime

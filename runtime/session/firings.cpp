@@ -1,6 +1,7 @@
 // From an instrument, or from dvm itself, to the ECB loop. Tested by tests/unit/runtime/handle_test.cpp.
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/instrument/own_firing.h"
 #include "runtime/session/impl.h"
@@ -50,7 +51,9 @@ void Handle::Impl::stop_if_filled() {
 
 Result<uint64_t> Handle::Impl::poll_all() {
   uint64_t total = 0;
-  polled_at = read_clock(CLOCK_MONOTONIC);
+  double filled = 0;
+  const Clock before = std::exchange(polled_at, read_clock(CLOCK_MONOTONIC));
+  const uint64_t late_reads = host.late_reads();
   for (Instrument* instrument : active) {
     uint64_t begin = times() ? __rdtsc() : 0;
     uint64_t inside = fire_ticks;
@@ -58,12 +61,15 @@ Result<uint64_t> Handle::Impl::poll_all() {
     if (!count) return count;
     stop_if_filled();
     total += *count;
+    filled += instrument->filled();
     if (times() && *count > 0) {
       uint64_t ticks = __rdtsc() - begin;
       uint64_t elsewhere = fire_ticks - inside + *count * TickStamp::cost();
       session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
     }
   }
+  const bool is_soon = acts_soon || host.late_reads() != late_reads;
+  next_wait = wait_for(filled, static_cast<double>(polled_at - before), is_soon ? kShortestWait : kLongestWait);
   return total;
 }
 

@@ -22,9 +22,9 @@
 #include "runtime/consumer/errors.h"
 #include "runtime/cost/stages.h"
 #include "runtime/enabling/enabling.h"
+#include "runtime/instrument/pace.h"
 #include "runtime/probe/fire.h"
 #include "runtime/session/demangled_probes.h"
-#include "runtime/session/pace.h"
 #include "runtime/session/process_host.h"
 #include "runtime/session/rate.h"
 
@@ -68,8 +68,9 @@ struct Handle::Impl final : EventSink {
   bool is_running = false, is_stopped = false;
   Status failure;
   Rate switching, aggregating, reporting, cleaning;
-  Clock idle_wait = kBusyWait, longest_wait = kIdleWait;
-  Clock polled_at = 0;  // when the instruments were last asked
+  Clock polled_at = 0;               // when the instruments were last asked
+  double next_wait = kShortestWait;  // ns until they are asked again
+  bool acts_soon = false;            // clauses do what should not be late
   Drops reported;
   unsigned drop_reports = 0;
   int64_t only_cpu = -1;  // -x cpu; -1: all

@@ -96,7 +96,6 @@ void Handle::Impl::watch_loads() {
       activate(*instrument);
     }
     watched.push_back(pid);
-    longest_wait = kBusyWait;
   }
 }
 

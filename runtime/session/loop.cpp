@@ -31,8 +31,7 @@ class StageTimer {
 void Handle::Impl::wait(Clock until) {
   Clock now = read_clock(CLOCK_MONOTONIC);
   for (Instrument* instrument : active) until = std::min(until, instrument->next_deadline());
-  if (!active.empty()) until = std::min(until, now + idle_wait);
-  idle_wait = std::min(idle_wait * 2, longest_wait);
+  if (!active.empty()) until = std::min(until, now + static_cast<Clock>(next_wait));
   if (until <= now) return;
   timespec time{static_cast<time_t>((until - now) / 1'000'000'000), static_cast<long>((until - now) % 1'000'000'000)};
   std::array<pollfd, kMostWakers> wakers{pollfd{wake, POLLIN, 0}};
@@ -57,8 +56,7 @@ bool Handle::Impl::look(Clock deadline) {
   if (!watched.empty()) match_late();
   if (are_targets_gone()) return false;
   if (is_done() || all_finished()) return false;
-  if (*count > 0) idle_wait = kBusyWait;
-  wait(*count > 0 ? std::min(deadline, read_clock(CLOCK_MONOTONIC) + kBusyWait) : deadline);
+  wait(deadline);
   return true;
 }
 

@@ -134,7 +134,7 @@ void Handle::Impl::index_probes() {
 void Handle::Impl::learn_processes() {
   if (config.is_replay) return;
   const bool is_destructive = !enabling.destructive_action().empty();
-  if (is_destructive) longest_wait = kBusyWait;
+  acts_soon = acts_soon || is_destructive;
   const auto learn = [&](int32_t pid) {
     consumer.symbols().learn(pid);
     host.learn(pid, is_destructive);

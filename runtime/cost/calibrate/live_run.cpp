@@ -13,10 +13,10 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/quiet_looks.h"
+#include "runtime/instrument/pace.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
-#include "runtime/session/pace.h"
 
 namespace dvm::runtime {
 namespace {
@@ -60,7 +60,7 @@ Status LiveRun::start(const dif::Program& program) {
   if (printed_->file() == nullptr) return Error{"failed to open a stream"};
   HandleConfig config;
   config.out = config.err = printed_->file();
-  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "2ms"}, {"aggrate", "1h"}}); !set) return set;
+  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}}); !set) return set;
   for (const auto& [name, value] : case_.settings)
     if (Status set = set_options(config.options, {{name, value}}); !set) return set;
   handle_ = std::make_unique<Handle>(config);
@@ -110,13 +110,13 @@ Result<LiveLooks> LiveRun::look() {
   const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin), count = std::max(looks.count(), 1.0);
   return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
                    static_cast<double>(handle_->account().events - events) / count,
-                   std::max(passed / count - static_cast<double>(kBusyWait), 0.0)};
+                   std::max(passed / count - kLongestWait, 0.0)};
 }
 
 // A piece of what dvm's thread does for firings.
 bool LiveRun::work(QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
-  const bool goes_on = handle_->work();
+  const bool goes_on = handle_->look();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
   looked.end(taken, static_cast<double>(handle_->account().events - events));
   return goes_on;

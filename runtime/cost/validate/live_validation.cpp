@@ -290,6 +290,7 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   how.sizes.frames = result.row->frames;
   how.returns = result.row->returns;
   const dif::Options& options = program.handle().options();
+  how.ring = static_cast<double>(options[dif::Option::ringsize]);
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
   how.is_quiet = options[dif::Option::quiet] > 0;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);

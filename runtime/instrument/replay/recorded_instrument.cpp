@@ -52,6 +52,7 @@ class RecordedInstrument : public Instrument, private EventSink {
   int wake_descriptor() const override { return inner_->wake_descriptor(); }
   bool holds(int32_t pid) const override { return inner_->holds(pid); }
   std::vector<std::string> take_notes() override { return inner_->take_notes(); }
+  double filled() const override { return inner_->filled(); }
   uint64_t next_deadline() const override { return inner_->next_deadline(); }
   bool finished() const override { return inner_->finished(); }
   uint64_t drops() const override { return inner_->drops(); }

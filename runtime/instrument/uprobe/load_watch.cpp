@@ -40,7 +40,7 @@ Result<StateLayout> read_state_layout() {
 
 // What the programs at one dynamic linker are made for.
 struct Watch {
-  int map = -1, followed = -1;
+  int map = -1, followed = -1, bell = -1;
   int32_t root = 0;
   int64_t state = 0;  // how far behind the function that of the linker lies
   StateLayout tracer;
@@ -121,6 +121,18 @@ class WatchProgram : KernelEmitter {
     plus(r2, r1);
     store(r2, kCallersAt, r0);
     plus(r8, 1);
+    ring();
+  }
+
+  // What it says is of no interest. One that is full has been heard.
+  void ring() {
+    store(fp, -16, r8);
+    load_map(r1, watch_.bell);
+    mov(r2, fp);
+    plus(r2, -16);
+    mov(r3, 8);
+    mov(r4, BPF_RB_FORCE_WAKEUP);
+    call(BPF_FUNC_ringbuf_output);
   }
 
   // Reading memory of the process lets others run meanwhile, also where the kernel is not preempted.
@@ -177,7 +189,7 @@ Status greet(const Watch& watch) {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed) {
+Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int followed, int bell) {
   std::unique_ptr<LoadWatch> watch(new LoadWatch());
   watch->root_ = linker.pid;
   auto map = create_shared_map("dvm_loads", sizeof(Shared));
@@ -188,7 +200,7 @@ Result<std::unique_ptr<LoadWatch>> LoadWatch::make(const LinkerSite& linker, int
   watch->mapping_ = std::move(*mapping);
   const auto layout = read_state_layout();
   if (!layout) return layout.error();
-  const Watch made_for{watch->map_.get(), followed, linker.pid, linker.state, *layout};
+  const Watch made_for{watch->map_.get(), followed, bell, linker.pid, linker.state, *layout};
   if (Status status = greet(made_for); !status) return status.error();
   auto program = load_watch_program(made_for);
   if (!program) return program.error();

@@ -3,7 +3,7 @@
 // debuggers, whose program counts the call and then goes round until dvm has answered it. So probes are on before the first
 // instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
 //
-//   program   arrived++, callers[arrived] = process, waits for answered >= its number
+//   program   arrived++, callers[arrived] = process, rings the bell, waits for answered >= its number
 //             (only once files were added, not when they are taken away)
 //   dvm       sees arrived, enables what it wants, answered = the latest that it has seen
 //
@@ -28,8 +28,8 @@ namespace dvm::runtime {
 class LoadWatch {
  public:
   // followed: the map of processes that come from the linker's, which are watched too (followed.h); -1: none. To be made by the
-  // thread that answers.
-  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed);
+  // thread that answers. bell: a ring buffer that becomes readable when somebody waits.
+  static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed, int bell);
   ~LoadWatch();
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;

@@ -43,6 +43,9 @@ class Ring {
   uint64_t drops() const;  // of all CPUs
   uint64_t drops(uint32_t cpu) const;
 
+  uint64_t consumed() const { return *view_.consumed; }  // bytes, since it was made
+  double bytes() const { return static_cast<double>(view_.bytes); }
+
   template <class Handle>
   uint64_t consume(Handle&& handle) {
     return view_.consume(std::forward<Handle>(handle));

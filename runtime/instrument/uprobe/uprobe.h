@@ -15,7 +15,7 @@
 //   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
 //   - A program sleeps (to fault a page in) only while it holds no record, so a slow page never holds up the ring.
 //   - A firing that finds no room is counted in drops(): firings == records + drops.
-//   - The ring is never signalled: whoever polls does so by the clock.
+//   - The ring is never signalled: whoever polls does so by the clock. Who maps a file rings a bell of its own (load_watch.h).
 //
 // Known limits, both of the kernel
 //   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/attach.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
@@ -75,7 +76,12 @@ class UprobeInstrument final : public CountingInstrument {
   bool has_descendants() override { return followed_ && followed_->has_descendants(); }
 
   Status watch(const LinkerSite& linker) override {
-    auto watch = LoadWatch::make(linker, maps(linker.pid).followed);
+    if (!bell_) {
+      auto bell = Ring::make(1);
+      if (!bell) return bell.error();
+      bell_ = std::move(*bell);
+    }
+    auto watch = LoadWatch::make(linker, maps(linker.pid).followed, bell_->ring_fd());
     if (!watch) return watch.error();
     watches_.push_back(std::move(*watch));
     is_on_ = true;
@@ -84,9 +90,12 @@ class UprobeInstrument final : public CountingInstrument {
 
   std::vector<LoadedIn> take_loads() override {
     std::vector<LoadedIn> all;
+    if (bell_) bell_->consume([](std::span<const std::byte>) {});
     for (const auto& watch : watches_) watch->take(all);
     return all;
   }
+
+  int wake_descriptor() const override { return bell_ ? bell_->ring_fd() : -1; }
 
   void settle() override {
     for (const auto& watch : watches_) watch->answer();
@@ -96,8 +105,13 @@ class UprobeInstrument final : public CountingInstrument {
     if (!ring_) return uint64_t{0};
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     if (scheduler_clock_) delivery_.set_cpu_offset(scheduler_clock_->offset());
-    return ring_->consume([&](std::span<const std::byte> record) { delivery_.deliver(record, sink); });
+    const uint64_t before = ring_->consumed();
+    const uint64_t count = ring_->consume([&](std::span<const std::byte> record) { delivery_.deliver(record, sink); });
+    found_ = ring_->consumed() - before;
+    return count;
   }
+
+  double filled() const override { return ring_ ? static_cast<double>(found_) / wanted_bytes(ring_->bytes()) : 0; }
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
@@ -296,6 +310,7 @@ class UprobeInstrument final : public CountingInstrument {
   Mapping counts_;  // by the probe's id
   bool is_on_ = false;
   std::unique_ptr<Ring> ring_;
+  uint64_t found_ = 0;               // bytes, by the last poll()
   Delivery delivery_;                // its groups are kept after disable(): what is in the ring needs them
   std::vector<int> group_programs_;  // by group
   std::vector<ProgramEntry> programs_;
@@ -303,6 +318,7 @@ class UprobeInstrument final : public CountingInstrument {
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
   std::unique_ptr<Followed> followed_;  // if forks are followed
+  std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;
   std::unique_ptr<SchedulerClock> scheduler_clock_;  // once vtimestamp is wanted
 };

@@ -80,9 +80,12 @@ TEST(CostModel, AFiringIsItsFlowAndItsEcbs) {
 
 TEST(CostModel, DvmLooksForFiringsAtItsPace) {
   EXPECT_NEAR(looks_a_second(0), 1 / 4.05e-3, 1e-6);
+  EXPECT_NEAR(looks_a_second(200), 1 / 4.05e-3, 1e-6);  // 4 ms bring less than a look wants
+  EXPECT_NEAR(looks_a_second(500), 1 / 2.05e-3, 1e-6);  // 2 ms bring it
   EXPECT_NEAR(looks_a_second(1e5), 1 / 1.05e-3, 1e-6);
-  EXPECT_DOUBLE_EQ(looks_a_second(400), 2 / 3.15e-3);  // after 1 ms nothing, 2 ms later one
-  EXPECT_NEAR(looks_a_second(0.001), 1 / 4.05e-3, 0.1);
+  EXPECT_NEAR(looks_a_second(0, kTimerSlack, kShortestWait), 1 / 1.05e-3, 1e-6);
+  EXPECT_DOUBLE_EQ(wanted_bytes(8 << 20), 65536);
+  EXPECT_DOUBLE_EQ(wanted_bytes(16384), 1024);  // the ring must hold more, if the rate grows
 }
 
 TEST(CostModel, SharesAndRates) {
@@ -207,7 +210,7 @@ TEST(Prediction, WhoseTimeItIs) {
   Total total = predicted(clauses, profile, options).total;
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 100 * 1000);
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 25);
-  EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + looks_a_second(100)), 1e-6);
+  EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + looks_a_second(0)), 1e-6);
   EXPECT_NEAR(total.consumer_user.clocks, 7, 1e-6);
   EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
   profile.in_kernel = true;
