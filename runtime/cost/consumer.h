@@ -7,6 +7,9 @@
 //
 // And what the paper's machine need not do, since its VM runs in the thread that fires: dvm looks for firings, looks_a_second().
 
+#include <algorithm>
+#include <span>
+
 #include "runtime/cost/prices.h"
 #include "runtime/instrument/pace.h"
 
@@ -32,9 +35,10 @@ inline double looks_a_second(double wanted, double late = kTimerSlack, double lo
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
-// Of a profile that has no look, two switches of threads.
-inline vm::Cost look_cost(Prices& prices) {
-  return prices.profile().find("consumer/look") ? prices.of("consumer/look") : prices.of("consumer/context_switch").times(2);
+// Of a look that finds firings of so many clauses. Of a profile that has no look, two switches of threads.
+inline vm::Cost look_cost(Prices& prices, double clauses) {
+  return prices.profile().find("consumer/look") ? prices.of("consumer/look", clauses)
+                                                : prices.of("consumer/context_switch").times(2);
 }
 
 inline double lateness(const vm::Profile& profile) {
@@ -42,9 +46,17 @@ inline double lateness(const vm::Profile& profile) {
   return late ? late->m / profile.clock_hz : kTimerSlack;
 }
 
+// Clauses whose firings come so often, evenly.
+struct LookedFor {
+  double rate = 0, clauses = 0;
+};
+
 // In clocks a second.
-inline vm::Cost looking_cost(Prices& prices, double wanted, double longest = kLongestWait) {
-  return look_cost(prices).times(looks_a_second(wanted, lateness(prices.profile()), longest));
+inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait) {
+  const double looks = looks_a_second(wanted, lateness(prices.profile()), longest);
+  double clauses = 0;  // that a look finds
+  for (const LookedFor& one : all) clauses += one.clauses * std::min(one.rate / looks, 1.0);
+  return look_cost(prices, clauses).times(looks);
 }
 
 }  // namespace dvm::runtime

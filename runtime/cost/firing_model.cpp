@@ -36,6 +36,13 @@ double ring_bytes(const Prediction& prediction) {
   return bytes;
 }
 
+// In a look that finds firings of all probes.
+double clauses_of(const Prediction& prediction) {
+  size_t clauses = 0;
+  for (const ProbePrediction& probe : prediction.probes) clauses += probe.clauses.size();
+  return static_cast<double>(clauses);
+}
+
 double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   double bytes = kEntryHead + 8.0 * aggregation_words(aggregation.function, aggregation.parameters);
   for (const dif::DataType& key : aggregation.keys)
@@ -77,7 +84,8 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (aggregates) model.read_keys_ns = prices.of("consumer/aggregation_snapshot").clocks * ns;
   if (const vm::Price* build = profile.find("consumer/aggregation_build")) model.key_ns = build->n * ns;
   if (profile.in_kernel) return model;
-  model.look_ns = look_cost(prices).clocks * ns;
+  model.look_ns = look_cost(prices, clauses_of(prediction)).clocks * ns;
+  model.late_ns = 1e9 * lateness(profile);
   model.shared_ns = prices.of("ring/shared").clocks * ns;
   if (model.key_bytes > 0) model.many_keys_ns = prices.of("key/many").clocks * ns;
   if (have_keys(model.dynamic)) model.many_tuples_ns = prices.of("tuple/many").times(found_tuples(model.dynamic)).clocks * ns;

@@ -238,15 +238,24 @@ class Predicting {
     total.probes_user += rest(all, thread);
   }
 
+  // dvm's own timers are not looked for.
+  vm::Cost looking() {
+    double bytes = 0;  // a second
+    std::vector<LookedFor> all;
+    for (const ProbePrediction& probe : prediction_.probes)
+      if (probe.source != "tick") {
+        bytes += probe.rate * probe.ring_bytes;
+        all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
+      }
+    return looking_cost(prices_, all, bytes / wanted_bytes(options_.ring), is_destructive_ ? kShortestWait : kLongestWait);
+  }
+
   void count_consumer() {
     Total& total = prediction_.total;
     vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
     if (!prices_.profile().in_kernel) {
-      double bytes = 0;  // a second; dvm's own timers leave none
-      for (const ProbePrediction& probe : prediction_.probes) bytes += probe.rate * probe.ring_bytes;
-      const vm::Cost looking =
-          looking_cost(prices_, bytes / wanted_bytes(options_.ring), is_destructive_ ? kShortestWait : kLongestWait);
-      switches += looking, prediction_.consumer += looking;
+      const vm::Cost looks = looking();
+      switches += looks, prediction_.consumer += looks;
     }
     const vm::Cost others = rest(prediction_.consumer, switches);
     total.consumer_user = prices_.profile().in_kernel ? printing_ : others;

@@ -126,10 +126,10 @@ class Simulation {
     result_.fired += fired;
     result_.thread_share += fired * model_.thread_ns / 1e9;
     fill_ring(fired, now);
+    if (records_ + waiting_ >= room_ && result_.full_after < 0) result_.full_after = now + kStep;  // by what has fired
     left_ = std::min(left_, 0.0) + shares_.dvm * kStep * 1e9;  // what it has overdrawn it has not now
     if (!is_awake_ && now >= next_look_) wake_up();
     if (is_awake_) handle();
-    if (records_ >= room_ && result_.full_after < 0) result_.full_after = now + kStep;
     if (is_awake_ && waiting_ < 1) is_filled() ? end() : sleep(now);
     if (!keeps_records() && now + kStep >= next_record_read_) read_records(), next_record_read_ += 1 / buffers_.record_reads;
     if (now + kStep >= next_key_read_) read_keys(), next_key_read_ += 1 / buffers_.key_reads;
@@ -152,7 +152,7 @@ class Simulation {
   void sleep(double now) {
     is_awake_ = false;
     const double filled = found_ * model_.ring_bytes / wanted_bytes(buffers_.ring);
-    next_look_ = now + wait_for(filled, 1e9 * (now - slept_at_)) / 1e9 + kTimerSlack;
+    next_look_ = now + wait_for(filled, 1e9 * (now - slept_at_)) / 1e9 + model_.late_ns / 1e9;
     slept_at_ = now;
   }
 

@@ -2,11 +2,13 @@
 
 #include "runtime/cost/calibrate/consumer_meter.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
@@ -126,47 +128,83 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
-// Ns of a firing that counts, as far as it is known without those that are live.
-double counted(const CompileScript& compile, const vm::Profile& profile) {
-  const Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
-  if (!program) return 0;
-  const dif::Program* programs[] = {&*program};
-  const ProbePrediction firing = predict(programs, profile, {}).probes.front();
-  return (firing.firing.expected.clocks - firing.trigger.clocks) / profile.clock_hz * 1e9;
+// Ns of a firing of which the first clause counts and the others do not want it, as far as it is known without those that are
+// live.
+double known_firing(const dif::Program& program, const vm::Profile& profile) {
+  const dif::Program* programs[] = {&program};
+  PredictOptions options;
+  options.probability = 0;
+  const ProbePrediction firing = predict(programs, profile, options).probes.front();
+  return (firing.firing.expected.clocks - firing.trigger.clocks - firing.capture.clocks) / profile.clock_hz * 1e9;
 }
 
 // Looks for what a child does in each millisecond, before it rests as the program that is traced does: to wake up, and to handle
 // the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
-Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  constexpr uint64_t kBursts = 80, kCalls = 50;
-  constexpr unsigned kRuns = 8;  // a sample
-  const LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
-                     .script = "calibrated:::entry { @ = count(); }",
-                     .settings = {{"switchrate", "1h"}}};
-  const Result<dif::Program> program = compile(one.script);
-  if (!program) return program.error();
-  const auto child = LoopingChild::start();
-  if (!child) return child.error();
-  LiveRun run(one, std::array{child->get()});
-  if (Status started = run.start(*program); !started) return started;
-  const double firing = counted(compile, profile);
-  QuietSamples samples(kRuns * options.samples);
-  std::vector<double> all, late, quiet_late;  // who shares the core wakes dvm up later
-  while (samples.wants_more()) {
-    const Result<LiveLooks> looks = run.look();
-    if (!looks) return looks.error();
-    const double alone = std::max(looks->ns.value - looks->firings * firing, 0.0);
-    samples.add({alone, looks->ns.is_quiet}), all.push_back(alone), late.push_back(looks->late);
-    if (looks->ns.is_quiet) quiet_late.push_back(looks->late);
+class LooksOf {
+ public:
+  LooksOf(unsigned clauses, unsigned runs) : one_(looked_for(clauses)), samples_(runs) {}
+
+  Status start(const CompileScript& compile, const vm::Profile& profile) {
+    const Result<dif::Program> program = compile(one_.script);
+    if (!program) return program.error();
+    firing_ = known_firing(*program, profile);
+    auto child = LoopingChild::start();
+    if (!child) return child.error();
+    child_ = std::move(*child);
+    run_.emplace(one_, std::array{child_.get()});
+    return run_->start(*program);
   }
+  bool wants_more() const { return samples_.wants_more(); }
+  Status add() {
+    const Result<LiveLooks> looks = run_->look();
+    if (!looks) return looks.error();
+    const double alone = std::max(looks->ns.value - looks->firings * firing_, 0.0);
+    samples_.add({alone, looks->ns.is_quiet}), all_.push_back(alone), late_.push_back(looks->late);
+    if (looks->ns.is_quiet) quiet_late_.push_back(looks->late);
+    return {};
+  }
+
+  bool is_quiet() const { return samples_.is_quiet(); }
+  Middle found() const { return {samples_.middle().median, middle(all_).distance}; }
+  Middle lateness() const { return middle(is_quiet() ? quiet_late_ : late_); }
+
+ private:
+  static LiveCase looked_for(unsigned clauses) {
+    constexpr uint64_t kBursts = 80, kCalls = 50;
+    LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
+                 .script = "calibrated:::entry { @ = count(); }",
+                 .settings = {{"switchrate", "1h"}}};
+    for (unsigned i = 1; i < clauses; i++)
+      one.script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
+    return one;
+  }
+
+  LiveCase one_;
+  std::unique_ptr<LoopingChild> child_;
+  std::optional<LiveRun> run_;
+  double firing_ = 0;
+  QuietSamples samples_;
+  std::vector<double> all_, late_, quiet_late_;  // who shares the core wakes dvm up later
+};
+
+// The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are.
+Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kRuns = 6, kClauses = 10;
+  LooksOf one(1, kRuns * options.samples), many(kClauses, kRuns * options.samples);
+  for (LooksOf* looks : {&one, &many})
+    if (Status started = looks->start(compile, profile); !started) return started;
+  while (one.wants_more() || many.wants_more())
+    for (LooksOf* looks : {&one, &many})
+      if (Status added = looks->add(); !added) return added;
   const double clocks = profile.clock_hz / 1e9;
-  const Middle found{samples.middle().median, middle(all).distance};
-  const bool is_quiet = samples.is_quiet();
-  const Middle lateness_found = middle(is_quiet ? quiet_late : late);
-  const Middle look = times(settle_middle(options.book, "look", found, is_quiet), clocks),
-               lateness = times(settle_middle(options.book, "late", lateness_found, is_quiet), clocks);
-  profile.set("consumer/look", {look.median, 0, look.deviation()});
-  profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
+  const auto settled = [&](const char* series, const Middle& found, const LooksOf& looks) {
+    return times(settle_middle(options.book, series, found, looks.is_quiet()), clocks);
+  };
+  const Middle look = settled("look", one.found(), one), of_many = settled("look of many", many.found(), many);
+  const Middle late = settled("late", one.lateness(), one);
+  const double clause = std::max(of_many.median - look.median, 0.0) / (kClauses - 1);
+  profile.set("consumer/look", {std::max(look.median - clause, 0.0), clause, look.deviation()});
+  profile.set("consumer/late", {late.median, 0, late.deviation()});
   return {};
 }
 

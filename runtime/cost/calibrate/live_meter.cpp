@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
@@ -25,6 +26,7 @@ constexpr const char* kEntry = "calibrated:::entry";
 constexpr const char* kReturn = "calibrated:::return";
 constexpr uint64_t kSlower = 8;         // a stepped call than another
 constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
+constexpr unsigned kMoreSamples = 2;    // of it: an interrupt of a virtual machine takes another time each time
 
 struct LiveSource {
   const char* name;
@@ -70,7 +72,7 @@ double counted(const std::string& script, const CompileScript& compile, const vm
 double looking(const LiveFigures& traced, const vm::Profile& profile) {
   Prices prices(profile);
   const double rate = traced.rate * cpus();
-  return rate > 0 ? looking_cost(prices, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
+  return rate > 0 ? looking_cost(prices, std::array{LookedFor{rate, 1}}, 0).clocks / rate / profile.clock_hz * 1e9 : 0;
 }
 
 // Sets stages of a source, from ns.
@@ -116,6 +118,7 @@ class SourceMeter {
     calls_.stub = source.stub;
     calls_.times = source.stub == Stub::loop ? kLoopTime * options.calls : options.calls;
     if (source.stub == Stub::stepped) calls_.times /= kSlower;
+    if (source.stub == Stub::loop) options_.samples *= kMoreSamples;
   }
 
   Status measure(vm::Profile& profile) {

@@ -203,6 +203,12 @@ class Drains {
   QuietSamples few_, many_;
 };
 
+// What interrupts take of a loop is another time each time, as waking up is.
+Middle settle_calls(SeriesBook* book, const std::string& series, const StubCalls& calls, const QuietSamples& samples) {
+  if (calls.stub == Stub::loop) return settle_middle(book, series, samples.middle(), samples.is_quiet());
+  return settle(book, series, samples);
+}
+
 }  // namespace
 
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
@@ -232,10 +238,10 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     if (!printed) return printed.error();
     figures.printed = *std::move(printed);
   }
-  figures.thread = settle(options.book, of_thread, thread);
+  figures.thread = settle_calls(options.book, of_thread, one.calls, thread);
   figures.rate = middle(rate).median, figures.samples = static_cast<double>(rate.size());
   if (is_drained) figures.handled = drains.settled();
-  if (is_loop) figures.handled = settle(options.book, series + " looked", looked);
+  if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
   return figures;
 }
 
@@ -249,7 +255,7 @@ Result<Middle> measure_untraced(const std::string& series, const StubCalls& call
     if (!taken) return taken.error();
     samples.add(*taken);
   }
-  return settle(options.book, untraced, samples);
+  return settle_calls(options.book, untraced, calls, samples);
 }
 
 }  // namespace dvm::runtime

@@ -42,7 +42,7 @@ constexpr double kSearched = 0.2;        // seconds at each rate
 constexpr double kSearchedShare = 0.03;  // of the rate, so near
 constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
 
-// It measures when a buffer is full, which ends tracing.
+// It measures when tracing ends, since a buffer is full.
 bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
 
 std::vector<std::string> settings_of(const SimulationPoint& point) {
@@ -173,12 +173,12 @@ Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) 
     if (!program) return program.error();
     const Result<FiringModel> model = model_of(**program, checked);
     if (!model) return model.error();
-    simulated = simulate(*model, checked.machine, buffers_of((*program)->handle().options()), settings_.seconds).full_after;
+    simulated = simulate(*model, checked.machine, buffers_of((*program)->handle().options()), settings_.seconds).seconds;
     const auto traced = trace_job(**program, job, child);
     if (!traced) return traced.error();
     found.push_back(traced->worked / 1e6);
   }
-  checked.figures.push_back({"full after", "ms", 1000 * simulated, middle(found)});
+  checked.figures.push_back({"ends after", "ms", 1000 * simulated, middle(found)});
   return {};
 }
 

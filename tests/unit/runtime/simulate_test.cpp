@@ -141,7 +141,7 @@ TEST(Simulate, AFullBufferOfPolicyFillEndsTracing) {
   const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24'100);
   const SimulationResult result = simulate(recording(), {1e4, 1, 2, 1}, buffers, 2);
   EXPECT_TRUE(result.is_filled);
-  EXPECT_NEAR(result.full_after, 0.1004, kLook);
+  EXPECT_NEAR(result.full_after, 0.1004, 0.0002);
   EXPECT_GE(result.seconds, result.full_after);
   EXPECT_NEAR(result.fired, 1e4, 1);
   EXPECT_EQ(result.kept, 1004);
@@ -162,9 +162,9 @@ TEST(Simulate, WhatEndMayRecordIsSetApart) {
 // Of two threads on two CPUs each has its own; the fuller one ends it for both.
 TEST(Simulate, TheFirstFullBufferEndsTracing) {
   const SimulatedBuffers buffers = of_policy(BufferPolicy::fill, 24'000);
-  EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, buffers, 2).full_after, 0.1, kLook);
-  EXPECT_NEAR(simulate(recording(), {1e4, 2, 1, 1}, buffers, 2).full_after, 0.05, kLook);
-  EXPECT_NEAR(simulate(recording(), {1e4, 3, 2, 1}, buffers, 2).full_after, 0.05, kLook);
+  EXPECT_NEAR(simulate(recording(), {1e4, 2, 2, 1}, buffers, 2).full_after, 0.1, 0.0002);
+  EXPECT_NEAR(simulate(recording(), {1e4, 2, 1, 1}, buffers, 2).full_after, 0.05, 0.0002);
+  EXPECT_NEAR(simulate(recording(), {1e4, 3, 2, 1}, buffers, 2).full_after, 0.05, 0.0002);
 }
 
 TEST(Simulate, WhenABufferWillBeFullIsKnownBefore) {
@@ -182,7 +182,7 @@ TEST(Simulate, ARingKeepsTheNewestRecords) {
   const SimulationResult result = simulate(recording(), {1e4, 2, 2, 1}, buffers, 2);
   EXPECT_FALSE(result.is_filled);
   EXPECT_DOUBLE_EQ(result.seconds, 2);
-  EXPECT_NEAR(result.full_after, 0.1, kLook);
+  EXPECT_NEAR(result.full_after, 0.1, 0.0002);
   EXPECT_EQ(result.kept, 2000);
   EXPECT_EQ(result.ring_drops, 0);
   EXPECT_NEAR(result.handled, 2e4, 2e4 * kLook);
