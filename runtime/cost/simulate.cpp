@@ -152,7 +152,8 @@ class Simulation {
   void sleep(double now) {
     is_awake_ = false;
     const double filled = found_ * model_.ring_bytes / wanted_bytes(buffers_.ring);
-    next_look_ = now + wait_for(filled, 1e9 * (now - slept_at_)) / 1e9 + model_.late_ns / 1e9;
+    wait_ = wait_after(filled, 1e9 * (now - slept_at_), wait_);
+    next_look_ = now + (wait_ + model_.late_ns) / 1e9;
     slept_at_ = now;
   }
 
@@ -220,7 +221,7 @@ class Simulation {
   double room_ = kNever;                               // for the records of so many firings, in buffers that are read at the end
   double looked_at_ = 0;                               // firings that waited when dvm looked, and still do
   double waiting_ = 0, records_ = 0, since_read_ = 0;  // firings: in the ring, recorded, aggregated
-  double next_look_ = 0, slept_at_ = 0, found_ = 0;
+  double next_look_ = 0, slept_at_ = 0, found_ = 0, wait_ = kShortestWait;
   double next_record_read_ = 1 / buffers_.record_reads, next_key_read_ = 1 / buffers_.key_reads;
   double live_ = 0, stores_ = 0, most_stores_ = 0;  // keys of dynamic variables; stores by a firing, to all and to one of them
   double now_ = 0;

@@ -69,7 +69,7 @@ Result<uint64_t> Handle::Impl::poll_all() {
     }
   }
   const bool is_soon = acts_soon || host.late_reads() != late_reads;
-  next_wait = wait_for(filled, static_cast<double>(polled_at - before), is_soon ? kShortestWait : kLongestWait);
+  next_wait = wait_after(filled, static_cast<double>(polled_at - before), next_wait, is_soon ? kShortestWait : kLongestWait);
   return total;
 }
 

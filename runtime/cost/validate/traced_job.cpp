@@ -15,10 +15,11 @@ Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
   if (Status ordered = child.order(job); !ordered) return ordered.error();
   std::jthread watcher([&] {
     child.wait();
-    handle.interrupt();
+    handle.targets_gone();
   });
   while (looks.look()) {
   }
+  looks.look();  // at what came while the last one was under way
   const auto worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
   watcher.join();
   const Result<JobTimes> times = child.finish();

@@ -84,6 +84,10 @@ TEST(CostModel, DvmLooksForFiringsAtItsPace) {
   EXPECT_NEAR(looks_a_second(500), 1 / 2.05e-3, 1e-6);  // 2 ms bring it
   EXPECT_NEAR(looks_a_second(1e5), 1 / 1.05e-3, 1e-6);
   EXPECT_NEAR(looks_a_second(0, kTimerSlack, kShortestWait), 1 / 1.05e-3, 1e-6);
+  EXPECT_EQ(wait_after(1, 2e6, 2e6), 2e6);
+  EXPECT_EQ(wait_after(0, 1e3, 0), kShortestWait);  // that nothing came in a microsecond says little
+  EXPECT_EQ(wait_after(0, 1e6, 1e6), 2e6);
+  EXPECT_EQ(wait_after(20, 1e6, 1e6), 0);
   EXPECT_DOUBLE_EQ(wanted_bytes(8 << 20), 65536);
   EXPECT_DOUBLE_EQ(wanted_bytes(16384), 1024);  // the ring must hold more, if the rate grows
 }
