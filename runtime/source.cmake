@@ -26,7 +26,6 @@ if(DVM_BPF)
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/load_watch.cpp
-    instrument/uprobe/record.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/tracepoints.cpp
@@ -43,6 +42,7 @@ find_library(DVM_IBERTY iberty REQUIRED)  # static only
 target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
+  instrument/uprobe/record.cpp
   code/entry_place.cpp
   code/exits.cpp
   code/frame_index.cpp
