@@ -26,7 +26,6 @@ constexpr const char* kEntry = "calibrated:::entry";
 constexpr const char* kReturn = "calibrated:::return";
 constexpr uint64_t kSlower = 8;         // a stepped call than another
 constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
-constexpr unsigned kMoreSamples = 2;    // of it: an interrupt of a virtual machine takes another time each time
 
 struct LiveSource {
   const char* name;
@@ -118,21 +117,21 @@ class SourceMeter {
     calls_.stub = source.stub;
     calls_.times = source.stub == Stub::loop ? kLoopTime * options.calls : options.calls;
     if (source.stub == Stub::stepped) calls_.times /= kSlower;
-    if (source.stub == Stub::loop) options_.samples *= kMoreSamples;
   }
 
   Status measure(vm::Profile& profile) {
+    const bool is_loop = source_.stub == Stub::loop;
     const std::string script = counting();
-    const Result<Middle> plain = measure_untraced(source_.name, calls_, child_, options_);
+    // Of the loop an interrupt is timed as such: there is nothing to take off.
+    const Result<Middle> plain = is_loop ? Middle{} : measure_untraced(source_.name, calls_, child_, options_);
     if (!plain) return plain.error();
     const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, compile_, options_);
     if (!traced) return traced.error();
+    if (traced->thread.median == 0) return Error{"it never fired"};
     SourceRows rows(source_.name, profile);
-    const double known = counted(script, compile_, profile) + (source_.stub == Stub::loop ? looking(*traced, profile) : 0);
+    const double known = counted(script, compile_, profile) + (is_loop ? looking(*traced, profile) : 0);
     rows.set("handler", difference(traced->handled, {known, 0}));
-    const double firings = source_.stub == Stub::loop ? in_loop(*traced) : 1;  // of a ns of the loop, or of a call
-    if (firings == 0) return Error{"it never fired"};
-    return set_stages(*plain, *traced, firings, rows);
+    return set_stages(*plain, *traced, rows);
   }
 
  private:
@@ -140,19 +139,14 @@ class SourceMeter {
   std::string only_child() const { return source_.is_only_child ? fmt::format(" pid == {} ", child_.pid()) : ""; }
   std::string counting() const {
     const std::string only = only_child();
-    return fmt::format("{} {} {{ @ = count(); }} END {{ printa(\"%@d\", @); }}", source_.probe,
-                       only.empty() ? "" : "/" + only + "/");
-  }
-  // Those that interrupted the child, a ns; it ran in the samples alone. On other CPUs timers fire for nobody.
-  double in_loop(const LiveFigures& traced) const {
-    return std::atof(traced.printed.c_str()) / traced.samples / static_cast<double>(calls_.times);
+    return fmt::format("{} {} {{ @ = count(); }}", source_.probe, only.empty() ? "" : "/" + only + "/");
   }
 
-  Status set_stages(const Middle& plain, const LiveFigures& traced, double firings, SourceRows& rows) {
-    const vm::Price all = times(difference(traced.thread, plain), 1 / firings);
+  Status set_stages(const Middle& plain, const LiveFigures& traced, SourceRows& rows) {
+    const vm::Price all = difference(traced.thread, plain);
     const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, compile_, options_);
     if (!bare) return bare.error();
-    vm::Price capture = times(difference(traced.thread, bare->thread), 1 / firings);
+    vm::Price capture = difference(traced.thread, bare->thread);
     capture.m = std::min(capture.m, all.m);
     double resume = 0;
     if (source_.stamp != nullptr) {

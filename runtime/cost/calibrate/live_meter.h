@@ -2,8 +2,8 @@
 // What the sources of live processes cost, measured on a child of dvm (looping_child.h): it calls functions with instructions of
 // each kind, makes system calls, sends itself a signal, runs while timers fire. In points of a firing, as the paper has them:
 //
-//   A to F in the traced thread     CPU time of a call with the probe less that of one without (profile: time that something else
-//                                   takes from a loop, by the firings in it)
+//   A to F in the traced thread     CPU time of a call with the probe less that of one without (profile: the usual time that an
+//                                   interrupt takes from a loop)
 //   trigger  A to B                 the firing's time less the one that the child read just before: its argument
 //   capture  B to C                 less what a call takes whose firings are counted by the kernel alone
 //   resume   E to F                 the rest

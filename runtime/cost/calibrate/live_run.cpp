@@ -203,7 +203,7 @@ class Drains {
   QuietSamples few_, many_;
 };
 
-// What interrupts take of a loop is another time each time, as waking up is.
+// What an interrupt takes is another time each time, as waking up is.
 Middle settle_calls(SeriesBook* book, const std::string& series, const StubCalls& calls, const QuietSamples& samples) {
   if (calls.stub == Stub::loop) return settle_middle(book, series, samples.middle(), samples.is_quiet());
   return settle(book, series, samples);
@@ -239,7 +239,7 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     figures.printed = *std::move(printed);
   }
   figures.thread = settle_calls(options.book, of_thread, one.calls, thread);
-  figures.rate = middle(rate).median, figures.samples = static_cast<double>(rate.size());
+  figures.rate = middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
   if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
   return figures;

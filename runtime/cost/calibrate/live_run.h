@@ -34,7 +34,7 @@ struct LiveCase {
 };
 
 struct LiveSample {
-  QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: the part of its time that something else took
+  QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: of an interrupt of it
   QuietSample looked;  // ns of a firing in dvm's, with the looks for it
   double rate = 0;     // firings a second on each CPU
 };
@@ -84,7 +84,6 @@ struct LiveFigures {
   Middle handled;  // of the loop with the looks, else without
   double rate = 0;
   std::string printed;  // by the script; nothing, if all was sure without running it
-  double samples = 0;   // that it saw
 };
 
 // `series`: a name for what is measured. An error: the script cannot be had here, or firings were lost.

@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "runtime/cost/core_speed.h"
-#include "runtime/cost/lost_time.h"
+#include "runtime/cost/interrupt_time.h"
 #include "runtime/cost/quiet_time.h"
 #include "runtime/symbol/maps.h"
 
@@ -112,13 +112,13 @@ QuietSample called(const StubCalls& calls) {
     else if (!time.starts_quietly())
       time.begin(true);
   }
-  return {time.usual() * static_cast<double>(calls.times), time.quiet_share() >= kQuietEnough};
+  return {time.usual(), time.quiet_share() >= kQuietEnough};
 }
 
 QuietSample watched(uint64_t ns) {
   double quiet = 0;
-  const double lost = dvm_lost_time_and_share(&own_gauge(), speed_of_times(), static_cast<int64_t>(ns), &quiet);
-  return {lost, quiet >= kQuietEnough};
+  const double usual = dvm_interrupt_time(&own_gauge(), speed_of_times(), static_cast<int64_t>(ns), &quiet);
+  return {usual, quiet >= kQuietEnough};
 }
 
 QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
@@ -129,17 +129,6 @@ Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
   Result<Child> child = Child::start(carry_out);
   if (!child) return child.error();
   return std::unique_ptr<LoopingChild>(new LoopingChild(*std::move(child)));
-}
-
-Status LoopingChild::call(const StubCalls& calls) {
-  times_ = calls.times;
-  return child_.tell(calls);
-}
-
-Result<QuietSample> LoopingChild::finish() {
-  const Result<QuietSample> taken = child_.finish();
-  if (!taken) return taken;
-  return QuietSample{taken->value / static_cast<double>(times_), taken->is_quiet};
 }
 
 Result<uint64_t> offset_of(Stub stub) {

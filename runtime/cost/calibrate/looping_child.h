@@ -10,7 +10,7 @@
 namespace dvm::runtime {
 
 // What is done: functions by their first instruction, a system call, a signal to itself that is ignored, and a loop that watches
-// the clock for times that it was not running.
+// the clock for interrupts.
 enum class Stub : uint8_t { emulated, stepped, nop, nop5, moved, system_call, signal, loop };
 
 // The argument of each call: the time (CLOCK_MONOTONIC), if is_stamped, else the address of a string of so many letters.
@@ -33,17 +33,16 @@ class LoopingChild {
 
   pid_t pid() const { return child_.pid(); }
   // Sends it off; it says when it is done.
-  Status call(const StubCalls& calls);
+  Status call(const StubCalls& calls) { return child_.tell(calls); }
   bool is_done() const { return child_.is_done(); }
-  // CPU time of a call, in ns; of the loop: the part of its time that something else took. Waits for it.
-  Result<QuietSample> finish();
+  // CPU time of a call, in ns; of the loop: the time that an interrupt takes of it. Waits for it.
+  Result<QuietSample> finish() { return child_.finish(); }
 
  private:
   using Child = AnsweringChild<StubCalls, QuietSample>;
   explicit LoopingChild(Child child) : child_(std::move(child)) {}
 
   Child child_;
-  uint64_t times_ = 0;
 };
 
 // Offset in the file of this program of the instruction of a function stub that is probed.

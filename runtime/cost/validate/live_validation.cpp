@@ -178,6 +178,11 @@ double LiveValidation::firings_of(const LiveRow& row, const Sample& traced) {
                                        : static_cast<double>(traced.firings);
 }
 
+// Ns of the workload's thread: of timers, its interrupts by them, of which untraced there are none.
+double LiveValidation::thread_time(const LiveRow& row, const Sample& sample) {
+  return row.measure == Measure::timer ? sample.times.cpu * firings_of(row, sample) : sample.times.cpu;
+}
+
 Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const {
   const LiveRow& row = *result.row;
   Pair pair;
@@ -245,8 +250,8 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   Series series;
   double busy = 0, untraced_busy = 0, wall = 0;
   for (const Pair& pair : *pairs) {
-    series.untraced.push_back(of_round(pair.untraced.times.cpu, job));
-    series.traced.push_back(of_round(pair.traced.times.cpu, job));
+    series.untraced.push_back(of_round(thread_time(row, pair.untraced), job));
+    series.traced.push_back(of_round(thread_time(row, pair.traced), job));
     series.dvm.push_back(of_round(pair.traced.dvm, job));
     series.rate.push_back(rate_of(pair.traced.times, job));
     series.quiet.push_back(pair.traced.times.quiet);

@@ -4,7 +4,7 @@
 //   call    CPU time of a round, traced less untraced, and dvm's                        beside the cost of a firing (4)
 //   share   the same, at the traced rate: as the paper has it, the traced share of a
 //           CPU - untraced share * traced rate / untraced rate                          beside probes and consumer (7, 8)
-//   timer   what the timers take of a CPU, and dvm's share                              likewise
+//   timer   what the interrupts by timers take of a CPU, and dvm's share                              likewise
 //   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
 //
 // dvm's time is that of the thread that handles firings. All times are those of quiet cores (core_share.h); pairs of samples that
@@ -85,6 +85,7 @@ class LiveValidation {
   Result<Pair> measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
   Result<Sample> trace(TracedProgram& program, const Job& job, WorkloadChild& child) const;
   static double firings_of(const LiveRow& row, const Sample& traced);
+  static double thread_time(const LiveRow& row, const Sample& sample);
   Result<SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;
   Status predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
                      LiveResult& result) const;

@@ -3,7 +3,7 @@
  * they took:
  *
  *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls, quiet share
- *   interrupted NS 0 0 1 1                ->  likewise, but as CPU time what something else took of it
+ *   interrupted NS 0 0 1 1                ->  likewise, but as CPU time that of an interrupt
  *   paced RATE 0 MS THREADS KEYS          ->  likewise, all of it: workload_paced.h
  *   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
  *
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cost/lost_time.h"
+#include "runtime/cost/interrupt_time.h"
 #include "workload_probes.h"
 
 #define TRACED __attribute__((noinline, noclone))
@@ -202,7 +202,7 @@ static void run(job_fn *job, long rounds, long burst, long period) {
   const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
   double taken = 0, quiet = 1;
   if (job == NULL) {
-    taken = dvm_lost_time_and_share(&gauge, core_speed, rounds, &quiet);
+    taken = dvm_interrupt_time(&gauge, core_speed, rounds, &quiet);
   } else if (job == job_paced) {
     job(rounds);
     taken = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
