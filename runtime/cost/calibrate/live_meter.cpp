@@ -54,17 +54,24 @@ struct SharedSource {
 };
 constexpr SharedSource kShared[] = {{"pid_shared", "calibrated:::again"}, {"pid_return_shared", kReturn}};
 
-// What the ECBs take that count.
-double counted(const std::string& script, const CompileScript& compile, const vm::Profile& profile) {
+// Ns that the ECBs take that count.
+vm::Price counted(const std::string& script, const CompileScript& compile, const vm::Profile& profile) {
   const Result<dif::Program> program = compile(script);
-  if (!program) return 0;
+  if (!program) return {};
   const dif::Program* programs[] = {&*program};
   PredictOptions options;
   options.probability = 1;
-  double clocks = 0;
-  for (const ProbePrediction& probe : predict(programs, profile, options).probes)
-    clocks += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
-  return clocks / profile.clock_hz * 1e9;
+  vm::Price clocks;
+  for (const ProbePrediction& probe : predict(programs, profile, options).probes) {
+    clocks.m += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
+    clocks.spread += probe.firing.expected.spread - probe.trigger.spread - probe.capture.spread;
+  }
+  return times(clocks, 1e9 / profile.clock_hz);
+}
+
+// What is left of it. Less than nothing is nothing, lost in the spread.
+vm::Price rest_of(const Middle& all, const vm::Price& known) {
+  return {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)};
 }
 
 // Ns a firing that dvm takes to look for those of a timer, which are few.
@@ -129,8 +136,9 @@ class SourceMeter {
     if (!traced) return traced.error();
     if (traced->thread.median == 0) return Error{"it never fired"};
     SourceRows rows(source_.name, profile);
-    const double known = counted(script, compile_, profile) + (is_loop ? looking(*traced, profile) : 0);
-    rows.set("handler", difference(traced->handled, {known, 0}));
+    vm::Price known = counted(script, compile_, profile);
+    known.m += is_loop ? looking(*traced, profile) : 0;
+    rows.set("handler", rest_of(traced->handled, known));
     return set_stages(*plain, *traced, rows);
   }
 
@@ -198,8 +206,9 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, const Com
   if (!both) return both.error();
   SourceRows rows(source.name, profile);
   rows.set("trigger", difference(both->thread, one->thread));
-  const vm::Price handled = difference(times(both->handled, 2), one->handled);
-  rows.set("handler", {std::max(handled.m - counted(more, compile, profile), 0.0), 0, handled.spread});
+  const vm::Price known = counted(more, compile, profile);
+  rows.set("handler",
+           rest_of(times(both->handled, 2), {one->handled.median + known.m, 0, one->handled.deviation() + known.spread}));
   return {};
 }
 
@@ -246,8 +255,7 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     samples.push_back(*sample);
   }
   const Middle firing = settle_middle(options.book, "tick", quiet_middle(samples));
-  profile.set("source/tick/handler",
-              times(difference(firing, {counted(kTickScript, compile, profile), 0}), profile.clock_hz / 1e9));
+  profile.set("source/tick/handler", times(rest_of(firing, counted(kTickScript, compile, profile)), profile.clock_hz / 1e9));
   return {};
 }
 

@@ -172,15 +172,12 @@ double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_
 
 namespace {
 
-// What dvm takes for a firing without the look for it: of looks for few firings and for many.
+// What dvm takes for a firing without the look for it: of looks for few firings and for many. A look is another one each time,
+// and so is what two of them are apart.
 class Drains {
  public:
   Drains(const std::string& series, const LiveMeterOptions& options)
-      : of_few_(series + " few"),
-        of_many_(series + " many"),
-        book_(options.book),
-        few_(wanted(book_, of_many_, options.samples * kDrains)),
-        many_(wanted(book_, of_many_, options.samples * kDrains)) {}
+      : series_(series + " drained"), book_(options.book), few_(options.samples * kDrains), many_(options.samples * kDrains) {}
   bool want_more() const { return few_.wants_more() || many_.wants_more(); }
   Status add(LiveRun& run) {
     for (unsigned i = 0; i < kDrains; i++)
@@ -192,16 +189,25 @@ class Drains {
     return {};
   }
   Middle settled() const {
-    const Middle few = settle(book_, of_few_, few_), many = settle(book_, of_many_, many_);
-    return times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
-                 1.0 / static_cast<double>(kMany - kFew));
+    const Middle few = few_.middle(), many = many_.middle();
+    const Middle found = times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
+                               1.0 / static_cast<double>(kMany - kFew));
+    return settle_middle(book_, series_, found, few_.is_quiet() && many_.is_quiet());
   }
 
  private:
-  std::string of_few_, of_many_;
+  std::string series_;
   SeriesBook* book_;
   QuietSamples few_, many_;
 };
+
+// By what part two attachments of the same script to the same calls differ.
+constexpr double kAttachment = 0.01;
+
+Middle of_an_attachment(Middle found) {
+  found.distance = std::max(found.distance, kAttachment * found.median);
+  return found;
+}
 
 // What an interrupt takes is another time each time, as waking up is.
 Middle settle_calls(SeriesBook* book, const std::string& series, const StubCalls& calls, const QuietSamples& samples) {
@@ -238,7 +244,7 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     if (!printed) return printed.error();
     figures.printed = *std::move(printed);
   }
-  figures.thread = settle_calls(options.book, of_thread, one.calls, thread);
+  figures.thread = of_an_attachment(settle_calls(options.book, of_thread, one.calls, thread));
   figures.rate = middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
   if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
