@@ -13,6 +13,7 @@
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_share.h"
 #include "runtime/cost/core_speed.h"
+#include "runtime/cost/interrupt_time.h"
 #include "runtime/cost/quiet_time.h"
 
 namespace dvm::runtime {
@@ -131,13 +132,24 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   ASSERT_TRUE((*child)->call({Stub::emulated, 1000, 12, kMostLetters}));
   EXPECT_TRUE((*child)->finish());
   ASSERT_TRUE((*child)->call({Stub::loop, 2'000'000}));
-  const auto lost = (*child)->finish();
-  ASSERT_TRUE(lost);
-  EXPECT_GE(lost->value, 0);
-  EXPECT_LT(lost->value, 1);
+  const auto interrupt = (*child)->finish();
+  ASSERT_TRUE(interrupt);
+  EXPECT_GE(interrupt->value, 0);
+  EXPECT_LT(interrupt->value, 200'000);
   EXPECT_FALSE((*child)->is_done());
   kill((*child)->pid(), SIGKILL);
   EXPECT_FALSE((*child)->finish());
+}
+
+TEST(Calibrate, TheUsualInterruptIsNotMovedByOthers) {
+  dvm_gaps gaps = {};
+  EXPECT_EQ(dvm_usual_gap(&gaps), 0);
+  for (int i = 0; i < 100; i++) dvm_add_gap(&gaps, 45'010 + i % 20);
+  EXPECT_NEAR(dvm_usual_gap(&gaps), 45'020, 50);
+  for (int i = 0; i < 5; i++) dvm_add_gap(&gaps, 90'000);  // the kernel's own
+  for (int i = 0; i < 300; i++) dvm_add_gap(&gaps, 600);   // the host's
+  dvm_add_gap(&gaps, 199'999);
+  EXPECT_NEAR(dvm_usual_gap(&gaps), 45'020, 50);
 }
 
 TEST(Calibrate, TheMiddleIsNotMovedByOneThatIsFarAway) {
