@@ -4,7 +4,7 @@
 //   call    CPU time of a round, traced less untraced, and dvm's                        beside the cost of a firing (4)
 //   share   the same, at the traced rate: as the paper has it, the traced share of a
 //           CPU - untraced share * traced rate / untraced rate                          beside probes and consumer (7, 8)
-//   timer   what the interrupts by timers take of a CPU, and dvm's share                              likewise
+//   timer   what the interrupts by timers take of a CPU, and dvm's share                likewise
 //   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
 //
 // dvm's time is that of the thread that handles firings. All times are those of quiet cores (core_share.h); pairs of samples that
