@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/instrument/pace.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr double kInterrupted = 3;  // times as long as it should
+constexpr double kDisturbed = 1.4;  // by somebody who came and went between two quiet moments: 1.5 to 1.9 times as long
 constexpr double kEnough = 0.02;    // of the looks
 constexpr size_t kFewest = 3;       // looks
 
@@ -38,6 +40,21 @@ Line line_through(const std::vector<Look>& looks) {
   return line;
 }
 
+// Those that took so many times as long as all of them say.
+void leave_out_interrupted(std::vector<Look>& looks) {
+  const Line rough = line_through(looks);
+  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
+}
+
+// The same, as long as most of them say.
+void leave_out_disturbed(std::vector<Look>& looks) {
+  const Line rough = line_through(looks);
+  std::vector<double> of_line;
+  for (const Look& look : looks) of_line.push_back(look.ns / rough.at(look.firings));
+  const double most = kDisturbed * middle(std::move(of_line)).median;
+  std::erase_if(looks, [&](const Look& look) { return look.ns > most * rough.at(look.firings); });
+}
+
 double time_of_alike(const QuietTime& pieces) {
   QuietSamples samples(1);
   samples.add(pieces);
@@ -59,9 +76,10 @@ double time_of(std::vector<Look> looks) {
   double firings = 0;
   for (const Look& look : looks) firings += look.firings;
   const double quiet = count_quiet(looks);
-  if (quiet >= kFewest && quiet >= kEnough * all) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
-  const Line rough = line_through(looks);
-  std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
+  const bool only_quiet = quiet >= kFewest && quiet >= kEnough * all;
+  if (only_quiet) std::erase_if(looks, [](const Look& look) { return !look.is_quiet; });
+  leave_out_interrupted(looks);
+  if (only_quiet) leave_out_disturbed(looks);
   return all * line_through(looks).at(firings / all);
 }
 
@@ -76,22 +94,44 @@ double time_of_replay(const std::vector<Look>& looks) {
 
 QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
 
-bool QuietLooks::look() {
-  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  if (looked_at_ != 0) own_ns_ += static_cast<double>(begin - looked_at_);
-  const bool goes_on = handle_.look();
-  looked_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+void QuietLooks::begin_part() {
+  begun_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (ended_at_ != 0) own_ns_ += static_cast<double>(begun_at_ - ended_at_);
+}
+
+QuietLooks::Part QuietLooks::end_part() {
+  ended_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
-  const double ns = static_cast<double>(looked_at_ - begin) - (is_replay_ ? done.files : 0);
-  const QuietSample taken = is_replay_ ? piece_.end(ns) : piece_.end_of_rest(ns);
+  return {static_cast<double>(ended_at_ - begun_at_) - (is_replay_ ? done.files : 0), done};
+}
+
+bool QuietLooks::look() {
+  begin_part();
+  bool goes_on = handle_.look();
+  if (goes_on && is_replay_) goes_on = handle_.rest();
+  const auto [ns, done] = end_part();
+  const QuietSample taken = piece_.end(ns);
   const double speed = ns > 0 ? taken.value / ns : 1;
   as_it_was_ += ns;
   looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
+  return goes_on && (is_replay_ || rest());
+}
+
+bool QuietLooks::rest() {
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  begin_part();
+  const bool goes_on = handle_.rest();
+  const auto [ns, done] = end_part();
+  const bool has_slept = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) > kShortestWait / 2;
+  (done.reads > 0 ? reading_rests_ : has_slept ? rests_ : short_rests_).add(piece_.end_of_rest(ns), 1);
   return goes_on;
 }
 
 double QuietLooks::ns() const {
-  return is_replay_ ? time_of_replay(looks_) : time_of(looks_that(false, looks_)) + time_of(looks_that(true, looks_));
+  if (is_replay_) return time_of_replay(looks_);
+  double ns = time_of(looks_that(false, looks_)) + time_of(looks_that(true, looks_));
+  for (const QuietTime* rests : {&rests_, &short_rests_, &reading_rests_}) ns += rests->each() * rests->things();
+  return ns;
 }
 
 double QuietLooks::taken_ns() const {

@@ -1,9 +1,9 @@
 #pragma once
-// What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks behind which its core
-// was its own (core_share.h), and of a replay, between whose looks it does not sleep, before which, too. A look takes something
-// by itself and something for each firing, so those that were quiet say what both are, and all looks how often. Looks in which
-// the consumer read buffers are a kind of their own. Where too few of a kind were quiet, all of it count. All times are as at the
-// speed of times (core_speed.h).
+// What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks before and behind which
+// its core was its own (core_share.h). A look takes something by itself and something for each firing, so those that were quiet
+// say what both are, and all looks how often. Looks in which the consumer read buffers are a kind of their own. What it takes to
+// rest between looks is counted by itself, from rests behind which the core was its own: who was on it before has had time to
+// leave. Where too few of a kind were quiet, all of it count. All times are as at the speed of times (core_speed.h).
 
 #include <cstdint>
 #include <vector>
@@ -33,11 +33,11 @@ class QuietLooks {
   // Begins with the next look. is_replay: between looks the handle does not sleep, and they are alike but for what the consumer
   // does.
   explicit QuietLooks(Handle& handle, bool is_replay = false);
-  // Has the handle look; false: it is the last one.
+  // Has the handle look and rest; false: it is the last one.
   bool look();
 
-  double ns() const;  // of all of them
-  double quiet_share() const;
+  double ns() const;           // of all of them, and the rests
+  double quiet_share() const;  // of looks
   // What the looks took, quiet or not, and what it took to find that out. As it was: what makes the first one at the speed of
   // times.
   double taken_ns() const;
@@ -46,14 +46,23 @@ class QuietLooks {
   double count() const { return static_cast<double>(looks_.size()); }
 
  private:
+  struct Part {
+    double ns = 0;  // of the thread's CPU time, less that of files
+    RunClock done;
+  };
+  void begin_part();
+  Part end_part();
+  bool rest();
+
   Handle& handle_;
   const bool is_replay_;
   RunClock seen_;
   QuietPiece piece_;
-  double as_it_was_ = 0;    // what all looks took
-  uint64_t looked_at_ = 0;  // CPU time at the end of the last look
+  double as_it_was_ = 0;                  // what all looks took
+  uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
   double own_ns_ = 0;
   std::vector<Look> looks_;
+  QuietTime rests_, short_rests_, reading_rests_;  // short: no sleep; those behind which buffers were read
 };
 
 }  // namespace dvm::runtime

@@ -117,7 +117,7 @@ struct Handle::Impl final : EventSink {
   Status take_up(size_t first_ecb, size_t first_probe);
   Result<uint64_t> poll_all();
   void wait(Clock until);
-  bool look(Clock deadline);
+  bool look();
   Clock next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }
   void wake_up() const noexcept;
   bool all_finished() const;

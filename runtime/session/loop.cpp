@@ -47,32 +47,37 @@ bool Handle::Impl::all_finished() const {
   return std::all_of(active.begin(), active.end(), [](const Instrument* i) { return i->finished(); });
 }
 
-// Handles what has fired, and waits for more, at most until the deadline.
-bool Handle::Impl::look(Clock deadline) {
+// Handles what has fired. False: it was the last.
+bool Handle::Impl::look() {
   if (is_done()) return false;
   Result<uint64_t> count = poll_all();
   if (!count) failure = count.error();
   if (!changes.empty()) take_up_changes();
   if (!watched.empty()) match_late();
   if (are_targets_gone()) return false;
-  if (is_done() || all_finished()) return false;
-  wait(deadline);
-  return true;
+  return !is_done() && !all_finished();
 }
 
 bool Handle::work() {
   Impl& impl = *impl_;
   if (!impl.is_running || impl.is_stopped) return false;
   const Clock deadline = impl.next_rate();
-  for (Clock now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC))
-    if (!impl.look(deadline)) return false;
+  for (Clock now = 0; now < deadline; now = read_clock(CLOCK_MONOTONIC)) {
+    if (!impl.look()) return false;
+    impl.wait(deadline);
+  }
   impl.work_at_rates(read_clock(CLOCK_MONOTONIC));
   return !impl.is_done();
 }
 
 bool Handle::look() {
   Impl& impl = *impl_;
-  if (!impl.is_running || impl.is_stopped || !impl.look(impl.next_rate())) return false;
+  return impl.is_running && !impl.is_stopped && impl.look();
+}
+
+bool Handle::rest() {
+  Impl& impl = *impl_;
+  impl.wait(impl.next_rate());
   if (const Clock now = read_clock(CLOCK_MONOTONIC); now >= impl.next_rate()) impl.work_at_rates(now);
   return !impl.is_done();
 }

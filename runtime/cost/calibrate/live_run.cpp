@@ -107,7 +107,8 @@ Result<LiveLooks> LiveRun::look() {
   while (!children_.front()->is_done() && looks.look()) {
   }
   if (const Result<QuietSample> done = finish(1); !done) return done.error();
-  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin), count = std::max(looks.count(), 1.0);
+  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - looks.own_ns();
+  const double count = std::max(looks.count(), 1.0);
   return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
                    static_cast<double>(handle_->account().events - events) / count,
                    std::max(passed / count - kLongestWait, 0.0)};
@@ -116,7 +117,7 @@ Result<LiveLooks> LiveRun::look() {
 // A piece of what dvm's thread does for firings.
 bool LiveRun::work(QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
-  const bool goes_on = handle_->look();
+  const bool goes_on = handle_->look() && handle_->rest();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
   looked.end(taken, static_cast<double>(handle_->account().events - events));
   return goes_on;

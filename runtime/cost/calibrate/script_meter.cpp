@@ -149,7 +149,7 @@ void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool 
   for (bool goes_on = true; goes_on;) {
     const uint64_t events = std::min(left, kReplayBatch), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     left -= events;
-    goes_on = handle_->look();
+    goes_on = handle_->look() && handle_->rest();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_), done = now - last;
     if (told) told({static_cast<double>(events), done.prints, taken - done.consumer - done.files, done.consumer});

@@ -65,7 +65,7 @@ TEST(Handle, AFilledBufferEndsTracing) {
   EXPECT_EQ(session.err(), "");
 }
 
-TEST(Handle, ALookHandlesWhatHasFiredAndPrintsWhatIsDue) {
+TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   Session session;
   session.set("switchrate", "2ms");
   const uint32_t probe = session.add_probe("f", "entry");
@@ -74,7 +74,8 @@ TEST(Handle, ALookHandlesWhatHasFiredAndPrintsWhatIsDue) {
   session.fire(probe, {7});
   EXPECT_TRUE(session.handle().look());
   EXPECT_TRUE(session.instrument().firings.empty());
-  for (int looks = 0; looks < 100 && session.out().empty(); looks++) EXPECT_TRUE(session.handle().look());
+  EXPECT_EQ(session.out(), "");
+  for (int rests = 0; rests < 100 && session.out().empty(); rests++) EXPECT_TRUE(session.handle().rest());
   EXPECT_EQ(session.out(), "7,");
   session.instrument().has_more = false;
   EXPECT_FALSE(session.handle().look());

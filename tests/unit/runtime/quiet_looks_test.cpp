@@ -33,6 +33,17 @@ TEST(QuietLooks, OneThatWasInterruptedIsLeftOut) {
   EXPECT_NEAR(time_of(looks), 99 * 10'000 + 1000, 10);
 }
 
+TEST(QuietLooks, OneDuringWhichAStrangerCameAndWentIsLeftOut) {
+  std::vector<Look> looks;
+  for (int i = 0; i < 100; i++) {
+    const double firings = 500 + 10 * i, ns = 5000 + 10 * firings;
+    looks.push_back({i % 10 == 3 ? 1.7 * ns : ns, firings, true});
+  }
+  EXPECT_NEAR(time_of(looks), 100 * (5000 + 10 * 995), kNs * 1e3);
+  for (Look& look : looks) look.is_quiet = false;  // where all were disturbed, there is no telling
+  EXPECT_GT(time_of(looks), 1.05 * 100 * (5000 + 10 * 995));
+}
+
 TEST(QuietLooks, OfLooksThatAreAlikeTheQuickestCount) {
   EXPECT_EQ(time_of_replay({}), 0);
   std::vector<Look> looks(100, {20'000, 1000, false});

@@ -98,8 +98,9 @@ class Handle {
   // Waits for firings at most until the next rate, handles them, prints what is due. False: exit() ran, every instrument is
   // finished or an error (see status()) ended tracing.
   bool work();
-  // A part of work(): looks for firings once, and waits for more.
+  // The parts of work(): handles what has fired; waits for more, and prints what is due.
   bool look();
+  bool rest();
   // Whether an instrument is the tracer of the process: then it is let run by work(), and dvm must stay its tracer.
   bool holds(int32_t pid) const;
   // Makes the next work() return false: Ctrl-C. Async-signal-safe.
