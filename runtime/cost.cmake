@@ -44,6 +44,7 @@ dvm_library(calibrate
   cost/validate/bpftrace_peer.cpp
   cost/validate/live_rows.cpp
   cost/validate/live_validation.cpp
+  cost/apart.cpp
   cost/quiet_looks.cpp
   cost/run_clock.cpp
   cost/validate/simulation_check.cpp

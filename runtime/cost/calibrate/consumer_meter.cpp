@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/apart.h"
 #include "runtime/cost/calibrate/live_run.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
@@ -156,16 +157,18 @@ class LooksOf {
   }
   bool wants_more() const { return samples_.wants_more(); }
   Status add() {
+    const Apart apart(child_->pid());
     const Result<LiveLooks> looks = run_->look();
     if (!looks) return looks.error();
     const double alone = std::max(looks->ns.value - looks->firings * firing_, 0.0);
     samples_.add({alone, looks->ns.is_quiet}), all_.push_back(alone), late_.push_back(looks->late);
-    if (looks->ns.is_quiet) quiet_late_.push_back(looks->late);
+    if (looks->ns.is_quiet) quiet_.push_back(alone), quiet_late_.push_back(looks->late);
     return {};
   }
 
   bool is_quiet() const { return samples_.is_quiet(); }
-  Middle found() const { return {samples_.middle().median, middle(all_).distance}; }
+  // Waking up is another time each time, so the quickest looks are not the truth.
+  Middle found() const { return middle(is_quiet() ? quiet_ : all_); }
   Middle lateness() const { return middle(is_quiet() ? quiet_late_ : late_); }
 
  private:
@@ -184,7 +187,7 @@ class LooksOf {
   std::optional<LiveRun> run_;
   double firing_ = 0;
   QuietSamples samples_;
-  std::vector<double> all_, late_, quiet_late_;  // who shares the core wakes dvm up later
+  std::vector<double> all_, quiet_, late_, quiet_late_;  // who shares the core wakes dvm up later
 };
 
 // The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are.

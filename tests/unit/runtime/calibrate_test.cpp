@@ -1,12 +1,14 @@
 // Each row of DIF's tables has a case that runs; what they take is looked at only as far as it cannot depend on the machine.
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <map>
 #include <set>
 
 #include "dvm/vm/profile.h"
+#include "runtime/cost/apart.h"
 #include "runtime/cost/calibrate/dif_cases.h"
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/looping_child.h"
@@ -139,6 +141,39 @@ TEST(Calibrate, AChildCallsAsOftenAsItIsTold) {
   EXPECT_FALSE((*child)->is_done());
   kill((*child)->pid(), SIGKILL);
   EXPECT_FALSE((*child)->finish());
+}
+
+TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
+  const auto cpus_of = [](pid_t pid) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    sched_getaffinity(pid, sizeof cpus, &cpus);
+    return cpus;
+  };
+  const cpu_set_t before = cpus_of(0);
+  const auto all = static_cast<unsigned>(CPU_COUNT(&before));
+  if (all < 2) GTEST_SKIP() << "there is one CPU";
+  const auto child = LoopingChild::start();
+  ASSERT_TRUE(child);
+  const pid_t pid = (*child)->pid();
+  const cpu_set_t of_child = cpus_of(pid);
+  {
+    const Apart apart(pid);
+    const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
+    cpu_set_t both;
+    CPU_AND(&both, &own, &other);
+    EXPECT_EQ(CPU_COUNT(&both), 0);
+    EXPECT_EQ(CPU_COUNT(&other), 1);
+    EXPECT_EQ(CPU_COUNT(&own), static_cast<int>(all) - 1);
+  }
+  const cpu_set_t after = cpus_of(0), of_child_after = cpus_of(pid);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  EXPECT_TRUE(CPU_EQUAL(&of_child, &of_child_after));
+  {
+    const Apart too_many(pid, all);
+    const cpu_set_t own = cpus_of(0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &own));
+  }
 }
 
 TEST(Calibrate, TheUsualInterruptIsNotMovedByOthers) {
