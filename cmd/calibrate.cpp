@@ -27,6 +27,7 @@
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/calibrate/series_book.h"
+#include "runtime/cost/calibrate/table_meter.h"
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
@@ -89,6 +90,8 @@ Status calibrate_scripts(const Sampling& sampling, const PassProgress& progress,
     if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
   }
   if (Status acted = runtime::measure_actions(compile_script, meter, profile); !acted) return acted;
+  progress.say("tables", 0, 1);
+  if (Status kept = runtime::measure_tables(compile_script, meter, profile); !kept) return kept;
   if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
   if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
   progress.say("consumer", 0, 1);

@@ -232,7 +232,7 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
                                 "Functions that return behind a firing before others are called (0): on some processors a "
                                 "trap makes each of them slower")
                     ->check(CLI::Range(0.0, 1e3)));
-  all.push_back(command.add_option("--keys", options.keys, "Keys of an aggregation that is printed, as expected (10)")
+  all.push_back(command.add_option("--keys", options.keys, "Keys of an aggregation or an associative array, as expected (10)")
                     ->check(CLI::Range(0.0, 1e9)));
   all.push_back(
       command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one): that threads fire on, and profile-N")

@@ -7,6 +7,7 @@ dvm_library(cost
   cost/capture_cost.cpp
   cost/core_speed.cpp
   cost/dynamic_uses.cpp
+  cost/table_uses.cpp
   cost/machine.cpp
   cost/model.cpp
   cost/paper.cpp
@@ -34,6 +35,7 @@ dvm_library(calibrate
   cost/calibrate/row_measurement.cpp
   cost/calibrate/script_cases.cpp
   cost/calibrate/script_meter.cpp
+  cost/calibrate/table_meter.cpp
   cost/firing_model.cpp
   cost/measured.cpp
   cost/record_room.cpp

@@ -52,9 +52,7 @@ void add_stores(const dif::Difo& difo, double rate, const vm::Sizes& sizes, Uses
 }
 
 void add_stores(const dif::EcbDesc& clause, const PredictOptions& options, Uses& uses) {
-  double rate = 0;
-  for (const dif::ProbeDesc& description : clause.probes)
-    if (const auto found = options.rates.find(text_of(description)); found != options.rates.end()) rate += found->second;
+  const double rate = rate_of(clause, options);
   if (rate == 0) return;
   if (clause.predicate) add_stores(clause.predicate->difo, rate, options.sizes, uses);
   for (const dif::ActDesc& action : clause.actions)

@@ -7,6 +7,7 @@
 
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/record_room.h"
+#include "runtime/cost/table_uses.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -50,14 +51,6 @@ double key_bytes(const dif::AggregationDesc& aggregation, double string) {
   return bytes / kArena;
 }
 
-// How many variables with keys a firing looks up. One that it looks up again is warm by then.
-double found_tuples(std::span<const DynamicUse> uses) {
-  double found = 0;
-  for (const DynamicUse& use : uses)
-    if (use.has_keys) found += std::min(use.stores, 1.0);
-  return found;
-}
-
 }  // namespace
 
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
@@ -71,7 +64,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   const double ns = 1e9 / profile.clock_hz;
   FiringModel model;
   model.thread_ns = (profile.in_kernel ? prediction.total.probes() : prediction.total.probes_system).clocks * ns;
-  model.dvm_ns = (profile.in_kernel ? vm::Cost{} : prediction.total.probes_user).clocks * ns;
+  if (!profile.in_kernel) model.dvm_ns = (prediction.total.probes_user.clocks - prediction.waiting.clocks) * ns;
   model.record_bytes = room->firing, model.end_bytes = room->end;
   if (model.record_bytes > 0) model.print_ns = prediction.printing.clocks * ns;
   if (!profile.in_kernel) model.ring_bytes = ring_bytes(prediction);
@@ -87,8 +80,10 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.look_ns = look_cost(prices, clauses_of(prediction)).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.shared_ns = prices.of("ring/shared").clocks * ns;
-  if (model.key_bytes > 0) model.many_keys_ns = prices.of("key/many").clocks * ns;
-  if (have_keys(model.dynamic)) model.many_tuples_ns = prices.of("tuple/many").times(found_tuples(model.dynamic)).clocks * ns;
+  if (model.record_bytes > 0) model.rested_byte_ns = prices.of("record/rested", 1).clocks * ns;
+  model.tables = table_uses(programs, options, prices);
+  for (TableUse* use : {&model.tables.keys, &model.tables.tuples})
+    for (double* time : {&use->times.many, &use->times.first, &use->times.far}) *time *= ns;
   missing.merge(std::set(prices.missing()));
   return model;
 }

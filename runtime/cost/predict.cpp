@@ -13,6 +13,7 @@
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/speculated.h"
+#include "runtime/cost/table_uses.h"
 
 namespace dvm::runtime {
 namespace {
@@ -93,8 +94,11 @@ std::string shares_text(const SourceShares& shares) {
 
 class Predicting {
  public:
-  Predicting(const vm::Profile& profile, const PredictOptions& options, double committed_share)
-      : options_(options), prices_(profile, options.sizes), committed_share_(committed_share) {}
+  Predicting(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options)
+      : programs_(programs),
+        options_(options),
+        prices_(profile, options.sizes),
+        committed_share_(committed_share(programs, options)) {}
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
   void add_speculated(const dif::EcbDesc& clause) {
@@ -247,7 +251,20 @@ class Predicting {
         bytes += probe.rate * probe.ring_bytes;
         all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
       }
-    return looking_cost(prices_, all, bytes / wanted_bytes(options_.ring), is_destructive_ ? kShortestWait : kLongestWait);
+    const double wanted = bytes / wanted_bytes(options_.ring), longest = is_destructive_ ? kShortestWait : kLongestWait;
+    count_waiting(looks_a_second(wanted, lateness(prices_.profile()), longest));
+    return looking_cost(prices_, all, wanted, longest);
+  }
+
+  // Between looks what was kept leaves the caches.
+  void count_waiting(double looks) {
+    const TableUses uses = table_uses(programs_, options_, prices_);
+    double clocks = 0;
+    for (const TableUse& use : {uses.keys, uses.tuples})
+      clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
+    prediction_.waiting = {clocks, 0};
+    if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested", prediction_.record_rate);
+    prediction_.total.probes_user += prediction_.waiting;
   }
 
   void count_consumer() {
@@ -275,6 +292,7 @@ class Predicting {
     printing_ += cost.times(rate);
   }
 
+  std::span<const dif::Program* const> programs_;
   const PredictOptions& options_;
   Prices prices_;
   double committed_share_;
@@ -289,6 +307,13 @@ class Predicting {
 
 std::string text_of(const dif::ProbeDesc& description) {
   return fmt::format("{}:{}:{}:{}", description.provider, description.module, description.function, description.name);
+}
+
+double rate_of(const dif::EcbDesc& clause, const PredictOptions& options) {
+  double rate = 0;
+  for (const dif::ProbeDesc& description : clause.probes)
+    if (const auto found = options.rates.find(text_of(description)); found != options.rates.end()) rate += found->second;
+  return rate;
 }
 
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options) {
@@ -317,7 +342,7 @@ std::string source_of(const dif::ProbeDesc& description) {
 }
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options) {
-  Predicting predicting(profile, options, committed_share(programs, options));
+  Predicting predicting(programs, profile, options);
   for (const dif::Program* program : programs)
     for (const dif::EcbDesc& clause : program->clauses) predicting.add_speculated(clause);
   for (const dif::Program* program : programs)

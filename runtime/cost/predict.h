@@ -57,7 +57,7 @@ struct PredictOptions {
   double ring = 8 << 20;                // bytes of the ring
   double returns = 0;                   // functions that return behind a firing before others are called
   double digits = kUsualDigits;         // of a number that is printed
-  double keys = 10;                     // of an aggregation that is printed, cleared or truncated, as expected
+  double keys = 10;                     // of an aggregation, and of a variable that has some, as expected
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
 };
 
@@ -107,6 +107,7 @@ struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   vm::Cost consumer;                    // clocks a second
   vm::Cost printing;                    // of it, chewing and printing records
+  vm::Cost waiting;                     // clocks a second that dvm waits for keys and buffers that are in no cache
   Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here
@@ -116,6 +117,9 @@ inline ClausePlace place_of(const dif::SourcePosition& position) { return {posit
 
 // "pid$target:libc:malloc:entry".
 std::string text_of(const dif::ProbeDesc& description);
+
+// Of the probes of the clause, as far as they are known: firings a second.
+double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);
 
 // That its actions run.
 double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);

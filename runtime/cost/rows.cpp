@@ -51,8 +51,13 @@ const std::vector<CostRow>& kept_values() {
       {"key/any", "an aggregation with keys: finding its place"},
       {"key/integer", "an integer among the keys"},
       {"key/string", "a string or structure among the keys; n: a byte of it"},
-      {"key/many", "what finding its place takes more among a hundred thousand keys in no order"},
-      {"tuple/many", "what looking up a variable with keys takes more among ten thousand in no order"},
+      {"record/rested", "n: a byte that is recorded behind a rest, when its buffer is in no cache"},
+      {"key/many", "what finding its place takes more among thirty thousand keys in no order than among ten"},
+      {"key/first", "a key of a thousand that a firing behind a rest is the first to find: what that takes more"},
+      {"key/far", "the same of thirty thousand"},
+      {"tuple/many", "what looking up a variable with keys takes more among ten thousand in no order than among ten"},
+      {"tuple/first", "a key of a thousand that a firing behind a rest is the first to look up: what that takes more"},
+      {"tuple/far", "the same of ten thousand"},
   };
   return rows;
 }

@@ -40,18 +40,11 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
   return model.thread_ns + model.shared_ns * (cpus - 1) * std::min(1.0, thread_share * machine.threads / cpus);
 }
 
-// Tables of up to a thousand keys lie in the CPU's caches; from there on it grows with each tenfold, to what was measured.
-double grown(double measured_ns, double measured, double keys) {
-  constexpr double kInCache = 1e3;
-  return measured_ns * std::clamp(std::log(keys / kInCache) / std::log(measured / kInCache), 0.0, 1.0);
-}
-constexpr double kMeasuredKeys = 1e5, kMeasuredTuples = 1e4;  // rows key/many, tuple/many
-
 class Simulation {
  public:
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
       : model_(model), machine_(machine), buffers_(buffers) {
-    model_.dvm_ns += grown(model.many_keys_ns, kMeasuredKeys, machine.keys);
+    model_.dvm_ns += model.tables.keys.among(machine.keys);
     if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
     if (model.record_bytes > 0) plan_records();
@@ -93,7 +86,7 @@ class Simulation {
     live_ = of_keys ? machine_.keys : machine_.threads;
     for (const DynamicUse& use : model_.dynamic)
       if (use.has_keys == of_keys) stores_ += use.stores, most_stores_ = std::max(most_stores_, use.stores);
-    if (of_keys) model_.dvm_ns += grown(model_.many_tuples_ns, kMeasuredTuples, std::min(live_, result_.most_live));
+    if (of_keys) model_.dvm_ns += model_.tables.tuples.among(live_tuples());
   }
 
   // At the end; where no buffer is full yet it is as far off as the records came so far.
@@ -163,14 +156,24 @@ class Simulation {
     while (waiting_ > 1e-9 && left_ > 0 && !is_over_) {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
       const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
-      waiting_ -= handled, looked_at_ -= handled, found_ += handled, result_.handled += handled;
+      waiting_ -= handled, looked_at_ -= handled, result_.handled += handled;
+      const double known = first_touches();
+      found_ += handled;
       records_ += handled, since_read_ += handled;
       if (live_ > result_.most_live) store(handled);
-      spend(handled * each, result_.dvm_share);
+      spend(handled * each + first_touches() - known, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
       if (looked_at_ < 1e-9) is_filled() ? end() : look_again();
     }
+  }
+
+  double live_tuples() const { return std::min(live_, result_.most_live); }
+
+  // What this look has waited for so far since it was the first to touch it behind a rest: ns.
+  double first_touches() const {
+    return model_.tables.keys.first(machine_.keys, found_) + model_.tables.tuples.first(live_tuples(), found_) +
+           std::min(found_ * model_.record_bytes, buffers_.principal) * model_.rested_byte_ns;
   }
 
   // Under more keys than have room: nothing is dropped until so many have been seen.

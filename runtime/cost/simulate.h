@@ -22,6 +22,7 @@
 #include "dvm/vm/profile.h"
 #include "runtime/buffer/principal_buffer.h"
 #include "runtime/cost/dynamic_uses.h"
+#include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
 
@@ -30,8 +31,8 @@ struct FiringModel {
   double thread_ns = 0;        // in the thread that fires
   double shared_ns = 0;        // more there while another CPU fires, too
   double dvm_ns = 0;           // in dvm, until its records are kept
-  double many_keys_ns = 0;     // more there if there are a hundred thousand keys
-  double many_tuples_ns = 0;   // more there if its variables with keys have ten thousand of them
+  TableUses tables;            // more there, for keys
+  double rested_byte_ns = 0;   // more there of a byte that is recorded in a look
   double print_ns = 0;         // of its records, by the consumer
   double ring_bytes = 0;       // in the ring; 0: there is none
   double record_bytes = 0;     // in the principal buffer

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
@@ -18,6 +19,7 @@
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
+#include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
 namespace {
@@ -72,23 +74,52 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
   return {};
 }
 
-// The same keys, each another, read in large pieces and in small ones.
-Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+// Reading an aggregation buffer with few keys in it, and one with many: what it takes besides its keys.
+Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr std::string_view kStage = "snapshot_aggregations";
   const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
   if (!program) return program.error();
-  QuietSamples once(options.samples), each(options.samples);
-  while (once.wants_more() || each.wants_more()) {
+  QuietSamples once(options.samples);
+  while (once.wants_more()) {
     const auto large = sample_stage(*program, options.firings, kStage);
     const auto small = sample_stage(*program, options.firings, kStage, "4k");
     if (!large) return large.error();
     if (!small) return small.error();
-    const double first = (small->ticks - large->ticks) / std::max(small->count - large->count, 1.0);
-    once.add({first, small->is_quiet && large->is_quiet});
-    each.add({(large->ticks - first * large->count) / static_cast<double>(options.firings), large->is_quiet});
+    once.add({(small->ticks - large->ticks) / std::max(small->count - large->count, 1.0), small->is_quiet && large->is_quiet});
   }
-  const Middle first = settle(options.book, "aggregation_snapshot", once), key = settle(options.book, "aggregation_build", each);
+  const Middle first = settle(options.book, "aggregation_snapshot", once);
   profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
+  return {};
+}
+
+// Reads of a run of so many firings by some thousand keys each, in a look or two.
+Result<QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firings) {
+  auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = kReadAtOnce});
+  if (!run) return run.error();
+  QuietTime time, reads;
+  double since = 0;  // firings, since the last read
+  time.begin();
+  (*run)->fire_all([&](const RunPiece& piece) {
+    const QuietSample taken = time.end(piece.consumer, 1);
+    since += piece.events;
+    if (piece.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
+    if (!time.starts_quietly()) time.begin();
+  });
+  if (Status stopped = (*run)->handle().stop(); !stopped) return stopped.error();
+  return reads;
+}
+
+// Merging keys into as many others, in no order.
+Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  const Result<dif::Program> program = compile(fmt::format("replay:::firing {{ @[rand() % {:.0f}] = count(); }}", kMostKeys));
+  if (!program) return program.error();
+  QuietSamples each(options.samples);
+  while (each.wants_more()) {
+    const Result<QuietTime> reads = time_reads_of_keys(*program, 2 * static_cast<uint64_t>(kMostKeys));
+    if (!reads) return reads.error();
+    each.add(*reads);
+  }
+  const Middle key = times(settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
   profile.set("consumer/aggregation_build", {0, std::max(key.median, 0.0), 0});
   return {};
 }
@@ -248,6 +279,7 @@ std::vector<std::string> consumer_rows() {
 
 Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   if (Status measured = measure_records(compile, options, profile); !measured) return measured;
+  if (Status measured = measure_aggregation_snapshot(compile, options, profile); !measured) return measured;
   if (Status measured = measure_keys(compile, options, profile); !measured) return measured;
   measure_wake_up(options, profile);
   measure_look(compile, options, profile);

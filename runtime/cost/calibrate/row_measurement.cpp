@@ -16,6 +16,7 @@
 #include "runtime/cost/calibrate/process_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
+#include "runtime/cost/calibrate/table_meter.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -80,6 +81,7 @@ std::vector<std::string> measured_rows() {
   for (const DifCase& one : dif_cases()) add(one.row);
   for (const ScriptCase& one : script_cases()) add(one.row);
   for (const std::string& row : action_rows()) add(row);
+  for (const std::string& row : table_rows()) add(row);
   add("prepare/machine");
   for (const char* stage : {"trigger", "handler"}) add(fmt::format("source/replay/{}", stage));
   for (const std::string& row : capture_rows()) add(row);
@@ -106,6 +108,7 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (has_script(row)) return measure_script_row(row, compile, profile);
   if (row.starts_with("source/replay/") || row == "prepare/machine" || row == "capture/recorded")
     return measure_replay(compile, kScripts, profile);
+  if (has_row(table_rows(), row)) return measure_tables(compile, kScripts, profile);
   if (has_row(action_rows(), row)) return measure_actions(compile, kScripts, profile, row);
   if (has_row(capture_rows(), row)) return measure_captures(compile, {3, 20'000}, profile, row);
   if (has_row(process_rows(), row)) return measure_processes(compile, {3, 1000}, profile);

@@ -33,7 +33,6 @@ std::vector<ScriptCase> kept_values() {
     return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
   };
   const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
-  const auto stored = [](const std::string& key) { return fmt::format("P{{ arg0; a[{}] = 1; }}", key); };
   const auto counted_twice = [](const std::string& key, const std::string& other) {
     return fmt::format("P{{ arg0; @a[{}] = count(); @b[{}] = count(); }}", key, other);
   };
@@ -45,8 +44,6 @@ std::vector<ScriptCase> kept_values() {
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
       {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
       {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
-      {.row = "key/many", .with = counted("rand() % 100000"), .without = counted("rand() % 10"), .is_cold = true},
-      {.row = "tuple/many", .with = stored("rand() % 10000"), .without = stored("rand() % 10"), .is_cold = true},
   };
 }
 

@@ -22,7 +22,6 @@ struct ScriptCase {
   unsigned memory = 0;                 // letters of a string at arg2 that is captured with each firing
   unsigned frames = 0;                 // of a stack, likewise
   uint64_t most_firings = UINT64_MAX;  // a sample; less where the consumer takes long
-  bool is_cold = false;                // other memory goes through the caches between batches of firings
 };
 
 std::vector<ScriptCase> script_cases();

@@ -16,6 +16,7 @@
 #include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
 #include "runtime/cost/run_clock.h"
+#include "runtime/instrument/pace.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
 
@@ -129,32 +130,19 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   return run;
 }
 
-namespace {
+namespace {}  // namespace
 
-// Larger than what a CPU has for itself: as tables are found after others were running there.
-void empty_caches() {
-  constexpr size_t kBytes = 4 << 20, kLine = 64;
-  static std::vector<unsigned char> memory(kBytes);
-  for (size_t at = 0; at < kBytes; at += kLine) memory[at]++;
-}
-
-constexpr double kWarm = 100'000;  // ns, until caches are emptied
-
-}  // namespace
-
-void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, bool is_cold) {
+void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, const std::function<void(uint64_t)>& before) {
   RunClock last = read_run_clock(*handle_);
   uint64_t left = firings_;
-  double since_cold = 0;  // ns
   for (bool goes_on = true; goes_on;) {
+    if (before) before(left);
     const uint64_t events = std::min(left, kReplayBatch), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     left -= events;
     goes_on = handle_->look() && handle_->rest();
     const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
     const RunClock now = read_run_clock(*handle_), done = now - last;
     if (told) told({static_cast<double>(events), done.prints, taken - done.consumer - done.files, done.consumer});
-    since_cold += taken;
-    if (is_cold && since_cold >= kWarm) empty_caches(), since_cold = 0;
     last = now;
   }
 }
@@ -169,6 +157,7 @@ class TimedRun {
 
  private:
   void fire(MadeUpRun& run);
+  void fire_rested(MadeUpRun& run);
   Status read(Handle& handle);
 
   // A firing, of all that the consumer did: reads of buffers that were half full, and the end.
@@ -180,6 +169,7 @@ class TimedRun {
 };
 
 void TimedRun::fire(MadeUpRun& run) {
+  if (settings_.rested > 0) return fire_rested(run);
   probe_.begin();
   const auto told = [&](const RunPiece& piece) {
     const QuietSample taken = probe_.end(piece.probe, piece.events);
@@ -187,7 +177,22 @@ void TimedRun::fire(MadeUpRun& run) {
     reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
     if (!probe_.starts_quietly()) probe_.begin();
   };
-  run.fire_all(told, settings_.is_cold);
+  run.fire_all(told);
+}
+
+void TimedRun::fire_rested(MadeUpRun& run) {
+  bool has_rested = false;
+  const auto rest = [&](uint64_t left) {
+    has_rested = left > 0 && left <= settings_.rested * kReplayBatch;
+    if (!has_rested) return;
+    const timespec time{0, static_cast<long>(kLongestWait)};
+    nanosleep(&time, nullptr);
+    probe_.begin();
+  };
+  const auto told = [&](const RunPiece& piece) {
+    if (has_rested) probe_.end(piece.probe, piece.events);
+  };
+  run.fire_all(told, rest);
 }
 
 // What is left, at the end.
@@ -228,7 +233,7 @@ namespace {
 
 RunSettings settings_of(const ScriptCase& one, const ScriptMeterOptions& options) {
   RunSettings settings{.firings = std::min(options.firings, one.most_firings), .memory = one.memory, .frames = one.frames};
-  settings.is_read = options.is_read, settings.may_act = options.may_act, settings.is_cold = one.is_cold;
+  settings.is_read = options.is_read, settings.may_act = options.may_act;
   if (one.is_consumer)
     settings.firings = std::min(settings.firings, kMostRecords);
   else if (!settings.is_read)

@@ -48,7 +48,8 @@ struct RunSettings {
   bool is_quiet = true;
   bool is_read = true;   // by the consumer, at the end
   bool may_act = false;  // destructively
-  bool is_cold = false;  // as ScriptCase has it
+  unsigned rested = 0;   // batches of a replay, the last ones: before each the thread sleeps as dvm does between two looks, and
+                         // only they are timed; 0: all are, and it never sleeps
 };
 
 // What a piece of a run took, in ns of CPU time.
@@ -66,8 +67,8 @@ class MadeUpRun {
   ~MadeUpRun();
   Handle& handle() { return *handle_; }
   const MadeUpRecording& recording() const { return *recording_; }
-  // In pieces, of which each is told.
-  void fire_all(const std::function<void(const RunPiece&)>& told = {}, bool is_cold = false);
+  // In pieces, of which each is told. before: of each, how many firings are left.
+  void fire_all(const std::function<void(const RunPiece&)>& told = {}, const std::function<void(uint64_t)>& before = {});
 
  private:
   MadeUpRun(std::shared_ptr<const MadeUpRecording> recording, uint64_t firings);

@@ -12,6 +12,7 @@
 #include "runtime/cost/paper.h"
 #include "runtime/cost/profile_file.h"
 #include "runtime/cost/speculated.h"
+#include "runtime/cost/tables.h"
 #include "runtime/cost/timer_rates.h"
 #include "tests/unit/runtime/priced_clauses.h"
 
@@ -222,6 +223,33 @@ TEST(Prediction, WhoseTimeItIs) {
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 1025);
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
   EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
+}
+
+TEST(Prediction, KeysAndRecordsLeaveTheCachesBetweenLooks) {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("source/pid/handler", {20, 0, 0});
+  profile.set("key/many", {40, 0, 0});
+  profile.set("key/first", {100, 0, 0});
+  profile.set("key/far", {300, 0, 0});
+  profile.set("record/rested", {0, 2, 0});
+  PredictOptions options;
+  options.rates = {{"pid1:a.out:f:entry", 10'000}};
+  options.keys = 50;
+  const double looks = looks_a_second(0), firings = 10'000 / looks;
+  const std::vector<dif::EcbDesc> counted = {on(kFunction, {counting_by_stack()})};
+  Prediction found = predicted(counted, profile, options);
+  EXPECT_NEAR(found.waiting.clocks, looks * different(50, firings) * 100, 1e-6);
+  EXPECT_NEAR(found.total.probes_user.clocks, 10'000 * 20 + found.waiting.clocks, 1e-6);
+  options.keys = kMostKeys;
+  found = predicted(counted, profile, options);
+  EXPECT_NEAR(found.waiting.clocks, 10'000 * 40 + looks * different(kMostKeys, firings) * 300, 1e-3);
+  const std::vector<dif::EcbDesc> traced = {on(kFunction, {doing(dif::Action::trace, kArgument)})};
+  found = predicted(traced, profile, options);
+  EXPECT_NEAR(found.waiting.clocks, 2 * found.record_rate, 1e-6);
+  EXPECT_GT(found.record_rate, 0);
+  profile.in_kernel = true;  // where the VM is the thread's, nobody looks
+  EXPECT_EQ(predicted(traced, profile, options).waiting.clocks, 0);
 }
 
 vm::Profile with_captures() {

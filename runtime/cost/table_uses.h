@@ -1,0 +1,15 @@
+#pragma once
+// The tables with keys that a script looks something up in (tables.h), and how often.
+
+#include <span>
+
+#include "runtime/cost/predict.h"
+#include "runtime/cost/prices.h"
+#include "runtime/cost/tables.h"
+
+namespace dvm::runtime {
+
+// By as many firings as options.rates says; in clocks.
+TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices);
+
+}  // namespace dvm::runtime
