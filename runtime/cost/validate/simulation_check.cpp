@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "runtime/cost/firing_model.h"
+#include "runtime/cost/quietest.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/total.h"
 
@@ -71,8 +72,9 @@ std::array<double, std::size(kFigures)> figures_of(const JobTimes& untraced, con
 
 std::span<const SimulationPoint> simulation_points() { return kPoints; }
 
-struct SimulationCheck::Samples {
-  std::array<std::vector<double>, std::size(kFigures)> figures;
+struct SimulationCheck::Sample {
+  std::array<double, std::size(kFigures)> figures;
+  double quiet = 0;  // share of dvm's looks
 };
 
 CheckedPoint SimulationCheck::check(const SimulationPoint& point) const {
@@ -93,10 +95,13 @@ Status SimulationCheck::try_check(CheckedPoint& checked) const {
 }
 
 Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
-  Samples samples;
-  for (unsigned i = 0; i < settings_.samples; i++)
-    if (Status sampled = sample(*checked.point, child, samples, checked); !sampled) return sampled;
-  for (size_t i = 0; i < std::size(kFigures); i++) checked.figures[i].measured = middle(samples.figures[i]);
+  const auto samples = quietest<Sample>(settings_.samples, [&] { return sample(*checked.point, child, checked); });
+  if (!samples) return samples.error();
+  for (size_t i = 0; i < std::size(kFigures); i++) {
+    std::vector<double> all;
+    for (const Sample& one : *samples) all.push_back(one.figures[i]);
+    checked.figures[i].measured = middle(std::move(all));
+  }
   return {};
 }
 
@@ -110,8 +115,8 @@ Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPo
   return program;
 }
 
-Status SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples,
-                               CheckedPoint& checked) const {
+Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child,
+                                                        CheckedPoint& checked) const {
   const Job job = job_of(point, point.rate, settings_.seconds);
   auto untraced = child.run(job);
   if (!untraced) return untraced.error();
@@ -119,9 +124,9 @@ Status SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& chil
   if (!program) return program.error();
   auto traced = trace_job(**program, job, child);
   if (!traced) return traced.error();
-  const auto figures = figures_of(*untraced, *traced);
-  for (size_t i = 0; i < figures.size(); i++) samples.figures[i].push_back(figures[i]);
-  return checked.figures.empty() ? simulate_point(**program, rate_of(*untraced), checked) : Status{};
+  if (checked.figures.empty())
+    if (Status simulated = simulate_point(**program, rate_of(*untraced), checked); !simulated) return simulated.error();
+  return Sample{figures_of(*untraced, *traced), traced->quiet};
 }
 
 Result<FiringModel> SimulationCheck::model_of(TracedProgram& program, CheckedPoint& checked) const {

@@ -57,7 +57,7 @@ class SimulationCheck {
   CheckedPoint check(const SimulationPoint& point) const;
 
  private:
-  struct Samples;
+  struct Sample;
 
   Status try_check(CheckedPoint& checked) const;
   Status check_figures(WorkloadChild& child, CheckedPoint& checked) const;
@@ -67,7 +67,7 @@ class SimulationCheck {
   Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const;
   Result<std::unique_ptr<TracedProgram>> start(const SimulationPoint& point, const WorkloadChild& child) const;
   Result<FiringModel> model_of(TracedProgram& program, CheckedPoint& checked) const;
-  Status sample(const SimulationPoint& point, WorkloadChild& child, Samples& samples, CheckedPoint& checked) const;
+  Result<Sample> sample(const SimulationPoint& point, WorkloadChild& child, CheckedPoint& checked) const;
   Status simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
 
   const vm::Profile& profile_;

@@ -35,7 +35,7 @@ Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChil
   const Result<JobRun> run = run_job(handle, job, child);
   if (!run) return run.error();
   TracedJob traced;
-  traced.times = run->times, traced.dvm = run->dvm, traced.worked = run->worked;
+  traced.times = run->times, traced.dvm = run->dvm, traced.worked = run->worked, traced.quiet = run->quiet;
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
   traced.handled = static_cast<double>(handle.account().events) - before;
   traced.lost = static_cast<double>(handle.instrument_drops());

@@ -23,6 +23,7 @@ struct TracedJob {
   double lost = 0;        // firings that found no room in the ring
   double worked = 0;      // ns, as in JobRun
   double unrecorded = 0;  // drops of any other kind
+  double quiet = 0;       // as in JobRun
 };
 
 // The program's probes must be on already; it is stopped.
