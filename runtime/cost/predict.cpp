@@ -115,6 +115,7 @@ class Predicting {
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
+    if (!prices_.profile().in_kernel) count_waiting();
     prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
     return std::move(prediction_);
@@ -242,27 +243,28 @@ class Predicting {
     total.probes_user += rest(all, thread);
   }
 
-  // dvm's own timers are not looked for.
+  // Of the bytes that are wanted in the ring, so many times as much in a second. dvm's own timers leave none there.
+  double wanted_a_second() const {
+    double bytes = 0;
+    for (const ProbePrediction& probe : prediction_.probes)
+      if (probe.source != "tick") bytes += probe.rate * probe.ring_bytes;
+    return bytes / wanted_bytes(options_.ring);
+  }
+  double longest_wait() const { return is_destructive_ ? kShortestWait : kLongestWait; }
+
   vm::Cost looking() {
-    double bytes = 0;  // a second
     std::vector<LookedFor> all;
     for (const ProbePrediction& probe : prediction_.probes)
-      if (probe.source != "tick") {
-        bytes += probe.rate * probe.ring_bytes;
-        all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
-      }
-    const double wanted = bytes / wanted_bytes(options_.ring), longest = is_destructive_ ? kShortestWait : kLongestWait;
-    count_waiting(looks_a_second(wanted, lateness(prices_.profile()), longest));
-    return looking_cost(prices_, all, wanted, longest);
+      if (probe.source != "tick") all.push_back({probe.rate, static_cast<double>(probe.clauses.size())});
+    return looking_cost(prices_, all, wanted_a_second(), longest_wait());
   }
 
   // Between looks what was kept leaves the caches.
-  void count_waiting(double looks) {
+  void count_waiting() {
+    const double looks = looks_a_second(wanted_a_second(), lateness(prices_.profile()), longest_wait());
     const TableUses uses = table_uses(programs_, options_, prices_);
-    double clocks = 0;
     for (const TableUse& use : {uses.keys, uses.tuples})
-      clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
-    prediction_.waiting = {clocks, 0};
+      prediction_.waiting.clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
     if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested", prediction_.record_rate);
     prediction_.total.probes_user += prediction_.waiting;
   }

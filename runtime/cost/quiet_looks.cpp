@@ -50,7 +50,8 @@ void leave_out_interrupted(std::vector<Look>& looks) {
 void leave_out_disturbed(std::vector<Look>& looks) {
   const Line rough = line_through(looks);
   std::vector<double> of_line;
-  for (const Look& look : looks) of_line.push_back(look.ns / rough.at(look.firings));
+  for (const Look& look : looks)
+    if (rough.at(look.firings) > 0) of_line.push_back(look.ns / rough.at(look.firings));
   const double most = kDisturbed * middle(std::move(of_line)).median;
   std::erase_if(looks, [&](const Look& look) { return look.ns > most * rough.at(look.firings); });
 }

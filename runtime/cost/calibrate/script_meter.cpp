@@ -130,8 +130,6 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   return run;
 }
 
-namespace {}  // namespace
-
 void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, const std::function<void(uint64_t)>& before) {
   RunClock last = read_run_clock(*handle_);
   uint64_t left = firings_;
