@@ -29,6 +29,7 @@ constexpr unsigned kShorterShares = 4;  // of them, and of short jobs: samples a
 constexpr long kSampledRounds = 10'000, kSampledBurst = 10;
 constexpr double kSampledSeconds = 0.1;
 constexpr double kTimerRate = 5000;  // of the fastest timer, on each CPU
+constexpr double kShared = 0.3;      // of what dvm takes where its core is hardly ever its own: how far off the half of it may be
 
 // Ns that all CPUs together were busy, in ticks of the kernel's clock.
 double busy_time() {
@@ -224,7 +225,8 @@ bool any_description(const std::vector<const dif::Program*>& programs, const std
 
 // Samples of a row, each pair of them as soon after another as can be.
 struct Series {
-  std::vector<double> untraced, traced, dvm, rate, quiet;  // ns a round, ns a round, ns a round, rounds a second, a share
+  std::vector<double> untraced, traced, dvm, rate;  // ns a round, ns a round, ns a round, rounds a second
+  std::vector<double> quiet, dvm_quiet;             // shares
 };
 
 // What traced rounds take more than untraced ones, and what dvm takes for them.
@@ -233,7 +235,9 @@ struct Taken {
   Middle dvm;
 };
 Taken taken_by(const Series& series) {
-  return {difference(quiet_middle(series.traced), quiet_middle(series.untraced)), quiet_middle(series.dvm)};
+  Taken taken{difference(quiet_middle(series.traced), quiet_middle(series.untraced)), quiet_middle(series.dvm)};
+  if (mean(series.dvm_quiet) < kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
+  return taken;
 }
 
 }  // namespace
@@ -254,7 +258,7 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
     series.traced.push_back(of_round(thread_time(row, pair.traced), job));
     series.dvm.push_back(of_round(pair.traced.dvm, job));
     series.rate.push_back(rate_of(pair.traced.times, job));
-    series.quiet.push_back(pair.traced.times.quiet);
+    series.quiet.push_back(pair.traced.times.quiet), series.dvm_quiet.push_back(pair.traced.dvm_quiet);
     busy += pair.traced.busy, untraced_busy += pair.untraced.busy, wall += pair.traced.times.wall;
   }
   const Taken taken = taken_by(series);
