@@ -13,7 +13,6 @@ namespace dvm::runtime {
 namespace {
 
 constexpr double kInterrupted = 3;  // times as long as it should
-constexpr double kDisturbed = 1.4;  // by somebody who came and went between two quiet moments: 1.5 to 1.9 times as long
 constexpr double kEnough = 0.02;    // of the looks
 constexpr size_t kFewest = 3;       // looks
 

@@ -77,6 +77,8 @@ class QuietTime {
 
 // Of what a sample did, to call it quiet.
 inline constexpr double kQuietEnough = 0.05;
+// Times as long as others that were quiet before and behind: somebody came and went meanwhile, which makes it 1.5 to 1.9.
+inline constexpr double kDisturbed = 1.4;
 // Of what was timed, by how much it may be too long where that was not so.
 inline constexpr double kTooLong = 0.1;
 

@@ -24,8 +24,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr double kRecordBytes = 24;  // of a trace() of an integer, its head included
-
 // Ticks of a stage of a whole run, and how often it was reached.
 struct StageSample {
   double ticks = 0, count = 0;
@@ -66,7 +64,7 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
     if (!much) return much.error();
     const double first = little->ticks / std::max(little->count, 1.0);
     once.add({first, little->is_quiet});
-    each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kRecordBytes, much->is_quiet});
+    each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kTracedBytes, much->is_quiet});
   }
   const Middle first = settle(options.book, "buffer_snapshot", once), byte = settle(options.book, "copy", each);
   profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});

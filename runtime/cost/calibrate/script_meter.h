@@ -36,6 +36,7 @@ struct ScriptMeterOptions {
 inline constexpr const char* kReadAtOnce = "256k";
 // Of one that no sample fills by half.
 inline constexpr const char* kNotRead = "4m";
+inline constexpr double kTracedBytes = 24;        // of the record of a trace() of an integer, its head included
 inline constexpr uint64_t kMostRecords = 40'000;  // that a sample prints
 
 // Of a run of made-up firings.

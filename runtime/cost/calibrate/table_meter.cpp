@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
+#include <cmath>
+#include <utility>
 
 #include "runtime/cost/calibrate/middle.h"
+#include "runtime/cost/quiet_time.h"
 #include "runtime/cost/tables.h"
 #include "runtime/instrument/replay/replay.h"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr unsigned kFew = 10;
 constexpr unsigned kRests = 20, kFoundTimes = 4;  // in a sample; by then nearly all keys are there
 constexpr size_t kFewestRests = 4;                // that are quiet
-constexpr double kDisturbed = 1.4;                // times as long as the quicker half
-constexpr double kTracedBytes = 24;               // of a trace() of an integer, its head included
 
 // A script that finds one of so many keys, which are there when its firings are timed.
 struct TableScript {
