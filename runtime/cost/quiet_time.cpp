@@ -199,4 +199,6 @@ Middle QuietSamples::middle() const {
   return quiet ? found : not_quiet(found);
 }
 
+Middle QuietSamples::plain_middle() const { return dvm::runtime::middle(is_quiet() ? quiet_ : all_); }
+
 }  // namespace dvm::runtime

@@ -50,6 +50,8 @@ class QuietTime {
  public:
   // Waits for the core to be quiet, or another one that the thread may move to, and begins a piece.
   void begin(bool may_move = false);
+  // Begins one on whatever core it is.
+  void begin_at_once() { piece_ = QuietPiece(); }
   // Whether the piece that end() began starts so.
   bool starts_quietly() const { return piece_.starts_quietly(); }
   // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.
@@ -94,6 +96,9 @@ class QuietSamples {
   // that of the quicker half of the quiet ones, or of all. Where too few were quiet it may be a tenth too much, as its deviation
   // says.
   Middle middle() const;
+  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: of the quiet ones, or of
+  // all.
+  Middle plain_middle() const;
   bool is_quiet() const;
   bool is_empty() const { return all_.empty(); }
 

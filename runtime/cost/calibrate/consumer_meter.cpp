@@ -172,7 +172,7 @@ double known_firing(const dif::Program& program, const vm::Profile& profile) {
 // the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
 class LooksOf {
  public:
-  LooksOf(unsigned clauses, unsigned runs) : one_(looked_for(clauses)), samples_(runs) {}
+  LooksOf(unsigned clauses, unsigned runs) : one_(looked_for(clauses)), samples_(runs), late_(runs) {}
 
   Status start(const CompileScript& compile, const vm::Profile& profile) {
     const Result<dif::Program> program = compile(one_.script);
@@ -190,15 +190,13 @@ class LooksOf {
     const Result<LiveLooks> looks = run_->look();
     if (!looks) return looks.error();
     const double alone = std::max(looks->ns.value - looks->firings * firing_, 0.0);
-    samples_.add({alone, looks->ns.is_quiet}), all_.push_back(alone), late_.push_back(looks->late);
-    if (looks->ns.is_quiet) quiet_.push_back(alone), quiet_late_.push_back(looks->late);
+    samples_.add({alone, looks->ns.is_quiet}), late_.add({looks->late, looks->ns.is_quiet});
     return {};
   }
 
   bool is_quiet() const { return samples_.is_quiet(); }
-  // Waking up is another time each time, so the quickest looks are not the truth.
-  Middle found() const { return middle(is_quiet() ? quiet_ : all_); }
-  Middle lateness() const { return middle(is_quiet() ? quiet_late_ : late_); }
+  Middle found() const { return samples_.plain_middle(); }
+  Middle lateness() const { return late_.plain_middle(); }
 
  private:
   static LiveCase looked_for(unsigned clauses) {
@@ -215,8 +213,7 @@ class LooksOf {
   std::unique_ptr<LoopingChild> child_;
   std::optional<LiveRun> run_;
   double firing_ = 0;
-  QuietSamples samples_;
-  std::vector<double> all_, quiet_, late_, quiet_late_;  // who shares the core wakes dvm up later
+  QuietSamples samples_, late_;  // who shares the core wakes dvm up later
 };
 
 // The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are.

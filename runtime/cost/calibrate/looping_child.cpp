@@ -96,7 +96,7 @@ QuietSample called(const StubCalls& calls) {
   const uint64_t most = calls_of_piece(calls.stub);
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   QuietTime time;
-  time.begin(true);
+  calls.hurries ? time.begin_at_once() : time.begin(true);
   for (uint64_t done = 0; done < calls.times; done += most) {
     const uint64_t times = std::min(most, calls.times - done), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
     for (uint64_t i = 0; i < times; i++) {
@@ -109,7 +109,7 @@ QuietSample called(const StubCalls& calls) {
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
     if (calls.rests)
       rest_until(next += kMillisecond);
-    else if (!time.starts_quietly())
+    else if (!calls.hurries && !time.starts_quietly())
       time.begin(true);
   }
   return {time.usual(), time.quiet_share() >= kQuietEnough};
