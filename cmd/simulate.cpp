@@ -295,6 +295,11 @@ void add_simulate(CLI::App& app, Action& chosen) {
   command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (2)")->check(CLI::Range(1u, 65536u));
   command->add_option("--keys", given->machine.keys, "Keys of the aggregations, live ones of associative arrays (1)")
       ->check(CLI::Range(1.0, 1e9));
+  command
+      ->add_option(
+          "--slowdown", given->machine.slowdown,
+          "Times as long as by the profile take the CPUs: 1.3 to 1.8 where other work is on the other threads of their cores (1)")
+      ->check(CLI::Range(0.1, 100.0));
   command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
   command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
   command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));

@@ -46,8 +46,10 @@ std::string error_text(const CheckedFigure& figure) {
   return figure.measured.median == 0 ? "" : fmt::format("{:+.1f}", figure.error());
 }
 
+std::string slowdown_text(double times) { return times == 1 ? "" : fmt::format("; its calls took {:.2f} times as long", times); }
+
 void print_point(std::FILE* out, const CheckedPoint& checked) {
-  fmt::print(out, "\n  {}: {}\n", checked.point->name, checked.point->title);
+  fmt::print(out, "\n  {}: {}{}\n", checked.point->name, checked.point->title, slowdown_text(checked.machine.slowdown));
   if (!checked.problem.empty()) fmt::print(out, "    not measured: {}\n", checked.problem);
   for (const CheckedFigure& figure : checked.figures)
     if (figure.simulated != 0 || figure.measured.median != 0)
@@ -72,6 +74,7 @@ Json json_of(const CheckedPoint& checked) {
   if (!checked.problem.empty()) json["problem"] = checked.problem;
   const runtime::SimulatedMachine& machine = checked.machine;
   json["rate"] = machine.rate, json["threads"] = machine.threads, json["cpus"] = machine.cpus, json["keys"] = machine.keys;
+  json["slowdown"] = machine.slowdown;
   json["figures"] = Json::array();
   for (const CheckedFigure& figure : checked.figures)
     json["figures"].push_back({{"name", figure.name},

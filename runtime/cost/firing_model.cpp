@@ -82,8 +82,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.shared_ns = prices.of("ring/shared").clocks * ns;
   if (model.record_bytes > 0) model.rested_byte_ns = prices.of("record/rested", 1).clocks * ns;
   model.tables = table_uses(programs, options, prices);
-  for (TableUse* use : {&model.tables.keys, &model.tables.tuples})
-    for (double* time : {&use->times.many, &use->times.first, &use->times.far}) *time *= ns;
+  model.tables.scale(ns);
   missing.merge(std::set(prices.missing()));
   return model;
 }

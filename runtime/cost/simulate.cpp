@@ -40,11 +40,19 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
   return model.thread_ns + model.shared_ns * (cpus - 1) * std::min(1.0, thread_share * machine.threads / cpus);
 }
 
+FiringModel slowed(FiringModel model, double times) {
+  for (double* time : {&model.thread_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns, &model.print_ns,
+                       &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns})
+    *time *= times;
+  model.tables.scale(times);
+  return model;
+}
+
 class Simulation {
  public:
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
-      : model_(model), machine_(machine), buffers_(buffers) {
-    model_.dvm_ns += model.tables.keys.among(machine.keys);
+      : model_(slowed(model, machine.slowdown)), machine_(machine), buffers_(buffers) {
+    model_.dvm_ns += model_.tables.keys.among(machine.keys);
     if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
     if (model.record_bytes > 0) plan_records();

@@ -50,6 +50,9 @@ struct SimulatedMachine {
   double rate = 0;  // firings a second of each thread, if tracing did not slow it down
   unsigned threads = 1, cpus = 1;
   double keys = 1;  // that the firings are spread over: of aggregations, and live ones of associative arrays
+  // Times as long as by the profile, whose cores were its own, take the CPUs of this machine: 1.3 to 1.8 where the other hardware
+  // threads of their cores are busy.
+  double slowdown = 1;
 };
 
 struct SimulatedBuffers {

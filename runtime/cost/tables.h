@@ -27,6 +27,7 @@ struct TableTimes {
   double most = kMostKeys;
   double many = 0, first = 0, far = 0;
 
+  void scale(double by) { many *= by, first *= by, far *= by; }
   double among(double keys) const { return many * std::max(std::log(keys / kFewKeys) / std::log(most / kFewKeys), 0.0); }
   double first_among(double keys) const {
     return first + (far - first) * std::clamp(std::log(keys / kSomeKeys) / std::log(most / kSomeKeys), 0.0, 1.0);
@@ -47,6 +48,8 @@ struct TableUse {
 
 struct TableUses {
   TableUse keys, tuples;  // of aggregations, of variables with keys
+
+  void scale(double by) { keys.times.scale(by), tuples.times.scale(by); }
 };
 
 }  // namespace dvm::runtime

@@ -23,6 +23,9 @@ constexpr SimulationPoint kPoints[] = {
 };
 
 // What can be seen of a point, and where the simulation has it.
+// In % of a CPU that runs as fast as by the profile.
+double of_own_core(const SimulationResult& result, double share) { return 100 * share / result.machine.slowdown; }
+
 struct Figure {
   std::string_view name, unit;
   double (*simulated)(const SimulationResult& result);
@@ -33,8 +36,9 @@ constexpr Figure kFigures[] = {
     {"handled", "/s", [](const SimulationResult& result) { return result.handled; }},
     {"ring drops", "/s", [](const SimulationResult& result) { return result.ring_drops; }},
     {"other drops", "/s", [](const SimulationResult& result) { return result.dynamic_drops; }},
-    {"threads", "% of a CPU", [](const SimulationResult& result) { return 100 * result.thread_share; }},
-    {"dvm", "% of a CPU", [](const SimulationResult& result) { return 100 * (result.dvm_share + result.consumer_share); }},
+    {"threads", "% of a CPU", [](const SimulationResult& result) { return of_own_core(result, result.thread_share); }},
+    {"dvm", "% of a CPU",
+     [](const SimulationResult& result) { return of_own_core(result, result.dvm_share + result.consumer_share); }},
 };
 
 // Where drops begin.
@@ -42,6 +46,7 @@ constexpr double kMostRate = 4e6;        // more than a thread can fire
 constexpr double kSearched = 0.2;        // seconds at each rate
 constexpr double kSearchedShare = 0.03;  // of the rate, so near
 constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
+constexpr unsigned kVotes = 2;           // on whether a rate drops: so many of one kind decide
 
 // It measures when tracing ends, since a buffer is full.
 bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
@@ -74,7 +79,9 @@ std::span<const SimulationPoint> simulation_points() { return kPoints; }
 
 struct SimulationCheck::Sample {
   std::array<double, std::size(kFigures)> figures;
-  double quiet = 0;  // share of dvm's looks
+  double untraced_rate = 0;  // calls a second
+  double slowdown = 1;       // of the threads
+  double quiet = 0;          // share of dvm's looks, or of the calls
 };
 
 CheckedPoint SimulationCheck::check(const SimulationPoint& point) const {
@@ -94,14 +101,32 @@ Status SimulationCheck::try_check(CheckedPoint& checked) const {
   return is_filled(*checked.point) ? check_full(**child, checked) : check_figures(**child, checked);
 }
 
+namespace {
+
+// Of each.
+template <class Sample, class Of>
+Middle middle_of(const std::vector<Sample>& samples, Of of) {
+  std::vector<double> all;
+  for (const Sample& one : samples) all.push_back(of(one));
+  return middle(std::move(all));
+}
+
+}  // namespace
+
+// At full speed a thread would fire as often as it calls untraced.
 Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
-  const auto samples = quietest<Sample>(settings_.samples, [&] { return sample(*checked.point, child, checked); });
+  const SimulationPoint& point = *checked.point;
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
+  const auto samples = quietest<Sample>(settings_.samples, [&] { return sample(point, child); });
   if (!samples) return samples.error();
-  for (size_t i = 0; i < std::size(kFigures); i++) {
-    std::vector<double> all;
-    for (const Sample& one : *samples) all.push_back(one.figures[i]);
-    checked.figures[i].measured = middle(std::move(all));
-  }
+  const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
+  checked.machine.rate = point.rate > 0 ? point.rate : untraced / point.threads;
+  checked.machine.slowdown = middle_of(*samples, [](const Sample& one) { return one.slowdown; }).median;
+  const SimulationResult result = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds);
+  for (size_t i = 0; i < std::size(kFigures); i++)
+    checked.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
+                               middle_of(*samples, [&](const Sample& one) { return one.figures[i]; })});
   return {};
 }
 
@@ -115,8 +140,7 @@ Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPo
   return program;
 }
 
-Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child,
-                                                        CheckedPoint& checked) const {
+Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child) const {
   const Job job = job_of(point, point.rate, settings_.seconds);
   auto untraced = child.run(job);
   if (!untraced) return untraced.error();
@@ -124,86 +148,90 @@ Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& p
   if (!program) return program.error();
   auto traced = trace_job(**program, job, child);
   if (!traced) return traced.error();
-  if (checked.figures.empty())
-    if (Status simulated = simulate_point(**program, rate_of(*untraced), checked); !simulated) return simulated.error();
-  return Sample{figures_of(*untraced, *traced), traced->quiet};
+  return Sample{figures_of(*untraced, *traced), rate_of(*untraced), traced->times.slowdown,
+                std::min(traced->quiet, traced->times.quiet)};
 }
 
-Result<FiringModel> SimulationCheck::model_of(TracedProgram& program, CheckedPoint& checked) const {
-  const std::vector<const dif::Program*> programs = program.programs();
+Result<SimulationCheck::Simulated> SimulationCheck::model_of(const SimulationPoint& point, const WorkloadChild& child,
+                                                             CheckedPoint& checked) const {
+  auto program = start(point, child);
+  if (!program) return program.error();
+  const std::vector<const dif::Program*> programs = (*program)->programs();
+  const dif::Options& options = (*program)->handle().options();
   PredictOptions how;
-  how.sources = find_sources(program.handle(), programs);
-  how.is_quiet = program.handle().options()[dif::Option::quiet] > 0;
-  return model_firing(programs, profile_, how, program.handle().options(), checked.missing);
-}
-
-// At full speed a thread would fire as often as it calls untraced.
-Status SimulationCheck::simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const {
-  const SimulationPoint& point = *checked.point;
-  const Result<FiringModel> model = model_of(program, checked);
+  how.sources = find_sources((*program)->handle(), programs);
+  how.is_quiet = options[dif::Option::quiet] > 0;
+  const auto model = model_firing(programs, profile_, how, options, checked.missing);
   if (!model) return model.error();
-  checked.machine.rate = point.rate > 0 ? point.rate : untraced_rate / point.threads;
-  const SimulationResult result = simulate(*model, checked.machine, buffers_of(program.handle().options()), settings_.seconds);
-  for (const Figure& figure : kFigures) checked.figures.push_back({figure.name, figure.unit, figure.simulated(result), {}});
-  return {};
+  return Simulated{*model, buffers_of(options)};
 }
 
 Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& checked) const {
   const SimulationPoint& point = *checked.point;
-  auto program = start(point, child);
-  if (!program) return program.error();
-  const Result<FiringModel> model = model_of(**program, checked);
-  if (!model) return model.error();
-  const double simulated =
-      rate_of_first_drop(*model, checked.machine, buffers_of((*program)->handle().options()), kSearched, kMostRate);
-  program->reset();
-  std::vector<double> found;
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
+  std::vector<double> found, slowdowns;
   for (unsigned i = 0; i < settings_.samples; i++) {
-    const auto rate = find_first_drop(point, child);
+    const auto rate = find_first_drop(point, child, slowdowns);
     if (!rate) return rate.error();
     found.push_back(*rate);
   }
-  checked.figures.push_back({"drops begin", "/s of each thread", simulated, middle(found)});
+  checked.machine.slowdown = middle(slowdowns).median;
+  const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate);
+  checked.figures.push_back({"drops begin", "/s of each thread", begin, middle(found)});
   return {};
 }
 
 Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) const {
   const SimulationPoint& point = *checked.point;
-  const Job job = job_of(point, point.rate, settings_.seconds);
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
   checked.machine.rate = point.rate;
-  double simulated = 0;
+  const double end = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds).seconds;
   std::vector<double> found;
   for (unsigned i = 0; i < settings_.samples; i++) {
     auto program = start(point, child);
     if (!program) return program.error();
-    const Result<FiringModel> model = model_of(**program, checked);
-    if (!model) return model.error();
-    simulated = simulate(*model, checked.machine, buffers_of((*program)->handle().options()), settings_.seconds).seconds;
-    const auto traced = trace_job(**program, job, child);
+    const auto traced = trace_job(**program, job_of(point, point.rate, settings_.seconds), child);
     if (!traced) return traced.error();
     found.push_back(traced->worked / 1e6);
   }
-  checked.figures.push_back({"ends after", "ms", 1000 * simulated, middle(found)});
+  checked.figures.push_back({"ends after", "ms", 1000 * end, middle(found)});
   return {};
 }
 
 // Halves the range again and again; where nothing is dropped at any rate, the largest one.
-Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child) const {
+Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child,
+                                                std::vector<double>& slowdowns) const {
   double without = 0, with = kMostRate;
   while (with - without > kSearchedShare * with) {
     const double middle = (without + with) / 2;
-    const auto drops = drops_at(middle, point, child);
+    const auto drops = usually_drops_at(middle, point, child, slowdowns);
     if (!drops) return drops.error();
     (*drops ? with : without) = middle;
   }
   return (with + without) / 2;
 }
 
-Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const {
+// Once may be when the host took dvm's CPU away.
+Result<bool> SimulationCheck::usually_drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
+                                               std::vector<double>& slowdowns) const {
+  unsigned votes[2] = {0, 0};
+  while (votes[false] < kVotes && votes[true] < kVotes) {
+    const auto drops = drops_at(rate, point, child, slowdowns);
+    if (!drops) return drops.error();
+    votes[*drops]++;
+  }
+  return votes[true] >= kVotes;
+}
+
+Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
+                                       std::vector<double>& slowdowns) const {
   auto program = start(point, child);
   if (!program) return program.error();
   auto traced = trace_job(**program, job_of(point, rate, kSearched), child);
   if (!traced) return traced.error();
+  slowdowns.push_back(traced->times.slowdown);
   return traced->lost > kNoticed * traced->times.calls;
 }
 

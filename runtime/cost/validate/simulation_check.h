@@ -1,6 +1,8 @@
 #pragma once
 // dvm simulate --check: points of simulation_points.def, simulated from a profile and measured here on a live process. As in
-// live_validation.h what tracing takes of the process is its traced share less its untraced one at the traced rate.
+// live_validation.h what tracing takes of the process is its traced share less its untraced one at the traced rate, and all
+// shares are as on cores of one's own. What is simulated is the machine as it was found: its threads took so many times as long
+// for a call as in those pieces in which their core was their own (SimulatedMachine::slowdown).
 
 #include <set>
 #include <span>
@@ -58,17 +60,23 @@ class SimulationCheck {
 
  private:
   struct Sample;
+  // What is simulated of a program.
+  struct Simulated {
+    FiringModel model;
+    SimulatedBuffers buffers;
+  };
 
   Status try_check(CheckedPoint& checked) const;
   Status check_figures(WorkloadChild& child, CheckedPoint& checked) const;
   Status check_full(WorkloadChild& child, CheckedPoint& checked) const;
   Status check_first_drop(WorkloadChild& child, CheckedPoint& checked) const;
-  Result<double> find_first_drop(const SimulationPoint& point, WorkloadChild& child) const;
-  Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child) const;
+  Result<double> find_first_drop(const SimulationPoint& point, WorkloadChild& child, std::vector<double>& slowdowns) const;
+  Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child, std::vector<double>& slowdowns) const;
+  Result<bool> usually_drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
+                                std::vector<double>& slowdowns) const;
   Result<std::unique_ptr<TracedProgram>> start(const SimulationPoint& point, const WorkloadChild& child) const;
-  Result<FiringModel> model_of(TracedProgram& program, CheckedPoint& checked) const;
-  Result<Sample> sample(const SimulationPoint& point, WorkloadChild& child, CheckedPoint& checked) const;
-  Status simulate_point(TracedProgram& program, double untraced_rate, CheckedPoint& checked) const;
+  Result<Simulated> model_of(const SimulationPoint& point, const WorkloadChild& child, CheckedPoint& checked) const;
+  Result<Sample> sample(const SimulationPoint& point, WorkloadChild& child) const;
 
   const vm::Profile& profile_;
   OpenTraced open_;

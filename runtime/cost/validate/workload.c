@@ -2,14 +2,14 @@
  * after how many of them to rest, and when to go on, in ns from the beginning of these; 0: no rest. The answer is a line of what
  * they took:
  *
- *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls, quiet share
+ *   JOB ROUNDS BURST PERIOD THREADS KEYS  ->  user ns, system ns, CPU ns, wall ns, calls, quiet share, slowdown
  *   interrupted NS 0 0 1 1                ->  likewise, but as CPU time that of an interrupt
- *   paced RATE 0 MS THREADS KEYS          ->  likewise, all of it: workload_paced.h
+ *   paced RATE 0 MS THREADS KEYS          ->  likewise, of the calls alone: workload_paced.h
  *   sizes 0 0 0 1 1                       ->  bytes of a nop marker, of a load-test-branch, of the semaphore
  *
  * CPU time is that of the rounds as they are on a core that is the workload's own (workload_pieces.h) and has the speed that the
  * argument says, in cycles a tick of its counter (0: the one it has); the quiet share is the part of them that was done on one, 0 to
- * 1. user, system and wall are of all that was done, as it was.
+ * 1. The slowdown says how many times as long the rounds took as that. user, system and wall are of all that was done, as it was.
  *
  * Started and ended by runtime/cost/validate/workload_child.cpp. Functions that are traced begin with a push, which the kernel
  * emulates, and keep a frame pointer. */
@@ -58,8 +58,8 @@ static void rest_until(long long ns) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }
 
-#include "workload_paced.h"
 #include "workload_pieces.h"
+#include "workload_paced.h"
 
 /* Gregg's looper. */
 static size_t (*volatile length_of)(const char *) = strlen;
@@ -199,13 +199,12 @@ static void run(job_fn *job, long rounds, long burst, long period) {
   getrusage(RUSAGE_SELF, &before);
   paced.calls = rounds;
   piece_count = 0;
-  const long long cpu = now(CLOCK_PROCESS_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
-  double taken = 0, quiet = 1;
+  const long long wall = now(CLOCK_MONOTONIC);
+  double taken = 0, quiet = 1, slowdown = 1;
   if (job == NULL) {
     taken = dvm_interrupt_time(&gauge, core_speed, rounds, &quiet);
   } else if (job == job_paced) {
     job(rounds);
-    taken = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - cpu);
   } else if (burst > 0) {
     run_in_bursts(job, rounds, burst, period);
   } else {
@@ -213,9 +212,14 @@ static void run(job_fn *job, long rounds, long burst, long period) {
   }
   const long long walled = now(CLOCK_MONOTONIC) - wall;
   getrusage(RUSAGE_SELF, &after);
-  if (piece_count > 0) taken = time_of_rounds(rounds, &quiet);
-  printf("%lld %lld %.0f %lld %ld %.4f\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
-         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, paced.calls, quiet);
+  if (piece_count > 0) {
+    quiet = quiet_share();
+    const double each = job == job_paced ? mean_of_pieces(quiet >= enough) : middle_of_pieces(quiet >= enough);
+    taken = each * (double)paced.calls;
+    slowdown = each > 0 ? time_as_it_was() / rounds_of_pieces(false) / each : 1;
+  }
+  printf("%lld %lld %.0f %lld %ld %.4f %.4f\n", nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime),
+         nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime), taken, walled, paced.calls, quiet, slowdown);
 }
 
 int main(int count, char **arguments) {
@@ -228,7 +232,7 @@ int main(int count, char **arguments) {
   memset(source, 1, sizeof source);
   while (scanf("%31s %ld %ld %ld %ld %ld", name, &rounds, &burst, &paced.period, &paced.threads, &paced.keys) == 6) {
     if (strcmp(name, "sizes") == 0)
-      printf("%d %d %d 0 0 1\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
+      printf("%d %d %d 0 0 1 1\n", NOP_BYTES, (int)(workload_branch_end - workload_branch), (int)sizeof(unsigned short));
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
       if (strcmp(name, jobs[i].name) == 0) run(jobs[i].run, rounds, burst, paced.period);
     fflush(stdout);

@@ -19,8 +19,9 @@ struct Job {
 // What a job took, in ns. user and system are by the kernel's ticks of the clock; cpu is exact, and as on a core of its own.
 struct JobTimes {
   double user = 0, system = 0, cpu = 0, wall = 0;
-  double calls = 0;  // that were made
-  double quiet = 1;  // share of the rounds that were done on a core of its own
+  double calls = 0;     // that were made
+  double quiet = 1;     // share of the rounds that were done on a core of its own
+  double slowdown = 1;  // how many times as long as on such a core they took
 };
 
 class WorkloadChild {

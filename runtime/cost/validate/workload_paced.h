@@ -3,11 +3,11 @@
  *   paced RATE 0 MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
  *
  * Between calls a thread sleeps, for no regular time: what it calls in one go is a small part of what fires between two looks of
- * dvm, and threads do not call in step. */
+ * dvm, and threads do not call in step. What it calls in one go is a piece (workload_pieces.h). */
 #include <pthread.h>
 #include <sys/prctl.h>
 
-enum { PACED_SHORT = 20000, PACED_LONG = 200000, PACED_CALLS = 25, PACED_BATCH = 256, PACED_THREADS = 64 };
+enum { PACED_SHORT = 20000, PACED_LONG = 200000, PACED_CALLS = 25, PACED_BATCH = 512, PACED_THREADS = 64 };
 
 static struct {
   long rate, period, threads, keys, calls;  // period: ms
@@ -30,15 +30,28 @@ static long long nap(unsigned long *state) {
   return kept / 2 + (long long)(next_random(state) % (unsigned long)kept);
 }
 
+/* So many, as one piece. */
+static void call_some(long count, unsigned long *state, struct dvm_gauge *of_thread, long long of_clock) {
+  const struct dvm_core before = dvm_look_at_core(of_thread);
+  const long long begin = now(CLOCK_THREAD_CPUTIME_ID);
+  for (long i = 0; i < count; i++) workload_paced(next_random(state) % (unsigned long)paced.keys);
+  const double ns = (double)(now(CLOCK_THREAD_CPUTIME_ID) - begin - of_clock);
+  keep_piece(count, ns, before, dvm_look_at_core(of_thread));
+}
+
 static void *call_paced(void *calls) {
   unsigned long state = 88172645463325252ul + (unsigned long)pthread_self();
+  struct dvm_gauge of_thread = gauge;
+  const long long of_clock = time_clock();
   const long long begin = now(CLOCK_MONOTONIC), end = begin + paced.period * 1000000ll;
   long done = 0;
   prctl(PR_SET_TIMERSLACK, 1ul);
   for (long long at = begin; at < end; at = now(CLOCK_MONOTONIC)) {
     const long due = paced.rate == 0 ? done + PACED_BATCH : (long)((double)(at - begin) * (double)paced.rate / 1e9);
     if (due > done) {
-      for (const long stop = due - done > PACED_BATCH ? done + PACED_BATCH : due; done < stop; done++) workload_paced(next_random(&state) % (unsigned long)paced.keys);
+      const long some = due - done > PACED_BATCH ? PACED_BATCH : due - done;
+      call_some(some, &state, &of_thread, of_clock);
+      done += some;
     } else {
       const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
       rest_until(next > rested ? next : rested);

@@ -12,31 +12,34 @@ static double core_speed;          /* that times are given at; 0: as they were *
 
 static struct piece {
   double rounds, ns;
+  double as_it_was; /* ns, at the speed that the core had */
   bool is_quiet;
 } pieces[MOST_PIECES];
 static size_t piece_count;
 static struct dvm_gauge gauge;
 
+/* Of any thread. */
 static void keep_piece(long rounds, double ns, struct dvm_core before, struct dvm_core after) {
-  if (piece_count >= MOST_PIECES) return;
-  const double at_speed = dvm_at_speed(ns > 0 ? ns : 0, before, after, core_speed);
-  pieces[piece_count++] = (struct piece){(double)rounds, at_speed, dvm_are_quiet(before, after)};
+  const double taken = ns > 0 ? ns : 0, at_speed = dvm_at_speed(taken, before, after, core_speed);
+  const size_t at = __atomic_fetch_add(&piece_count, 1, __ATOMIC_RELAXED);
+  if (at < MOST_PIECES) pieces[at] = (struct piece){(double)rounds, at_speed, taken, dvm_are_quiet(before, after)};
 }
+static const struct piece *end_of_pieces(void) { return pieces + (piece_count < MOST_PIECES ? piece_count : MOST_PIECES); }
 
 /* What reading the clock adds to a piece: the least of some times. */
 static long long time_clock(void) {
   long long least = PIECE_NS;
   for (int i = 0; i < 32; i++) {
-    const long long begin = now(CLOCK_PROCESS_CPUTIME_ID), taken = now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+    const long long begin = now(CLOCK_THREAD_CPUTIME_ID), taken = now(CLOCK_THREAD_CPUTIME_ID) - begin;
     if (taken < least) least = taken;
   }
   return least;
 }
 
 static double time_piece(job_fn* job, long rounds, long long of_clock) {
-  const long long begin = now(CLOCK_PROCESS_CPUTIME_ID);
+  const long long begin = now(CLOCK_THREAD_CPUTIME_ID);
   job(rounds);
-  return (double)(now(CLOCK_PROCESS_CPUTIME_ID) - begin - of_clock);
+  return (double)(now(CLOCK_THREAD_CPUTIME_ID) - begin - of_clock);
 }
 
 /* At full speed. Pieces are made longer until they are long enough. */
@@ -69,9 +72,14 @@ static bool counts(const struct piece* piece, bool only_quiet) { return piece->i
 
 static double rounds_of_pieces(bool only_quiet) {
   double sum = 0;
-  for (const struct piece* at = pieces; at < pieces + piece_count; at++)
+  for (const struct piece* at = pieces; at < end_of_pieces(); at++)
     if (counts(at, only_quiet)) sum += at->rounds;
   return sum;
+}
+
+static double quiet_share(void) {
+  const double all = rounds_of_pieces(false);
+  return all > 0 ? rounds_of_pieces(true) / all : 0;
 }
 
 static int compare_numbers(const void* left, const void* right) {
@@ -82,15 +90,27 @@ static int compare_numbers(const void* left, const void* right) {
 static double middle_of_pieces(bool only_quiet) {
   static double of_round[MOST_PIECES];
   size_t count = 0;
-  for (const struct piece* at = pieces; at < pieces + piece_count; at++)
+  for (const struct piece* at = pieces; at < end_of_pieces(); at++)
     if (counts(at, only_quiet)) of_round[count++] = at->ns / at->rounds;
   qsort(of_round, count, sizeof *of_round, compare_numbers);
   return count > 0 ? of_round[count / 2] : 0;
 }
 
-/* CPU time of so many rounds, and the share of those done that were quiet. */
-static double time_of_rounds(long rounds, double* quiet) {
-  const double all = rounds_of_pieces(false);
-  *quiet = all > 0 ? rounds_of_pieces(true) / all : 0;
-  return (double)rounds * middle_of_pieces(*quiet >= enough);
+/* Of a round, where they are not all alike: those behind a rest take longer. Pieces that took three times as long as they should
+ * were interrupted, and are left out. */
+static double mean_of_pieces(bool only_quiet) {
+  const double most = 3;
+  double all = 0, kept = 0, ns = 0, sum = 0;
+  for (const struct piece* at = pieces; at < end_of_pieces(); at++)
+    if (counts(at, only_quiet)) all += at->rounds, sum += at->ns;
+  for (const struct piece* at = pieces; at < end_of_pieces(); at++)
+    if (counts(at, only_quiet) && at->ns * all <= most * at->rounds * sum) kept += at->rounds, ns += at->ns;
+  return kept > 0 ? ns / kept : 0;
+}
+
+/* The rounds of all pieces, as they were. */
+static double time_as_it_was(void) {
+  double sum = 0;
+  for (const struct piece* at = pieces; at < end_of_pieces(); at++) sum += at->as_it_was;
+  return sum;
 }

@@ -43,6 +43,11 @@ class Simulate(unittest.TestCase):
         self.assertAlmostEqual(found["given"]["dvm_percent"], 100 * 30000 * 120e-9, 2)
         self.assertIsNone(found["given"]["first_drop_seconds"])
 
+    def test_cpus_may_be_slower_than_the_profiles(self):
+        found = self.of("--rate", "10000", "--slowdown", "1.5", "--cpus", "8")["given"]
+        self.assertAlmostEqual(found["threads_percent"], 1.5, 4)
+        self.assertEqual(simulate("--profile", self.profile, "--slowdown", "0", "-n", COUNT).returncode, 2)
+
     def test_it_grows_with_rate_threads_and_keys(self):
         sweeps = self.of("--rate", "5000", "--cpus", "4")["sweeps"]
         self.assertEqual(set(sweeps), {"rate", "threads", "cpus", "keys"})

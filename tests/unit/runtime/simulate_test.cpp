@@ -51,6 +51,20 @@ TEST(Simulate, ThreadsHaveWhatDvmLeaves) {
 }
 
 // It sleeps a millisecond, and the timer's slack, after all that waited is handled, and what fired meanwhile.
+TEST(Simulate, SlowCpusTakeAsManyTimesAsLong) {
+  const SimulatedMachine quick{.rate = 1e5, .threads = 1, .cpus = 4};
+  SimulatedMachine slow = quick;
+  slow.slowdown = 1.5;
+  const SimulationResult one = simulate(counting(), quick, {}, 1), other = simulate(counting(), slow, {}, 1);
+  EXPECT_NEAR(other.fired, one.fired, 1);
+  EXPECT_NEAR(other.thread_share, 1.5 * one.thread_share, 1e-6);
+  EXPECT_NEAR(other.dvm_share, 1.5 * one.dvm_share, 0.01 * other.dvm_share);
+  // At full speed they fire less often instead.
+  SimulatedMachine full = slow;
+  full.rate = 1e9;
+  EXPECT_NEAR(simulate(counting(), full, {}, 1).fired, 1e9 / (1.5 * counting().thread_ns), 1e-3 * 1e9 / counting().thread_ns);
+}
+
 TEST(Simulate, ARingHoldsWhatFiresBetweenTwoLooks) {
   SimulatedBuffers buffers;
   buffers.ring = 1000 * 24;
