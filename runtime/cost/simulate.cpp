@@ -147,14 +147,14 @@ class Simulation {
 
   void wake_up() {
     is_awake_ = true, found_ = 0, looked_at_ = waiting_;
-    spend(model_.look_ns, result_.consumer_share);
+    if (wait_ > 0) spend(model_.look_ns, result_.consumer_share);
   }
 
   void sleep(double now) {
     is_awake_ = false;
     const double filled = found_ * model_.ring_bytes / wanted_bytes(buffers_.ring);
     wait_ = wait_after(filled, 1e9 * (now - slept_at_), wait_);
-    next_look_ = now + (wait_ + model_.late_ns) / 1e9;
+    next_look_ = wait_ > 0 ? now + (wait_ + model_.late_ns) / 1e9 : now;  // where it does not sleep it is not late either
     slept_at_ = now;
   }
 
@@ -248,13 +248,16 @@ SimulationResult simulate(const FiringModel& model, const SimulatedMachine& mach
 }
 
 double rate_of_first_drop(const FiringModel& model, SimulatedMachine machine, const SimulatedBuffers& buffers, double seconds,
-                          double most) {
+                          double most, double part) {
   const auto drops_at = [&](double rate) {
     machine.rate = rate;
-    return simulate(model, machine, buffers, seconds).ring_drops > 0;
+    const SimulationResult result = simulate(model, machine, buffers, seconds);
+    return result.ring_drops > part * result.fired;
   };
-  if (!drops_at(most)) return -1;
-  double without = 0, with = most;
+  constexpr double kLeast = 100;
+  double without = 0, with = std::min(kLeast, most);
+  for (; !drops_at(with); with = std::min(2 * with, most))
+    if (without = with; with >= most) return -1;
   while (with - without > 0.001 * with) {
     const double middle = (without + with) / 2;
     (drops_at(middle) ? with : without) = middle;

@@ -89,8 +89,9 @@ struct SimulationResult {
 SimulationResult simulate(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers,
                           double seconds);
 
-// The rate of each thread from which on something is dropped, at most `most`; below 0: none.
+// The least rate of each thread at which more than a part of the firings is dropped, 0 to 1, at most `most`; below 0: none. At
+// higher ones nothing may be dropped: where much comes dvm does not sleep.
 double rate_of_first_drop(const FiringModel& model, SimulatedMachine machine, const SimulatedBuffers& buffers, double seconds,
-                          double most);
+                          double most, double part = 0);
 
 }  // namespace dvm::runtime

@@ -42,10 +42,11 @@ constexpr Figure kFigures[] = {
 };
 
 // Where drops begin.
+constexpr double kLeastRate = 5e4;
 constexpr double kMostRate = 4e6;        // more than a thread can fire
 constexpr double kSearched = 0.2;        // seconds at each rate
 constexpr double kSearchedShare = 0.03;  // of the rate, so near
-constexpr double kNoticed = 0.005;       // of the firings; fewer are those of a look that came late
+constexpr double kNoticed = 0.1;         // of the firings; fewer are those of some looks that came late
 constexpr unsigned kVotes = 2;           // on whether a rate drops: so many of one kind decide
 
 // It measures when tracing ends, since a buffer is full.
@@ -177,7 +178,7 @@ Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& che
     found.push_back(*rate);
   }
   checked.machine.slowdown = middle(slowdowns).median;
-  const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate);
+  const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate, kNoticed);
   checked.figures.push_back({"drops begin", "/s of each thread", begin, middle(found)});
   return {};
 }
@@ -200,15 +201,16 @@ Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) 
   return {};
 }
 
-// Halves the range again and again; where nothing is dropped at any rate, the largest one.
+// Doubles the rate until something is dropped, and halves the range; where nothing is at any rate, the largest one.
 Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child,
                                                 std::vector<double>& slowdowns) const {
-  double without = 0, with = kMostRate;
-  while (with - without > kSearchedShare * with) {
-    const double middle = (without + with) / 2;
-    const auto drops = usually_drops_at(middle, point, child, slowdowns);
+  double without = 0, with = 0;
+  while (with == 0 || with - without > kSearchedShare * with) {
+    const double rate = with > 0 ? (without + with) / 2 : std::max(2 * without, kLeastRate);
+    if (rate > kMostRate) return kMostRate;
+    const auto drops = usually_drops_at(rate, point, child, slowdowns);
     if (!drops) return drops.error();
-    (*drops ? with : without) = middle;
+    (*drops ? with : without) = rate;
   }
   return (with + without) / 2;
 }

@@ -3,7 +3,8 @@
  *   paced RATE 0 MS THREADS KEYS    RATE calls a second of each thread, 0: as fast as they can; each key as likely as another
  *
  * Between calls a thread sleeps, for no regular time: what it calls in one go is a small part of what fires between two looks of
- * dvm, and threads do not call in step. What it calls in one go is a piece (workload_pieces.h). */
+ * dvm, and threads do not call in step. What a thread could not call in time, since it had no CPU, it makes up for between its
+ * next naps. What it calls in one go is a piece (workload_pieces.h). */
 #include <pthread.h>
 #include <sys/prctl.h>
 
@@ -23,11 +24,21 @@ static unsigned long next_random(unsigned long *state) {
   return *state;
 }
 
-/* ns, for a few calls on the average. */
-static long long nap(unsigned long *state) {
+/* ns, for a few calls. */
+static long long mean_nap(void) {
   const long long mean = PACED_CALLS * 1000000000ll / paced.rate;
-  const long long kept = mean < PACED_SHORT ? PACED_SHORT : mean > PACED_LONG ? PACED_LONG : mean;
-  return kept / 2 + (long long)(next_random(state) % (unsigned long)kept);
+  return mean < PACED_SHORT ? PACED_SHORT : mean > PACED_LONG ? PACED_LONG : mean;
+}
+
+static long long nap(unsigned long *state) {
+  const long long mean = mean_nap();
+  return mean / 2 + (long long)(next_random(state) % (unsigned long)mean);
+}
+
+/* In one go. */
+static long most_calls(void) {
+  const long most = paced.rate == 0 ? PACED_BATCH : 1 + 4 * (long)(mean_nap() * paced.rate / 1000000000);
+  return most < PACED_BATCH ? most : PACED_BATCH;
 }
 
 /* So many, as one piece. */
@@ -44,18 +55,17 @@ static void *call_paced(void *calls) {
   struct dvm_gauge of_thread = gauge;
   const long long of_clock = time_clock();
   const long long begin = now(CLOCK_MONOTONIC), end = begin + paced.period * 1000000ll;
+  const long most = most_calls();
   long done = 0;
   prctl(PR_SET_TIMERSLACK, 1ul);
   for (long long at = begin; at < end; at = now(CLOCK_MONOTONIC)) {
-    const long due = paced.rate == 0 ? done + PACED_BATCH : (long)((double)(at - begin) * (double)paced.rate / 1e9);
-    if (due > done) {
-      const long some = due - done > PACED_BATCH ? PACED_BATCH : due - done;
-      call_some(some, &state, &of_thread, of_clock);
-      done += some;
-    } else {
-      const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
-      rest_until(next > rested ? next : rested);
-    }
+    const long due = paced.rate == 0 ? done + most : (long)((double)(at - begin) * (double)paced.rate / 1e9);
+    const long some = due - done > most ? most : due - done;
+    if (some > 0) call_some(some, &state, &of_thread, of_clock);
+    done += some;
+    if (paced.rate == 0) continue;
+    const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
+    rest_until(next > rested ? next : rested);
   }
   *(long *)calls = done;
   return NULL;

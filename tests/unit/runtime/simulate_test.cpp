@@ -65,6 +65,23 @@ TEST(Simulate, SlowCpusTakeAsManyTimesAsLong) {
   EXPECT_NEAR(simulate(counting(), full, {}, 1).fired, 1e9 / (1.5 * counting().thread_ns), 1e-3 * 1e9 / counting().thread_ns);
 }
 
+TEST(Simulate, DvmThatDoesNotSleepIsNeitherLateNorWokenUp) {
+  FiringModel awake = counting();
+  awake.late_ns = 1e6;
+  SimulatedBuffers buffers;
+  buffers.ring = 1 << 14;
+  // So much comes that it sleeps after every second look only.
+  const SimulatedMachine machine{.rate = 1.5e6, .threads = 1, .cpus = 4};
+  const SimulationResult found = simulate(awake, machine, buffers, 1);
+  EXPECT_NEAR(found.consumer_share, 490 * 5e-6, 0.1 * 490 * 5e-6);  // it wakes up each 2.05 ms
+  // What begins to be dropped at one rate may not be at a higher one; the least rate is said.
+  const double some = rate_of_first_drop(awake, {0, 1, 4, 1}, buffers, 1, 1e9),
+               more = rate_of_first_drop(awake, {0, 1, 4, 1}, buffers, 1, 1e9, 0.1);
+  EXPECT_GT(some, 0);
+  EXPECT_GT(more, some);
+  EXPECT_LT(more, 1.2 * some);
+}
+
 TEST(Simulate, ARingHoldsWhatFiresBetweenTwoLooks) {
   SimulatedBuffers buffers;
   buffers.ring = 1000 * 24;
