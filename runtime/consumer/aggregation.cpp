@@ -329,7 +329,8 @@ MergedAggregation* Aggregations::find(uint32_t id) {
   return it == by_id_.end() ? nullptr : it->second;
 }
 
-void Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
+size_t Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
+  size_t keys = 0;
   MergedAggregation* aggregation = nullptr;
   std::string rewritten;
   buffer.for_each([&](uint32_t id, std::span<const std::byte> bytes, State state) {
@@ -343,8 +344,10 @@ void Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
     }
     MergedRow& row = aggregation->rows.find_or_add(*aggregation, key, aggregation->words, aggregation->initial);
     aggregation->function->merge(row.state, state);
+    keys++;
   });
   buffer.clear();
+  return keys;
 }
 
 void Aggregations::clear(uint32_t id) {

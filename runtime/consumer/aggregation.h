@@ -72,9 +72,10 @@ class Aggregations {
   void declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial);
   MergedAggregation* find(uint32_t id);
 
-  // Merges what the buffer holds and empties it. rewrite may change a key first, so that keys that mean the same become one.
+  // Merges what the buffer holds, and empties it: so many keys. rewrite may change a key first, so that keys that mean the same
+  // become one.
   using RewriteKey = std::function<void(const MergedAggregation&, std::string& key)>;
-  void take(AggregationBuffer& buffer, const RewriteKey& rewrite = {});
+  size_t take(AggregationBuffer& buffer, const RewriteKey& rewrite = {});
 
   void clear(uint32_t id);
   // count 0: all rows go; positive: so many of the largest stay; negative: of the smallest.

@@ -287,8 +287,9 @@ size_t Consumer::keys_of(uint32_t id) {
 }
 
 void Consumer::take(AggregationBuffer& buffer) {
-  aggregations_.take(buffer,
-                     [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
+  const size_t keys = aggregations_.take(
+      buffer, [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
+  if (keys > 0) count(ConsumerStep::aggregation_build, keys);
 }
 
 PrintedAggregations Consumer::printed(std::span<const uint32_t> ids, const Format* format) {

@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
+#include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
 namespace {
@@ -24,6 +27,11 @@ class Pricing {
     to += prices_.of(row, static_cast<double>(bytes) / count).times(count);
   }
   void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.bytes); }
+
+  // So many times as much as the row says.
+  void add_times(vm::Cost& to, const std::string& row, double times) {
+    if (times > 0) to += prices_.of(row).times(times);
+  }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
   std::set<std::string> missing() const { return prices_.missing(); }
@@ -55,6 +63,21 @@ std::string action_row(const std::string& name) {
   for (const dif::AggregationInfo& function : dif::kAggregations)
     if (function.name == name) return "aggregation/" + name;
   return "action/" + name;
+}
+
+// Of many keys each waits for memory, more the more there are: as many as a table had when it was read, on the average.
+void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
+  const auto build = std::find_if(account.consumer.begin(), account.consumer.end(),
+                                  [](const auto& step) { return step.first == "aggregation_build"; });
+  if (build == account.consumer.end() || build->second.bytes == 0) return;
+  uint64_t found = 0;
+  for (const EcbAccount& ecb : account.ecbs)
+    for (const auto& [row, tally] : ecb.kept)
+      if (row == "key/any") found += tally.count;
+  TableTimes share;
+  share.many = 1;
+  const double keys = static_cast<double>(build->second.bytes) / static_cast<double>(build->second.count);
+  pricing.add_times(to, "key/many", static_cast<double>(found) * share.among(keys));
 }
 
 uint64_t stage_count(const Account& account, std::string_view name) {
@@ -133,6 +156,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
     for (const auto& [name, tally] : ecb.actions) pricing.add(actions, action_row(name), tally.count);
     for (const auto& [row, tally] : ecb.kept) pricing.add(kept, row, tally);
   }
+  add_many_keys(pricing, kept, account);
   Ledger ledger;
   ledger.parts = {{"source", price_source(pricing, account, replayed)},
                   {"preparation", price_preparation(pricing, account)},

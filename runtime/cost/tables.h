@@ -15,8 +15,7 @@
 
 namespace dvm::runtime {
 
-inline constexpr double kFewKeys = 200;  // whose table is as near as one of ten
-inline constexpr double kSomeKeys = 1e3;
+inline constexpr double kSomeKeys = 1e3;                     // whose table is as near as one of ten, without a rest
 inline constexpr double kMostKeys = 3e4, kMostTuples = 1e4;  // in aggsize and dynvarsize, if nobody has set them
 
 // So many different ones of the keys, each as likely as another, are among so many firings.
@@ -28,7 +27,7 @@ struct TableTimes {
   double many = 0, first = 0, far = 0;
 
   void scale(double by) { many *= by, first *= by, far *= by; }
-  double among(double keys) const { return many * std::max(std::log(keys / kFewKeys) / std::log(most / kFewKeys), 0.0); }
+  double among(double keys) const { return many * std::max(std::log(keys / kSomeKeys) / std::log(most / kSomeKeys), 0.0); }
   double first_among(double keys) const {
     return first + (far - first) * std::clamp(std::log(keys / kSomeKeys) / std::log(most / kSomeKeys), 0.0, 1.0);
   }

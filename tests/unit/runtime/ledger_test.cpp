@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "dvm/dif/variable.h"
+#include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
 namespace {
@@ -87,6 +88,18 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   EXPECT_EQ(clocks_of(ledger, "consumer"), 2 * (1000 + 70 + 30) + 40 + 2 * (2 * 16 + 40) + 12 * 5 + 100 + 7 * 11);
   const Ledger headed = price_account(account, {.is_quiet = false}, profile);
   EXPECT_EQ(clocks_of(headed, "consumer") - clocks_of(ledger, "consumer"), 2 * 9);
+}
+
+TEST(Ledger, ManyKeysWaitForMemory) {
+  vm::Profile profile;
+  profile.set("key/many", {40, 0, 0});
+  EcbAccount ecb;
+  ecb.kept = {{"key/any", {1000, 0, 0, 0}}};
+  for (const auto& [keys, expected] : {std::pair(10.0, 0.0), {kMostKeys, 40.0 * 1000}}) {
+    Account account = one_ecb(ecb);
+    account.consumer = {{"aggregation_build", {3, 0, 0, static_cast<uint64_t>(3 * keys)}}};
+    EXPECT_DOUBLE_EQ(clocks_of(price_account(account, {}, profile), "values kept"), expected);
+  }
 }
 
 TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {

@@ -253,9 +253,9 @@ TEST(Simulate, ManyKeysOfAVariableTakeDvmLonger) {
   };
   const double without = share(10'000, 20'000);
   model.tables.tuples = {{.most = kMostTuples, .many = 1000}, 1};
-  EXPECT_NEAR(share(kFewKeys, 20'000), without, 1e-4);
+  EXPECT_NEAR(share(kSomeKeys, 20'000), without, 1e-4);
   EXPECT_NEAR(share(10'000, 20'000) - without, 0.1, 0.001);
-  EXPECT_NEAR(share(10'000, kFewKeys) - without, 0, 1e-4);  // of those that find room
+  EXPECT_NEAR(share(10'000, kSomeKeys) - without, 0, 1e-4);  // of those that find room
   model.dynamic = {{{}, true, false, 1}};
   EXPECT_NEAR(share(10'000, 20'000), without, 1e-4);  // of a thread's variable there is one
 }
@@ -286,7 +286,7 @@ TEST(Simulate, BuffersThatHaveRestedTakeLongerToRecordIn) {
 TEST(Tables, WhatIsFarCountsBetweenWhatWasMeasured) {
   const TableTimes table{.most = 32'000, .many = 40, .first = 10, .far = 30};
   EXPECT_EQ(table.among(1), 0);
-  EXPECT_EQ(table.among(kFewKeys), 0);
+  EXPECT_EQ(table.among(kSomeKeys), 0);
   EXPECT_EQ(table.among(32'000), 40);
   EXPECT_GT(table.among(64'000), 40);
   EXPECT_EQ(table.first_among(1), 10);
