@@ -12,7 +12,9 @@ target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/live.cpp 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
   target_link_libraries(dvm_source PRIVATE PkgConfig::libbpf)
-  target_sources(dvm_source PRIVATE
+  # libiberty declares a basename() of its own where <cstring> does.
+set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+target_sources(dvm_source PRIVATE
     instrument/breakpoint/breakpoint_instrument.cpp
     instrument/breakpoint/debug_register.cpp
     instrument/breakpoint/held_threads.cpp

@@ -21,7 +21,7 @@
 extern "C" {
 __attribute__((noinline, used)) int ppt_function(int x) { return x + 41; }
 __attribute__((noinline, used)) int ppt_other(int x) { return x + 43; }
-int ppt_function_alias(int) noexcept __attribute__((alias("ppt_function"), copy(ppt_function)));
+int ppt_function_alias(int) noexcept __attribute__((alias("ppt_function"), noinline, used));
 using Function = int (*)(int);
 Function ppt_resolver() { return ppt_other; }
 int ppt_indirect(int) __attribute__((ifunc("ppt_resolver")));
