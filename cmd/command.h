@@ -4,10 +4,13 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string_view>
 #include <utility>
+
+namespace CLI {
+class App;  // CLI11 is included where options are added
+}
 
 namespace dvm::cmd {
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

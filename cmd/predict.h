@@ -1,7 +1,6 @@
 #pragma once
 // Predictions of scripts: dvm cost predict, and dvm run --predict before it enables.
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -10,6 +9,10 @@
 #include "cmd/command.h"
 #include "common/result.h"
 #include "dvm/runtime/handle.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dvm::cmd {
 

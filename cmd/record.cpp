@@ -1,5 +1,6 @@
 // dvm record: trace, and keep every firing in a file. Covered by tests/runtime/scenarios/test_recording.py.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cmd/command.h"

@@ -2,6 +2,7 @@
 
 #include "runtime/instrument/replay/replay.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cmd/command.h"

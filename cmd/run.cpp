@@ -1,5 +1,6 @@
 // dvm run: dtrace(1) on live processes. Covered by tests/runtime.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cmd/command.h"

@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +12,10 @@
 #include "common/result.h"
 #include "dvm/compiler/compile.h"
 #include "dvm/runtime/handle.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dvm::cmd {
 
