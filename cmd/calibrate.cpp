@@ -126,18 +126,6 @@ constexpr size_t kMostPasses = 8;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
 constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
-// Whoever was on the core besides this process does not show in the prices but by their spreads.
-void report_company(const runtime::QuietSeries& series) {
-  constexpr double kMuch = 0.2;  // of all
-  const size_t shared = series.all - series.quiet;
-  if (static_cast<double>(shared) > kMuch * static_cast<double>(series.all))
-    fmt::print(
-        stderr,
-        "dvm: in every pass somebody else used the core during {} of {} measurements: their prices may be a tenth too high or "
-        "more, calibrate again at another time\n",
-        shared, series.all);
-}
-
 Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::SeriesBook& book) {
   const PassProgress progress(std::max(options.pass, 1u));
   vm::Profile profile;
@@ -191,9 +179,11 @@ Result<vm::Profile> make_pass(const CalibrateOptions& options) {
   const MemoryFile file(kBook);
   Result<runtime::SeriesBook> book = read_book(file);
   if (!book) return book.error();
+  book->be_patient_until(options.patient_until);
   Result<vm::Profile> profile = calibrate_once(options, *book);
   if (!profile) return profile;
   if (Status kept = file.set(book->text()); !kept) return kept.error();
+  profile->disturbed = book->quiet_series().disturbed();
   return profile;
 }
 
@@ -214,6 +204,8 @@ class Passes {
                                  "calibrate",
                                  "--pass",
                                  pass,
+                                 "--patient-until",
+                                 std::to_string(patient_until()),
                                  "--core-speed",
                                  text(core_speed_),
                                  "--quiet-near",
@@ -234,16 +226,15 @@ class Passes {
     return {};
   }
   // Of the last one.
-  Result<vm::Profile> profile() const {
-    const Result<runtime::SeriesBook> book = read_book(book_);
-    if (!book) return book.error();
-    report_company(book->quiet_series());
-    return profile_;
-  }
+  const vm::Profile& profile() const { return profile_; }
 
  private:
   using Time = std::chrono::steady_clock::duration;
   Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
+  // What a pass does beyond what it has to leaves time for that, if it takes as long as the last one.
+  uint64_t patient_until() const {
+    return static_cast<uint64_t>(std::chrono::nanoseconds((begin_ + kLongest - last_).time_since_epoch()).count());
+  }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const double core_speed_ = runtime::core_speed_over(kLongEnough);

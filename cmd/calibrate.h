@@ -1,6 +1,7 @@
 #pragma once
 // dvm cost calibrate: measures the prices of this machine.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace dvm::cmd {
 
 struct CalibrateOptions {
-  bool quick = false;     // fewer and shorter samples: to try it, not to rely on
-  unsigned pass = 0;      // not 0: only this one, as a part of another calibration, which has handed it its book of series
-  double core_speed = 0;  // that times are given at; 0: as it is now
+  bool quick = false;          // fewer and shorter samples: to try it, not to rely on
+  unsigned pass = 0;           // not 0: only this one, as a part of another calibration, which has handed it its book of series
+  uint64_t patient_until = 0;  // of a pass (SeriesBook::be_patient_until)
+  double core_speed = 0;       // that times are given at; 0: as it is now
   vm::QuietCore quiet_core;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -82,6 +83,7 @@ int run_calibrate(const CalibrateCommand& given) {
   if (Status writable = check_writable(*path); !writable) return fail("{}", writable.error().message);
   const Result<vm::Profile> profile = calibrate(given.options);
   if (!profile) return fail("failed to calibrate: {}", profile.error().message);
+  if (const std::string warning = disturbance(*profile); !warning.empty()) fmt::print(stderr, "dvm: warning: {}\n", warning);
   if (Status kept = keep_profile(given, *path, runtime::profile_text(*profile)); !kept) return fail("{}", kept.error().message);
   return given.against.empty() ? 0 : check_calibration(*profile, before);
 }
@@ -117,6 +119,7 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
       ->type_name("PROFILE");
   command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
+  command->add_option("--patient-until", given->options.patient_until)->group("");
   command->add_option("--core-speed", given->options.core_speed)->group("");
   command->add_option("--quiet-near", given->options.quiet_core.near)->group("");
   command->add_option("--quiet-far", given->options.quiet_core.far)->group("");

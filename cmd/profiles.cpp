@@ -52,6 +52,7 @@ Error not_calibrated(const std::string& path) {
 }
 
 void warn_of(const std::string& file, const vm::Profile& profile) {
+  if (const std::string much = disturbance(profile); !much.empty()) fmt::print(stderr, "dvm: warning: {}: {}\n", file, much);
   constexpr uint64_t kInterval = 5'000'000;
   if (profile.made_on == vm::Machine{}) return;
   const auto differences =
@@ -97,6 +98,15 @@ Result<vm::Profile> read_profile(const std::string& name) {
   const bool is_own = std::find(names.begin(), names.end(), name) != names.end();
   const std::string path = is_own ? (own_profiles() / (name + ".json")).string() : name;
   return read_file_of_profile(path, [&](int reason) { return not_found(name, reason); });
+}
+
+std::string disturbance(const vm::Profile& profile) {
+  constexpr double kMuch = 0.2;
+  if (profile.disturbed <= kMuch) return "";
+  return fmt::format(
+      "somebody else used the core during {:.0f} % of its measurements, in every pass: their prices may be a tenth too high or "
+      "more; calibrate again at another time",
+      100 * profile.disturbed);
 }
 
 }  // namespace dvm::cmd

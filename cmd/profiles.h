@@ -16,4 +16,7 @@ std::string default_profile_path();
 // rows that are not known and of a profile that was measured on another machine, go to standard error.
 Result<vm::Profile> read_profile(const std::string& name);
 
+// "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
+std::string disturbance(const vm::Profile& profile);
+
 }  // namespace dvm::cmd

@@ -212,6 +212,10 @@ Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profil
   const Result<double> speed = number(root, "", "core_speed", text, 0);
   if (!speed) return speed.error();
   profile.core_speed = *speed;
+  const Result<double> disturbed = number(root, "", "disturbed", text, 0);
+  if (!disturbed) return disturbed.error();
+  if (*disturbed > 1) return text.error("disturbed", fmt::format("disturbed is {}: it is a part, at most 1", *disturbed));
+  profile.disturbed = *disturbed;
   if (Status status = parse_quiet_core(root, text, profile.quiet_core); !status) return status;
   if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
     if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
@@ -266,6 +270,7 @@ std::string profile_text(const vm::Profile& profile) {
   if (profile.core_speed > 0) root["core_speed"] = profile.core_speed;
   const vm::QuietCore& quiet = profile.quiet_core;
   if (quiet != vm::QuietCore{}) root["quiet_core"] = {{"near", quiet.near}, {"far", quiet.far}};
+  if (profile.disturbed > 0) root["disturbed"] = profile.disturbed;
   if (profile.in_kernel) root["in_kernel"] = true;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};

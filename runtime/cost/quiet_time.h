@@ -84,11 +84,13 @@ inline constexpr double kDisturbed = 1.4;
 // Of what was timed, by how much it may be too long where that was not so.
 inline constexpr double kTooLong = 0.1;
 
+inline constexpr unsigned kUsualTries = 2;
+
 // Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
 // one.
 class QuietSamples {
  public:
-  explicit QuietSamples(unsigned wanted, unsigned tries = 2) : wanted_(wanted), tries_(tries) {}
+  explicit QuietSamples(unsigned wanted, unsigned tries = kUsualTries) : wanted_(wanted), tries_(tries) {}
   bool wants_more() const;
   void add(const QuietSample& sample);
   void add(const QuietTime& sample);

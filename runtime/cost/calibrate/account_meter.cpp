@@ -29,8 +29,8 @@ class AccountMeter {
     Result<dif::Program> program = compile_(with_probe(script));
     if (!program) return program.error();
     const std::string of_plain = std::string("account ") + script, of_counted = of_plain + " counted";
-    QuietSamples counted(wanted(options_.book, of_counted, options_.samples)),
-        plain(wanted(options_.book, of_plain, options_.samples));
+    QuietSamples counted = samples_of(options_.book, of_counted, options_.samples),
+                 plain = samples_of(options_.book, of_plain, options_.samples);
     while (counted.wants_more() || plain.wants_more())
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
         settings.cost = cost;

@@ -89,7 +89,7 @@ Result<Middle> time_ending(const std::string& recorded, const char* ending, cons
   const std::string script = fmt::format("{}speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
   const Result<dif::Program> program = compile(with_probe(script));
   if (!program) return program.error();
-  QuietSamples samples(wanted(options.book, script, options.samples));
+  QuietSamples samples = samples_of(options.book, script, options.samples);
   while (samples.wants_more()) {
     const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings});
     if (!sample) return sample.error();

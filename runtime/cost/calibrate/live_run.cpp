@@ -224,7 +224,8 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
   if (!program) return program.error();
   const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
   const std::string of_thread = series + " thread";
-  QuietSamples thread(is_loop ? options.samples : wanted(options.book, of_thread, options.samples)), looked(options.samples);
+  QuietSamples thread = is_loop ? QuietSamples(options.samples) : samples_of(options.book, of_thread, options.samples),
+               looked(options.samples);
   Drains drains(series, options);
   const auto wants_more = [&] {
     return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
@@ -255,7 +256,7 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
 Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
                                 const LiveMeterOptions& options) {
   const std::string untraced = series + " untraced";
-  QuietSamples samples(wanted(options.book, untraced, options.samples));
+  QuietSamples samples = samples_of(options.book, untraced, options.samples);
   while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
     const Result<QuietSample> taken = child.finish();

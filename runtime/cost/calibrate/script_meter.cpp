@@ -56,10 +56,9 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   return predict(programs, profile, options).consumer.clocks;
 }
 
-constexpr unsigned kTries = 2;  // of a sample of some milliseconds
-
 struct Sides {
-  explicit Sides(unsigned samples) : probe(samples, kTries), consumer(samples, kTries) {}
+  Sides(const SeriesBook* book, const std::string& series, unsigned samples)
+      : probe(samples_of(book, series, samples)), consumer(probe) {}
   void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
   QuietSamples probe, consumer;
 };
@@ -247,7 +246,7 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
   if (!pair) return Error{fmt::format("{}: {}", one.row, pair.error().message)};
   const std::string series = fmt::format("{} {}", one.row, one.bytes), of_with = series + " with",
                     of_without = series + " without";
-  Sides with(wanted(options.book, of_with, options.samples)), without(wanted(options.book, of_without, options.samples));
+  Sides with(options.book, of_with, options.samples), without(options.book, of_without, options.samples);
   const RunSettings settings = settings_of(one, options);
   const auto wants_more = [&](const Sides& sides) { return (one.is_consumer ? sides.consumer : sides.probe).wants_more(); };
   while (wants_more(with) || wants_more(without))
@@ -291,7 +290,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
   Result<dif::Program> program = compile(script);
   if (!program) return program.error();
   const std::string series = fmt::format("{} {}", script, memory);
-  Sides sides(wanted(options.book, series, options.samples * kTimesMore));
+  Sides sides(options.book, series, options.samples * kTimesMore);
   const auto recording = MadeUpRecording::of(options.firings, memory, 0);
   if (!recording) return recording.error();
   ReplaySample result{{}, (*recording)->event_bytes()};

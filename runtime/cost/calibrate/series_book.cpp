@@ -6,11 +6,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/clock.h"
+
 namespace dvm::runtime {
 namespace {
 
 constexpr double kDoubt = 0.03;  // in what only one pass found
 constexpr double kSame = 1.02;   // times as long
+constexpr unsigned kMore = 4;    // times as many tries of what was never quiet
 
 }  // namespace
 
@@ -43,6 +46,12 @@ bool SeriesBook::is_sure(const std::string& series) const {
   if (all == series_.end() || all->second.size() < 2) return false;
   const Found &least = all->second[0], &next = all->second[1];
   return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
+}
+
+unsigned SeriesBook::tries(const std::string& series, unsigned usual) const {
+  const auto all = series_.find(series);
+  if (all == series_.end() || std::any_of(all->second.begin(), all->second.end(), was_quiet)) return usual;
+  return read_clock(CLOCK_MONOTONIC) < patient_until_ ? kMore * usual : usual;
 }
 
 Middle SeriesBook::settle_middle(const std::string& series, const Middle& found, bool is_quiet) {
@@ -86,6 +95,10 @@ Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
 
 unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples) {
   return book && book->is_sure(series) ? 0 : samples;
+}
+
+QuietSamples samples_of(const SeriesBook* book, const std::string& series, unsigned samples, unsigned tries) {
+  return QuietSamples(wanted(book, series, samples), book ? book->tries(series, tries) : tries);
 }
 
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {

@@ -4,6 +4,7 @@
 // it found, and makes its prices of the lowest that was found of each series. Prices themselves could not be mixed like that:
 // many are what is left of a script when others are taken off, and those of one moment fit no script of another.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ namespace dvm::runtime {
 // Of some series those that had quiet samples enough.
 struct QuietSeries {
   size_t quiet = 0, all = 0;
+  double disturbed() const { return all > 0 ? static_cast<double>(all - quiet) / static_cast<double>(all) : 0; }  // a part
 };
 
 class SeriesBook {
@@ -31,6 +33,10 @@ class SeriesBook {
   // Whether two passes have found the same on quiet cores, so that a further one has no need to take samples of it: it then
   // settles the series with none.
   bool is_sure(const std::string& series) const;
+  // Until then (CLOCK_MONOTONIC, ns) more tries are made of what the passes before did not find quiet.
+  void be_patient_until(uint64_t time) { patient_until_ = time; }
+  // How often to try for its samples, where others are tried so often.
+  unsigned tries(const std::string& series, unsigned usual) const;
   // What was found of it so far; of none, nothing.
   Middle settled(const std::string& series) const;
   // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle of the
@@ -55,10 +61,13 @@ class SeriesBook {
   static bool was_quiet(const Found& one) { return one.is_quiet; }
 
   std::map<std::string, std::vector<Found>> series_;  // the least first
+  uint64_t patient_until_ = 0;
 };
 
 // As many samples as that, or none of a series that is sure.
 unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples);
+// The same, with as many tries as it needs.
+QuietSamples samples_of(const SeriesBook* book, const std::string& series, unsigned samples, unsigned tries = kUsualTries);
 // Without a book, what the samples say by themselves.
 Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found);

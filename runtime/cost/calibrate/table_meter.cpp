@@ -54,7 +54,7 @@ class TableMeter {
     const Result<dif::Program> program = compile_(with_probe(script.text));
     if (!program) return program.error();
     const std::string near_series = script.text + " near", rested_series = script.text + " rested";
-    QuietSamples near(wanted(options_.book, near_series, options_.samples)), rested(options_.samples);
+    QuietSamples near = samples_of(options_.book, near_series, options_.samples), rested(options_.samples);
     const uint64_t firings = kFoundTimes * script.keys + kRests * kReplayBatch;
     while (near.wants_more() || rested.wants_more())
       for (const auto& [rests, samples] : {std::pair(0u, &near), {kRests, &rested}}) {

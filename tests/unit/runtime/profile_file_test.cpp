@@ -35,6 +35,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   profile.clock_hz = 2.6e9;
   profile.core_speed = 1.25;
   profile.quiet_core = {113.5, 148.25};
+  profile.disturbed = 0.125;
   profile.set("opcode/add", {1.25, 0, 0.5});
   profile.set("source/pid/trigger", {900, 0, 10});
   profile.set("consumer/copy", {0, 0.1, 0});
@@ -45,6 +46,7 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->clock_hz, profile.clock_hz);
   EXPECT_EQ(read->core_speed, profile.core_speed);
   EXPECT_EQ(read->quiet_core, profile.quiet_core);
+  EXPECT_EQ(read->disturbed, profile.disturbed);
   EXPECT_EQ(read->prices(), profile.prices());
 }
 
@@ -71,6 +73,9 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
   EXPECT_NE(error_of("{\"dvm_profile\": 1}").find("\"name\" is missing"), std::string::npos);
   EXPECT_NE(error_of("{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"core_speed\": -1}")
                 .find("core_speed is -1: it must be 0 or more"),
+            std::string::npos);
+  EXPECT_NE(error_of("{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"disturbed\": 1.5}")
+                .find("disturbed is 1.5: it is a part, at most 1"),
             std::string::npos);
   const std::string head = "{\"dvm_profile\": 1, \"name\": \"\", \"machine\": \"\", \"clock_hz\": 1, \"quiet_core\": ";
   EXPECT_NE(error_of(head + "[1, 2]}").find("quiet_core is not an object"), std::string::npos);

@@ -85,5 +85,22 @@ TEST(SeriesBook, WithoutOneSamplesSpeakForThemselves) {
   EXPECT_EQ(settle(nullptr, "one", samples).median, 30);
 }
 
+TEST(SeriesBook, WhatWasNeverQuietIsTriedMoreOftenWhileThereIsTime) {
+  SeriesBook book;
+  book.settle("disturbed", {40, 1}, false);
+  book.settle("quiet once", {40, 1}, false);
+  book.settle("quiet once", {44, 1}, true);
+  EXPECT_EQ(book.tries("disturbed", 2), 2u);  // there is none
+  book.be_patient_until(UINT64_MAX);
+  EXPECT_EQ(book.tries("disturbed", 2), 8u);
+  EXPECT_EQ(book.tries("quiet once", 2), 2u);
+  EXPECT_EQ(book.tries("new", 2), 2u);
+
+  QuietSamples samples = samples_of(&book, "disturbed", 3);
+  unsigned taken = 0;
+  for (; samples.wants_more(); taken++) samples.add(QuietSample{40, false});
+  EXPECT_EQ(taken, 3u * 8u);
+}
+
 }  // namespace
 }  // namespace dvm::runtime

@@ -66,6 +66,7 @@ class Profile {
   double clock_hz = 0;
   double core_speed = 0;  // cycles of the core in one of these clocks, when prices were measured; 0: not known
   QuietCore quiet_core;
+  double disturbed = 0;    // of the series of measurements, the part during which somebody else used the core in every pass
   bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
 
  private:
