@@ -12,9 +12,7 @@ target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/live.cpp 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
   target_link_libraries(dvm_source PRIVATE PkgConfig::libbpf)
-  # libiberty declares a basename() of its own where <cstring> does.
-set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-target_sources(dvm_source PRIVATE
+  target_sources(dvm_source PRIVATE
     instrument/breakpoint/breakpoint_instrument.cpp
     instrument/breakpoint/debug_register.cpp
     instrument/breakpoint/held_threads.cpp
@@ -42,6 +40,8 @@ pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
 find_library(DVM_IBERTY iberty REQUIRED)  # static only
 target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis)
+# libiberty declares a basename() of its own where <cstring> does.
+set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 target_sources(dvm_source PRIVATE
   catalog/catalog.cpp
   instrument/uprobe/record.cpp

@@ -23,6 +23,10 @@ const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series
   return all;
 }
 
+bool SeriesBook::was_quiet(const std::vector<Found>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Found& one) { return one.is_quiet; });
+}
+
 Middle SeriesBook::settled(const std::vector<Found>& all) {
   Middle settled = all.front().of_pass;
   if (all.size() > 1) {
@@ -50,14 +54,14 @@ bool SeriesBook::is_sure(const std::string& series) const {
 
 unsigned SeriesBook::tries(const std::string& series, unsigned usual) const {
   const auto all = series_.find(series);
-  if (all == series_.end() || std::any_of(all->second.begin(), all->second.end(), was_quiet)) return usual;
+  if (all == series_.end() || was_quiet(all->second)) return usual;
   return read_clock(CLOCK_MONOTONIC) < patient_until_ ? kMore * usual : usual;
 }
 
 Middle SeriesBook::settle_middle(const std::string& series, const Middle& found, bool is_quiet) {
   std::vector<double> medians, distances;
   const auto& all = keep(series, {found, is_quiet});
-  const bool only_quiet = std::any_of(all.begin(), all.end(), was_quiet);
+  const bool only_quiet = was_quiet(all);
   for (const Found& one : all)
     if (one.is_quiet || !only_quiet) medians.push_back(one.of_pass.median), distances.push_back(one.of_pass.distance);
   const Middle passes = middle(medians);
@@ -71,7 +75,7 @@ Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples
 
 QuietSeries SeriesBook::quiet_series() const {
   QuietSeries count;
-  for (const auto& [name, all] : series_) count.all++, count.quiet += std::any_of(all.begin(), all.end(), was_quiet) ? 1 : 0;
+  for (const auto& [name, all] : series_) count.all++, count.quiet += was_quiet(all) ? 1 : 0;
   return count;
 }
 
