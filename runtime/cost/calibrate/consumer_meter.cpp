@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -172,7 +173,7 @@ double known_firing(const dif::Program& program, const vm::Profile& profile) {
 // the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
 class LooksOf {
  public:
-  LooksOf(unsigned clauses, unsigned runs) : one_(looked_for(clauses)), samples_(runs), late_(runs) {}
+  explicit LooksOf(unsigned clauses) : one_(looked_for(clauses)) {}
 
   Status start(const CompileScript& compile, const vm::Profile& profile) {
     const Result<dif::Program> program = compile(one_.script);
@@ -184,19 +185,13 @@ class LooksOf {
     run_.emplace(one_, std::array{child_.get()});
     return run_->start(*program);
   }
-  bool wants_more() const { return samples_.wants_more(); }
-  Status add() {
+  // Ns of a look are those without its firings, as far as these are known.
+  Result<LiveLooks> sample() {
     const Apart apart(child_->pid());
-    const Result<LiveLooks> looks = run_->look();
-    if (!looks) return looks.error();
-    const double alone = std::max(looks->ns.value - looks->firings * firing_, 0.0);
-    samples_.add({alone, looks->ns.is_quiet}), late_.add({looks->late, looks->ns.is_quiet});
-    return {};
+    Result<LiveLooks> looks = run_->look();
+    if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
+    return looks;
   }
-
-  bool is_quiet() const { return samples_.is_quiet(); }
-  Middle found() const { return samples_.plain_middle(); }
-  Middle lateness() const { return late_.plain_middle(); }
 
  private:
   static LiveCase looked_for(unsigned clauses) {
@@ -213,27 +208,32 @@ class LooksOf {
   std::unique_ptr<LoopingChild> child_;
   std::optional<LiveRun> run_;
   double firing_ = 0;
-  QuietSamples samples_, late_;  // who shares the core wakes dvm up later
 };
 
-// The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are.
+// The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are: what a look for many
+// takes more than the one just before it for one, since looks of another moment take half as long, or twice.
 Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr unsigned kRuns = 6, kClauses = 10;
-  LooksOf one(1, kRuns * options.samples), many(kClauses, kRuns * options.samples);
+  LooksOf one(1), many(kClauses);
   for (LooksOf* looks : {&one, &many})
     if (Status started = looks->start(compile, profile); !started) return started;
-  while (one.wants_more() || many.wants_more())
-    for (LooksOf* looks : {&one, &many})
-      if (Status added = looks->add(); !added) return added;
+  QuietSamples look(kRuns * options.samples), clause(kRuns * options.samples), late(kRuns * options.samples);
+  while (look.wants_more() || clause.wants_more()) {
+    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample();
+    if (!of_one) return of_one.error();
+    if (!of_many) return of_many.error();
+    look.add(of_one->ns);
+    late.add({of_one->late, of_one->ns.is_quiet});  // who shares the core wakes dvm up later
+    clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
+  }
   const double clocks = profile.clock_hz / 1e9;
-  const auto settled = [&](const char* series, const Middle& found, const LooksOf& looks) {
-    return times(settle_middle(options.book, series, found, looks.is_quiet()), clocks);
+  const auto settled = [&](const char* series, const QuietSamples& samples) {
+    return times(settle_middle(options.book, series, samples.plain_middle(), samples.is_quiet()), clocks);
   };
-  const Middle look = settled("look", one.found(), one), of_many = settled("look of many", many.found(), many);
-  const Middle late = settled("late", one.lateness(), one);
-  const double clause = std::max(of_many.median - look.median, 0.0) / (kClauses - 1);
-  profile.set("consumer/look", {std::max(look.median - clause, 0.0), clause, look.deviation()});
-  profile.set("consumer/late", {late.median, 0, late.deviation()});
+  const Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
+  const double n = std::max(each.median, 0.0);
+  profile.set("consumer/look", {std::max(first.median - n, 0.0), n, std::hypot(first.deviation(), each.deviation())});
+  profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
   return {};
 }
 
