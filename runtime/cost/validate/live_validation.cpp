@@ -235,7 +235,7 @@ struct Taken {
   Middle dvm;
 };
 Taken taken_by(const Series& series) {
-  Taken taken{difference(quiet_middle(series.traced), quiet_middle(series.untraced)), quiet_middle(series.dvm)};
+  Taken taken{difference(quiet_middle(series.traced), quiet_middle(series.untraced)), middle(series.dvm)};
   if (mean(series.dvm_quiet) < kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
   return taken;
 }
