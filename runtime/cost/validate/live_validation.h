@@ -8,7 +8,8 @@
 //   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
 //
 // dvm's time is that of the thread that handles firings. All times are those of quiet cores (core_share.h); pairs of samples that
-// had too few of these are repeated (quietest.h). Of the rest the slower half is left out (middle.h).
+// had too few of these are repeated (quietest.h). Of the rest the slower half is left out of what
+// the workload took (middle.h), but of dvm's time none: to wake up is another time each time.
 
 #include <functional>
 #include <optional>
