@@ -24,6 +24,7 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/process_meter.h"
+#include "runtime/cost/calibrate/rest_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_meter.h"
 #include "runtime/cost/calibrate/series_book.h"
@@ -110,6 +111,8 @@ void calibrate_sources(const Sampling& sampling, const PassProgress& progress, v
   const auto names = runtime::live_sources();
   if (Status measured = runtime::measure_ring(compile_script, sampling.scripts(), profile); !measured)
     fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
+  if (Status measured = runtime::measure_rests(compile_script, sampling.scripts(), profile); !measured)
+    fmt::print(stderr, "dvm: firings behind a rest were not measured: {}\n", measured.error().message);
   for (size_t i = 0; i < names.size(); i++) {
     progress.say("sources", i, names.size());
     if (Status measured = runtime::measure_source(names[i], compile_script, meter, profile); !measured)

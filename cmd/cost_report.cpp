@@ -150,7 +150,8 @@ bool knows_rates(const runtime::Prediction& prediction) {
   return std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.rate > 0; });
 }
 
-void print_shares(std::FILE* out, const runtime::Total& total, const PredictionContext& context) {
+void print_shares(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
+  const runtime::Total& total = prediction.total;
   fmt::print(out, "\n  {:<30}{:>14}{:>14}{:>14}\n", "% OF A CPU AT THESE RATES", "USER", "SYSTEM", "TOTAL");
   const auto row = [&](std::string_view name, const vm::Cost& user, const vm::Cost& system) {
     fmt::print(out, "    {:<28}{:>14.4f}{:>14.4f}{:>14.4f}", name, percent(user, context), percent(system, context),
@@ -162,6 +163,9 @@ void print_shares(std::FILE* out, const runtime::Total& total, const PredictionC
   fmt::print(out, "\n");
   row("all", total.user(), total.system());
   fmt::print(out, "  off by at most {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
+  if (prediction.resting.clocks > 0)
+    fmt::print(out, "  of the probes {:.4f} are firings behind a rest, which take {:.0f} ns more; --rests says how many\n",
+               percent(prediction.resting, context), prediction.rested.clocks / context.profile.clock_hz * 1e9);
 }
 
 // What the shares lack.
@@ -227,7 +231,7 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");
   if (knows_rates(prediction) || context.counted > 0) {
-    print_shares(out, prediction.total, context);
+    print_shares(out, prediction, context);
     print_rateless(out, prediction);
   }
   if (!prediction.missing.empty()) fmt::print(out, "\n{}", unpriced_text(prediction.missing, "  "));
@@ -239,6 +243,7 @@ void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction
   for (const ProbePrediction& probe : prediction.probes) json["probes"].push_back(json_of(probe, context));
   json["counted_seconds"] = context.counted;
   json["shares"] = json_of(prediction.total, context);
+  json["behind_rests_percent"] = percent(prediction.resting, context);
   json["consumer_percent"] = consumer_percent(prediction, context);
   json["record_bytes_per_second"] = prediction.record_rate;
   json["missing"] = prediction.missing;

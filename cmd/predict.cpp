@@ -74,6 +74,7 @@ Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, 
   made.sizes.frames = given.frames;
   made.keys = given.keys;
   made.returns = given.returns;
+  made.rests = given.rests;
   if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) made.stack_bytes = static_cast<uint32_t>(bytes);
   made.sizes.most = static_cast<double>(options[dif::Option::strsize]) + 1;
   made.ring = static_cast<double>(options[dif::Option::ringsize]);
@@ -233,6 +234,11 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
                                 "Functions that return behind a firing before others are called (0): on some processors a "
                                 "trap makes each of them slower")
                     ->check(CLI::Range(0.0, 1e3)));
+  all.push_back(command
+                    .add_option("--rests", options.rests,
+                                "Times a second that threads sleep before they fire again, all together (1000): the first "
+                                "firing behind it takes longer")
+                    ->check(CLI::Range(0.0, 1e9)));
   all.push_back(command.add_option("--keys", options.keys, "Keys of an aggregation or an associative array, as expected (10)")
                     ->check(CLI::Range(0.0, 1e9)));
   all.push_back(

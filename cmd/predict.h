@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "common/result.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/rows.h"
 
 namespace CLI {
 class App;
@@ -26,6 +27,7 @@ struct PredictionOptions {
   double string_bytes = 16;
   double frames = 10;
   double returns = 0;
+  double rests = runtime::kUsualRests;
   double keys = 10;
   unsigned cpus = std::max(1u, std::thread::hardware_concurrency());
 

@@ -32,7 +32,7 @@ constexpr double kMostRate = 1e9;  // of a thread, where drops are looked for
 struct SimulateCommand {
   ScriptOptions script;
   std::string profile, drawing;
-  SimulatedMachine machine{1000, 1, 2, 1};
+  SimulatedMachine machine{.rate = 1000, .cpus = 2};
   double seconds = 10, string_bytes = 16, probability = 0.5;
   bool as_json = false;
   bool check = false, quick = false;  // hold points against measured ones
@@ -179,6 +179,7 @@ Json json_of(const SimulationResult& point) {
           {"threads", point.machine.threads},
           {"cpus", point.machine.cpus},
           {"keys", point.machine.keys},
+          {"rests", point.machine.rests},
           {"fired", point.fired},
           {"handled", point.handled},
           {"ring_drops", point.ring_drops},
@@ -200,9 +201,9 @@ Json json_of(const SimulationResult& point) {
 void print_json(std::FILE* out, const Simulated& simulated) {
   const FiringModel& model = simulated.model;
   Json json = {{"profile", {{"name", simulated.profile.name}, {"machine", simulated.profile.machine}}}};
-  json["firing"] = {{"thread_ns", model.thread_ns},       {"dvm_ns", model.dvm_ns},
-                    {"print_ns", model.print_ns},         {"ring_bytes", model.ring_bytes},
-                    {"record_bytes", model.record_bytes}, {"key_bytes", model.key_bytes}};
+  json["firing"] = {{"thread_ns", model.thread_ns}, {"rested_ns", model.rested_ns},   {"dvm_ns", model.dvm_ns},
+                    {"print_ns", model.print_ns},   {"ring_bytes", model.ring_bytes}, {"record_bytes", model.record_bytes},
+                    {"key_bytes", model.key_bytes}};
   json["buffers"] = {{"ring", simulated.buffers.ring},
                      {"bufsize", simulated.buffers.principal},
                      {"aggsize", simulated.buffers.aggregation},
@@ -301,6 +302,10 @@ void add_simulate(CLI::App& app, Action& chosen) {
           "--slowdown", given->machine.slowdown,
           "Times as long as by the profile take the CPUs: 1.3 to 1.8 where other work is on the other threads of their cores (1)")
       ->check(CLI::Range(0.1, 100.0));
+  command
+      ->add_option("--rests", given->machine.rests,
+                   "Times a second that each thread sleeps before it fires again, if it has the time (1000)")
+      ->check(CLI::Range(0.0, 1e9));
   command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
   command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
   command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));

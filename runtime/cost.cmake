@@ -31,6 +31,7 @@ dvm_library(calibrate
   cost/calibrate/live_run.cpp
   cost/calibrate/looping_child.cpp
   cost/calibrate/made_up_recording.cpp
+  cost/calibrate/rest_meter.cpp
   cost/calibrate/ring_meter.cpp
   cost/calibrate/row_measurement.cpp
   cost/calibrate/script_cases.cpp

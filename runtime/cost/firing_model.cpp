@@ -79,6 +79,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (profile.in_kernel) return model;
   model.look_ns = look_cost(prices, clauses_of(prediction)).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
+  model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared").clocks * ns;
   if (model.record_bytes > 0) model.rested_byte_ns = prices.of("record/rested", 1).clocks * ns;
   model.tables = table_uses(programs, options, prices);

@@ -84,6 +84,13 @@ vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - 
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
+// None of what fires by the clock.
+std::string_view rested_row(const ProbePrediction& probe) {
+  if (probe.is_of_process) return kRestedInProcess;
+  const bool is_of_thread = probe.source == "syscall" || probe.source == "sched" || probe.source == "sdt";
+  return is_of_thread ? kRestedInKernel : std::string_view();
+}
+
 std::string shares_text(const SourceShares& shares) {
   if (shares.size() == 1) return shares.front().source;
   std::string text;
@@ -115,7 +122,7 @@ class Predicting {
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
-    if (!prices_.profile().in_kernel) count_waiting();
+    if (!prices_.profile().in_kernel) count_waiting(), count_rests();
     prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
     return std::move(prediction_);
@@ -267,6 +274,19 @@ class Predicting {
       prediction_.waiting.clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
     if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested", prediction_.record_rate);
     prediction_.total.probes_user += prediction_.waiting;
+  }
+
+  void count_rests() {
+    double rate = 0;
+    for (const ProbePrediction& probe : prediction_.probes) {
+      const std::string_view row = rested_row(probe);
+      if (row.empty() || probe.rate == 0) continue;
+      rate += probe.rate, prediction_.rested += prices_.of(std::string(row)).times(probe.rate);
+    }
+    if (rate == 0) return;
+    prediction_.rested = prediction_.rested.times(1 / rate);
+    prediction_.resting = prediction_.rested.times(std::min(options_.rests, rate));
+    prediction_.total.probes_system += prediction_.resting;
   }
 
   void count_consumer() {

@@ -56,6 +56,7 @@ struct PredictOptions {
   double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
   double returns = 0;                   // functions that return behind a firing before others are called
+  double rests = 0;                     // a second, of all threads: how often one sleeps before it fires again
   double digits = kUsualDigits;         // of a number that is printed
   double keys = 10;                     // of an aggregation, and of a variable that has some, as expected
   bool is_quiet = true;                 // nothing is printed of a record but what the script prints
@@ -108,6 +109,8 @@ struct Prediction {
   vm::Cost consumer;                    // clocks a second
   vm::Cost printing;                    // of it, chewing and printing records
   vm::Cost waiting;                     // clocks a second that dvm waits for keys and buffers that are in no cache
+  vm::Cost rested;                      // what a firing behind a rest of its thread takes more there
+  vm::Cost resting;                     // the same, clocks a second of all that do
   Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here

@@ -88,7 +88,7 @@ std::vector<std::string> price_rows() {
   rows.push_back("prepare/dif");
   rows.push_back("prepare/ecb");
   rows.push_back("ring/shared");
-  rows.emplace_back(kReturnRow);
+  for (const std::string_view row : {kReturnRow, kRestedInProcess, kRestedInKernel}) rows.emplace_back(row);
   for (const CostRow& source : sources())
     for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
   for (const CostRow& capture : captures()) rows.push_back(fmt::format("capture/{}", capture.name));

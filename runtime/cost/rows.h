@@ -7,6 +7,7 @@
 //   prepare/ecb                           picking and starting one ECB
 //   source/NAME/STAGE                     sources.def, flow_stages.def
 //   resume/return                         a function that returns behind a firing, see kReturnRow
+//   rested/process  rested/kernel         a thread's first firing behind a rest, see kRestedInProcess
 //   capture/NAME                          captures.def
 //   consumer/STEP                         consumer_steps.def
 //   account/THING                         counting it, in a run with accounting (rows.cpp)
@@ -22,6 +23,12 @@ namespace dvm::runtime {
 // Processors foretell where a function returns to, by the calls that they saw; a trap into the kernel makes some forget them. So
 // what was entered before a firing returns more slowly behind it: each function once, unless others are called before.
 inline constexpr std::string_view kReturnRow = "resume/return";
+
+// What fires seldom finds in no cache what others have used meanwhile: the kernel's way to the probe, the capture program, the
+// ring. So a thread's first firing behind a rest takes more in it: of a probe in a process, which is a trap, or of the kernel's.
+inline constexpr std::string_view kRestedInProcess = "rested/process", kRestedInKernel = "rested/kernel";
+// Times a second that a thread rests before it fires, where nothing is known of it: once in a millisecond, if it fires in it.
+inline constexpr double kUsualRests = 1000;
 
 struct CostRow {
   std::string_view name;

@@ -41,8 +41,8 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
 }
 
 FiringModel slowed(FiringModel model, double times) {
-  for (double* time : {&model.thread_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns, &model.print_ns,
-                       &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns})
+  for (double* time : {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns,
+                       &model.print_ns, &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns})
     *time *= times;
   model.tables.scale(times);
   return model;
@@ -106,9 +106,16 @@ class Simulation {
     if (result_.full_after < 0 && records_ > 0) result_.full_after = result_.seconds * room_ / records_;
   }
 
+  // Of a thread's firings those behind a rest; who has no time to rest has none.
+  double rested_share() const {
+    if (machine_.rate <= 0 || machine_.rate * model_.thread_ns >= 1e9) return 0;
+    return std::min(machine_.rests, machine_.rate) / machine_.rate;
+  }
+
   // What the threads get says how dear their firings are, and these what they want.
   void plan_shares() {
     constexpr int kRounds = 30;
+    model_.thread_ns += model_.rested_ns * rested_share();
     const FiringModel alone = model_;
     for (int i = 0; i < kRounds; i++) {
       shares_ = fair_shares(model_, machine_, model_.thread_ns);

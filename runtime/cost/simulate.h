@@ -22,6 +22,7 @@
 #include "dvm/vm/profile.h"
 #include "runtime/buffer/principal_buffer.h"
 #include "runtime/cost/dynamic_uses.h"
+#include "runtime/cost/rows.h"
 #include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
@@ -29,6 +30,7 @@ namespace dvm::runtime {
 // Of one firing, in ns, and in bytes; of the consumer, in ns.
 struct FiringModel {
   double thread_ns = 0;        // in the thread that fires
+  double rested_ns = 0;        // more there behind a rest of the thread
   double shared_ns = 0;        // more there while another CPU fires, too
   double dvm_ns = 0;           // in dvm, until its records are kept
   TableUses tables;            // more there, for keys
@@ -53,6 +55,7 @@ struct SimulatedMachine {
   // Times as long as by the profile, whose cores were its own, take the CPUs of this machine: 1.3 to 1.8 where the other hardware
   // threads of their cores are busy.
   double slowdown = 1;
+  double rests = kUsualRests;  // a second of each thread, where it need not fire all the time
 };
 
 struct SimulatedBuffers {

@@ -88,6 +88,13 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
                     firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
+Result<QuietSample> LiveRun::thread(const StubCalls& calls) {
+  if (Status called = children_.front()->call(calls); !called) return called.error();
+  while (!children_.front()->is_done() && handle_->look() && handle_->rest()) {
+  }
+  return children_.front()->finish();
+}
+
 Result<QuietSample> LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;

@@ -58,6 +58,8 @@ class LiveRun {
   Status start(const dif::Program& program);
   // So many of the children do the case's calls, each all of them.
   Result<LiveSample> sample(size_t callers = 1);
+  // Ns of a call in the first child's CPU time, of calls that the case's probes are on; dvm looks for them meanwhile.
+  Result<QuietSample> thread(const StubCalls& calls);
   // The first child does so many calls, and only then dvm looks for what they have left in the ring: ns of dvm's CPU time.
   Result<QuietSample> drain(uint64_t calls);
   // The first child does the case's calls, and dvm looks for them as it does in any run.

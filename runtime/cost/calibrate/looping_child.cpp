@@ -93,7 +93,7 @@ QuietSample called(const StubCalls& calls) {
   static const std::string text(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
   const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
-  const uint64_t most = calls_of_piece(calls.stub);
+  const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.stub);
   uint64_t next = read_clock(CLOCK_MONOTONIC);
   QuietTime time;
   calls.hurries ? time.begin_at_once() : time.begin(true);
@@ -108,7 +108,7 @@ QuietSample called(const StubCalls& calls) {
     }
     time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
     if (calls.rests)
-      rest_until(next += kMillisecond);
+      rest_until(next += kMillisecond), time.begin_at_once();
     else if (!calls.hurries && !time.starts_quietly())
       time.begin(true);
   }

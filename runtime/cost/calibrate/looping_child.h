@@ -20,7 +20,8 @@ struct StubCalls {
   uint32_t depth = 0;    // functions with frame pointers that it is called through; such a stack ends before the first of them
   uint32_t letters = 0;  // at most kMostLetters
   bool is_stamped = false;
-  bool rests = false;    // after some 40 us of calls to the end of the millisecond
+  uint32_t burst = 0;    // calls that are timed together; 0: some 40 us of them
+  bool rests = false;    // after each burst to the end of the millisecond
   bool hurries = false;  // it waits for no quiet core, since another one calls meanwhile
 };
 

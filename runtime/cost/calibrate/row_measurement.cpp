@@ -14,6 +14,7 @@
 #include "runtime/cost/calibrate/dif_meter.h"
 #include "runtime/cost/calibrate/live_meter.h"
 #include "runtime/cost/calibrate/process_meter.h"
+#include "runtime/cost/calibrate/rest_meter.h"
 #include "runtime/cost/calibrate/ring_meter.h"
 #include "runtime/cost/calibrate/script_cases.h"
 #include "runtime/cost/calibrate/table_meter.h"
@@ -90,6 +91,7 @@ std::vector<std::string> measured_rows() {
   for (const std::string& source : live_sources())
     for (const std::string& row : live_rows(source)) add(row);
   for (const std::string& row : ring_rows()) add(row);
+  for (const std::string& row : rest_rows()) add(row);
   for (const std::string& row : consumer_rows()) add(row);
   for (const CostRow& counted : counted_things()) add(std::string(counted.name));
   return rows;
@@ -114,6 +116,7 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (has_row(process_rows(), row)) return measure_processes(compile, {3, 1000}, profile);
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
+  if (row.starts_with("rested/")) return measure_rests(compile, kScripts, profile);
   if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);
   return measure_consumer(compile, kScripts, profile);
 }
@@ -128,7 +131,8 @@ std::string benchmark_name(const std::string& row, const std::string& engine) {
       {"pid_shared", "uprobe/shared"},
       {"pid_return_shared", "uprobe/return_shared"},
   };
-  if (row.starts_with("consumer/") || row.starts_with("ring/") || row.starts_with("capture/")) return row;
+  if (row.starts_with("consumer/") || row.starts_with("ring/") || row.starts_with("capture/") || row.starts_with("rested/"))
+    return row;
   if (row.starts_with("aggregation/")) return fmt::format("{}/agg/{}", engine, row.substr(row.find('/') + 1));
   if (row.starts_with("subroutine/")) return fmt::format("{}/subr/{}", engine, row.substr(row.find('/') + 1));
   if (!row.starts_with("source/")) return fmt::format("{}/{}", engine, row);

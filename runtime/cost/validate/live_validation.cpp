@@ -298,6 +298,7 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   how.sizes.expected = sizeof "hello DTrace";
   how.sizes.frames = result.row->frames;
   how.returns = result.row->returns;
+  if (result.row->measure == Measure::share) how.rests = 1e9 / kPeriod;
   const dif::Options& options = program.handle().options();
   how.ring = static_cast<double>(options[dif::Option::ringsize]);
   how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);

@@ -187,6 +187,15 @@ class OwnProfile(unittest.TestCase):
         share = [json.loads(self.dvm(*arguments, *keys).stdout)["shares"]["consumer"]["percent"] for keys in ((), ("--keys", "50"))]
         self.assertAlmostEqual(share[1] - share[0], 100 * 2 * (50 - 10) * 1e6 / 1e9)
 
+    def test_firings_behind_a_rest_are_in_the_shares(self):
+        self.keep("", prices='{"rested": {"kernel": {"m": 2000}}}')
+        arguments = ("predict", "--json", "--rate", "syscall::read:entry=10000", "-n", self.TEXT)
+        shares = [json.loads(self.dvm(*arguments, *rests).stdout) for rests in (("--rests", "0"), (), ("--rests", "1e6"))]
+        self.assertEqual([round(share["behind_rests_percent"], 6) for share in shares], [0, 0.2, 2])  # 0, 1000 and each firing
+        probes = [share["shares"]["probes"]["system_percent"] for share in shares]
+        self.assertAlmostEqual(probes[2] - probes[0], 2)
+        self.assertIn("of the probes 0.2000 are firings behind a rest, which take 2000 ns more", self.dvm(*arguments[:1], *arguments[2:]).stdout)
+
     def test_a_commit_is_priced_by_what_it_finds(self):
         self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
         text = "P { this->id = speculation(); speculate(this->id); trace(arg1); } P { commit(this->id); }".replace("P ", "syscall::read:entry ")
@@ -299,6 +308,7 @@ class Calibrate(unittest.TestCase):
                     self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
                 self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
                 self.assertEqual(len(profile["prices"]["capture"]), 11)
+                self.assertEqual(set(profile["prices"]["rested"]), {"process", "kernel"})
                 for table, row in (("action", "raise"), ("action", "stop"), ("subroutine", "copyout"), ("subroutine", "copyoutstr")):
                     self.assertGreater(profile["prices"][table][row]["m"], 100, row)  # a call of the kernel
                 self.assertIn("progenyof", profile["prices"]["subroutine"])

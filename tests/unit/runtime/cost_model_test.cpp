@@ -225,6 +225,25 @@ TEST(Prediction, WhoseTimeItIs) {
   EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
 }
 
+// A firing behind a rest of its thread takes longer in it, as often as threads rest, but no more often than they fire.
+TEST(Prediction, TheFirstFiringBehindARestTakesLonger) {
+  vm::Profile profile;
+  profile.clock_hz = 1e9;
+  profile.set("rested/process", {2000, 0, 500}), profile.set("rested/kernel", {300});
+  const auto resting = [&](double rests, double kernel_rate = 0) {
+    PredictOptions options;
+    options.rates = {{text_of(kFunction), 10'000}, {text_of(system_call("read")), kernel_rate}};
+    options.rests = rests;
+    return predicted({on(kFunction, {counting()}), on(system_call("read"), {counting()})}, profile, options);
+  };
+  EXPECT_EQ(resting(0).resting.clocks, 0);
+  EXPECT_EQ(resting(1000).resting.clocks, 1000 * 2000);
+  EXPECT_EQ(resting(1000).resting.spread, 1000 * 500);
+  EXPECT_EQ(resting(1000).total.probes_system.clocks, resting(0).total.probes_system.clocks + 1000 * 2000);
+  EXPECT_EQ(resting(1e6).resting.clocks, 10'000 * 2000);
+  EXPECT_EQ(resting(1000, 30'000).resting.clocks, 250 * 2000 + 750 * 300);
+}
+
 TEST(Prediction, KeysAndRecordsLeaveTheCachesBetweenLooks) {
   vm::Profile profile;
   profile.clock_hz = 1e9;

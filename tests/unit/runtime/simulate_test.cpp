@@ -65,6 +65,18 @@ TEST(Simulate, SlowCpusTakeAsManyTimesAsLong) {
   EXPECT_NEAR(simulate(counting(), full, {}, 1).fired, 1e9 / (1.5 * counting().thread_ns), 1e-3 * 1e9 / counting().thread_ns);
 }
 
+// Once in each millisecond, if nobody says another number; a thread that fires all the time does not rest.
+TEST(Simulate, TheFirstFiringBehindARestTakesLonger) {
+  FiringModel model = counting();
+  model.rested_ns = 2000;
+  SimulatedMachine machine{.rate = 1e4, .threads = 2, .cpus = 4};
+  EXPECT_NEAR(simulate(model, machine, {}, 1).thread_share, 2 * (1e4 * 600e-9 + 1000 * 2e-6), 1e-6);
+  machine.rests = 1e5;
+  EXPECT_NEAR(simulate(model, machine, {}, 1).thread_share, 2 * 1e4 * 2600e-9, 1e-6);
+  machine.rate = 1e9;
+  EXPECT_EQ(simulate(model, machine, {}, 1).fired, simulate(counting(), machine, {}, 1).fired);
+}
+
 TEST(Simulate, DvmThatDoesNotSleepIsNeitherLateNorWokenUp) {
   FiringModel awake = counting();
   awake.late_ns = 1e6;
