@@ -208,8 +208,9 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, const Com
   SourceRows rows(source.name, profile);
   rows.set("trigger", difference(both->thread, one->thread));
   const vm::Price known = counted(more, compile, profile);
-  rows.set("handler",
-           rest_of(times(both->handled, 2), {one->handled.median + known.m, 0, one->handled.deviation() + known.spread}));
+  // Both firings of a call, less the one and the ECB of the other.
+  const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
+  rows.set("handler", rest_of(both->handled, others));
   return {};
 }
 

@@ -83,7 +83,7 @@ class LiveRun {
 
 struct LiveFigures {
   Middle thread;
-  Middle handled;  // of the loop with the looks, else without
+  Middle handled;  // of the loop a firing, with the looks; else all firings of a call, without
   double rate = 0;
   std::string printed;  // by the script; nothing, if all was sure without running it
 };
