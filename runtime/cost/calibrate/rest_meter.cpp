@@ -81,9 +81,8 @@ Status measure(const RestedCase& one, const CompileScript& compile, const Script
     if (!sample) return sample.error();
     more.add(*sample);
   }
-  const Middle found = more.plain_middle();
-  // Who uses the caches while the child rests makes it longer, and no gauge sees him: the least of all passes counts.
-  const Middle rested = options.book ? options.book->settle(std::string(one.row), found, more.is_quiet()) : found;
+  // Who uses the caches while the child rests makes it longer, and no gauge sees him: of a pass the quicker samples count.
+  const Middle rested = settle_middle(options.book, std::string(one.row), more.middle(), more.is_quiet());
   profile.set(std::string(one.row), times({std::max(rested.median, 0.0), 0, rested.deviation()}, profile.clock_hz / 1e9));
   return {};
 }
