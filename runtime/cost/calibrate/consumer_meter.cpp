@@ -18,7 +18,6 @@
 #include "runtime/cost/calibrate/live_run.h"
 #include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/consumer.h"
-#include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
 #include "runtime/cost/tables.h"
 
@@ -159,16 +158,6 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
-// Ns of a firing of which the first clause counts and the others do not want it, as far as it is known without those that are
-// live.
-double known_firing(const dif::Program& program, const vm::Profile& profile) {
-  const dif::Program* programs[] = {&program};
-  PredictOptions options;
-  options.probability = 0;
-  const ProbePrediction firing = predict(programs, profile, options).probes.front();
-  return (firing.firing.expected.clocks - firing.trigger.clocks - firing.capture.clocks) / profile.clock_hz * 1e9;
-}
-
 // Looks for what a child does in each millisecond, before it rests as the program that is traced does: to wake up, and to handle
 // the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
 class LooksOf {
@@ -178,7 +167,7 @@ class LooksOf {
   Status start(const CompileScript& compile, const vm::Profile& profile) {
     const Result<dif::Program> program = compile(one_.script);
     if (!program) return program.error();
-    firing_ = known_firing(*program, profile);
+    firing_ = known_firings(one_.script, compile, profile, 0).m;  // of the clauses the first alone has no predicate
     auto child = LoopingChild::start();
     if (!child) return child.error();
     child_ = std::move(*child);

@@ -15,7 +15,6 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/consumer.h"
-#include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/provider/providers.h"
@@ -54,21 +53,6 @@ struct SharedSource {
   const char *name, *probe;
 };
 constexpr SharedSource kShared[] = {{"pid_shared", "calibrated:::again"}, {"pid_return_shared", kReturn}};
-
-// Ns that the ECBs take that count.
-vm::Price counted(const std::string& script, const CompileScript& compile, const vm::Profile& profile) {
-  const Result<dif::Program> program = compile(script);
-  if (!program) return {};
-  const dif::Program* programs[] = {&*program};
-  PredictOptions options;
-  options.probability = 1;
-  vm::Price clocks;
-  for (const ProbePrediction& probe : predict(programs, profile, options).probes) {
-    clocks.m += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
-    clocks.spread += probe.firing.expected.spread - probe.trigger.spread - probe.capture.spread;
-  }
-  return times(clocks, 1e9 / profile.clock_hz);
-}
 
 // What is left of it. Less than nothing is nothing, lost in the spread.
 vm::Price rest_of(const Middle& all, const vm::Price& known) {
@@ -137,7 +121,7 @@ class SourceMeter {
     if (!traced) return traced.error();
     if (traced->thread.median == 0) return Error{"it never fired"};
     SourceRows rows(source_.name, profile);
-    vm::Price known = counted(script, compile_, profile);
+    vm::Price known = known_firings(script, compile_, profile);
     known.m += is_loop ? looking(*traced, profile) : 0;
     rows.set("handler", rest_of(traced->handled, known));
     return set_stages(*plain, *traced, rows);
@@ -207,7 +191,7 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, const Com
   if (!both) return both.error();
   SourceRows rows(source.name, profile);
   rows.set("trigger", difference(both->thread, one->thread));
-  const vm::Price known = counted(more, compile, profile);
+  const vm::Price known = known_firings(more, compile, profile);
   // Both firings of a call, less the one and the ECB of the other.
   const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
   rows.set("handler", rest_of(both->handled, others));
@@ -257,7 +241,8 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     samples.push_back(*sample);
   }
   const Middle firing = settle_middle(options.book, "tick", quiet_middle(samples));
-  profile.set("source/tick/handler", times(rest_of(firing, counted(kTickScript, compile, profile)), profile.clock_hz / 1e9));
+  const vm::Price known = known_firings(kTickScript, compile, profile);
+  profile.set("source/tick/handler", times(rest_of(firing, known), profile.clock_hz / 1e9));
   return {};
 }
 

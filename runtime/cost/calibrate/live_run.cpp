@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/cost/predict.h"
 #include "runtime/cost/quiet_looks.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/timer.h"
@@ -258,6 +259,20 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
   if (is_drained) figures.handled = drains.settled();
   if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
   return figures;
+}
+
+vm::Price known_firings(const std::string& script, const CompileScript& compile, const vm::Profile& profile, double probability) {
+  const Result<dif::Program> program = compile(script);
+  if (!program) return {};
+  const dif::Program* programs[] = {&*program};
+  PredictOptions options;
+  options.probability = probability;
+  vm::Price clocks;
+  for (const ProbePrediction& probe : predict(programs, profile, options).probes) {
+    clocks.m += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
+    clocks.spread += probe.firing.expected.spread - probe.trigger.spread - probe.capture.spread;
+  }
+  return times(clocks, 1e9 / profile.clock_hz);
 }
 
 Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,

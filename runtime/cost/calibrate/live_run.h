@@ -88,6 +88,11 @@ struct LiveFigures {
   std::string printed;  // by the script; nothing, if all was sure without running it
 };
 
+// Ns of dvm for a firing of each of the script's probes, without the look, as far as it is known without what is live; predicates
+// hold as often as that.
+vm::Price known_firings(const std::string& script, const CompileScript& compile, const vm::Profile& profile,
+                        double probability = 1);
+
 // `series`: a name for what is measured. An error: the script cannot be had here, or firings were lost.
 Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
                                  const CompileScript& compile, const LiveMeterOptions& options);
