@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cstring>
+#include <string_view>
 
 #include "vm/state/address.h"
+#include "vm/state/words.h"
 
 namespace dvm::vm {
 
@@ -16,14 +18,10 @@ constexpr size_t align8(size_t n) { return (n + 7) & ~size_t{7}; }
 uint64_t mix(uint64_t hash, uint64_t word) { return std::rotl((hash ^ word) * 0x9e3779b97f4a7c15u, 29); }
 
 uint64_t mix_bytes(uint64_t hash, const std::byte* at, size_t size) {
-  for (; size >= 8; at += 8, size -= 8) {
-    uint64_t word;
-    std::memcpy(&word, at, 8);
-    hash = mix(hash, word);
-  }
-  uint64_t tail = 0;
-  if (size != 0) std::memcpy(&tail, at, size);
-  return mix(hash, tail);
+  const std::string_view bytes(reinterpret_cast<const char*>(at), size);
+  const size_t rest = size % 8, whole = size - rest;
+  for (size_t done = 0; done < whole; done += 8) hash = mix(hash, loaded<uint64_t>(bytes.data() + done));
+  return mix(hash, last_word(bytes, rest));
 }
 
 bool by_reference(const TupleEntry& entry) { return entry.type != dif::PushType::value; }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "vm/state/words.h"
+
 namespace dvm::vm {
 
 namespace {
@@ -180,28 +182,6 @@ bool copy_string(State& state, uint64_t address, std::span<std::byte> to) noexce
   if (size < to.size()) to[size] = std::byte{0};
   return true;
 }
-
-namespace {
-
-template <class Integer>
-uint64_t loaded(const char* from) noexcept {
-  Integer value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-// The last `rest` bytes (0 to 7) of a text, with zeros behind them, and nothing read beyond it.
-uint64_t last_word(std::string_view text, size_t rest) noexcept {
-  if (rest == 0) return 0;
-  const char* end = text.data() + text.size();
-  if (text.size() >= 8) return loaded<uint64_t>(end - 8) >> (64 - 8 * rest);
-  if (rest >= 4) return loaded<uint32_t>(end - rest) | loaded<uint32_t>(end - 4) << (8 * (rest - 4));
-  const char* begin = end - rest;
-  return loaded<uint8_t>(begin) | loaded<uint8_t>(begin + rest / 2) << (8 * (rest / 2)) |
-         loaded<uint8_t>(end - 1) << (8 * (rest - 1));
-}
-
-}  // namespace
 
 // In words, since so it is read again at once: a word that was written in pieces would have to be waited for.
 size_t copy_string_in_words(State& state, uint64_t address, size_t most, std::byte* to) noexcept {
