@@ -47,6 +47,14 @@ function(dvm_library name)
   dvm_precompile(dvm_${name} dvm_common ${DVM_USUAL_HEADERS})
 endfunction()
 
+# What runs for each firing begins its functions and jumps at addresses of their own. Otherwise whatever is linked before it decides how
+# many lines of the instruction cache an opcode's body lies in, and each build prices it anew.
+function(dvm_align_code target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -falign-functions=64 -falign-jumps=32 -falign-labels=32 -falign-loops=32)
+  endif()
+endfunction()
+
 # dvm_test(NAME SOURCES... LIBS libraries...): a GoogleTest program run by ctest.
 function(dvm_test name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})

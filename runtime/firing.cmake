@@ -7,6 +7,7 @@ dvm_library(probe
   enabling/enabling.cpp
   probe/aggregate.cpp)
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
+dvm_align_code(dvm_probe)
 
 # dvm_runtime: the consumer and the handle that joins all of it.
 dvm_library(runtime
