@@ -23,7 +23,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-constexpr std::string_view kCosts[] = {"flat", "bytes", "called"};
+constexpr std::string_view kCosts[] = {"flat", "bytes", "found", "called"};
 constexpr std::string_view kIntroduction = R"(# DIF
 
 Made from the tables in `vm/dif` by `dif_manual`; change a row there, not a line here.
@@ -56,7 +56,10 @@ void print_formats() {
 }
 
 void print_opcodes() {
-  fmt::print("\n## Opcodes\n\nCost: flat, a price a use; bytes, and one a byte; called, what is called is priced instead.\n\n");
+  fmt::print(
+      "\n## Opcodes\n\nCost: flat, a price a use; bytes, and one a byte (of an integer that is stored to a variable that may be "
+      "there or not: and one where it "
+      "comes or goes); found, and one where the variable is there; called, what is called is priced instead.\n\n");
   fmt::print("| number | opcode | format | cost | meaning |\n|---|---|---|---|---|\n");
   for (const OpcodeInfo& row : kOpcodes)
     fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.opcode), row.mnemonic, info(row.format).name,

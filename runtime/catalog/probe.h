@@ -17,12 +17,12 @@ struct UprobeSite {
   std::string path;     // of the file as dvm can open it, e.g. /proc/PID/root/usr/lib/libc.so.6
   uint64_t offset = 0;  // in the file
   bool is_return = false;
-  int32_t pid = 0;                       // the process it belongs to, never 0
-  int32_t stack_moved = 0;               // of an entry: bytes from %rsp to the return address there
-  uint64_t size = 0;                     // of the function; 0: not known
-  uint64_t alone = 0;                    // bytes of it before another symbol begins
-  std::optional<Operands> inside{};      // within a function: its arguments there
-  uint64_t semaphore = 0;                // where in the file a count lies of those who have it enabled; 0: nowhere
+  int32_t pid = 0;                   // the process it belongs to, never 0
+  int32_t stack_moved = 0;           // of an entry: bytes from %rsp to the return address there
+  uint64_t size = 0;                 // of the function; 0: not known
+  uint64_t alone = 0;                // bytes of it before another symbol begins
+  std::optional<Operands> inside{};  // within a function: its arguments there
+  uint64_t semaphore = 0;            // where in the file a count lies of those who have it enabled; 0: nowhere
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

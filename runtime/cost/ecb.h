@@ -14,15 +14,15 @@
 
 namespace dvm::runtime {
 
-// How often the branches of a clause's DIFOs were taken, as EcbAccount has them; empty: not known.
-using ClauseBranches = std::span<const vm::BranchCounts>;
+// What the instructions of a clause's DIFOs did in a run, as EcbAccount has it; empty: not known.
+using ClauseCounts = std::span<const vm::InstructionCounts>;
 
 // (2). A clause without a predicate: nothing.
-vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseBranches branches = {});
+vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions = {});
 // Whether the consumer hears of it: it records something, or has no actions at all.
 bool leaves_record(const dif::EcbDesc& clause);
 // (3).
 // committed: bytes that a commit() finds in its speculation.
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseBranches branches = {});
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions = {});
 
 }  // namespace dvm::runtime

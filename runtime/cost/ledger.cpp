@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
@@ -80,6 +81,20 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
   pricing.add_times(to, "key/many", static_cast<double>(found) * share.among(keys));
 }
 
+bool has_keys(const EcbAccount& ecb) {
+  return std::any_of(ecb.kept.begin(), ecb.kept.end(), [](const auto& row) { return row.first == "key/any"; });
+}
+
+// Firings in which some clause had keys: of the clauses of a probe, those of the one that ran most often.
+uint64_t keyed_firings(const Account& account) {
+  std::map<uint32_t, uint64_t> of_probes;
+  for (const EcbAccount& ecb : account.ecbs)
+    if (has_keys(ecb)) of_probes[ecb.probe_id] = std::max(of_probes[ecb.probe_id], ecb.predicate_hits);
+  uint64_t firings = 0;
+  for (const auto& [probe, keyed] : of_probes) firings += keyed;
+  return firings;
+}
+
 uint64_t stage_count(const Account& account, std::string_view name) {
   for (const auto& [stage, tally] : account.stages)
     if (stage == name) return tally.count;
@@ -98,7 +113,11 @@ vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   vm::Cost cost;
   pricing.add(cost, "prepare/machine", account.events);
   pricing.add(cost, "prepare/dif", stage_count(account, "prepare"));
-  for (const EcbAccount& ecb : account.ecbs) pricing.add(cost, "prepare/ecb", ecb.firings);
+  for (const EcbAccount& ecb : account.ecbs) {
+    pricing.add(cost, "prepare/ecb", ecb.firings);
+    if (ecb.has_predicate) pricing.add(cost, "prepare/predicate", ecb.firings);
+  }
+  pricing.add(cost, "key/once", keyed_firings(account));
   return cost;
 }
 

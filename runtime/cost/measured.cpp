@@ -9,13 +9,13 @@ namespace {
 
 struct Counted {
   double firings = 0, hits = 0;
-  std::vector<vm::BranchCounts> branches;
+  std::vector<vm::InstructionCounts> instructions;
 };
 
 void add(Counted& to, const EcbAccount& ecb) {
   to.firings += static_cast<double>(ecb.firings), to.hits += static_cast<double>(ecb.predicate_hits);
-  to.branches.resize(std::max(to.branches.size(), ecb.branches.size()));
-  for (size_t i = 0; i < ecb.branches.size(); i++) vm::add_branches(to.branches[i], ecb.branches[i]);
+  to.instructions.resize(std::max(to.instructions.size(), ecb.instructions.size()));
+  for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ MeasuredClauses measured_clauses(const Account& account) {
   for (const EcbAccount& ecb : account.ecbs) add(counted[place_of(ecb.clause)], ecb);
   MeasuredClauses clauses;
   for (auto& [place, count] : counted)
-    if (count.firings > 0) clauses[place] = {count.hits / count.firings, std::move(count.branches)};
+    if (count.firings > 0) clauses[place] = {count.hits / count.firings, std::move(count.instructions)};
   return clauses;
 }
 

@@ -42,18 +42,20 @@ double frames_of(const Prices& prices, const dif::RecDesc& value) {
 }
 
 // Of the first DIFO.
-std::span<const vm::BranchCount> first_of(ClauseBranches branches) {
-  if (branches.empty()) return {};
-  return branches.front();
+std::span<const vm::InstructionCount> first_of(ClauseCounts instructions) {
+  if (instructions.empty()) return {};
+  return instructions.front();
 }
 
 // Of the rest, without so many.
-ClauseBranches behind(ClauseBranches branches, size_t difos) { return branches.subspan(std::min(difos, branches.size())); }
+ClauseCounts behind(ClauseCounts instructions, size_t difos) {
+  return instructions.subspan(std::min(difos, instructions.size()));
+}
 
 // Evaluating it, and what else makes it: a stack or a symbol.
 vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDesc& value,
-                   std::span<const vm::BranchCount> branches) {
-  vm::CostRange sum = prices.of(value.difo, branches);
+                   std::span<const vm::InstructionCount> instructions) {
+  vm::CostRange sum = prices.of(value.difo, instructions);
   if (value.made_by != dif::Action::expression && value.made_by != action.kind)
     sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name), frames_of(prices, value)));
   return sum;
@@ -73,14 +75,14 @@ double things_of(const Prices& prices, const dif::ActDesc& action, double commit
   return action.args.empty() ? 0 : frames_of(prices, action.args.front());
 }
 
-vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseBranches branches) {
+vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts instructions) {
   vm::CostRange sum = always(prices.of(row_of(action), things_of(prices, action, committed)));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && dif::keeps_values(action.kind);
   if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
-    sum += made(prices, action, value, first_of(behind(branches, i)));
+    sum += made(prices, action, value, first_of(behind(instructions, i)));
     if (value.made_by != dif::Action::expression) continue;
     if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo);
     if (records) sum += kept(prices, "record", value.difo);
@@ -130,8 +132,8 @@ vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   return sum;
 }
 
-vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseBranches branches) {
-  return clause.predicate ? prices.of(clause.predicate->difo, first_of(branches)) : vm::CostRange{};
+vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {
+  return clause.predicate ? prices.of(clause.predicate->difo, first_of(instructions)) : vm::CostRange{};
 }
 
 bool leaves_record(const dif::EcbDesc& clause) {
@@ -142,13 +144,13 @@ bool leaves_record(const dif::EcbDesc& clause) {
   return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), records);
 }
 
-vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseBranches branches) {
+vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions) {
   vm::CostRange sum;
-  if (clause.predicate) branches = behind(branches, 1);
+  if (clause.predicate) instructions = behind(instructions, 1);
   if (leaves_record(clause)) sum += always(prices.of("record/any"));
   for (const dif::ActDesc& action : clause.actions) {
-    sum += action_cost(prices, action, committed, branches);
-    branches = behind(branches, action.args.size());
+    sum += action_cost(prices, action, committed, instructions);
+    instructions = behind(instructions, action.args.size());
   }
   return sum;
 }

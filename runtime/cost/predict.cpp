@@ -73,6 +73,11 @@ bool has_dif(const dif::EcbDesc& clause) {
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
+bool has_keys(const dif::EcbDesc& clause) {
+  return std::any_of(clause.actions.begin(), clause.actions.end(),
+                     [](const dif::ActDesc& action) { return action.key_count > 0; });
+}
+
 // Null: no run counted it.
 const MeasuredClause* measured_of(const dif::EcbDesc& clause, const PredictOptions& options) {
   const auto found = options.measured.find(place_of(clause.position));
@@ -133,11 +138,11 @@ class Predicting {
     ClausePrediction made;
     made.position = clause.position;
     const MeasuredClause* measured = measured_of(clause, options_);
-    const ClauseBranches branches = measured ? measured->branches : ClauseBranches();
+    const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
     made.is_measured = measured != nullptr;
-    made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, branches),
-                 actions_cost(prices_, clause, committed_, branches)};
-    made.has_dif = has_dif(clause);
+    made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
+                 actions_cost(prices_, clause, committed_, instructions)};
+    made.has_dif = has_dif(clause), made.has_keys = has_keys(clause);
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);
@@ -224,9 +229,7 @@ class Predicting {
     const vm::CostRange source = add_source(probe);
     add_capture(probe);
     probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
-    const auto& clauses = probe.clauses;
-    if (std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) { return clause.has_dif; }))
-      probe.prepare += prices_.of("prepare/dif");
+    prepare_clauses(probe);
     std::vector<EcbCost> costs;
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
     probe.firing = firing_cost(probe.prepare, costs);
@@ -240,6 +243,20 @@ class Predicting {
     count_firings(probe);
     for (const ClausePrediction& clause : probe.clauses)
       count_records(clause, probe.rate * clause.cost.probability * clause.committed.value_or(1));
+  }
+
+  // What they need besides being picked and started.
+  void prepare_clauses(ProbePrediction& probe) {
+    double predicates = 0, keyed = 0;
+    bool has_dif = false;
+    for (const ClausePrediction& clause : probe.clauses) {
+      has_dif = has_dif || clause.has_dif;
+      predicates += clause.cost.has_predicate;
+      if (clause.has_keys) keyed += clause.cost.probability;
+    }
+    if (has_dif) probe.prepare += prices_.of("prepare/dif");
+    probe.prepare += prices_.of_optional("prepare/predicate").times(predicates);
+    probe.prepare += prices_.of_optional("key/once").times(std::min(keyed, 1.0));
   }
 
   void count_firings(const ProbePrediction& probe) {

@@ -35,8 +35,8 @@ inline constexpr unsigned kUsualDigits = 5;
 
 // Of a clause, as a run counted it.
 struct MeasuredClause {
-  double probability = 0;                  // that its predicate held
-  std::vector<vm::BranchCounts> branches;  // as EcbAccount has them
+  double probability = 0;                           // that its predicate held
+  std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
 };
 
 using ClausePlace = std::tuple<std::string, unsigned, unsigned>;
@@ -45,7 +45,7 @@ using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
 struct PredictOptions {
   vm::Sizes sizes;
   double probability = 0.5;             // that a predicate holds
-  MeasuredClauses measured;             // where it is known better, and how often branches are taken
+  MeasuredClauses measured;             // where it is known better, and what instructions do
   std::map<std::string, double> rates;  // firings a second, by the description as text
   std::set<std::string> named_rates;    // of them, those that the name of the probe says
   // Of probes in processes, where the instructions under them are known. Otherwise they are taken to
@@ -81,7 +81,8 @@ struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
   bool has_dif = false;
-  bool is_measured = false;         // how often its predicate holds and its branches are taken
+  bool has_keys = false;            // of an aggregation
+  bool is_measured = false;         // how often its predicate holds and what its instructions do
   RecordShape record;               // of one run of its actions
   std::optional<double> committed;  // of a clause that speculates, how many of its records are printed (speculated.h)
 };
@@ -96,7 +97,7 @@ struct ProbePrediction {
   vm::Cost capture;              // what the clauses need of the process besides, in the traced thread and in dvm
   vm::Cost thread;               // of both, what passes in the traced thread
   double ring_bytes = 0;         // of a firing, where it waits in the ring
-  vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, and each ECB
+  vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, each ECB, and the first of its keys
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known, or none

@@ -23,8 +23,8 @@ class Prices {
     const vm::Price* price = profile_.find(row);
     return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
-  vm::CostRange of(const dif::Difo& difo, std::span<const vm::BranchCount> branches = {}) {
-    return vm::price_difo(difo, profile_, sizes_, missing_, branches);
+  vm::CostRange of(const dif::Difo& difo, std::span<const vm::InstructionCount> instructions = {}) {
+    return vm::price_difo(difo, profile_, sizes_, missing_, instructions);
   }
 
   const vm::Profile& profile() const { return profile_; }

@@ -49,6 +49,7 @@ const std::vector<CostRow>& kept_values() {
       {"record/integer", "an integer that is recorded"},
       {"record/string", "a string or structure that is recorded; n: a byte of it"},
       {"key/any", "an aggregation with keys: finding its place"},
+      {"key/once", "what the first of a firing waits more for its place"},
       {"key/integer", "an integer among the keys"},
       {"key/string", "a string or structure among the keys; n: a byte of it"},
       {"record/rested", "n: a byte that is recorded behind a rest, when its buffer is in no cache"},
@@ -87,6 +88,7 @@ std::vector<std::string> price_rows() {
   rows.push_back("prepare/machine");
   rows.push_back("prepare/dif");
   rows.push_back("prepare/ecb");
+  rows.push_back("prepare/predicate");
   rows.push_back("ring/shared");
   for (const std::string_view row : {kReturnRow, kRestedInProcess, kRestedInKernel}) rows.emplace_back(row);
   for (const CostRow& source : sources())

@@ -4,7 +4,7 @@
 //   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
 //   record/KIND  key/KIND                 values that are kept (rows.cpp)
 //   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
-//   prepare/ecb                           picking and starting one ECB
+//   prepare/ecb  prepare/predicate        picking and starting one ECB; what one takes more that has a predicate
 //   source/NAME/STAGE                     sources.def, flow_stages.def
 //   resume/return                         a function that returns behind a firing, see kReturnRow
 //   rested/process  rested/kernel         a thread's first firing behind a rest, see kRestedInProcess

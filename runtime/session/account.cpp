@@ -24,9 +24,9 @@ void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string
 
 // Of the ECB's DIFO of that number.
 void take_counts(Value& value, size_t number, DifCounts& into) {
-  if (number >= into.branches.size()) into.branches.resize(number + 1);
+  if (number >= into.instructions.size()) into.instructions.resize(number + 1);
   for (const auto* difo : {&value.difo, &value.timed})
-    if (*difo) (*difo)->take_counts(into.rows, into.branches[number]);
+    if (*difo) (*difo)->take_counts(into.rows, into.instructions[number]);
 }
 
 // What the action keeps, by the rows that price it. Strings and structures have their bytes together.
@@ -73,7 +73,8 @@ Account Handle::account() {
     size_t difo = 0;
     EcbAccount row;
     row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.desc->position;
-    row.firings = ecb.tallies.firings, row.predicate_hits = ecb.tallies.predicate_hits, row.faults = ecb.tallies.faults;
+    row.has_predicate = ecb.predicate.has_value(), row.firings = ecb.tallies.firings,
+    row.predicate_hits = ecb.tallies.predicate_hits, row.faults = ecb.tallies.faults;
     if (ecb.predicate) take_counts(*ecb.predicate, difo++, counts);
     for (Action& action : ecb.actions) {
       for (Value& value : action.values) take_counts(value, difo++, counts);
@@ -81,7 +82,7 @@ Account Handle::account() {
                 {action.tally.count, action.tally.timed, action.tally.ticks, action.tally.bytes});
       add_kept(row.kept, action);
     }
-    row.counts = counts.rows, row.branches = counts.branches;
+    row.counts = counts.rows, row.instructions = counts.instructions;
     if (ecb.record_size != 0 && !ecb.speculates) row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
     if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
     account.ecbs.push_back(std::move(row));

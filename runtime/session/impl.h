@@ -35,7 +35,7 @@ constexpr size_t kMostDirectIds = 1 << 20;
 // Of an ECB's DIFOs.
 struct DifCounts {
   vm::Counts rows;
-  std::vector<vm::BranchCounts> branches;  // as EcbAccount has them
+  std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
 };
 
 struct Handle::Impl final : EventSink {

@@ -62,7 +62,7 @@ class ElfObject {
   std::vector<ElfFunction> functions_;
   std::vector<uint64_t> reach_;  // of each function: the farthest end of it and all before
   std::vector<ElfData> data_;
-  std::vector<Segment> segments_;  // with code
+  std::vector<Segment> segments_;               // with code
   std::vector<std::unique_ptr<char[]>> names_;  // what the names point into
 };
 

@@ -29,9 +29,13 @@ Counts& Counts::operator+=(const Counts& o) {
   return *this;
 }
 
-void add_branches(BranchCounts& into, const BranchCounts& from) {
+void add_instructions(InstructionCounts& into, const InstructionCounts& from) {
   into.resize(std::max(into.size(), from.size()));
-  for (size_t pc = 0; pc < from.size(); pc++) into[pc].entered += from[pc].entered, into[pc].taken += from[pc].taken;
+  for (size_t pc = 0; pc < from.size(); pc++) {
+    into[pc].entered += from[pc].entered;
+    into[pc].taken += from[pc].taken;
+    into[pc].moved += from[pc].moved;
+  }
 }
 
 int64_t calibrate_ticks() noexcept {

@@ -92,7 +92,7 @@ class Following {
       case Opcode::ldgs:
         return Text{is_built_in(in.index()) ? Place::name : Place::variable};
       case Opcode::ldls:
-        return Text{Place::variable};
+        return Text{Place::local};
       case Opcode::ldts:
       case Opcode::ldgaa:
       case Opcode::ldtaa:

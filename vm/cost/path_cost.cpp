@@ -18,22 +18,34 @@ Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 
 class Pricing {
  public:
-  Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing)
+  Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
+          std::span<const InstructionCount> counts)
       : difo_(difo),
         profile_(profile),
         text_{sizes.least, sizes.expected, sizes.most},
         operands_(operands_of(difo)),
-        missing_(missing) {}
+        missing_(missing),
+        counts_(counts) {}
 
   CostRange price(size_t pc) {
     const Instruction in = difo_.text[pc];
     const Operands& on = operands_[pc];
-    CostRange sum = priced(row_of(difo_, in).name(), bytes_of(in, on));
+    CostRange sum = priced(row_of(difo_, in).name(), measured(pc, bytes_of(in, on)));
     for (const Text& text : on.strings) sum += place(text);
     if (!takes_key(in.opcode())) return sum;
     for (unsigned i = 0; i < on.values; i++) sum += priced(kValueKeyRow, {});
-    for (const Text& key : on.references) sum += priced(kReferenceKeyRow, bytes_of(key));
+    const Pushed pushed = pushed_before(pc);
+    for (const Text& key : on.references) {
+      Bytes bytes = bytes_of(key);
+      if (pushed.is_counted) bytes.expected = pushed.bytes / static_cast<double>(on.references.size());
+      sum += priced(kReferenceKeyRow, bytes);
+    }
     return sum;
+  }
+
+  // How often a conditional branch is taken.
+  double share_taken(size_t pc) const {
+    return is_counted(pc) ? static_cast<double>(counts_[pc].taken) / static_cast<double>(counts_[pc].entered) : 0.5;
   }
 
   CostRange place(const Text& text) { return text.place == Place::literal ? CostRange{} : priced(place_row(text.place), {}); }
@@ -45,11 +57,35 @@ class Pricing {
     return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
   }
 
+  bool is_counted(size_t pc) const { return pc < counts_.size() && counts_[pc].entered != 0; }
+  double moved(size_t pc) const { return static_cast<double>(counts_[pc].moved) / static_cast<double>(counts_[pc].entered); }
+
+  // As a run had it, if one was counted.
+  Bytes measured(size_t pc, Bytes bytes) const {
+    if (is_counted(pc)) bytes.expected = moved(pc);
+    return bytes;
+  }
+
+  // What a run has pushed by reference, and still is on the tuple stack there.
+  struct Pushed {
+    bool is_counted = false;
+    double bytes = 0;
+  };
+  Pushed pushed_before(size_t pc) const {
+    Pushed pushed;
+    while (pc-- > 0 && difo_.text[pc].opcode() != Opcode::flushts && difo_.text[pc].opcode() != Opcode::call)
+      if (difo_.text[pc].opcode() == Opcode::pushtr && is_counted(pc)) pushed.is_counted = true, pushed.bytes += moved(pc);
+    return pushed;
+  }
+
   Bytes bytes_of(const Text& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
 
-  // What a row that is priced by size moves: what is stored, pushed or compared, or a subroutine's first string.
+  // What a row that is priced by size moves: what is stored, pushed or compared, or a subroutine's first string; or that a
+  // variable is there.
   Bytes bytes_of(Instruction in, const Operands& on) const {
+    if (info(in.opcode()).cost == dif::CostClass::found) return {0, 1, 1};
     const dif::Variable* stored = stored_variable(difo_, in);
+    if (stored && !stored->type.by_ref()) return {0, 0, 1};  // the variable comes or goes
     if (stored && stored->type.kind == dif::TypeKind::bytes) return exactly(stored->type.size);
     if (!on.strings.empty()) return bytes_of(on.strings.front());
     if (in.opcode() == Opcode::call && !on.references.empty()) return bytes_of(on.references.front());
@@ -61,12 +97,8 @@ class Pricing {
   Bytes text_;
   std::vector<Operands> operands_;
   std::set<std::string>& missing_;
+  std::span<const InstructionCount> counts_;
 };
-
-double share_taken(std::span<const BranchCount> branches, size_t pc) {
-  if (pc >= branches.size() || branches[pc].entered == 0) return 0.5;
-  return static_cast<double>(branches[pc].taken) / static_cast<double>(branches[pc].entered);
-}
 
 // Of two ways, the second so often. That one of them is taken is no error of measurement.
 CostRange either(const CostRange& a, const CostRange& b, double share) {
@@ -77,14 +109,14 @@ CostRange either(const CostRange& a, const CostRange& b, double share) {
 }  // namespace
 
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-                     std::span<const BranchCount> branches) {
-  Pricing pricing(difo, profile, sizes, missing);
+                     std::span<const InstructionCount> counts) {
+  Pricing pricing(difo, profile, sizes, missing, counts);
   std::vector<CostRange> from(difo.text.size() + 1);  // from there to the end
   for (size_t pc = difo.text.size(); pc-- > 0;) {
     const Instruction in = difo.text[pc];
     CostRange cost = pricing.price(pc);
     if (is_conditional(in))
-      cost += either(from[pc + 1], from[in.label()], share_taken(branches, pc));
+      cost += either(from[pc + 1], from[in.label()], pricing.share_taken(pc));
     else if (in.opcode() != Opcode::ret)
       cost += from[is_branch(in) ? in.label() : pc + 1];
     from[pc] = cost;

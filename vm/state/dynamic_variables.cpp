@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "vm/state/address.h"
 #include "vm/state/words.h"
@@ -115,14 +116,14 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) 
   return &node;
 }
 
-void DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
+bool DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
   if (value == 0) return erase(key);
   Node* node = find_or_insert(key);
   if (!node) {
     drops_.drops++;
-    return;
+    return false;
   }
-  node->value = value;
+  return std::exchange(node->value, value) == 0;
 }
 
 void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept {
@@ -144,9 +145,11 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   node->value = address_of(to);
 }
 
-void DynamicVariables::erase(const DynamicKey& key) noexcept {
+bool DynamicVariables::erase(const DynamicKey& key) noexcept {
   uint32_t* link = link_to(key, hash_of(key));
-  if (*link != kNone) erase_at(link);
+  if (*link == kNone) return false;
+  erase_at(link);
+  return true;
 }
 
 void DynamicVariables::erase_at(uint32_t* link) noexcept {

@@ -35,7 +35,8 @@ class DynamicVariables {
   // The integer or the address of the value; 0: no such variable.
   uint64_t load(const DynamicKey& key) noexcept;
   // Stores an integer; 0 frees.
-  void store(const DynamicKey& key, uint64_t value) noexcept;
+  // Returns whether it was not there before, or no longer is.
+  bool store(const DynamicKey& key, uint64_t value) noexcept;
   // Stores bytes (with_nul adds one zero byte).
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
@@ -66,7 +67,7 @@ class DynamicVariables {
   bool matches(const Node& node, const DynamicKey& key, uint32_t hash) noexcept;
   Node* find_or_insert(const DynamicKey& key) noexcept;
   bool store_tuple(Node& node, const DynamicKey& key) noexcept;
-  void erase(const DynamicKey& key) noexcept;
+  bool erase(const DynamicKey& key) noexcept;
   void erase_at(uint32_t* link) noexcept;
 
   LazyArray<Node> nodes_;  // by their numbers, which count from 1

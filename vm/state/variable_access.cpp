@@ -46,6 +46,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
   const Slot* type = type_of(state, id, thread);
   if (!type) return 0;
   const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
+  state.moved += value != 0;
   if (value != 0 || type->capacity == 0) return value;
   return address_of(state.variables.zeros.data());
 }
@@ -55,7 +56,10 @@ void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t 
   if (!type) return;
   DynamicVariables& dynamic = state.variables.dynamic;
   const DynamicKey key = key_of(state, id, thread, keyed);
-  if (type->capacity == 0 || value == 0) return dynamic.store(key, type->converted(value));
+  if (type->capacity == 0 || value == 0) {
+    state.moved += dynamic.store(key, type->converted(value));
+    return;
+  }
   if (type->kind == dif::TypeKind::string) {
     const auto text = string_at(state, value);
     if (!text) return;

@@ -56,17 +56,22 @@ Opcode store_of(Opcode load) {
   }
 }
 
+bool is_dynamic(Opcode store) { return store == Opcode::stts || store == Opcode::stgaa || store == Opcode::sttaa; }
+
 constexpr std::string_view kOneKey = "setx 7, %r1\npushtv %r1\n";
 
-// The variable is there before it is measured; its one key, if it has any, stays on the tuple stack.
+// The variable is there before it is measured, or of one that is looked up it also is not; its one key, if it has any, stays on
+// the tuple stack.
 DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool is_load = !vm::stored_scope(opcode.opcode);
   const Opcode store = is_load ? store_of(opcode.opcode) : opcode.opcode;
   const bool keyed = vm::takes_key(opcode.opcode);
-  std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
-  setup += fmt::format("{} %r1, v\n", dif::info(store).mnemonic);
-  DifCase made = flat(opcode.mnemonic, setup, std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
+  const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", dif::info(store).mnemonic, value); };
+  DifCase made = flat(opcode.mnemonic, stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
   if (keyed) made.only_body = {vm::kValueKeyRow};
+  if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
+  if (!is_load && is_dynamic(opcode.opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
   return made;
 }
 
@@ -151,6 +156,8 @@ std::string made_in(vm::Place place) {
       return "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n";
     case vm::Place::variable:
       return "stgs %r1, v\nldgs v, %r3\n";
+    case vm::Place::local:
+      return "stls %r1, v\nldls v, %r3\n";
     case vm::Place::dynamic:
       return "stts %r1, v\nldts v, %r3\n";
     case vm::Place::captured:
@@ -162,10 +169,11 @@ std::string made_in(vm::Place place) {
 
 // A string that lies there is pushed, and a literal.
 DifCase place_case(vm::Place place) {
-  const bool is_kept = place == vm::Place::variable || place == vm::Place::dynamic;
+  const std::map<vm::Place, Opcode> stores = {
+      {vm::Place::variable, Opcode::stgs}, {vm::Place::local, Opcode::stls}, {vm::Place::dynamic, Opcode::stts}};
   DifCase made;
   made.row = vm::place_row(place);
-  if (is_kept) made.setup = declare(place == vm::Place::variable ? Opcode::stgs : Opcode::stts, "string");
+  if (const auto store = stores.find(place); store != stores.end()) made.setup = declare(store->second, "string");
   made.setup += "sets \"{s}\", %r1\n" + made_in(place);
   made.body = "flushts\npushtr string, %r0, %r3\n";
   made.base = "flushts\npushtr string, %r0, %r1\n";
@@ -185,12 +193,16 @@ DifCase value_key_case() {
   return made;
 }
 
+// One of a string is read, and one of a number.
 DifCase reference_key_case() {
   DifCase made;
   made.row = vm::kReferenceKeyRow;
-  made.setup = declare(Opcode::ldgaa, "int64") + "sets \"{s}\", %r1\npushtr string, %r0, %r1\nstgaa %r1, v\n";
-  made.body = "ldgaa v, %r2\n";
-  made.only_body = {"opcode/ldgaa"};
+  made.setup =
+      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
+      "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n";
+  made.body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n";
+  made.base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n";
+  made.only_base = {"opcode/flushts", "opcode/pushtv", vm::kValueKeyRow};
   made.by_size = true;
   return made;
 }

@@ -21,7 +21,10 @@ struct DifCase {
   std::string base = {};
   std::vector<std::string> only_base = {}, only_body = {};  // rows
   bool by_size = false;                                     // measured with two sizes: m and n
-  unsigned copies = 128;                                    // 0: the setup alone is measured, against a firing without DIF
+  // Of a variable that may be there or not, one of them, for n: a setup with which the body does not find it; or a body that has
+  // it come and go.
+  std::string setup_without = {}, body_of_change = {};
+  unsigned copies = 128;  // 0: the setup alone is measured, against a firing without DIF
   std::string end = "ret %r0\n";
 };
 

@@ -137,7 +137,29 @@ Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptio
   return times(difference(series, **text, base->get(), options), 1.0 / one.copies);
 }
 
+// What one takes where it finds the variable, and where it does not.
+Result<vm::Price> price_of_found(const DifCase& one, const MeterOptions& options) {
+  DifCase other = one;
+  other.setup = one.setup_without, other.row += " not there";
+  const Result<vm::Price> without = measure(other, kShort, options), with = measure(one, kShort, options);
+  if (!without) return without;
+  if (!with) return with;
+  return by_size(*without, 0, *with, 1);
+}
+
+// What one takes where the variable stays, and where it comes or goes.
+Result<vm::Price> price_of_change(const DifCase& one, const MeterOptions& options) {
+  DifCase other = one;
+  other.body = one.body_of_change, other.row += " changing";
+  const Result<vm::Price> without = measure(one, kShort, options), both = measure(other, kShort, options);
+  if (!without) return without;
+  if (!both) return both;
+  return by_size(*without, 0, times(*both, 0.5), 1);
+}
+
 Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
+  if (!one.setup_without.empty()) return price_of_found(one, options);
+  if (!one.body_of_change.empty()) return price_of_change(one, options);
   Result<vm::Price> few = measure(one, kShort, options);
   if (!few || !one.by_size) return few;
   Result<vm::Price> many = measure(one, kLong, options);

@@ -33,8 +33,8 @@ std::vector<ScriptCase> kept_values() {
     return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
   };
   const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
-  const auto counted_twice = [](const std::string& key, const std::string& other) {
-    return fmt::format("P{{ arg0; @a[{}] = count(); @b[{}] = count(); }}", key, other);
+  const auto counted_by_both = [](const std::string& key, const std::string& other) {
+    return repeated("P{ arg0; ", fmt::format("@a{{}}[{}] = count(); @b{{}}[{}] = count(); ", key, other), kMore / 2, "}");
   };
   return {
       {"record/integer", printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
@@ -42,8 +42,7 @@ std::vector<ScriptCase> kept_values() {
       {"record/string", "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
       {"key/integer", counted("arg1, arg2"), counted("arg1")},
       {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
-      {"key/string", counted_twice("execname", few), counted_twice("arg1", "arg1"), 0, false, 2},
-      {"key/any", counted("arg1"), "P{ arg0; @ = count(); }"},
+      {"key/string", counted_by_both("execname", few), counted_by_both("arg1", "arg1"), 0, false, kMore},
   };
 }
 
@@ -61,8 +60,12 @@ std::vector<ScriptCase> operands() {
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
   const double longer = kManyLetters - kFewLetters;
+  const auto stored_and_read = [&](const std::string& read) {
+    return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
+  };
   return {
       {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {vm::place_row(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
       {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
       {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
@@ -71,13 +74,16 @@ std::vector<ScriptCase> operands() {
 // Subroutines that look at strings, likewise: what they return is read by who wants it at once. What they take more for each byte
 // is known by then.
 std::vector<ScriptCase> string_subroutines() {
-  const std::string few = literal(kFewLetters), path = "\"/usr/lib/xxxxxx\"";
+  const std::string few = literal(kFewLetters);
+  // What they return is a key, too, and so has as many letters.
+  const std::string directory(kFewLetters - 1, 'x'), long_base = "\"/usr/lib/x" + directory + "\"",
+                                                     long_directory = "\"/" + directory + "/yy\"";
   const std::vector<std::pair<std::string, std::string>> made = {
       {"strjoin", fmt::format("({}, \"yy\")", few)},
       {"lltostr", "(arg1)"},
-      {"basename", "(" + path + ")"},
-      {"dirname", "(" + path + ")"},
-      {"cleanpath", "(" + path + ")"},
+      {"basename", "(" + long_base + ")"},
+      {"dirname", "(" + long_directory + ")"},
+      {"cleanpath", "(\"/" + directory + "\")"},
       {"substr", fmt::format("({}, 1, 12)", few)},
       {"toupper", "(" + few + ")"},
       {"tolower", "(" + few + ")"},
@@ -201,8 +207,9 @@ void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
 std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
   std::string text(begin);
   for (unsigned i = 0; i < times; i++) {
+    size_t at = text.size();
     text += part;
-    if (const size_t number = text.rfind("{}"); number != std::string::npos) text.replace(number, 2, std::to_string(i));
+    while ((at = text.find("{}", at)) != std::string::npos) text.replace(at, 2, std::to_string(i));
   }
   return text + std::string(end);
 }
@@ -213,10 +220,23 @@ std::vector<ScriptCase> script_cases() {
       {"opcode/ret", repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"), repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"),
        0, false, kMore},
       {"action/expression", repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
-      {"prepare/ecb", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore, ""), nothing, 0, false, kMore},
+      {"prepare/ecb", repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0,
+       false, kMore},
+      {"prepare/predicate", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
   };
   append(cases, operands());
+  const auto add_aggregations = [&](const std::string& row, const std::string& keys, const std::string& call) {
+    const auto some = [&](unsigned times) {
+      return repeated("P{ arg0; ", fmt::format("@s{{}}{} = {}; ", keys, call), times, "}");
+    };
+    cases.push_back({row, some(kMore + 1), some(1), 0, false, kMore});
+  };
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    add_aggregations(fmt::format("aggregation/{}", function.name), "", call_of(function));
   append(cases, kept_values());
+  add_aggregations("key/any", "[arg1]", "count()");
+  cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
+  cases.push_back({"key/once", "P{ @[execname] = count(); }", "P{ @ = count(); }"});
   append(cases, string_subroutines());
   const auto add = [&](std::string row, const std::string& action) {
     cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
@@ -245,13 +265,10 @@ std::vector<ScriptCase> script_cases() {
                    .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
                    .without = "P{ arg0; this->s = alloca(16); }",
                    .most_firings = 20'000});
-  for (const dif::AggregationInfo& function : dif::kAggregations)
-    add(fmt::format("aggregation/{}", function.name), fmt::format("@ = {}", call_of(function)));
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   append(cases, printing());
   append(cases, consumed_aggregations());
   append(cases, printed_values());
-  cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   return cases;
 }
 

@@ -19,7 +19,7 @@ TRACED void workload_paced(unsigned long key) {
   KEEP_FRAME();
 }
 
-static unsigned long next_random(unsigned long *state) {
+static unsigned long next_random(unsigned long* state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
   return *state;
 }
@@ -30,7 +30,7 @@ static long long mean_nap(void) {
   return mean < PACED_SHORT ? PACED_SHORT : mean > PACED_LONG ? PACED_LONG : mean;
 }
 
-static long long nap(unsigned long *state) {
+static long long nap(unsigned long* state) {
   const long long mean = mean_nap();
   return mean / 2 + (long long)(next_random(state) % (unsigned long)mean);
 }
@@ -42,7 +42,7 @@ static long most_calls(void) {
 }
 
 /* So many, as one piece. */
-static void call_some(long count, unsigned long *state, struct dvm_gauge *of_thread, long long of_clock) {
+static void call_some(long count, unsigned long* state, struct dvm_gauge* of_thread, long long of_clock) {
   const struct dvm_core before = dvm_look_at_core(of_thread);
   const long long begin = now(CLOCK_THREAD_CPUTIME_ID);
   for (long i = 0; i < count; i++) workload_paced(next_random(state) % (unsigned long)paced.keys);
@@ -50,7 +50,7 @@ static void call_some(long count, unsigned long *state, struct dvm_gauge *of_thr
   keep_piece(count, ns, before, dvm_look_at_core(of_thread));
 }
 
-static void *call_paced(void *calls) {
+static void* call_paced(void* calls) {
   unsigned long state = 88172645463325252ul + (unsigned long)pthread_self();
   struct dvm_gauge of_thread = gauge;
   const long long of_clock = time_clock();
@@ -67,7 +67,7 @@ static void *call_paced(void *calls) {
     const long long next = begin + (long long)((double)(done + 1) * 1e9 / (double)paced.rate) + 1, rested = at + nap(&state);
     rest_until(next > rested ? next : rested);
   }
-  *(long *)calls = done;
+  *(long*)calls = done;
   return NULL;
 }
 

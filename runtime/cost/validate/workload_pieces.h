@@ -1,6 +1,6 @@
 /* Part of workload.c. A job is done in pieces, and a round of it takes what it took in those before and behind which the core was
- * this process's own, as at one speed of the core (core_share.h). Where these are too few, all count. All do the same, so that the
- * one in the middle says what each takes: a stranger who came in between, an interrupt, make some longer. */
+ * this process's own, as at one speed of the core (core_share.h). Where these are too few, all count. All do the same, so that
+ * the one in the middle says what each takes: a stranger who came in between, an interrupt, make some longer. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void keep_piece(long rounds, double ns, struct dvm_core before, struct dv
   const size_t at = __atomic_fetch_add(&piece_count, 1, __ATOMIC_RELAXED);
   if (at < MOST_PIECES) pieces[at] = (struct piece){(double)rounds, at_speed, taken, dvm_are_quiet(before, after)};
 }
-static const struct piece *end_of_pieces(void) { return pieces + (piece_count < MOST_PIECES ? piece_count : MOST_PIECES); }
+static const struct piece* end_of_pieces(void) { return pieces + (piece_count < MOST_PIECES ? piece_count : MOST_PIECES); }
 
 /* What reading the clock adds to a piece: the least of some times. */
 static long long time_clock(void) {

@@ -784,7 +784,8 @@ TEST_F(Uprobe, FiringsCanBeCountedWithoutRecords) {
   const Probe plain = probe_on(child.pid(), &traced_plain, 7), second = probe_on(child.pid(), &traced_second, 8);
   const Probe left = probe_on(child.pid(), &traced_plain, 9, true);
   auto instrument = make_counting_instrument();
-  ASSERT_TRUE(instrument->enable(std::array{EnabledProbe{&plain, {}}, EnabledProbe{&second, {}}, EnabledProbe{&left, {}}}, refused_));
+  ASSERT_TRUE(
+      instrument->enable(std::array{EnabledProbe{&plain, {}}, EnabledProbe{&second, {}}, EnabledProbe{&left, {}}}, refused_));
   ASSERT_TRUE(child.call(0));
   instrument->disable();
   EXPECT_EQ(instrument->count_of(plain), 1000u);

@@ -69,21 +69,21 @@ dif::Difo at_most(int limit) {
 }
 
 TEST(Account, BranchesAreCountedForEachDifoOfAClause) {
-  const auto ways = [](const vm::BranchCounts& branches) { return branches.size() == 8 ? branches[3] : vm::BranchCount{}; };
+  const auto ways = [](const vm::InstructionCounts& counts) { return counts.size() == 8 ? counts[3] : vm::InstructionCount{}; };
   const dif::ActDesc sum = aggregate(Action::agg_sum, 1, {at_most(49)}, 0);
   dif::EcbDesc desc = clause("entry", {sum, print("%d %d %d", {constant(1), at_most(9), at_most(98)})});
   EcbAccount ecb = counted(desc, {declare(1, Action::agg_sum)});
-  ASSERT_EQ(ecb.branches.size(), 4u);
-  EXPECT_EQ(ways(ecb.branches[0]), (vm::BranchCount{100, 50}));
-  EXPECT_TRUE(ecb.branches[1].empty());
-  EXPECT_EQ(ways(ecb.branches[2]), (vm::BranchCount{100, 90}));
-  EXPECT_EQ(ways(ecb.branches[3]), (vm::BranchCount{100, 1}));
+  ASSERT_EQ(ecb.instructions.size(), 4u);
+  EXPECT_EQ(ways(ecb.instructions[0]), (vm::InstructionCount{100, 50}));
+  EXPECT_EQ(ecb.instructions[1], (vm::InstructionCounts{{100, 0}, {100, 0}}));
+  EXPECT_EQ(ways(ecb.instructions[2]), (vm::InstructionCount{100, 90}));
+  EXPECT_EQ(ways(ecb.instructions[3]), (vm::InstructionCount{100, 1}));
   desc.predicate = dif::PredDesc{at_most(19)};  // holds in 20 firings, and comes first
   ecb = counted(desc, {declare(1, Action::agg_sum)});
-  ASSERT_EQ(ecb.branches.size(), 5u);
-  EXPECT_EQ(ways(ecb.branches[0]), (vm::BranchCount{100, 80}));
-  EXPECT_EQ(ways(ecb.branches[1]), (vm::BranchCount{20, 0}));
-  EXPECT_EQ(ways(ecb.branches[3]), (vm::BranchCount{20, 10}));
+  ASSERT_EQ(ecb.instructions.size(), 5u);
+  EXPECT_EQ(ways(ecb.instructions[0]), (vm::InstructionCount{100, 80}));
+  EXPECT_EQ(ways(ecb.instructions[1]), (vm::InstructionCount{20, 0}));
+  EXPECT_EQ(ways(ecb.instructions[3]), (vm::InstructionCount{20, 10}));
 }
 
 TEST(Account, TicksAreOfASample) {

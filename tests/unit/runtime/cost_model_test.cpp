@@ -119,14 +119,34 @@ TEST(Prediction, ClausesOfOneProbeShareItsFlow) {
   EXPECT_TRUE(prediction.missing.empty()) << *prediction.missing.begin();
 }
 
+TEST(Prediction, APredicateAndTheFirstKeyOfAFiringHavePrices) {
+  vm::Profile profile = pentium();
+  dif::ActDesc keyed = counting();
+  keyed.args = doing(dif::Action::trace, kArgument).args, keyed.key_count = 1;
+  PredictOptions options;
+  options.probability = 0.25;
+  const auto prepared = [&](const std::vector<dif::EcbDesc>& clauses) {
+    return predicted(clauses, profile, options).probes[0].prepare.clocks;
+  };
+  const std::vector<dif::EcbDesc> rarely = {on(kFunction, {keyed}, true), on(kFunction, {keyed}, true),
+                                            on(kFunction, {counting()})},
+                                  always = {on(kFunction, {keyed}), on(kFunction, {keyed}, true)};
+  const double before = prepared(rarely), before_always = prepared(always);
+  profile.set("prepare/predicate", {7, 0, 0});
+  profile.set("key/once", {100, 0, 0});
+  EXPECT_DOUBLE_EQ(prepared(rarely) - before, 2 * 7 + 0.5 * 100);
+  EXPECT_DOUBLE_EQ(prepared(always) - before_always, 7 + 100);
+}
+
 // Divides unless its branch, the second instruction, is taken.
 constexpr const char* kTwoWays = "ldgs arg0, %r1\nbg end\nsdiv %r1, %r1, %r1\nend: ret %r1\n";
 
-EcbAccount counted(const dif::EcbDesc& clause, uint64_t firings, uint64_t hits, std::vector<vm::BranchCount> second_of_each) {
+EcbAccount counted(const dif::EcbDesc& clause, uint64_t firings, uint64_t hits,
+                   std::vector<vm::InstructionCount> second_of_each) {
   EcbAccount ecb;
   ecb.clause = clause.position;
   ecb.firings = firings, ecb.predicate_hits = hits;
-  for (const vm::BranchCount& count : second_of_each) ecb.branches.push_back({{}, count, {}, {}});
+  for (const vm::InstructionCount& count : second_of_each) ecb.instructions.push_back({{}, count, {}, {}});
   return ecb;
 }
 

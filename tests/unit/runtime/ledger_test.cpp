@@ -39,6 +39,22 @@ TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
   EXPECT_EQ(clocks_of(ledger, "DIF"), 20 * 100 + 10 * 7);
 }
 
+TEST(Ledger, PredicatesAndTheFirstKeyOfAFiringArePrepared) {
+  vm::Profile profile;
+  profile.set("prepare/ecb", {100, 0, 0});
+  profile.set("prepare/predicate", {7, 0, 0});
+  profile.set("key/once", {1, 0, 0});
+  const auto ecb = [](uint32_t probe, bool has_predicate, uint64_t hits, bool has_keys) {
+    EcbAccount made;
+    made.probe_id = probe, made.has_predicate = has_predicate, made.firings = 10, made.predicate_hits = hits;
+    if (has_keys) made.kept = {{"key/any", {hits, 0, 0, 0}}};
+    return made;
+  };
+  Account account;
+  account.ecbs = {ecb(1, true, 4, true), ecb(1, true, 6, true), ecb(1, false, 10, false), ecb(2, false, 10, true)};
+  EXPECT_EQ(clocks_of(price_account(account, {}, profile), "preparation"), 40 * 100 + 20 * 7 + 6 + 10);
+}
+
 TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
   vm::Profile profile;
   profile.set("opcode/stgs", {5, 0, 0});

@@ -68,27 +68,52 @@ TEST_F(CostTest, BranchesAreCountedByTheirWays) {
     const auto difo = prepare(kThree, policy);
     for (const uint64_t arg0 : {1, 5, 5, 5, 9, 9}) run(*difo, arg0);  // 9 faults
     Counts counts;
-    BranchCounts branches;
-    difo->take_counts(counts, branches);
-    ASSERT_EQ(branches.size(), 10u);
-    EXPECT_EQ(branches[3], (BranchCount{6, 2}));
-    EXPECT_EQ(branches[4], (BranchCount{4, 3}));
-    EXPECT_EQ(branches[5], BranchCount{});  // ba is no choice
-    EXPECT_EQ(branches[7], (BranchCount{5, 3}));
+    InstructionCounts instructions;
+    difo->take_counts(counts, instructions);
+    ASSERT_EQ(instructions.size(), 10u);
+    EXPECT_EQ(instructions[3], (InstructionCount{6, 2}));
+    EXPECT_EQ(instructions[4], (InstructionCount{4, 3}));
+    EXPECT_EQ(instructions[5], (InstructionCount{1, 0}));  // ba is no choice
+    EXPECT_EQ(instructions[7], (InstructionCount{5, 3}));
     run(*difo, 9);
-    difo->take_counts(counts, branches);
-    EXPECT_EQ(branches[3], (BranchCount{7, 3}));
-    EXPECT_EQ(branches[4], (BranchCount{4, 3}));
+    difo->take_counts(counts, instructions);
+    EXPECT_EQ(instructions[3], (InstructionCount{7, 3}));
+    EXPECT_EQ(instructions[4], (InstructionCount{4, 3}));
   }
 }
 
-TEST_F(CostTest, WhatDoesNotBranchHasNoBranchCounts) {
-  const auto difo = prepare("ldgs arg0, %r1\nret %r1\n", CostPolicy::blocks);
-  run(*difo, 1);
-  Counts counts;
-  BranchCounts branches;
-  difo->take_counts(counts, branches);
-  EXPECT_TRUE(branches.empty());
+TEST_F(CostTest, EachInstructionHasWhatItMoved) {
+  for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
+    const auto difo = prepare("sets \"abcd\", %r1\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n", policy);
+    run(*difo, 1), run(*difo, 1);
+    Counts counts;
+    InstructionCounts instructions;
+    difo->take_counts(counts, instructions);
+    EXPECT_EQ(instructions, (InstructionCounts{{2, 0, 0}, {2, 0, 8}, {2, 0, 8}, {2, 0, 0}}));
+  }
+}
+
+// The variable is what arg0 was in the run before.
+TEST_F(CostTest, OfVariablesItIsCountedHowManyAreThereAndHowManyComeOrGo) {
+  for (const std::string kind : {"scl tls", "arr glb", "arr tls"}) {
+    const bool is_scalar = kind == "scl tls";
+    const std::string load = is_scalar ? "ldts" : kind == "arr glb" ? "ldgaa" : "ldtaa", store = "st" + load.substr(2);
+    const std::string text = "v 500 " + kind + " r/w int64\nldgs arg0, %r1\n" +
+                             (is_scalar ? "" : "pushtv %r1\nflushts\npushtv %r0\n") + load + " v, %r2\n" + store +
+                             " %r1, v\nret %r2\n";
+    const dif::Difo assembled = dif::test::assembled(text);
+    VariableState variables(assembled.variables, StateLimits{});
+    MachineState state(variables, StateLimits{});
+    const auto difo = prepare(text, CostPolicy::blocks);
+    for (const uint64_t arg0 : {0, 5, 6, 0, 0, 7}) {  // stays away, comes, stays, goes, stays away, comes
+      firing_.args[0] = arg0;
+      state.begin_firing(firing_, host_);
+      difo->run(state);
+    }
+    const Counts counts = taken(*difo);
+    EXPECT_EQ(tally(counts, load.c_str()).bytes, 2u) << kind;
+    EXPECT_EQ(tally(counts, store.c_str()).bytes, 3u) << kind;
+  }
 }
 
 TEST_F(CostTest, TakenCountsAreForgotten) {
@@ -113,7 +138,7 @@ TEST_F(CostTest, BytesBelongToWhatMovesThem) {
     const auto difo = prepare(kText, policy);
     run(*difo, 0), run(*difo, 0);
     const Counts counts = taken(*difo);
-    EXPECT_EQ(tally(counts, "scmp").bytes, 16u);
+    EXPECT_EQ(tally(counts, "scmp").bytes, 8u);  // of the left one
     EXPECT_EQ(tally(counts, "pushtr").bytes, 8u);
     EXPECT_EQ(tally(counts, "strlen").bytes, 8u);
     EXPECT_EQ(tally(counts, "call").bytes, 0u);

@@ -24,7 +24,7 @@ class PathCost : public testing::Test {
     profile_.set("subroutine/copyinstr", {1000, 2, 10});
     profile_.set("opcode/pushtv", {49, 0, 0});
   }
-  CostRange price(std::string_view text, const BranchCounts& branches = {}) {
+  CostRange price(std::string_view text, const InstructionCounts& branches = {}) {
     return price_difo(dif::test::assembled(text), profile_, {1, 10, 100}, missing_, branches);
   }
 
@@ -53,7 +53,7 @@ TEST_F(PathCost, ABranchHasACheapAndADearWay) {
 
 TEST_F(PathCost, ABranchThatWasCountedIsExpectedToBeTakenAsOften) {
   const double common = 46 + 37 + 28, near = 127 + 37, far = 1;
-  const auto expected = [&](const BranchCount& count) { return price(kTwoWays, {{}, count}).expected.clocks; };
+  const auto expected = [&](const InstructionCount& count) { return price(kTwoWays, {{}, count}).expected.clocks; };
   EXPECT_EQ(expected({8, 0}), common + near);
   EXPECT_EQ(expected({8, 8}), common + far);
   EXPECT_EQ(expected({8, 2}), common + 0.75 * near + 0.25 * far);
@@ -74,6 +74,34 @@ TEST_F(PathCost, WhatIsPricedBySizeHasThreeSizes) {
   EXPECT_EQ(cost.cheapest.clocks, rest + 1002);
   EXPECT_EQ(cost.expected.clocks, rest + 1020);
   EXPECT_EQ(cost.dearest.clocks, rest + 1200);
+}
+
+TEST_F(PathCost, AVariableThatIsLookedUpIsExpectedToBeThereAndAStoreToFindOne) {
+  profile_.set("opcode/ldts", {100, 10, 0});
+  profile_.set("opcode/stts", {1000, 7, 0});
+  const auto cost = [&](const InstructionCounts& counts) {
+    return price("v 500 scl tls r/w int32\nldts v, %r1\nstts %r1, v\nret %r1\n", counts);
+  };
+  EXPECT_EQ(cost({}).cheapest.clocks, 100 + 1000 + 28);
+  EXPECT_EQ(cost({}).expected.clocks, 110 + 1000 + 28);
+  EXPECT_EQ(cost({}).dearest.clocks, 110 + 1007 + 28);
+  const CostRange counted = cost({{8, 0, 2}, {8, 0, 4}});
+  EXPECT_EQ(counted.expected.clocks, 100 + 10 / 4.0 + 1000 + 7 / 2.0 + 28);
+  EXPECT_EQ(counted.cheapest.clocks, cost({}).cheapest.clocks);
+  EXPECT_EQ(counted.dearest.clocks, cost({}).dearest.clocks);
+}
+
+TEST_F(PathCost, StringsAreAsLongAsARunHadThem) {
+  profile_.set("opcode/ldgaa", {7, 0, 0});
+  profile_.set("opcode/pushtr", {10, 1, 0});
+  profile_.set("tuple/string", {1000, 3, 0});
+  profile_.set("variable/execname", {3, 0, 0});
+  profile_.set("string/name", {0, 0, 0});
+  const char* text =
+      "v 500 arr glb r/w int64\nldgs execname, %r1\npushtr string, %r0, %r1\npushtr string, %r0, %r1\nldgaa v, %r3\nret %r3\n";
+  EXPECT_EQ(price(text).expected.clocks, 3 + 2 * (10 + 10) + 7 + 2 * (1000 + 3 * 10) + 28);
+  EXPECT_EQ(price(text, {{4, 0, 0}, {4, 0, 24}, {4, 0, 8}, {4, 0, 4}, {4, 0, 0}}).expected.clocks,
+            3 + (10 + 6) + (10 + 2) + 7 + 2 * 1000 + 3 * (6 + 2) + 28);
 }
 
 TEST_F(PathCost, AStoreByReferenceHasARowOfItsOwn) {

@@ -25,9 +25,9 @@ class InterpDifo final : public PreparedDifo {
       : PreparedDifo(entry), difo_(std::move(difo)), ops_(difo_.difo().text.size()), costs_(counts ? ops_.size() : 0) {
     for (size_t pc = 0; pc < ops_.size(); pc++) decode(pc, labels);
   }
-  void take_counts(Counts& into, BranchCounts& branches) override {
+  void take_counts(Counts& into, InstructionCounts& instructions) override {
     if (costs_.empty()) return;
-    add_branches(branches, timed_ ? tally_timed(difo(), costs_, into) : tally_blocks(difo(), costs_, runs_, into));
+    add_instructions(instructions, timed_ ? tally_timed(difo(), costs_, into) : tally_blocks(difo(), costs_, runs_, into));
     std::fill(costs_.begin(), costs_.end(), OpCost{});
     runs_ = 0;
   }
@@ -72,9 +72,9 @@ void InterpDifo::decode(size_t pc, Labels labels) {
   if (in.opcode() == dif::Opcode::ldga) op.getter = getter_of(in.r1());
 }
 
-// Whether an opcode can move bytes: its row says so, but for loads of variables, whose getters move none.
-constexpr bool moves_bytes(dif::CostClass cost, dif::Format format) {
-  return cost != dif::CostClass::flat && format != dif::Format::ldv && format != dif::Format::lda;
+// Whether an opcode can move something: its row says so, but for built-in variables, whose getters move nothing.
+constexpr bool can_move(dif::CostClass cost, dif::Format format) {
+  return cost == dif::CostClass::called ? format == dif::Format::call : cost != dif::CostClass::flat;
 }
 
 // Counts of one instruction, after its body.
@@ -90,7 +90,7 @@ template <class Cost, dif::CostClass kClass, dif::Format kFormat>
   } else if constexpr (Cost::kCounts && kFormat == dif::Format::branch) {
     if (step == Step::jump) op.cost->executed++;
   }
-  if constexpr (Cost::kCounts && moves_bytes(kClass, kFormat))
+  if constexpr (Cost::kCounts && can_move(kClass, kFormat))
     if (state.moved != 0) op.cost->bytes += std::exchange(state.moved, 0);
 }
 

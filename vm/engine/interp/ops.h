@@ -95,7 +95,7 @@ DVM_BODY(scmp) {
   const auto left = compared_string(state, r[op.r1]);
   const auto right = left ? compared_string(state, r[op.r2]) : std::nullopt;
   if (!right) return Step::stop;
-  state.moved += left->size() + right->size();
+  state.moved += left->size();
   flags = {static_cast<uint64_t>(int64_t{left->compare(*right)}), 0};
   return Step::next;
 }

@@ -57,37 +57,29 @@ void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t 
   if (!on.references.empty()) into.key_references += {on.references.size() * count, 0, 0, bytes};
 }
 
-// Of so many instructions.
-void note_branch(BranchCounts& branches, size_t instructions, size_t pc, const BranchCount& count) {
-  branches.resize(instructions);
-  branches[pc] = count;
-}
-
 // Of the instruction behind a branch, what did not jump there from further up is what the branch let pass.
-BranchCounts timed_branches(const dif::Difo& difo, std::span<const OpCost> costs) {
-  BranchCounts branches;
+InstructionCounts timed_instructions(const dif::Difo& difo, std::span<const OpCost> costs) {
+  InstructionCounts counts(difo.text.size());
   std::vector<uint64_t> jumped(difo.text.size());  // to there, from above
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
+    counts[pc] = {costs[pc].executed, 0, costs[pc].bytes};
     if (!is_branch(in)) continue;
     uint64_t taken = costs[pc].executed;
-    if (is_conditional(in)) {
-      taken -= costs[pc + 1].executed - jumped[pc + 1];
-      note_branch(branches, difo.text.size(), pc, {costs[pc].executed, taken});
-    }
+    if (is_conditional(in)) counts[pc].taken = taken -= costs[pc + 1].executed - jumped[pc + 1];
     jumped[in.label()] += taken;
   }
-  return branches;
+  return counts;
 }
 
 }  // namespace
 
 // The flow through the text: what enters an instruction leaves it by its branch, or goes on to the next one, or faults there.
-BranchCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
+InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
   std::vector<uint64_t> entering(difo.text.size() + 1);
   entering[0] = runs;
   const std::vector<Operands> operands = operands_of(difo);
-  BranchCounts branches;
+  InstructionCounts counts(difo.text.size());
   double key = 0;
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
@@ -100,19 +92,19 @@ BranchCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, 
       taken = is_conditional(in) ? costs[pc].executed : count;
       entering[in.label()] += taken;
     }
-    if (is_conditional(in)) note_branch(branches, difo.text.size(), pc, {count, taken});
+    counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].bytes};
     if (in.opcode() != Opcode::ret) entering[pc + 1] += count - taken - costs[pc].faults;
   }
-  return branches;
+  return counts;
 }
 
-BranchCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into) {
+InstructionCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into) {
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const OpCost& cost = costs[pc];
     const auto ticks = static_cast<uint64_t>(std::max<int64_t>(cost.ticks, 0));
     add(difo, difo.text[pc], {cost.executed, cost.executed, ticks, cost.bytes}, into);
   }
-  return timed_branches(difo, costs);
+  return timed_instructions(difo, costs);
 }
 
 }  // namespace dvm::vm::interp

@@ -9,8 +9,8 @@
 
 namespace dvm::vm::interp {
 
-// Of the branches, what they return.
-BranchCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into);
-BranchCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into);
+// What each instruction did is what they return.
+InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into);
+InstructionCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> costs, Counts& into);
 
 }  // namespace dvm::vm::interp

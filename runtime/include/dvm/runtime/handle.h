@@ -51,11 +51,13 @@ struct EcbAccount {
   uint32_t epid = 0;
   uint32_t probe_id = 0;
   dif::SourcePosition clause;
+  bool has_predicate = false;
   uint64_t firings = 0;
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
   vm::Counts counts;
-  std::vector<vm::BranchCounts> branches;  // of each DIFO: of the predicate, if there is one, then of each action's arguments
+  // Of each DIFO: of the predicate, if there is one, then of each action's arguments.
+  std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
   std::vector<std::pair<std::string, vm::Tally>> kept;     // by row of a profile: record/string, key/integer, key/any ...
   uint64_t records = 0;                                    // that the consumer has to print

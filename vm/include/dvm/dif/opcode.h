@@ -28,9 +28,9 @@ enum class Format : uint8_t {
   xlate
 };
 
-// What a cost model needs to know: flat, a price a use; bytes, a price a use and one a byte; called, the variable or subroutine
-// that is read or called is priced instead.
-enum class CostClass : uint8_t { flat, bytes, called };
+// What a cost model needs to know: flat, a price a use; bytes, a price a use and one a byte; found, a price a use and one where
+// the variable that is looked up is there; called, the variable or subroutine that is read or called is priced instead.
+enum class CostClass : uint8_t { flat, bytes, found, called };
 
 enum class Opcode : uint8_t {
 #define DVM_OPCODE(number, name, mnemonic, format, cost, text) name = number,

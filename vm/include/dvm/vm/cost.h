@@ -32,7 +32,9 @@ struct Tally {
   uint64_t count = 0;
   uint64_t timed = 0;
   uint64_t ticks = 0;
-  uint64_t bytes = 0;  // moved, for rows priced by size
+  // Moved, for rows priced by size; of variables that are looked up, how many were there; of integers that are stored to such,
+  // how many came or went.
+  uint64_t bytes = 0;
 
   Tally& operator+=(const Tally& o) {
     count += o.count, timed += o.timed, ticks += o.ticks, bytes += o.bytes;
@@ -56,17 +58,19 @@ struct Counts {
   Counts& operator+=(const Counts& o);
 };
 
-// How often a conditional branch was executed, and how often it was taken then.
-struct BranchCount {
+// How often an instruction was executed, how often it jumped then, if it is a conditional branch, and what it moved in all
+// (Tally).
+struct InstructionCount {
   uint64_t entered = 0;
   uint64_t taken = 0;
+  uint64_t moved = 0;
 
-  friend bool operator==(const BranchCount&, const BranchCount&) = default;
+  friend bool operator==(const InstructionCount&, const InstructionCount&) = default;
 };
 
-// By instruction of a DIFO; empty if none of them is a conditional branch.
-using BranchCounts = std::vector<BranchCount>;
+// By instruction of a DIFO.
+using InstructionCounts = std::vector<InstructionCount>;
 
-void add_branches(BranchCounts& into, const BranchCounts& from);
+void add_instructions(InstructionCounts& into, const InstructionCounts& from);
 
 }  // namespace dvm::vm

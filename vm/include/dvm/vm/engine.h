@@ -18,10 +18,10 @@ class PreparedDifo {
   // The value of the DIFO. After a fault (state.fault().id != none) the value means nothing.
   uint64_t run(MachineState& state) noexcept { return run_(*this, state); }
   // Adds what was executed since the last call, or since preparation, and forgets it. Consumer context.
-  virtual void take_counts(Counts& into, BranchCounts& branches) = 0;
+  virtual void take_counts(Counts& into, InstructionCounts& instructions) = 0;
   void take_counts(Counts& into) {
-    BranchCounts branches;
-    take_counts(into, branches);
+    InstructionCounts instructions;
+    take_counts(into, instructions);
   }
   // Its string table, which stays where it is.
   virtual std::string_view strings() const = 0;

@@ -22,12 +22,14 @@ namespace dvm::vm {
 enum class Place : uint8_t {
   literal,
   scratch,   // made by a subroutine
-  variable,  // a global or clause-local one
+  variable,  // a global one
+  local,     // a clause-local one, which this firing has stored: what reads it waits for that
   name,      // a built-in variable: of the probe, the process
   dynamic,   // a thread-local variable, or one with keys
   captured,  // copied from the process with the firing
 };
-inline constexpr std::array<std::string_view, 6> kPlaces = {"literal", "scratch", "variable", "name", "dynamic", "captured"};
+inline constexpr std::array<std::string_view, 7> kPlaces = {"literal", "scratch", "variable", "local",
+                                                            "name",    "dynamic", "captured"};
 
 // "string/name"; the literals' has no price.
 inline std::string place_row(Place place) { return "string/" + std::string(kPlaces[static_cast<size_t>(place)]); }

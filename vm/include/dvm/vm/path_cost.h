@@ -35,8 +35,9 @@ struct CostRange {
 };
 
 // missing: the rows that the DIFO uses and the profile does not price are added; they cost nothing.
-// branches: as a run counted them; those that it did not reach, and all if it is empty, go each way half of the time.
+// counts: as a run had them. Where it did not come, and everywhere if they are empty, branches go each way half of the time, and
+// variables that are looked up are there.
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-                     std::span<const BranchCount> branches = {});
+                     std::span<const InstructionCount> counts = {});
 
 }  // namespace dvm::vm
