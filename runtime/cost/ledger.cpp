@@ -12,7 +12,7 @@
 #include "runtime/buffer/record.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
-#include "runtime/cost/tables.h"
+#include "runtime/cost/table_uses.h"
 
 namespace dvm::runtime {
 namespace {
@@ -29,9 +29,9 @@ class Pricing {
   }
   void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.bytes); }
 
-  // So many times as much as the row says.
-  void add_times(vm::Cost& to, const std::string& row, double times) {
-    if (times > 0) to += prices_.of(row).times(times);
+  // What finding so many of an aggregation's keys takes more than if all were the same.
+  void add_among_keys(vm::Cost& to, double found, double keys) {
+    if (keys > 1) to.clocks += found * table_times(prices_, "key", kMostKeys).among(keys);
   }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
@@ -66,7 +66,7 @@ std::string action_row(const std::string& name) {
   return "action/" + name;
 }
 
-// Of many keys each waits for memory, more the more there are: as many as a table had when it was read, on the average.
+// Of several keys each is waited for, more the more there are: as many as a table had when it was read, on the average.
 void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
   const auto build = std::find_if(account.consumer.begin(), account.consumer.end(),
                                   [](const auto& step) { return step.first == "aggregation_build"; });
@@ -75,10 +75,8 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
   for (const EcbAccount& ecb : account.ecbs)
     for (const auto& [row, tally] : ecb.kept)
       if (row == "key/any") found += tally.count;
-  TableTimes share;
-  share.many = 1;
   const double keys = static_cast<double>(build->second.bytes) / static_cast<double>(build->second.count);
-  pricing.add_times(to, "key/many", static_cast<double>(found) * share.among(keys));
+  pricing.add_among_keys(to, static_cast<double>(found), keys);
 }
 
 bool has_keys(const EcbAccount& ecb) {

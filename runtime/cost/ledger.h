@@ -7,7 +7,7 @@
 //   preparation   machine states, ECBs                                       prepare
 //   DIF           instructions, variables, subroutines, by their bytes       opcode, variable, subroutine
 //   actions       aggregating functions and other actions                    aggregation, action
-//   values kept   in records and as keys, by their bytes; many keys by       record, key
+//   values kept   in records and as keys, by their bytes; several keys by       record, key
 //                 how many are merged in a read of the buffer (tables.h)
 //   consumer      snapshots, copied bytes, records; the steps that it took    consumer
 //   counting      firings, clauses, actions, evaluations and steps counted   account

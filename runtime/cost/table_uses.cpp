@@ -37,11 +37,15 @@ double found_tuples(std::span<const dif::Program* const> programs, const Predict
 
 TableUse use_of(Prices& prices, const char* kind, double most, double found) {
   if (found == 0) return {};
-  const auto clocks = [&](const char* row) { return prices.of(fmt::format("{}/{}", kind, row)).clocks; };
-  return {{most, clocks("many"), clocks("first"), clocks("far")}, found};
+  return {table_times(prices, kind, most), found};
 }
 
 }  // namespace
+
+TableTimes table_times(Prices& prices, const std::string& kind, double most) {
+  const auto clocks = [&](const char* row) { return prices.of(fmt::format("{}/{}", kind, row)).clocks; };
+  return {most, clocks("few"), clocks("some"), clocks("many"), clocks("first"), clocks("far")};
+}
 
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices) {
   return {use_of(prices, "key", kMostKeys, found_keys(programs, options)),

@@ -1,12 +1,15 @@
 #pragma once
-// Tables with many keys: those of an aggregation, and those of variables with keys. What finding one of a few keys takes is in
-// other rows. Among many it waits for memory, more the more there are; and dvm rests between its looks for firings for as long as
-// others need to fill the caches, so that the first firing of a look to find a key waits longer, but not those that follow it:
+// Tables with several keys: those of an aggregation, and those of variables with keys. What finding the same key again takes is
+// in other rows. Of keys in no order the processor cannot foretell which comes next, and among many it waits for memory, more the
+// more there are; and dvm rests between its looks for firings for as long as others need to fill the caches, so that the first
+// firing of a look to find a key waits longer, but not those that follow it:
 //
 //   a look = firings * among(keys) + different(keys, firings) * first(keys)
 //
 //   row     measured with
-//   many    as many keys as `most` says, in no order, without a rest
+//   few     ten keys in no order, without a rest, and a single one: what it takes more
+//   some    a thousand, likewise
+//   many    as many as `most` says, likewise
 //   first   a thousand, behind a rest: what it takes more than without, by the keys that are found for the first time
 //   far     the same with as many as for `many`
 
@@ -15,7 +18,7 @@
 
 namespace dvm::runtime {
 
-inline constexpr double kSomeKeys = 1e3;                     // whose table is as near as one of ten, without a rest
+inline constexpr double kFewKeys = 10, kSomeKeys = 1e3;
 inline constexpr double kMostKeys = 3e4, kMostTuples = 1e4;  // in aggsize and dynvarsize, if nobody has set them
 
 // So many different ones of the keys, each as likely as another, are among so many firings.
@@ -24,13 +27,20 @@ inline double different(double keys, double firings) { return -keys * std::expm1
 // Of one key, in ns or in clocks.
 struct TableTimes {
   double most = kMostKeys;
-  double many = 0, first = 0, far = 0;
+  double few = 0, some = 0, many = 0, first = 0, far = 0;
 
-  void scale(double by) { many *= by, first *= by, far *= by; }
-  double among(double keys) const { return many * std::max(std::log(keys / kSomeKeys) / std::log(most / kSomeKeys), 0.0); }
-  double first_among(double keys) const {
-    return first + (far - first) * std::clamp(std::log(keys / kSomeKeys) / std::log(most / kSomeKeys), 0.0, 1.0);
+  void scale(double by) { few *= by, some *= by, many *= by, first *= by, far *= by; }
+  double among(double keys) const {
+    if (keys <= 1) return 0;
+    if (keys <= kFewKeys) return few * part(1, keys, kFewKeys);
+    if (keys <= kSomeKeys) return few + (some - few) * part(kFewKeys, keys, kSomeKeys);
+    return some + (many - some) * part(kSomeKeys, keys, most);
   }
+  double first_among(double keys) const { return first + (far - first) * std::clamp(part(kSomeKeys, keys, most), 0.0, 1.0); }
+
+ private:
+  // Of the way from some keys to others, by their logarithms.
+  static double part(double from, double keys, double to) { return std::log(keys / from) / std::log(to / from); }
 };
 
 // By a firing, or by all of a second.

@@ -60,11 +60,20 @@ std::vector<ScriptCase> operands() {
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
   const double longer = kManyLetters - kFewLetters;
+  const auto stored = [](const std::string& variable, const std::string& value) {
+    return repeated("P{ ", fmt::format("{} = {}; ", variable, value), kMore, "}");
+  };
   const auto stored_and_read = [&](const std::string& read) {
     return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
   };
   return {
       {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {"opcode/scmp", sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
+      {"opcode/stls_ref", stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgs_ref", stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
+      {"opcode/stts_ref", stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgaa_ref", stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
+      {"opcode/sttaa_ref", stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
       {vm::place_row(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
       {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
       {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},

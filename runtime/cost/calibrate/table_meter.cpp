@@ -15,7 +15,6 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr unsigned kFew = 10;
 constexpr unsigned kRests = 20, kFoundTimes = 4;  // in a sample; by then nearly all keys are there
 constexpr size_t kFewestRests = 4;                // that are quiet
 
@@ -82,15 +81,16 @@ vm::Price more_than(const Middle& with, const Middle& without, double uses, doub
 // The rows of a kind of table: `script` keeps something by the key that it is given.
 Status measure_table(const TableMeter& meter, const std::string& kind, const char* script, double most, vm::Profile& profile) {
   std::vector<Waits> found;
-  for (const double keys : {static_cast<double>(kFew), kSomeKeys, most}) {
+  for (const double keys : {1.0, kFewKeys, kSomeKeys, most}) {
     const auto all = static_cast<unsigned>(keys);
     const Result<Waits> waits = meter.of({fmt::format(fmt::runtime(script), fmt::format("rand() % {}", all)), all});
     if (!waits) return waits.error();
     found.push_back(*waits);
   }
-  const Waits &few = found[0], &some = found[1], &many = found[2];
+  const Waits &one = found[0], &few = found[1], &some = found[2], &many = found[3];
   const double clocks = profile.clock_hz / 1e9, batch = static_cast<double>(kReplayBatch);
-  profile.set(kind + "/many", more_than(many.near, few.near, 1, clocks));
+  for (const auto& [row, waits] : {std::pair("/few", &few), {"/some", &some}, {"/many", &many}})
+    profile.set(kind + row, more_than(waits->near, one.near, 1, clocks));
   profile.set(kind + "/first", more_than(some.more(), few.more(), different(kSomeKeys, batch) / batch, clocks));
   profile.set(kind + "/far", more_than(many.more(), few.more(), different(most, batch) / batch, clocks));
   return {};
@@ -108,7 +108,11 @@ Status measure_records(const TableMeter& meter, vm::Profile& profile) {
 }  // namespace
 
 std::vector<std::string> table_rows() {
-  return {"key/many", "key/first", "key/far", "tuple/many", "tuple/first", "tuple/far", "record/rested"};
+  std::vector<std::string> rows;
+  for (const char* kind : {"key", "tuple"})
+    for (const char* row : {"few", "some", "many", "first", "far"}) rows.push_back(fmt::format("{}/{}", kind, row));
+  rows.emplace_back("record/rested");
+  return rows;
 }
 
 Status measure_tables(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {

@@ -315,7 +315,7 @@ class Calibrate(unittest.TestCase):
                 self.stacks_have_a_price(path)
             else:
                 self.assertIn("was not measured", result.stderr)
-            scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").glob("*.d"))
+            scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
             result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts)
             self.assertEqual(result.returncode, 0, result.stderr)
             rows = json.loads(result.stdout)["scripts"]
@@ -325,7 +325,7 @@ class Calibrate(unittest.TestCase):
                 self.assertGreater(row["predicted_ns"], 0, row["script"])
                 self.assertFalse(row["missing"], row["script"])
             disturbed = [row["script"] for row in rows if row["measured_ns"] <= 0]  # quick differences, on a core that others use
-            self.assertLess(len(disturbed), 3, disturbed)
+            self.assertLess(len(disturbed), len(rows) / 16, disturbed)
             text = "replay:::firing /arg0 == 1/ { @[execname] = count(); trace(arg1); }"
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)

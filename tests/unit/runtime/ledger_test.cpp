@@ -106,12 +106,14 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   EXPECT_EQ(clocks_of(headed, "consumer") - clocks_of(ledger, "consumer"), 2 * 9);
 }
 
-TEST(Ledger, ManyKeysWaitForMemory) {
+TEST(Ledger, SeveralKeysAreWaitedFor) {
   vm::Profile profile;
+  profile.set("key/few", {3, 0, 0});
+  profile.set("key/some", {10, 0, 0});
   profile.set("key/many", {40, 0, 0});
   EcbAccount ecb;
   ecb.kept = {{"key/any", {1000, 0, 0, 0}}};
-  for (const auto& [keys, expected] : {std::pair(10.0, 0.0), {kMostKeys, 40.0 * 1000}}) {
+  for (const auto& [keys, expected] : {std::pair(1.0, 0.0), {kFewKeys, 3.0 * 1000}, {kMostKeys, 40.0 * 1000}}) {
     Account account = one_ecb(ecb);
     account.consumer = {{"aggregation_build", {3, 0, 0, static_cast<uint64_t>(3 * keys)}}};
     EXPECT_DOUBLE_EQ(clocks_of(price_account(account, {}, profile), "values kept"), expected);

@@ -296,9 +296,12 @@ TEST(Simulate, BuffersThatHaveRestedTakeLongerToRecordIn) {
 }
 
 TEST(Tables, WhatIsFarCountsBetweenWhatWasMeasured) {
-  const TableTimes table{.most = 32'000, .many = 40, .first = 10, .far = 30};
+  const TableTimes table{.most = 32'000, .few = 4, .some = 6, .many = 40, .first = 10, .far = 30};
+  EXPECT_EQ(table.among(0), 0);
   EXPECT_EQ(table.among(1), 0);
-  EXPECT_EQ(table.among(kSomeKeys), 0);
+  EXPECT_EQ(table.among(kFewKeys), 4);
+  EXPECT_DOUBLE_EQ(table.among(100), 5);
+  EXPECT_EQ(table.among(kSomeKeys), 6);
   EXPECT_EQ(table.among(32'000), 40);
   EXPECT_GT(table.among(64'000), 40);
   EXPECT_EQ(table.first_among(1), 10);

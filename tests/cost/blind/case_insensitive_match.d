@@ -1,0 +1,1 @@
+replay:::firing /tolower(execname) == "postgres" || toupper(execname) != "BASH"/ { @ = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { @throw[rand() % 6 + 1] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing /arg1 == 0/ { @eof[execname, pid] = count(); }

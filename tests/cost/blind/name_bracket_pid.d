@@ -1,0 +1,1 @@
+replay:::firing { @who[strjoin(execname, strjoin("[", strjoin(lltostr(pid), "]")))] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing /strlen(execname) > 5/ { @long[substr(execname, 0, 6), strlen(execname)] = count(); }

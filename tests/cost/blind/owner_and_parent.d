@@ -1,0 +1,1 @@
+replay:::firing { @[uid, ppid, execname] = avg(arg1); }

@@ -1,0 +1,1 @@
+replay:::firing { @[execname] = lquantize(index(execname, "3"), -1, 16, 1); @last[execname] = max(rindex(execname, "n")); }

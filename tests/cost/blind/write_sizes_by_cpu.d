@@ -1,0 +1,1 @@
+replay:::firing { @["bytes written", cpu] = lquantize(arg1, 0, 100, 5); }

@@ -1,0 +1,1 @@
+replay:::firing { @[curpsinfo->pr_psargs, curpsinfo->pr_ppid] = count(); }
