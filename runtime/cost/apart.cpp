@@ -7,6 +7,14 @@
 namespace dvm::runtime {
 namespace {
 
+// None: the kernel does not say.
+cpu_set_t allowed() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  return cpus;
+}
+
 // So many of them, the last ones.
 cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
   cpu_set_t last;
@@ -18,20 +26,27 @@ cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
 
 }  // namespace
 
-Apart::Apart(pid_t traced, unsigned threads) : traced_(traced) {
-  CPU_ZERO(&before_);
-  is_apart_ =
-      sched_getaffinity(0, sizeof before_, &before_) == 0 && static_cast<unsigned>(CPU_COUNT(&before_)) > std::max(threads, 1u);
-  if (!is_apart_) return;
-  const cpu_set_t others = last_of(before_, std::max(threads, 1u));
+Placed Placed::apart(pid_t traced, unsigned threads) {
+  const cpu_set_t all = allowed(), others = last_of(all, std::max(threads, 1u));
   cpu_set_t own;
-  CPU_XOR(&own, &before_, &others);
+  CPU_XOR(&own, &all, &others);
+  return Placed(traced, all, own, others);
+}
+
+Placed Placed::together(pid_t traced) {
+  const cpu_set_t all = allowed(), one = last_of(all, 1);
+  return Placed(traced, all, one, one);
+}
+
+Placed::Placed(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others)
+    : traced_(traced), before_(before), is_placed_(CPU_COUNT(&own) > 0) {
+  if (!is_placed_) return;
   sched_setaffinity(traced_, sizeof others, &others);
   sched_setaffinity(0, sizeof own, &own);
 }
 
-Apart::~Apart() {
-  if (!is_apart_) return;
+Placed::~Placed() {
+  if (!is_placed_) return;
   sched_setaffinity(0, sizeof before_, &before_);
   sched_setaffinity(traced_, sizeof before_, &before_);
 }

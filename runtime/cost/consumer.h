@@ -35,8 +35,10 @@ inline double looks_a_second(double wanted, double late = kTimerSlack, double lo
   return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
 }
 
-// Of a look that finds firings of so many clauses. Of a profile that has no look, two switches of threads.
-inline vm::Cost look_cost(Prices& prices, double clauses) {
+// Of a look that finds firings of so many clauses; is_shared: on a CPU that traced threads use, too. Of a profile that has no
+// look, two switches of threads.
+inline vm::Cost look_cost(Prices& prices, double clauses, bool is_shared = false) {
+  if (is_shared && prices.profile().find("consumer/look_shared")) return prices.of("consumer/look_shared", clauses);
   return prices.profile().find("consumer/look") ? prices.of("consumer/look", clauses)
                                                 : prices.of("consumer/context_switch").times(2);
 }

@@ -78,6 +78,7 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   if (const vm::Price* build = profile.find("consumer/aggregation_build")) model.key_ns = build->n * ns;
   if (profile.in_kernel) return model;
   model.look_ns = look_cost(prices, clauses_of(prediction)).clocks * ns;
+  model.shared_look_ns = look_cost(prices, clauses_of(prediction), true).clocks * ns;
   model.late_ns = 1e9 * lateness(profile);
   model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared").clocks * ns;

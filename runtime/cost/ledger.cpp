@@ -29,15 +29,18 @@ class Pricing {
   }
   void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.bytes); }
 
-  // What finding so many of an aggregation's keys takes more than if all were the same.
-  void add_among_keys(vm::Cost& to, double found, double keys) {
-    if (keys > 1) to.clocks += found * table_times(prices_, "key", kMostKeys).among(keys);
-  }
+  // What finding so many keys takes more than if all were the same: of aggregations, of variables.
+  void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, "key", kMostKeys, found, keys); }
+  void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, "tuple", kMostTuples, found, keys); }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
   std::set<std::string> missing() const { return prices_.missing(); }
 
  private:
+  void add_among(vm::Cost& to, const char* kind, double most, double found, double keys) {
+    if (found > 0 && keys > 1) to.clocks += found * table_times(prices_, kind, most).among(keys);
+  }
+
   Prices prices_;
 };
 
@@ -77,6 +80,16 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
       if (row == "key/any") found += tally.count;
   const double keys = static_cast<double>(build->second.bytes) / static_cast<double>(build->second.count);
   pricing.add_among_keys(to, static_cast<double>(found), keys);
+}
+
+// The same of variables with keys, as many as there are at the end. One that a firing stores to was often looked up by it, and is
+// near.
+void add_many_tuples(Pricing& pricing, vm::Cost& to, const Account& account) {
+  uint64_t stored = 0;
+  for (const EcbAccount& ecb : account.ecbs)
+    for (const dif::Opcode store : {dif::Opcode::stgaa, dif::Opcode::sttaa})
+      stored += ecb.counts.opcodes[static_cast<size_t>(store)].count;
+  pricing.add_among_tuples(to, static_cast<double>(stored), static_cast<double>(account.live_dynamic));
 }
 
 bool has_keys(const EcbAccount& ecb) {
@@ -174,6 +187,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
     for (const auto& [row, tally] : ecb.kept) pricing.add(kept, row, tally);
   }
   add_many_keys(pricing, kept, account);
+  add_many_tuples(pricing, dif, account);
   Ledger ledger;
   ledger.parts = {{"source", price_source(pricing, account, replayed)},
                   {"preparation", price_preparation(pricing, account)},

@@ -41,8 +41,9 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
 }
 
 FiringModel slowed(FiringModel model, double times) {
-  for (double* time : {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns,
-                       &model.print_ns, &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns})
+  for (double* time :
+       {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns, &model.print_ns,
+        &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns, &model.shared_look_ns})
     *time *= times;
   model.tables.scale(times);
   return model;
@@ -53,6 +54,7 @@ class Simulation {
   Simulation(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers)
       : model_(slowed(model, machine.slowdown)), machine_(machine), buffers_(buffers) {
     model_.dvm_ns += model_.tables.keys.among(machine.keys);
+    if (machine.threads >= machine.cpus) model_.look_ns = model_.shared_look_ns;
     if (keeps_records()) report_ns_ = std::exchange(model_.print_ns, 0);
     plan_shares();
     if (model.record_bytes > 0) plan_records();

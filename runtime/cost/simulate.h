@@ -44,6 +44,7 @@ struct FiringModel {
   double read_keys_ns = 0;     // one look at the aggregation buffer
   double key_ns = 0;           // of a key that is merged
   double look_ns = 0;          // waking up to look for firings
+  double shared_look_ns = 0;   // the same where threads use all CPUs
   double late_ns = 50e3;       // that it wakes up late: what Linux allows itself
   std::vector<DynamicUse> dynamic;
 };

@@ -145,6 +145,12 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   node->value = address_of(to);
 }
 
+size_t DynamicVariables::live() noexcept {
+  size_t used = fresh_ - 1;
+  for (uint32_t free = free_; free != kNone; free = nodes_[free].next) used--;
+  return used;
+}
+
 bool DynamicVariables::erase(const DynamicKey& key) noexcept {
   uint32_t* link = link_to(key, hash_of(key));
   if (*link == kNone) return false;

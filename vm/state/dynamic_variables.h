@@ -41,6 +41,8 @@ class DynamicVariables {
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
   const DynamicDrops& drops() const { return drops_; }
+  // How many there are. Goes through those that were freed: consumer context.
+  size_t live() noexcept;
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
   // As many as so many bytes are room for.

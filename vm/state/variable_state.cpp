@@ -30,5 +30,6 @@ void VariableState::share_strings(std::string_view table) {
 }
 
 DynamicDrops VariableState::drops() const { return impl_->dynamic.drops(); }
+size_t VariableState::live_dynamic() const { return impl_->dynamic.live(); }
 
 }  // namespace dvm::vm

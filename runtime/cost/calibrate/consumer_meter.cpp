@@ -175,8 +175,8 @@ class LooksOf {
     return run_->start(*program);
   }
   // Ns of a look are those without its firings, as far as these are known.
-  Result<LiveLooks> sample() {
-    const Apart apart(child_->pid());
+  Result<LiveLooks> sample(bool is_apart = true) {
+    const Placed placed = is_apart ? Placed::apart(child_->pid()) : Placed::together(child_->pid());
     Result<LiveLooks> looks = run_->look();
     if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
     return looks;
@@ -206,12 +206,13 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
   LooksOf one(1), many(kClauses);
   for (LooksOf* looks : {&one, &many})
     if (Status started = looks->start(compile, profile); !started) return started;
-  QuietSamples look(kRuns * options.samples), clause(kRuns * options.samples), late(kRuns * options.samples);
-  while (look.wants_more() || clause.wants_more()) {
-    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample();
-    if (!of_one) return of_one.error();
-    if (!of_many) return of_many.error();
-    look.add(of_one->ns);
+  const unsigned wanted = kRuns * options.samples;
+  QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
+  while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
+    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
+    for (const auto* sample : {&of_one, &of_many, &together})
+      if (!*sample) return sample->error();
+    look.add(of_one->ns), shared.add(together->ns);
     late.add({of_one->late, of_one->ns.is_quiet});  // who shares the core wakes dvm up later
     clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
   }
@@ -221,7 +222,11 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
   };
   const Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
   const double n = std::max(each.median, 0.0);
-  profile.set("consumer/look", {std::max(first.median - n, 0.0), n, std::hypot(first.deviation(), each.deviation())});
+  const auto look_row = [&](const char* row, const Middle& whole) {
+    profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
+  };
+  look_row("consumer/look", first);
+  look_row("consumer/look_shared", settled("shared look", shared));
   profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
   return {};
 }
@@ -229,7 +234,8 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
 // Where nothing can be traced a look is two switches of threads.
 void measure_look(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   if (sample_looks(compile, options, profile)) return;
-  profile.set("consumer/look", times(*profile.find("consumer/context_switch"), 2));
+  for (const char* row : {"consumer/look", "consumer/look_shared"})
+    profile.set(row, times(*profile.find("consumer/context_switch"), 2));
 }
 
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
@@ -254,6 +260,7 @@ std::vector<std::string> consumer_rows() {
           "consumer/buffer_snapshot",
           "consumer/copy",
           "consumer/look",
+          "consumer/look_shared",
           "consumer/late",
           "consumer/aggregation_snapshot",
           "consumer/aggregation_build",

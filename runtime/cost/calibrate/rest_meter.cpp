@@ -70,7 +70,7 @@ Status measure(const RestedCase& one, const CompileScript& compile, const Script
   constexpr unsigned kRuns = 3;
   const auto child = LoopingChild::start();
   if (!child) return child.error();
-  const Apart apart((*child)->pid());
+  const Placed apart = Placed::apart((*child)->pid());
   const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
   const auto program = compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
   if (!program) return program.error();

@@ -12,6 +12,7 @@
 #include "runtime/cost/quietest.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/total.h"
+#include "runtime/cost/validate/workload_naps.h"
 
 namespace dvm::runtime {
 namespace {
@@ -98,6 +99,7 @@ Status SimulationCheck::try_check(CheckedPoint& checked) const {
   checked.machine.threads = checked.point->threads;
   checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   checked.machine.keys = checked.point->keys;
+  if (checked.point->rate > 0) checked.machine.rests = 1e9 / paced_mean_nap(checked.point->rate);
   if (checked.point->rate < 0) return check_first_drop(**child, checked);
   return is_filled(*checked.point) ? check_full(**child, checked) : check_figures(**child, checked);
 }

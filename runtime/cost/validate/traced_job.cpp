@@ -11,7 +11,7 @@
 namespace dvm::runtime {
 
 Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
-  const Apart apart(child.pid(), job.threads);
+  const Placed apart = Placed::apart(child.pid(), job.threads);
   QuietLooks looks(handle);
   const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
   if (Status ordered = child.order(job); !ordered) return ordered.error();

@@ -8,7 +8,9 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
-enum { PACED_SHORT = 20000, PACED_LONG = 200000, PACED_CALLS = 25, PACED_BATCH = 512, PACED_THREADS = 64 };
+#include "runtime/cost/validate/workload_naps.h"
+
+enum { PACED_BATCH = 512, PACED_THREADS = 64 };
 
 static struct {
   long rate, period, threads, keys, calls;  // period: ms
@@ -24,11 +26,7 @@ static unsigned long next_random(unsigned long* state) {
   return *state;
 }
 
-/* ns, for a few calls. */
-static long long mean_nap(void) {
-  const long long mean = PACED_CALLS * 1000000000ll / paced.rate;
-  return mean < PACED_SHORT ? PACED_SHORT : mean > PACED_LONG ? PACED_LONG : mean;
-}
+static long long mean_nap(void) { return (long long)paced_mean_nap((double)paced.rate); }
 
 static long long nap(unsigned long* state) {
   const long long mean = mean_nap();

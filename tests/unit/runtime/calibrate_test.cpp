@@ -158,7 +158,7 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   const pid_t pid = (*child)->pid();
   const cpu_set_t of_child = cpus_of(pid);
   {
-    const Apart apart(pid);
+    const Placed apart = Placed::apart(pid);
     const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
     cpu_set_t both;
     CPU_AND(&both, &own, &other);
@@ -170,10 +170,18 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
   EXPECT_TRUE(CPU_EQUAL(&of_child, &of_child_after));
   {
-    const Apart too_many(pid, all);
+    const Placed too_many = Placed::apart(pid, all);
     const cpu_set_t own = cpus_of(0);
     EXPECT_TRUE(CPU_EQUAL(&before, &own));
   }
+  {
+    const Placed together = Placed::together(pid);
+    const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
+    EXPECT_EQ(CPU_COUNT(&own), 1);
+    EXPECT_TRUE(CPU_EQUAL(&own, &other));
+  }
+  const cpu_set_t at_last = cpus_of(0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &at_last));
 }
 
 TEST(Calibrate, TheUsualInterruptIsNotMovedByOthers) {

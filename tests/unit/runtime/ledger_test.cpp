@@ -120,6 +120,23 @@ TEST(Ledger, SeveralKeysAreWaitedFor) {
   }
 }
 
+TEST(Ledger, SeveralLiveVariablesWithKeysAreWaitedFor) {
+  vm::Profile profile;
+  profile.set("tuple/few", {3, 0, 0});
+  profile.set("tuple/some", {10, 0, 0});
+  profile.set("tuple/many", {40, 0, 0});
+  EcbAccount ecb;
+  ecb.counts.opcodes[number(dif::Opcode::stgaa)] = {600, 0, 0, 0};
+  ecb.counts.opcodes[number(dif::Opcode::sttaa)] = {400, 0, 0, 0};
+  ecb.counts.opcodes[number(dif::Opcode::ldgaa)] = {5000, 0, 0, 0};
+  ecb.counts.opcodes[number(dif::Opcode::stts)] = {5000, 0, 0, 0};
+  for (const auto& [live, expected] : {std::pair(1.0, 0.0), {kFewKeys, 3.0 * 1000}, {kMostTuples, 40.0 * 1000}}) {
+    Account account = one_ecb(ecb);
+    account.live_dynamic = static_cast<uint64_t>(live);
+    EXPECT_DOUBLE_EQ(clocks_of(price_account(account, {}, profile), "DIF"), expected);
+  }
+}
+
 TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
   vm::Profile profile;
   profile.set("source/replay/trigger", {10, 0.5, 1});

@@ -103,6 +103,7 @@ TEST(DynamicVariables, AgreesWithAMap) {
     }
   }
   EXPECT_EQ(store.drops().drops, 0u);
+  EXPECT_EQ(store.live(), model.size());
   for (const auto& [name, content] : model) {
     const TupleEntry key[] = {text(name), value(3)};
     EXPECT_EQ(text_at(store.load({9, false, 0, key})), content);

@@ -68,7 +68,8 @@ struct Account {
   uint64_t events = 0;
   // CPU time of reading a recording's file and of writing the output, which is as long as where they lie has it.
   uint64_t reading_ns = 0, writing_ns = 0;
-  uint64_t late_reads = 0;  // of the process, since the memory was not captured at the firing
+  uint64_t late_reads = 0;    // of the process, since the memory was not captured at the firing
+  uint64_t live_dynamic = 0;  // dynamic variables that there are
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;    // deliver, prepare, predicate, actions, snapshot, print, ...
   std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def); bytes: the things of each

@@ -1,0 +1,1 @@
+replay:::firing { @[cpu] = lquantize(arg1, 0, 100, 5); }

@@ -1,0 +1,1 @@
+replay:::firing { @[execname < "n" ? "a-m" : "n-z"] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { @[execname, cpu] = count(); }

@@ -1,0 +1,1 @@
+replay:::firing { @[uid, gid] = count(); }

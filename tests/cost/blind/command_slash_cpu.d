@@ -1,0 +1,1 @@
+replay:::firing { @[strjoin(execname, strjoin("/", lltostr(cpu)))] = count(); }

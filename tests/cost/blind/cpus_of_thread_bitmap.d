@@ -1,0 +1,6 @@
+replay:::firing
+{
+	self->mask |= 1 << (cpu & 31);
+	self->calls++;
+	@bits[tid] = max(self->mask);
+}

@@ -1,0 +1,1 @@
+replay:::firing { @calls[probeprov, probename, pid] = count(); }

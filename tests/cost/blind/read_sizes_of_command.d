@@ -1,0 +1,1 @@
+replay:::firing /arg1 > 0/ { @bytes[execname] = quantize(arg1); }

@@ -1,0 +1,1 @@
+replay:::firing { @rate[(walltimestamp / 1000000000) % 60] = count(); }

@@ -1,0 +1,8 @@
+string on[int];
+
+replay:::firing
+/on[cpu] != ""/
+{
+	@switches[on[cpu], execname] = count();
+}
+replay:::firing { on[cpu] = execname; }

@@ -1,0 +1,5 @@
+replay:::firing
+/execname != "sshd" && execname != "cron" && execname != "systemd" && pid != $pid/
+{
+	@[execname] = count();
+}
