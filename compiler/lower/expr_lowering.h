@@ -50,8 +50,8 @@ class ExprLowering {
   Value lower_node(const Integer& e) { return {out_.integer(e.value)}; }
   Value lower_node(const String& e) { return {out_.string(e.value)}; }
   Value lower_node(const Macro&) { return {}; }
-  Value lower_node(const Identifier& e) { return load_variable(*e.symbol); }
-  Value lower_node(const Scoped& e) { return load_variable(*e.symbol); }
+  Value lower_node(const Identifier& e) { return load_variable(e, *e.symbol); }
+  Value lower_node(const Scoped& e) { return load_variable(e, *e.symbol); }
   Value lower_node(const External& e) { return load_memory(address_of(e), e.type, true); }
   Value lower_node(const Aggregation&) { return {}; }
   Value lower_node(const Index& e);
@@ -92,9 +92,10 @@ class ExprLowering {
   Value conditional_constant(const Conditional& e, bool wanted);
 
   // lower_store.cpp
-  Value load_variable(const Symbol& symbol);
+  Value load_variable(const Expr& e, const Symbol& symbol);
   Place place(const Expr& e);
   Value load(const Place& place);
+  Value load_made(const Place& place);
   void store(const Place& place, Register reg);
   void open(const Place& place);
   void close(const Place& place);
@@ -125,6 +126,7 @@ class ExprLowering {
 
   Emitter& out_;
   const TypeTable& types_;
+  const Expr* stored_in_ = nullptr;  // the dynamic variable of whose structure a part is about to be stored
 };
 
 // Whether evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,

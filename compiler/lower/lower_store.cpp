@@ -1,6 +1,8 @@
 // Loads and stores: variables, elements, memory, bit-fields; ++ and +=. Tests: tests/golden/lower.
 #include "compiler/lower/expr_lowering.h"
 
+#include <utility>
+
 namespace dvm::compiler {
 
 using dif::Opcode;
@@ -52,7 +54,9 @@ Opcode store_opcode(uint64_t size) {
 
 }  // namespace
 
-Value ExprLowering::load_variable(const Symbol& symbol) { return {out_.load(opcodes(symbol).load, symbol)}; }
+Value ExprLowering::load_variable(const Expr& e, const Symbol& symbol) {
+  return &e == stored_in_ ? load_made(place(e)) : Value{out_.load(opcodes(symbol).load, symbol)};
+}
 
 Value ExprLowering::load_memory(Register address, const Type* type, bool is_user) {
   if (is_by_reference(type)) return {address};
@@ -101,6 +105,16 @@ const Symbol* array_of(const Index& e) {
   return symbol && symbol->is_array ? symbol : nullptr;
 }
 
+// The structure in which a part of it lies, if that is a dynamic variable: an element, or one of a thread. Null: it is not.
+const Expr* dynamic_object(const Expr& part) {
+  if (const auto* member = as<Member>(&part)) return member->arrow ? nullptr : dynamic_object(*member->base);
+  if (const auto* index = as<Index>(&part); index && !array_of(*index))
+    return is_by_reference(index->base->type) ? dynamic_object(*index->base) : nullptr;
+  if (const auto* index = as<Index>(&part)) return array_of(*index)->kind == SymbolKind::built_in ? nullptr : &part;
+  const Symbol* symbol = symbol_of(part);
+  return symbol && symbol->scope == dif::Scope::thread && symbol->kind != SymbolKind::built_in ? &part : nullptr;
+}
+
 }  // namespace
 
 // The address of what lies in memory.
@@ -125,7 +139,7 @@ Value ExprLowering::lower_node(const Index& e) {
   if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, canonical(*e.arguments[0]))};
   const Place p = place(e);
   open(p);
-  const Value v = load(p);
+  const Value v = &e == stored_in_ ? load_made(p) : load(p);
   close(p);
   return v;
 }
@@ -145,7 +159,9 @@ ExprLowering::Place ExprLowering::place(const Expr& e) {
     p.symbol = array;
     p.keys = &index->arguments;
   } else {
+    const Expr* const before = std::exchange(stored_in_, dynamic_object(e));
     p.address = address_of(e);
+    stored_in_ = before;
     const auto* member = as<Member>(&e);
     if (member && member->field->bits) p.field = member->field;
   }
@@ -164,6 +180,12 @@ void ExprLowering::close(const Place& p) {
 Value ExprLowering::load(const Place& p) {
   if (p.symbol) return {out_.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
   return p.field ? load_bits(p.address, *p.field, false) : load_memory(p.address, p.type, false);
+}
+
+// A structure that is not there yet is read as zeros, which cannot be written to: stored, they make it be there.
+Value ExprLowering::load_made(const Place& p) {
+  store(p, load(p).reg);
+  return load(p);
 }
 
 void ExprLowering::store(const Place& p, Register reg) {

@@ -63,7 +63,7 @@ Account Handle::account() {
   account.writing_ns = impl.writing_ns;
   for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
   if (!impl.accounts()) return account;
-  account.live_dynamic = impl.variables->live_dynamic();
+  if (impl.variables) account.live_dynamic = impl.variables->live_dynamic();
   for (size_t i = 0; i < kConsumerSteps; i++)
     if (const vm::Tally& tally = impl.consumed.of(static_cast<ConsumerStep>(i)); tally.count != 0)
       add_tally(account.consumer, kConsumerStepNames[i], tally);

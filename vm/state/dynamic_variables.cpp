@@ -113,6 +113,7 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) 
   }
   *link = free_;
   free_ = next_free;
+  live_++;
   return &node;
 }
 
@@ -145,12 +146,6 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   node->value = address_of(to);
 }
 
-size_t DynamicVariables::live() noexcept {
-  size_t used = fresh_ - 1;
-  for (uint32_t free = free_; free != kNone; free = nodes_[free].next) used--;
-  return used;
-}
-
 bool DynamicVariables::erase(const DynamicKey& key) noexcept {
   uint32_t* link = link_to(key, hash_of(key));
   if (*link == kNone) return false;
@@ -166,6 +161,7 @@ void DynamicVariables::erase_at(uint32_t* link) noexcept {
   *link = node.next;
   node.next = free_;
   free_ = at;
+  live_--;
 }
 
 }  // namespace dvm::vm

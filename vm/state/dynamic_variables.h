@@ -41,8 +41,7 @@ class DynamicVariables {
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
   const DynamicDrops& drops() const { return drops_; }
-  // How many there are. Goes through those that were freed: consumer context.
-  size_t live() noexcept;
+  size_t live() const { return live_; }  // how many there are
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
   // As many as so many bytes are room for.
@@ -75,6 +74,7 @@ class DynamicVariables {
   LazyArray<Node> nodes_;  // by their numbers, which count from 1
   LazyArray<uint32_t> buckets_;
   uint32_t free_ = kNone;
+  uint32_t live_ = 0;
   uint32_t fresh_ = 1;  // from this number on nodes were never used, and are in no list
   BuddyStore data_;
   DynamicDrops drops_;

@@ -45,7 +45,7 @@ class VariableState {
   VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
   ~VariableState();
   DynamicDrops drops() const;
-  size_t live_dynamic() const;  // thread-local variables and elements of associative arrays that there are; consumer context
+  size_t live_dynamic() const;  // thread-local variables and elements of associative arrays that there are
   // The string table of a prepared object, which other objects may load from: a pointer to its strings may be kept in a variable.
   // Consumer context, before the first firing.
   void share_strings(std::string_view table);
