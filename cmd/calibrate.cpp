@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cmd/progress.h"
@@ -113,8 +114,11 @@ void calibrate_sources(const Sampling& sampling, const PassProgress& progress, v
     fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
   if (Status measured = runtime::measure_rests(compile_script, sampling.scripts(), profile); !measured)
     fmt::print(stderr, "dvm: firings behind a rest were not measured: {}\n", measured.error().message);
+  bool has_looks = false;
   for (size_t i = 0; i < names.size(); i++) {
     progress.say("sources", i, names.size());
+    if (runtime::is_timer_source(names[i]) && !std::exchange(has_looks, true))
+      runtime::measure_looks(compile_script, sampling.scripts(), profile);
     if (Status measured = runtime::measure_source(names[i], compile_script, meter, profile); !measured)
       fmt::print(stderr, "dvm: the source {} was not measured: {}\n", names[i], measured.error().message);
   }

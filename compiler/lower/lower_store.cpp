@@ -1,7 +1,7 @@
 // Loads and stores: variables, elements, memory, bit-fields; ++ and +=. Tests: tests/golden/lower.
-#include "compiler/lower/expr_lowering.h"
-
 #include <utility>
+
+#include "compiler/lower/expr_lowering.h"
 
 namespace dvm::compiler {
 

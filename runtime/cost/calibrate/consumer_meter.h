@@ -6,6 +6,7 @@
 //   buffer_snapshot, copy            switching buffers: empty ones; a byte more
 //   aggregation_snapshot, ..._build  taking one key; each further one
 //   context_switch                   half of what it takes to sleep and to be woken
+//   look, look_shared, late          waking up to look for firings
 
 #include <string>
 #include <vector>
@@ -17,5 +18,9 @@ namespace dvm::runtime {
 // The rows that it sets.
 std::vector<std::string> consumer_rows();
 Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile);
+
+// Looks for firings of a live process, without what a firing takes: the profile should have source/pid_emulated/handler by then.
+std::vector<std::string> look_rows();
+void measure_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile);
 
 }  // namespace dvm::runtime

@@ -249,10 +249,17 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
 }  // namespace
 
 std::vector<std::string> live_sources() {
-  std::vector<std::string> names = {kTick};
+  std::vector<std::string> names;
   for (const LiveSource& source : kSources) names.emplace_back(source.name);
   for (const SharedSource& source : kShared) names.emplace_back(source.name);
+  names.emplace_back(kTick);
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return !is_timer_source(name); });
   return names;
+}
+
+bool is_timer_source(const std::string& name) {
+  return name == kTick || std::any_of(std::begin(kSources), std::end(kSources),
+                                      [&](const LiveSource& source) { return name == source.name && source.stub == Stub::loop; });
 }
 
 std::vector<std::string> live_rows(const std::string& name) {

@@ -18,8 +18,10 @@
 
 namespace dvm::runtime {
 
-// The names of what there is a measurement for, in its order.
+// The names of what there is a measurement for, in its order: timers last, since what dvm takes for one of their few firings is
+// mostly a look, which must have a price by then.
 std::vector<std::string> live_sources();
+bool is_timer_source(const std::string& source);
 // The rows that measuring it sets.
 std::vector<std::string> live_rows(const std::string& source);
 

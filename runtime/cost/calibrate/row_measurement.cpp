@@ -93,6 +93,7 @@ std::vector<std::string> measured_rows() {
   for (const std::string& row : ring_rows()) add(row);
   for (const std::string& row : rest_rows()) add(row);
   for (const std::string& row : consumer_rows()) add(row);
+  for (const std::string& row : look_rows()) add(row);
   for (const CostRow& counted : counted_things()) add(std::string(counted.name));
   return rows;
 }
@@ -117,6 +118,7 @@ Status measure_row(const std::string& row, const CompileScript& compile, vm::Pro
   if (row.starts_with("source/")) return measure_source(source_in(row), compile, {3, 20'000}, profile);
   if (row.starts_with("ring/")) return measure_ring(compile, kScripts, profile);
   if (row.starts_with("rested/")) return measure_rests(compile, kScripts, profile);
+  if (has_row(look_rows(), row)) return measure_looks(compile, kScripts, profile), Status();
   if (row.starts_with("account/")) return measure_accounting(compile, kScripts, profile);
   return measure_consumer(compile, kScripts, profile);
 }
