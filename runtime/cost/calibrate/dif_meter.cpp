@@ -137,24 +137,26 @@ Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptio
   return times(difference(series, **text, base->get(), options), 1.0 / one.copies);
 }
 
-// What one takes where it finds the variable, and where it does not.
+// m without something, n with it; the body of the latter does it so many times.
+Result<vm::Price> price_with(const DifCase& without, const DifCase& with, unsigned uses, const MeterOptions& options) {
+  const Result<vm::Price> m = measure(without, kShort, options), more = measure(with, kShort, options);
+  if (!m) return m;
+  if (!more) return more;
+  return by_size(*m, 0, times(*more, 1.0 / uses), 1);
+}
+
+// What one takes where it does not find the variable, and where it does.
 Result<vm::Price> price_of_found(const DifCase& one, const MeterOptions& options) {
   DifCase other = one;
   other.setup = one.setup_without, other.row += " not there";
-  const Result<vm::Price> without = measure(other, kShort, options), with = measure(one, kShort, options);
-  if (!without) return without;
-  if (!with) return with;
-  return by_size(*without, 0, *with, 1);
+  return price_with(other, one, 1, options);
 }
 
 // What one takes where the variable stays, and where it comes or goes.
 Result<vm::Price> price_of_change(const DifCase& one, const MeterOptions& options) {
   DifCase other = one;
   other.body = one.body_of_change, other.row += " changing";
-  const Result<vm::Price> without = measure(one, kShort, options), both = measure(other, kShort, options);
-  if (!without) return without;
-  if (!both) return both;
-  return by_size(*without, 0, times(*both, 0.5), 1);
+  return price_with(one, other, 2, options);
 }
 
 Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
