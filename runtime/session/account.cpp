@@ -51,7 +51,7 @@ void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const Action
 
 }  // namespace
 
-Account Handle::account() {
+Account Handle::account(bool with_clauses) {
   Impl& impl = *impl_;
   Account account;
   Clock elapsed = read_clock(CLOCK_MONOTONIC_RAW) - impl.first_time;
@@ -67,6 +67,7 @@ Account Handle::account() {
   for (size_t i = 0; i < kConsumerSteps; i++)
     if (const vm::Tally& tally = impl.consumed.of(static_cast<ConsumerStep>(i)); tally.count != 0)
       add_tally(account.consumer, kConsumerStepNames[i], tally);
+  if (!with_clauses) return account;
   impl.counts.resize(impl.enabling.ecbs().size());
   for (Ecb& ecb : impl.enabling.ecbs()) {
     if (ecb.tallies.firings == 0) continue;

@@ -115,7 +115,8 @@ class Handle {
 
   Status status() const;    // the error that ended tracing, if any
   int exit_status() const;  // argument of exit(), otherwise 0
-  Account account();
+  // with_clauses: what each clause did, too, which has to be added up.
+  Account account(bool with_clauses = true);
   uint64_t drops() const;             // of every kind, on all CPUs, together
   uint64_t instrument_drops() const;  // firings that the instruments lost
 
