@@ -8,6 +8,7 @@
 //   replay   a recording (replay/)
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,11 @@ struct Refused {
   std::string reason;
 };
 
+// Times of a firing, in ns.
+struct Moment {
+  uint64_t timestamp = 0, walltimestamp = 0;
+};
+
 class Instrument {
  public:
   virtual ~Instrument() = default;
@@ -80,6 +86,9 @@ class Instrument {
   virtual bool finished() const { return false; }
   // CPU time that reading its file has taken, in ns.
   virtual uint64_t reading_ns() const { return 0; }
+  // When it is for what fires in dvm itself, as BEGIN and END; none: now. In a recording it is just before its first event, and
+  // then behind the last one that poll() has handed over.
+  virtual std::optional<Moment> moment() const { return {}; }
   // Firings lost since enable(), because a buffer was full.
   virtual uint64_t drops() const { return 0; }
   // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.

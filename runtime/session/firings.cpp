@@ -39,6 +39,9 @@ void Handle::Impl::fire_own(std::string_view name) {
   for (const ProbeEcbs& probe : enabling.probes()) {
     if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
     vm::Firing firing = own_firing();
+    for (const Instrument* instrument : active)
+      if (const auto moment = instrument->moment())
+        firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;
     deliver(probe, firing);
   }
   stop_if_filled();

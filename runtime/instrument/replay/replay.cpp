@@ -37,13 +37,13 @@ class ReplayInstrument : public Instrument {
         if (timer->period_ns > 0) timers_.push_back({id, timer->period_ns, 0});
       }
     }
-    return {};
+    return find_begin();
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
-    uint64_t fired = 0;
+    uint64_t fired = 0, i = 0;
     vm::Firing firing;
-    for (uint64_t i = 0; i < kReplayBatch && !finished_; i++) {
+    for (; i < kReplayBatch && !finished_; i++) {
       auto found = reader_->next(firing);
       if (!found) return found.error();
       finished_ = !*found;
@@ -53,8 +53,11 @@ class ReplayInstrument : public Instrument {
       sink.fire(firing);
       fired++;
     }
+    if (i > 0) moment_ = {firing.timestamp + 1, firing.walltimestamp + 1};
     return fired;
   }
+
+  std::optional<Moment> moment() const override { return moment_; }
 
   uint64_t next_deadline() const override { return finished_ ? UINT64_MAX : 0; }
   bool finished() const override { return finished_; }
@@ -66,6 +69,17 @@ class ReplayInstrument : public Instrument {
   }
 
  private:
+  // A recording without events begins now.
+  Status find_begin() {
+    auto reader = reader_->again();
+    if (!reader) return reader.error();
+    vm::Firing first;
+    const auto found = (*reader)->next(first);
+    if (!found) return found.error();
+    if (*found) moment_ = {std::max<uint64_t>(first.timestamp, 1) - 1, std::max<uint64_t>(first.walltimestamp, 1) - 1};
+    return {};
+  }
+
   // All deadlines up to the event, the earliest first. A gap of too many periods is jumped: the times of a recording may be
   // anything.
   uint64_t fire_timers(EventSink& sink, const vm::Firing& event) {
@@ -93,6 +107,7 @@ class ReplayInstrument : public Instrument {
   std::unique_ptr<RecordingReader> reader_;
   std::vector<bool> recorded_, enabled_;  // by probe id
   std::vector<ReplayTimer> timers_;
+  std::optional<Moment> moment_;
   bool finished_ = false;
 };
 

@@ -36,6 +36,20 @@ class Recordings(dvmtest.PrivilegedTest):
         result = dvm("replay", "-q", self.path, "-n", 'BEGIN { trace("begun"); } END { trace("ended"); }')
         self.assertEqual((result.returncode, result.stdout.strip()), (0, "begunended"), result.stderr)
 
+    def test_begin_and_end_have_the_times_of_the_recording(self):
+        text = """BEGIN { begin = timestamp; wall = walltimestamp; }
+                  pid$target:looper:func:entry { @since = max(timestamp - begin); @least = min(timestamp - begin); @wall = min(walltimestamp - wall); last = timestamp; }
+                  END { printf("%d %d\\n", timestamp > last, timestamp - begin < 60000000000); printa("%@d %@d %@d\\n", @since, @least, @wall); }"""
+        result = dvm("replay", "-q", self.path, "-n", text)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        times, sums = result.stdout.strip().split("\n")[:2]
+        self.assertEqual(times, "1 1")
+        since, least, wall = map(int, sums.split())
+        self.assertGreater(since, least)
+        self.assertLess(since, 60_000_000_000)
+        self.assertGreater(least, 0)
+        self.assertGreater(wall, 0)
+
     def test_replaying_twice_prints_the_same(self):
         text = "pid$target:looper:func:entry { @ = quantize(timestamp % 1000); }"
         first, second = (dvm("replay", "-q", self.path, "-n", text) for _ in range(2))
