@@ -73,11 +73,6 @@ bool has_dif(const dif::EcbDesc& clause) {
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
-bool has_keys(const dif::EcbDesc& clause) {
-  return std::any_of(clause.actions.begin(), clause.actions.end(),
-                     [](const dif::ActDesc& action) { return action.key_count > 0; });
-}
-
 // Null: no run counted it.
 const MeasuredClause* measured_of(const dif::EcbDesc& clause, const PredictOptions& options) {
   const auto found = options.measured.find(place_of(clause.position));
@@ -142,7 +137,7 @@ class Predicting {
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
                  actions_cost(prices_, clause, committed_, instructions)};
-    made.has_dif = has_dif(clause), made.has_keys = has_keys(clause);
+    made.has_dif = has_dif(clause), made.has_keys = keyed_actions(clause) > 0;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);

@@ -10,13 +10,14 @@
 #include "runtime/cost/dynamic_uses.h"
 
 namespace dvm::runtime {
-namespace {
 
 double keyed_actions(const dif::EcbDesc& clause) {
   return static_cast<double>(std::count_if(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
     return dif::find_aggregation(action.kind) != nullptr && action.key_count > 0;
   }));
 }
+
+namespace {
 
 double found_keys(std::span<const dif::Program* const> programs, const PredictOptions& options) {
   double found = 0;

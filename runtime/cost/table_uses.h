@@ -10,6 +10,9 @@
 
 namespace dvm::runtime {
 
+// Aggregating actions of the clause that find their place by keys.
+double keyed_actions(const dif::EcbDesc& clause);
+
 // What the profile says of a kind, key or tuple; in clocks.
 TableTimes table_times(Prices& prices, const std::string& kind, double most);
 

@@ -234,29 +234,20 @@ std::vector<ScriptCase> script_cases() {
       {"prepare/predicate", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
   };
   append(cases, operands());
-  const auto add_aggregations = [&](const std::string& row, const std::string& keys, const std::string& call) {
-    const auto some = [&](unsigned times) {
-      return repeated("P{ arg0; ", fmt::format("@s{{}}{} = {}; ", keys, call), times, "}");
-    };
+  // By those that follow a first one.
+  const auto add_more = [&](const std::string& row, const std::string& action) {
+    const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };
     cases.push_back({row, some(kMore + 1), some(1), 0, false, kMore});
   };
   for (const dif::AggregationInfo& function : dif::kAggregations)
-    add_aggregations(fmt::format("aggregation/{}", function.name), "", call_of(function));
+    add_more(fmt::format("aggregation/{}", function.name), "@s{} = " + call_of(function));
   append(cases, kept_values());
-  add_aggregations("key/any", "[arg1]", "count()");
+  add_more("key/any", "@s{}[arg1] = count()");
   cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
   cases.push_back({"key/once", "P{ @[execname] = count(); }", "P{ @ = count(); }"});
   append(cases, string_subroutines());
   const auto add = [&](std::string row, const std::string& action) {
     cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
-  };
-  const auto add_more = [&](std::string row, const std::string& action) {
-    const std::string more = repeated("P{ arg0; ", action + "; ", kMore + 1, "}");
-    cases.push_back({.row = std::move(row),
-                     .with = more,
-                     .without = fmt::format("P{{ arg0; {}; }}", action),
-                     .uses = kMore,
-                     .most_firings = 50'000});
   };
   add_more("action/trace", "trace(arg1)");
   add("record/any", "trace(arg1)");
@@ -274,7 +265,6 @@ std::vector<ScriptCase> script_cases() {
                    .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
                    .without = "P{ arg0; this->s = alloca(16); }",
                    .most_firings = 20'000});
-  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   append(cases, printing());
   append(cases, consumed_aggregations());
   append(cases, printed_values());
