@@ -38,6 +38,20 @@ void add_instructions(InstructionCounts& into, const InstructionCounts& from) {
   }
 }
 
+std::vector<double> pushed_bytes(const dif::Difo& difo, std::span<const InstructionCount> counts) {
+  std::vector<double> bytes(difo.text.size());
+  double pushed = 0;
+  for (size_t pc = 0; pc < std::min(bytes.size(), counts.size()); pc++) {
+    const dif::Opcode opcode = difo.text[pc].opcode();
+    bytes[pc] = pushed;
+    if (opcode == dif::Opcode::flushts || opcode == dif::Opcode::call)
+      pushed = 0;
+    else if (opcode == dif::Opcode::pushtr && counts[pc].entered != 0)
+      pushed += static_cast<double>(counts[pc].moved) / static_cast<double>(counts[pc].entered);
+  }
+  return bytes;
+}
+
 int64_t calibrate_ticks() noexcept {
   constexpr int kReadings = 256;
   std::array<int64_t, 7> rounds;

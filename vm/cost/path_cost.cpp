@@ -25,7 +25,8 @@ class Pricing {
         text_{sizes.least, sizes.expected, sizes.most},
         operands_(operands_of(difo)),
         missing_(missing),
-        counts_(counts) {}
+        counts_(counts),
+        pushed_(pushed_bytes(difo, counts)) {}
 
   CostRange price(size_t pc) {
     const Instruction in = difo_.text[pc];
@@ -34,10 +35,9 @@ class Pricing {
     for (const Text& text : on.strings) sum += place(text);
     if (!takes_key(in.opcode())) return sum;
     for (unsigned i = 0; i < on.values; i++) sum += priced(kValueKeyRow, {});
-    const Pushed pushed = pushed_before(pc);
     for (const Text& key : on.references) {
       Bytes bytes = bytes_of(key);
-      if (pushed.is_counted) bytes.expected = pushed.bytes / static_cast<double>(on.references.size());
+      if (is_counted(pc)) bytes.expected = pushed_[pc] / static_cast<double>(on.references.size());
       sum += priced(kReferenceKeyRow, bytes);
     }
     return sum;
@@ -66,18 +66,6 @@ class Pricing {
     return bytes;
   }
 
-  // What a run has pushed by reference, and still is on the tuple stack there.
-  struct Pushed {
-    bool is_counted = false;
-    double bytes = 0;
-  };
-  Pushed pushed_before(size_t pc) const {
-    Pushed pushed;
-    while (pc-- > 0 && difo_.text[pc].opcode() != Opcode::flushts && difo_.text[pc].opcode() != Opcode::call)
-      if (difo_.text[pc].opcode() == Opcode::pushtr && is_counted(pc)) pushed.is_counted = true, pushed.bytes += moved(pc);
-    return pushed;
-  }
-
   Bytes bytes_of(const Text& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
 
   // What a row that is priced by size moves: what is stored, pushed or compared, or a subroutine's first string; or that a
@@ -98,6 +86,7 @@ class Pricing {
   std::vector<Operands> operands_;
   std::set<std::string>& missing_;
   std::span<const InstructionCount> counts_;
+  std::vector<double> pushed_;
 };
 
 // Of two ways, the second so often. That one of them is taken is no error of measurement.

@@ -41,14 +41,6 @@ void add(const dif::Difo& difo, dif::Instruction in, const Tally& tally, Counts&
     opcode.count += tally.count;
 }
 
-// Bytes of what was pushed by reference and lies on the tuple stack, of one run, behind an instruction that was executed so often
-// and moved so many.
-double key_bytes(dif::Instruction in, double before, uint64_t count, uint64_t bytes) {
-  if (in.opcode() == Opcode::flushts || in.opcode() == Opcode::call) return 0;
-  if (in.opcode() != Opcode::pushtr || count == 0) return before;
-  return before + static_cast<double>(bytes) / static_cast<double>(count);
-}
-
 void add_operands(dif::Instruction in, const Operands& on, double key, uint64_t count, Counts& into) {
   for (const Text& text : on.strings) into.strings[static_cast<size_t>(text.place)] += count;
   if (!takes_key(in.opcode())) return;
@@ -78,15 +70,11 @@ InstructionCounts timed_instructions(const dif::Difo& difo, std::span<const OpCo
 InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> costs, uint64_t runs, Counts& into) {
   std::vector<uint64_t> entering(difo.text.size() + 1);
   entering[0] = runs;
-  const std::vector<Operands> operands = operands_of(difo);
   InstructionCounts counts(difo.text.size());
-  double key = 0;
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     const uint64_t count = entering[pc];
     add(difo, in, {count, 0, 0, costs[pc].bytes}, into);
-    add_operands(in, operands[pc], key, count, into);
-    key = key_bytes(in, key, count, costs[pc].bytes);
     uint64_t taken = 0;
     if (is_branch(in)) {
       taken = is_conditional(in) ? costs[pc].executed : count;
@@ -95,6 +83,9 @@ InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> co
     counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].bytes};
     if (in.opcode() != Opcode::ret) entering[pc + 1] += count - taken - costs[pc].faults;
   }
+  const std::vector<Operands> operands = operands_of(difo);
+  const std::vector<double> keys = pushed_bytes(difo, counts);
+  for (size_t pc = 0; pc < difo.text.size(); pc++) add_operands(difo.text[pc], operands[pc], keys[pc], counts[pc].entered, into);
   return counts;
 }
 

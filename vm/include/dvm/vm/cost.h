@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dvm/dif/opcode.h"
@@ -72,5 +73,8 @@ struct InstructionCount {
 using InstructionCounts = std::vector<InstructionCount>;
 
 void add_instructions(InstructionCounts& into, const InstructionCounts& from);
+
+// Of each instruction, the bytes of what was pushed by reference and lies on the tuple stack then, of one run on the average.
+std::vector<double> pushed_bytes(const dif::Difo& difo, std::span<const InstructionCount> counts);
 
 }  // namespace dvm::vm
