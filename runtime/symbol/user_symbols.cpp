@@ -90,9 +90,11 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   const MappedObject& object = *found;
   const ElfObject* file = elf(object);
   const auto in_file = file ? file->address_of(address - object.address + object.offset) : std::nullopt;
-  if (!in_file) return std::nullopt;
+  const UserSymbol module{object.name, "", address, object.address};
+  // A mapping begins at a page, a segment anywhere in it. The first address stands for the object as a key of umod().
+  if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
   const ElfFunction* function = file->function_at(*in_file);
-  if (!function) return UserSymbol{object.name, "", address, object.address};
+  if (!function) return module;
   return UserSymbol{object.name, readable(function->name), address - (*in_file - function->address), object.address};
 }
 

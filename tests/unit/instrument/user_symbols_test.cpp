@@ -73,6 +73,8 @@ TEST(UserSymbols, FilesOfARecordingAreReadWhereTheyAreStillThere) {
   MappedObject gone;
   gone.name = gone.path = "gone", gone.address = 0x1000;
   replay.use_recorded(8, {gone});
+  ASSERT_TRUE(replay.find(8, 0x1000));  // whatever lies there, it is of this file
+  EXPECT_EQ(replay.find(8, 0x1000)->module, "gone");
   EXPECT_FALSE(replay.find(8, 0x1010));
 }
 
