@@ -1,4 +1,5 @@
-/* From one system call to another, the functions of the program between them.
+/* From one system call to another, the functions of the program between them. Some linkers name the stubs of the
+ * procedure linkage table (munmap$plt), which are functions then: they are left out.
  * run: -q -c '{programs}/calls'
  * needs: uprobes
  */
@@ -18,14 +19,14 @@ syscall::mmap:return
 }
 
 pid$target:a.out::entry
-/self->depth/
+/self->depth && strchr(probefunc, '$') == NULL/
 {
 	printf("%*s%s\n", self->depth, "-> ", probefunc);
 	self->depth += 2;
 }
 
 pid$target:a.out::return
-/self->depth > 10/
+/self->depth > 10 && strchr(probefunc, '$') == NULL/
 {
 	self->depth -= 2;
 	printf("%*s%s\n", self->depth, "<- ", probefunc);
