@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dvm/dif/subroutine.h"
 #include "dvm/dif/text.h"
 
 namespace dvm::vm {
@@ -74,6 +75,7 @@ TEST(Verify, WantsBranchesAhead) {
   EXPECT_THAT(errors_of("nop\nbe 0\nbe 1\nba 2\nbne 5\nret %r0\n"),
               ElementsAre("1: branch back to 0", "2: branch back to 1", "3: branch back to 2"));
   EXPECT_THAT(errors_of("be 2\nret %r0\n"), ElementsAre("0: branch to 2, outside the object"));
+  EXPECT_THAT(errors_of("be 0\nret %r0\n"), ElementsAre("0: branch back to 0"));
 }
 
 TEST(Verify, WantsTablesToReachFarEnough) {
@@ -82,6 +84,28 @@ TEST(Verify, WantsTablesToReachFarEnough) {
   difo.strings = "a";
   EXPECT_THAT(errors_of(std::move(difo)),
               ElementsAre("0: the string table does not end with a NUL", "0: no integer 0 in a table of 0"));
+  difo = assembled("sets \"\", %r1\nret %r0\n");
+  difo.strings.clear();
+  EXPECT_THAT(errors_of(std::move(difo)), ElementsAre("0: no string at 0 in a table of 0 bytes"));
+}
+
+// Whichever check finds it.
+TEST(Verify, TellsErrorsInTheOrderOfTheText) {
+  EXPECT_THAT(errors_of_words({Instruction::indexed(Opcode::setx, 0, 1), Instruction::registers(Opcode::mov, 9, 0, 1), kRet}),
+              ElementsAre("0: no integer 0 in a table of 0", "1: no register %r9"));
+}
+
+TEST(Verify, KnowsWhatCanBePushed) {
+  EXPECT_THAT(errors_of_words({Instruction::registers(Opcode::pushtr, 3, 0, 0), Instruction::registers(Opcode::pushtr, 0, 0, 0),
+                               Instruction::registers(Opcode::pushtv, 0, 1, 0), kRet}),
+              ElementsAre("0: no type 3 to push", "1: pushtr pushes a string or bytes", "2: unused operand r2 is not 0"));
+}
+
+TEST(Verify, WantsSubroutinesThatExist) {
+  EXPECT_THAT(errors_of_words({Instruction::indexed(Opcode::call, dif::kSubroutineCount, 1), kRet}),
+              ElementsAre("0: no subroutine " + std::to_string(dif::kSubroutineCount)));
+  EXPECT_THAT(errors_of("pushtv %r0\ncall mutex_owned, %r1\nret %r0\n"),
+              ElementsAre("1: subroutine mutex_owned: it inspects a lock of the Solaris kernel"));
 }
 
 TEST(Verify, WantsVariablesOfTheRightScopeAndKind) {
@@ -99,6 +123,8 @@ TEST(Verify, WantsVariablesOfTheRightScopeAndKind) {
 TEST(Verify, WantsVariablesOfASaneSize) {
   EXPECT_THAT(errors_of("b 500 scl glb r bytes[0]\nret %r0\n"), ElementsAre("0: variable b has 0 bytes"));
   EXPECT_THAT(errors_of("b 500 scl glb r bytes[99999999]\nret %r0\n"), ElementsAre("0: variable b has 99999999 bytes"));
+  EXPECT_THAT(errors_of("b 500 scl glb r bytes[1048576]\nret %r0\n"), ElementsAre());
+  EXPECT_THAT(errors_of("b 500 scl glb r bytes[1048577]\nret %r0\n"), ElementsAre("0: variable b has 1048577 bytes"));
 }
 
 TEST(Verify, WantsBuiltInsThatExist) {
@@ -114,6 +140,8 @@ TEST(Verify, WantsRegistersWrittenBeforeTheyAreRead) {
               ElementsAre("0: %r1 is read but not written on every path", "0: %r2 is read but not written on every path"));
   EXPECT_THAT(errors_of("tst %r0\nbe skip\nsetx 1, %r1\nskip: ret %r1\n"),
               ElementsAre("3: %r1 is read but not written on every path"));
+  EXPECT_THAT(errors_of("tst %r0\nbe else\nsetx 1, %r1\nba end\nelse: nop\nend: ret %r1\n"),
+              ElementsAre("5: %r1 is read but not written on every path"));
   EXPECT_THAT(errors_of("tst %r0\nbe else\nsetx 1, %r1\nba end\nelse: setx 2, %r1\nend: ret %r1\n"), ElementsAre());
 }
 
@@ -131,6 +159,9 @@ TEST(Verify, FollowsTheTupleStack) {
   for (unsigned i = 0; i <= dif::kTupleDepth; i++) deep += "pushtv %r0\n";
   EXPECT_THAT(errors_of(deep + "ret %r0\n"), ElementsAre("24: tuple stack overflow"));
   EXPECT_THAT(errors_of("tst %r0\nbe skip\npushtv %r0\nskip: ret %r0\n"), ElementsAre("3: the tuple stack is 0 or 1 deep here"));
+  EXPECT_THAT(errors_of("tst %r0\nbe else\npushtv %r0\nba end\nelse: nop\nend: ret %r0\n"),
+              ElementsAre("5: the tuple stack is 1 or 0 deep here"));
+  EXPECT_THAT(errors_of("pushtv %r0\npopts\npopts\nret %r0\n"), ElementsAre("2: tuple stack underflow"));
 }
 
 TEST(Verify, CountsArguments) {
