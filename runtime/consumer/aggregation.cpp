@@ -268,13 +268,22 @@ struct WeighedLine {
   JoinedRow line;
 };
 
+// The column that lines are sorted by.
+size_t first_column(const SortOrder& order, size_t columns) {
+  return order.value_position < columns ? order.value_position : 0;
+}
+
+// By the columns from the first one on, then by those before it, as dtrace does.
 int compare_lines(const WeighedLine& a, const WeighedLine& b, const SortOrder& order) {
   const MergedRow &left = a.line.any(), &right = b.line.any();
   int by_key = order.by_key ? compare_keys(left, right, order.key_position) : 0;
   if (by_key != 0) return by_key;
   if (int by_value = order_of(a.weight, b.weight)) return by_value;
-  for (size_t i = 0; a.line.rows.size() > 1 && i < a.line.rows.size(); i++)
-    if (int by_value = compare_values(a.line.rows[i], b.line.rows[i])) return by_value;
+  const size_t columns = a.line.rows.size(), first = first_column(order, columns);
+  for (size_t i = 1; i < columns; i++) {
+    const size_t column = (first + i) % columns;
+    if (int by_value = compare_values(a.line.rows[column], b.line.rows[column])) return by_value;
+  }
   return order.by_key ? 0 : compare_keys(left, right, order.key_position);
 }
 
@@ -296,7 +305,7 @@ std::vector<WeighedLine> weigh_lines(std::span<const JoinedRow> lines, const Sor
   std::vector<WeighedLine> weighed;
   weighed.reserve(lines.size());
   const size_t columns = lines.empty() ? 0 : lines.front().rows.size();
-  const size_t column = order.value_position < columns ? order.value_position : 0;
+  const size_t column = first_column(order, columns);
   const MergedAggregation* aggregation = columns ? aggregation_of(lines, column) : nullptr;
   for (const JoinedRow& line : lines) weighed.push_back({aggregation ? weigh(line.rows[column], *aggregation) : Weight{}, line});
   return weighed;

@@ -92,6 +92,26 @@ TEST(Aggregations, PrintaJoinsByKey) {
   EXPECT_EQ(rows(second.out()), "a | 1| 0\nb | 5| 2\nc | 0| 3\n\n");
 }
 
+// Ties are decided by the columns behind the one that is sorted by, then by those before it, then by key.
+TEST(Aggregations, TiesOfJoinedLinesGoByTheColumnsInTurn) {
+  const auto sorted = [](const char* position) {
+    std::vector<dif::ActDesc> actions;
+    const std::pair<const char*, std::array<int64_t, 3>> lines[] = {
+        {"a", {2, 1, 2}}, {"b", {1, 1, 3}}, {"c", {3, 1, 1}}, {"d", {1, 2, 1}}, {"e", {1, 1, 2}}, {"f", {1, 1, 2}}};
+    for (const auto& [key, values] : lines)
+      for (uint32_t id = 1; id <= 3; id++) actions.push_back(sum(id, key, values[id - 1]));
+    actions.push_back(printa({1, 2, 3}, "%s"));
+    actions.push_back(exit_with(0));
+    Session session;
+    session.set("aggsortpos", position).run({clause("BEGIN", actions)}, {sums(1), sums(2), sums(3)});
+    return session.out();
+  };
+  EXPECT_EQ(sorted("0"), "efbdac\n");
+  EXPECT_EQ(sorted("1"), "cefabd\n");
+  EXPECT_EQ(sorted("2"), "dcefab\n");
+  EXPECT_EQ(sorted("3"), sorted("0"));
+}
+
 TEST(Aggregations, OneAggregationServesSeveralConversions) {
   Session session;
   session.run({clause("BEGIN", {sum(1, "a", 26), printa({1}, "%s %@d %@x %@5u|\n"), exit_with(0)})}, {sums(1)});
