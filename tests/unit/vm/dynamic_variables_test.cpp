@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstring>
 #include <map>
 #include <random>
 
@@ -29,6 +31,75 @@ TEST(DynamicVariables, KeepsKeysApart) {
   for (const DynamicKey& key : keys) store.store(key, n++);
   n = 1;
   for (const DynamicKey& key : keys) EXPECT_EQ(store.load(key), n++);
+}
+
+// The hash of keys, backwards: which word leads from one hash to another. Where the store hashes otherwise, the tests below are
+// as true as before, but find less.
+constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
+constexpr uint64_t inverse_of_odd() {
+  uint64_t inverse = kOdd;
+  for (int i = 0; i < 6; i++) inverse *= 2 - kOdd * inverse;
+  return inverse;
+}
+uint64_t mixed(uint64_t hash, uint64_t word) { return std::rotl((hash ^ word) * kOdd, 29); }
+uint64_t word_between(uint64_t hash, uint64_t wanted) { return hash ^ std::rotr(wanted, 29) * inverse_of_odd(); }
+
+// A text of two words and more that begins with `begin` (8 characters each) and hashes as "a" does.
+std::string hashed_as_a(const std::string& begin) {
+  const uint64_t start = mixed(0x500, 0), wanted = mixed(mixed(start, 1), 'a');
+  uint64_t hash = mixed(start, begin.size() + 8);
+  for (size_t at = 0; at < begin.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, begin.data() + at, 8);
+    hash = mixed(hash, word);
+  }
+  const uint64_t last = word_between(hash, std::rotr(wanted, 29) * inverse_of_odd());  // the rest, of no bytes, is hashed as 0
+  return begin + std::string(reinterpret_cast<const char*>(&last), 8);
+}
+
+TEST(DynamicVariables, KeysOfOneHashAreKeptApart) {
+  DynamicVariables store(1 << 16);
+  const uint64_t hash = mixed(mixed(0x500, 0), 7);
+  const std::string longer = hashed_as_a("aaaaaaaa");
+  const TupleEntry one[] = {value(7)}, two[] = {value(7), value(word_between(hash, hash))}, a[] = {text("a")},
+                   b[] = {text(longer)};
+  const DynamicKey keys[] = {{0x500, true, 1, {}},   {0x501, true, 0, {}}, {0x500, false, 0, two},
+                             {0x500, false, 0, one}, {0x500, false, 0, b}, {0x500, false, 0, a}};
+  uint64_t n = 1;
+  for (const DynamicKey& key : keys) EXPECT_TRUE(store.store(key, n++));
+  n = 1;
+  for (const DynamicKey& key : keys) EXPECT_EQ(store.load(key), n++);
+}
+
+// As many of one thread as there can be: some have the same hash.
+TEST(DynamicVariables, KeepsVariablesApart) {
+  constexpr uint16_t kFirst = 0x500;
+  DynamicVariables store(size_t{1} << 26);
+  for (int32_t tid = 0; tid < 4; tid++)
+    for (uint32_t id = kFirst; id <= UINT16_MAX; id++) store.store({static_cast<uint16_t>(id), true, tid, {}}, id * 8 + tid + 1);
+  uint32_t wrong = 0;
+  for (int32_t tid = 0; tid < 4; tid++)
+    for (uint32_t id = kFirst; id <= UINT16_MAX; id++)
+      wrong += store.load({static_cast<uint16_t>(id), true, tid, {}}) != id * 8 + tid + 1;
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(store.drops().drops, 0u);
+}
+
+// A key that DIF made longer than what was stored of it ends where that did.
+TEST(DynamicVariables, SpoiledKeysEndWithTheirBlock) {
+  DynamicVariables store(1 << 14);
+  const std::string longer = hashed_as_a(std::string(64, 'a'));
+  const TupleEntry a[] = {text("a")}, b[] = {text(longer)}, z[] = {text("z")};
+  for (uint16_t id = 0x501; id < 0x510; id++) store.store({id, false, 0, z}, 1);  // so that there is memory behind
+  store.store({0x500, false, 0, a}, 5);
+  const std::string stored("\1\0\0\0\0\0\0\0a", 9);
+  const std::string_view memory(reinterpret_cast<const char*>(store.memory().data()), store.memory().size());
+  const size_t at = memory.find(stored);
+  const uint64_t size = longer.size();
+  ASSERT_LE(at + 8 + size, memory.size());
+  std::memcpy(store.memory().data() + at, &size, 8);
+  std::memcpy(store.memory().data() + at + 8, longer.data(), longer.size());
+  EXPECT_EQ(store.load({0x500, false, 0, b}), 0u);
 }
 
 TEST(DynamicVariables, EqualTextIsTheSameKey) {

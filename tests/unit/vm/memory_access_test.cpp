@@ -129,6 +129,45 @@ TEST_F(MemoryAccessTest, TheProcessIsApartFromDMemory) {
   EXPECT_FALSE(read_target(state_, address(mine), to));
 }
 
+// Not even where its host would.
+TEST_F(MemoryAccessTest, TheProcessIsNotAskedForDMemory) {
+  const uint64_t mine = address(allocate_scratch(state_, 8));
+  host_.memory[mine] = "host";
+  std::byte to[4];
+  EXPECT_FALSE(read_target(state_, mine, to));
+  EXPECT_FALSE(write_target(state_, mine, to));
+  EXPECT_FALSE(late_string(state_, mine, 4));
+  EXPECT_EQ(host_.memory[mine], "host");
+  EXPECT_EQ(host_.reads, 0u);
+}
+
+// Beside its NUL, which stays where it is. While it is read, there must be room for the longest.
+TEST_F(MemoryAccessTest, ALateStringTakesNoMoreScratchThanItHasCharacters) {
+  host_.memory[0x1000] = std::string("ab\0", 3);
+  for (int i = 0; i < 8; i++) EXPECT_EQ(late_string(state_, 0x1000, 64), "ab");
+  EXPECT_FALSE(late_string(state_, 0x1000, 64));
+  EXPECT_EQ(state_.fault.id, dif::Fault::noscratch);
+  state_.fault = {};
+  state_.scratch.reset();
+  host_.memory[0x2000] = std::string("12345678\0", 9);
+  const auto text = late_string(state_, 0x2000, 16);
+  std::byte* next = allocate_scratch(state_, 8);
+  ASSERT_TRUE(text && next);
+  std::fill_n(next, 8, std::byte{'x'});
+  EXPECT_EQ(string_at(state_, address(text->data()), 16), "12345678");
+}
+
+TEST_F(MemoryAccessTest, ALateStringNeedsRoomForItsNul) {
+  host_.memory[0x1000] = std::string("12345678\0", 9);
+  allocate_scratch(state_, 120);
+  EXPECT_FALSE(late_string(state_, 0x1000, 8));
+  EXPECT_EQ(state_.fault.id, dif::Fault::noscratch);
+}
+
+TEST_F(MemoryAccessTest, StringsOfSubroutinesAreCutAtStrsize) {
+  EXPECT_EQ(string_at(state_, scratch_string(state_, "0123456789"), 64), "01234567");
+}
+
 TEST_F(MemoryAccessTest, NullIsNotReadLate) {
   EXPECT_FALSE(load_bytes(state_, 0, 1));
   EXPECT_FALSE(string_at(state_, 0));
@@ -147,11 +186,17 @@ TEST_F(MemoryAccessTest, TheLongestCaptureCounts) {
   EXPECT_TRUE(read_target(state_, 0x1000, std::as_writable_bytes(std::span(to))));
   EXPECT_EQ(std::string(to, 16), "0123456789abcdef");
   EXPECT_EQ(host_.reads, 0u);
+  const CapturedMemory longest_first[] = {memory[1], memory[0]};
+  firing_.memory = longest_first;
+  EXPECT_EQ(captured_at(state_, 0x1000).bytes.size(), 16u);
   firing_.memory = std::span(memory).first(1);
   host_.memory[0x1000] = "what is there now";
   EXPECT_TRUE(read_target(state_, 0x1000, std::as_writable_bytes(std::span(to))));
   EXPECT_EQ(std::string(to, 16), "what is there no");
   EXPECT_EQ(host_.reads, 1u);
+  const std::byte* loaded = load_bytes(state_, 0x1000, 16);
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(loaded), 16), "what is there no");
 }
 
 TEST_F(MemoryAccessTest, CapturedMemoryMayEndWithTheAddressSpace) {
