@@ -89,6 +89,7 @@ target_sources(dvm_source PRIVATE
   symbol/maps.cpp
   symbol/open_elf.cpp
   symbol/perf_map.cpp
+  symbol/regular_file.cpp
   symbol/signature.cpp
   symbol/stapsdt.cpp
   symbol/stapsdt_arguments.cpp

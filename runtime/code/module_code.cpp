@@ -3,16 +3,13 @@
 #include "runtime/code/module_code.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "runtime/code/frame_index.h"
+#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 namespace {
@@ -45,15 +42,12 @@ bool is_of(const FunctionExtent& function, uint64_t offset) {
 }  // namespace
 
 Result<std::unique_ptr<ModuleCode>> ModuleCode::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Error{std::strerror(errno)};
-  struct stat st {};
-  const bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-  const auto size = static_cast<size_t>(st.st_size);
-  void* data = is_file ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-  close(fd);
+  const auto file = RegularFile::open(path);
+  if (!file) return file.error();
+  if (Status cost = check_cost(file->size(), file->bytes_on_disk()); !cost) return cost.error();
+  void* data = mmap(nullptr, file->size(), PROT_READ, MAP_PRIVATE, file->fd(), 0);
   if (data == MAP_FAILED) return Error{"it cannot be mapped"};
-  std::unique_ptr<ModuleCode> made(new ModuleCode(static_cast<const unsigned char*>(data), size));
+  std::unique_ptr<ModuleCode> made(new ModuleCode(static_cast<const unsigned char*>(data), file->size()));
   made->find_segments();
   return made;
 }

@@ -7,7 +7,6 @@
 #include <gelf.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <tuple>
@@ -36,6 +35,7 @@ class ElfLoader {
   }
 
   void read_symbols(Elf* elf) {
+    kept_.clear();
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr) continue;
@@ -63,7 +63,7 @@ class ElfLoader {
     Elf_Scn* string_section = elf_getscn(elf, header.sh_link);
     Elf_Data* strings = string_section == nullptr ? nullptr : elf_getdata(string_section, nullptr);
     if (symbols == nullptr || symbols->d_buf == nullptr || strings == nullptr || strings->d_buf == nullptr) return;
-    std::string_view names = keep(static_cast<const char*>(strings->d_buf), strings->d_size);
+    const std::string_view names = keep(header.sh_link, {static_cast<const char*>(strings->d_buf), strings->d_size});
     size_t count = std::min<size_t>(symbols->d_size / sizeof(GElf_Sym), INT32_MAX);
     for (size_t i = 0; i < count; i++) {
       GElf_Sym symbol;
@@ -71,11 +71,14 @@ class ElfLoader {
     }
   }
 
-  std::string_view keep(const char* text, size_t size) {
-    object_->names_.push_back(std::make_unique<char[]>(size));
+  // Of each section of names one copy, however many tables share it.
+  std::string_view keep(size_t section, std::string_view text) {
+    auto [kept, is_new] = kept_.try_emplace(section);
+    if (!is_new) return kept->second;
+    object_->names_.push_back(std::make_unique<char[]>(text.size()));
     char* copy = object_->names_.back().get();
-    std::memcpy(copy, text, size);
-    return {copy, size};
+    std::memcpy(copy, text.data(), text.size());
+    return kept->second = {copy, text.size()};
   }
 
   static uint64_t end_of_section(Elf* elf, const GElf_Sym& symbol) {
@@ -144,7 +147,8 @@ class ElfLoader {
   }
 
   std::shared_ptr<ElfObject> object_ = std::make_shared<ElfObject>();
-  std::map<uint64_t, uint64_t> ends_;  // of the sections of functions without a size, by the function's address
+  std::map<size_t, std::string_view> kept_;  // names, by their section in the file that is being read
+  std::map<uint64_t, uint64_t> ends_;        // of the sections of functions without a size, by the function's address
 };
 
 const ElfFunction* ElfObject::function_at(uint64_t address) const {
@@ -185,8 +189,7 @@ std::optional<uint64_t> ElfObject::address_of(uint64_t offset) const {
 
 Result<std::shared_ptr<const ElfObject>> ElfObject::read(const std::string& path) {
   OpenElf file(path);
-  if (!file.opened()) return Error{std::strerror(errno)};
-  if (file.get() == nullptr) return Error{fmt::format("it cannot be read: {}", elf_errmsg(-1))};
+  if (file.get() == nullptr) return Error{file.problem()};
   ElfLoader loader;
   if (Status segments = loader.read_segments(file.get()); !segments) return segments.error();
   loader.read_symbols(file.get());

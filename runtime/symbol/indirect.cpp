@@ -15,6 +15,8 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr size_t kMostNameBytes = size_t{64} << 20;  // of one file: any number of slots may share a name of any length
+
 class SlotReader {
  public:
   explicit SlotReader(Elf* elf) : elf_(elf) {}
@@ -63,7 +65,10 @@ class SlotReader {
     if (data == nullptr || index > INT32_MAX || gelf_getshdr(section, &header) == nullptr) return "";
     if (gelf_getsym(data, static_cast<int>(index), &symbol) == nullptr) return "";
     const char* name = elf_strptr(elf_, header.sh_link, symbol.st_name);
-    return name == nullptr ? "" : name;
+    const size_t size = name == nullptr ? 0 : std::strlen(name);
+    if (size > kMostNameBytes - name_bytes_) return "";
+    name_bytes_ += size;
+    return std::string(name == nullptr ? "" : name, size);
   }
 
   uint64_t initial(uint64_t address) {
@@ -82,6 +87,7 @@ class SlotReader {
   }
 
   Elf* elf_;
+  size_t name_bytes_ = 0;
   std::vector<FunctionSlot> slots_;
 };
 

@@ -44,7 +44,11 @@ MiniDebug::MiniDebug(Elf* file) {
   const Elf_Data* packed = section == nullptr ? nullptr : elf_rawdata(section, nullptr);
   if (packed == nullptr || packed->d_buf == nullptr) return;
   bytes_ = unpack(*packed);
-  if (!bytes_.empty()) elf_ = elf_memory(bytes_.data(), bytes_.size());
+  if (bytes_.empty()) return;
+  elf_ = elf_memory(bytes_.data(), bytes_.size());
+  if (elf_ == nullptr || check_sections(elf_, bytes_.size())) return;
+  elf_end(elf_);
+  elf_ = nullptr;
 }
 
 MiniDebug::~MiniDebug() {

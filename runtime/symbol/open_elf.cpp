@@ -2,11 +2,10 @@
 
 #include "runtime/symbol/open_elf.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -52,14 +51,32 @@ std::string link_name(Elf* elf) {
 
 OpenElf::OpenElf(const std::string& path) {
   elf_version(EV_CURRENT);
-  // Without O_NONBLOCK a name that leads to a pipe would wait for its writer.
-  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd_ >= 0) elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+  auto file = RegularFile::open(path);
+  Status read = file ? check_cost(file->size(), file->bytes_on_disk()) : file.error();
+  if (read) {
+    file_ = *std::move(file);
+    elf_ = elf_begin(file_.fd(), ELF_C_READ, nullptr);
+    read = elf_ != nullptr ? check_sections(elf_, bytes_on_disk()) : Error{fmt::format("it cannot be read: {}", elf_errmsg(-1))};
+  }
+  if (read) return;
+  problem_ = read.error().message;
+  if (elf_ != nullptr) elf_end(elf_);
+  elf_ = nullptr;
 }
 
 OpenElf::~OpenElf() {
   if (elf_ != nullptr) elf_end(elf_);
-  if (fd_ >= 0) close(fd_);
+}
+
+Status check_sections(Elf* elf, uint64_t bytes_on_disk) {
+  if (elf_kind(elf) != ELF_K_ELF) return Error{"it is no ELF file"};
+  uint64_t total = 0;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    total += std::min(header.sh_size, UINT64_MAX - total);
+  }
+  return check_cost(total, bytes_on_disk);
 }
 
 Elf_Scn* find_section(Elf* elf, std::string_view name) {

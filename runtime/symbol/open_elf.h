@@ -8,8 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "common/result.h"
+#include "runtime/symbol/regular_file.h"
+
 namespace dvm::runtime {
 
+// A file that is not regular, or whose sections would cost more memory than regular_file.h allows, is not opened.
 class OpenElf {
  public:
   explicit OpenElf(const std::string& path);
@@ -17,13 +21,18 @@ class OpenElf {
   OpenElf(const OpenElf&) = delete;
   OpenElf& operator=(const OpenElf&) = delete;
 
-  bool opened() const { return fd_ >= 0; }
   Elf* get() const { return elf_; }
+  const std::string& problem() const { return problem_; }  // why get() is null
+  uint64_t bytes_on_disk() const { return file_.bytes_on_disk(); }
 
  private:
-  int fd_ = -1;
+  RegularFile file_;
   Elf* elf_ = nullptr;
+  std::string problem_;
 };
+
+// Whether the sections of a file, all read, are within what check_cost() allows: any number may share the same bytes.
+Status check_sections(Elf* elf, uint64_t bytes_on_disk);
 
 // The first section of that name; null: there is none.
 Elf_Scn* find_section(Elf* elf, std::string_view name);

@@ -6,7 +6,6 @@
 #include <gelf.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "runtime/symbol/open_elf.h"
@@ -125,8 +124,7 @@ class NoteReader {
 
 Result<std::vector<StapsdtNote>> read_stapsdt(const std::string& path) {
   OpenElf file(path);
-  if (!file.opened()) return Error{std::strerror(errno)};
-  if (file.get() == nullptr) return Error{fmt::format("it cannot be read: {}", elf_errmsg(-1))};
+  if (file.get() == nullptr) return Error{file.problem()};
   GElf_Ehdr header;
   if (elf_kind(file.get()) != ELF_K_ELF || gelf_getehdr(file.get(), &header) == nullptr) return Error{"it is no ELF file"};
   if (gelf_getclass(file.get()) != ELFCLASS64 || header.e_machine != EM_X86_64) return Error{"it is not for x86-64"};

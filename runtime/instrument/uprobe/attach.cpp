@@ -1,7 +1,6 @@
 // Attaching with bisection. Tested by tests/unit/instrument/uprobe_test.cpp.
 #include "runtime/instrument/uprobe/attach.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
+#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 namespace {
@@ -92,7 +92,7 @@ Status attach_doubtful(const UprobeSet& set, std::vector<FileDescriptor>& links,
 }  // namespace
 
 Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, std::vector<Refused>& refused) {
-  const FileDescriptor file(open(set.path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto file = RegularFile::open(set.path);
   UprobeSet likely, doubtful;
   likely.path = doubtful.path = set.path;
   likely.pid = doubtful.pid = set.pid;
@@ -100,7 +100,7 @@ Status attach_uprobes(const UprobeSet& set, std::vector<FileDescriptor>& links, 
   likely.program = doubtful.program = set.program;
   for (size_t i = 0; i < set.offsets.size(); i++) {
     unsigned char code[2] = {};
-    const bool read = pread(file.get(), code, sizeof code, static_cast<off_t>(set.offsets[i])) == sizeof code;
+    const bool read = file && pread(file->fd(), code, sizeof code, static_cast<off_t>(set.offsets[i])) == sizeof code;
     (read && is_doubtful(code) ? doubtful : likely).add(set.offsets[i], set.cookies[i], set.counters[i], set.probes[i]);
   }
   if (Status status = attach_halves(likely, 0, likely.offsets.size(), links, refused); !status) return status;

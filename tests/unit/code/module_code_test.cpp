@@ -89,7 +89,7 @@ TEST_F(ModuleCodeTest, FindsFunctionsByTheTableOfUnwinders) {
 
 TEST(ModuleCode, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ModuleCode::open("/nowhere/at/all").error().message, "No such file or directory");
-  EXPECT_EQ(ModuleCode::open("/").error().message, "it cannot be mapped");
+  EXPECT_EQ(ModuleCode::open("/").error().message, "it is no regular file");
 }
 
 }  // namespace

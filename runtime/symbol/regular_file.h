@@ -1,0 +1,45 @@
+#pragma once
+// Regular files of whoever is traced, opened for reading. A path of theirs may lead to a pipe or a device, may lead elsewhere a
+// moment later, and may name a file that claims to hold more than there is memory for:
+//
+//   path -> descriptor of what it leads to (O_PATH: nothing happens to that) -> is it regular? -> the same file, for reading
+//
+// Never waits, and opens neither pipe nor device.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/result.h"
+
+namespace dvm::runtime {
+
+class RegularFile {
+ public:
+  enum class Links : uint8_t { follow, refuse };  // of the last part of the path
+
+  static Result<RegularFile> open(const std::string& path, Links links = Links::follow);
+  RegularFile() = default;
+  RegularFile(RegularFile&& other) noexcept;
+  RegularFile& operator=(RegularFile&& other) noexcept;
+  ~RegularFile();
+
+  int fd() const { return fd_; }
+  int release();  // the caller closes it
+  const struct stat& status() const { return status_; }
+  uint64_t size() const { return static_cast<uint64_t>(status_.st_size); }
+  uint64_t bytes_on_disk() const { return static_cast<uint64_t>(status_.st_blocks) * 512; }
+
+ private:
+  int fd_ = -1;
+  struct stat status_ {};
+};
+
+// Fails if a file claims to hold more, packed or in holes, than one of its size on disk plausibly does. The error names the
+// limit.
+Status check_cost(uint64_t bytes, uint64_t bytes_on_disk);
+// Fails if so much would take more than half of this machine's memory. The error names the limit.
+Status check_memory(uint64_t bytes);
+
+}  // namespace dvm::runtime
