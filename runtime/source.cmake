@@ -84,6 +84,7 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_names.cpp
   symbol/elf.cpp
   symbol/indirect.cpp
+  symbol/libdw_files.cpp
   symbol/linker.cpp
   symbol/mini_debug.cpp
   symbol/maps.cpp

@@ -5,10 +5,11 @@
 #include <dwarf.h>
 #include <fmt/format.h>
 #include <gelf.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+
+#include "runtime/symbol/libdw_files.h"
 
 namespace dvm::runtime {
 namespace {
@@ -83,9 +84,14 @@ void hide_unneeded(Elf* elf) {
   }
 }
 
-Dwarf* dwarf_of(const OpenElf& file) {
-  if (file.get() == nullptr || elf_kind(file.get()) != ELF_K_ELF) return nullptr;
+// Null: it has no debug information or, if the problem is said, none that may be read.
+Dwarf* dwarf_of(const OpenElf& file, std::string& problem) {
+  if (file.get() == nullptr) return nullptr;
   hide_unneeded(file.get());
+  if (Status cost = check_debug_sections(file.get(), file.bytes_on_disk()); !cost) {
+    problem = cost.error().message;
+    return nullptr;
+  }
   Dwarf* dwarf = dwarf_begin_elf(file.get(), DWARF_C_READ, nullptr);
   if (dwarf == nullptr) return nullptr;
   Dwarf* shared = dwarf_getalt(dwarf);
@@ -216,20 +222,23 @@ DwarfFile::DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf) : elf_(std::mov
     alternate_.emplace(shared, alternate, std::string_view());
   }
   names_.emplace(dwarf, sections_of(elf_->get()), alternate.str);
+  refused_ = take_refused_to_libdw();
 }
 
 DwarfFile::~DwarfFile() { dwarf_end(dwarf_); }
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const std::string& path) {
   auto file = std::make_unique<OpenElf>(path);
-  if (!file->opened()) return Error{std::strerror(errno)};
-  if (file->get() == nullptr) return Error{"it is no ELF file"};
-  if (Dwarf* dwarf = dwarf_of(*file)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(file), dwarf));
+  if (file->get() == nullptr) return Error{file->problem()};
+  std::string problem;
+  if (Dwarf* dwarf = dwarf_of(*file, problem)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(file), dwarf));
   for (const std::string& debug_path : debug_paths(file->get(), path)) {
     auto debug = std::make_unique<OpenElf>(debug_path);
-    if (Dwarf* dwarf = dwarf_of(*debug)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(debug), dwarf));
+    std::string its_problem = access(debug_path.c_str(), F_OK) == 0 ? debug->problem() : "";
+    if (Dwarf* dwarf = dwarf_of(*debug, its_problem)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(debug), dwarf));
+    if (problem.empty() && !its_problem.empty()) problem = fmt::format("{}: {}", debug_path, its_problem);
   }
-  return Error{"it has no debug information"};
+  return Error{problem.empty() ? "it has no debug information" : "its debug information cannot be read: " + problem};
 }
 
 bool DwarfFile::find(std::string_view name, std::span<const int> tags, unsigned attribute, const DieVisitor& visit) const {
@@ -287,10 +296,16 @@ std::optional<std::string> DwarfFile::missing_part() const {
     if (!is_sketch || whole_unit(unit)) return true;
     std::string_view name = text_of(unit, DW_AT_dwo_name);
     if (name.empty()) name = text_of(unit, DW_AT_GNU_dwo_name);
-    missing = name;
+    missing = refused().find(name) == std::string::npos ? fmt::format("{} is not there", name) : refused();
     return false;
   });
   return missing;
+}
+
+// libdw opens files when it first needs them, and only once.
+const std::string& DwarfFile::refused() const {
+  if (std::string latest = take_refused_to_libdw(); !latest.empty()) refused_ = std::move(latest);
+  return refused_;
 }
 
 std::optional<Dwarf_Die> DwarfFile::unit_of(uint64_t address) const {

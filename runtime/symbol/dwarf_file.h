@@ -38,8 +38,10 @@ class DwarfFile {
     Dwarf_Die enumeration, enumerator;
   };
   std::optional<Enumerator> find_enumerator(std::string_view name) const;
-  // The name of a .dwo file (-gsplit-dwarf: the descriptions of a unit in a file of their own) that is not there.
+  // Which .dwo file (-gsplit-dwarf: the descriptions of a unit in a file of their own) cannot be had, and why.
   std::optional<std::string> missing_part() const;
+  // "PATH: reason" of a file that belongs to it, is there and may not be read; empty: none that was wanted so far.
+  const std::string& refused() const;
 
  private:
   DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf);
@@ -52,6 +54,7 @@ class DwarfFile {
   std::optional<DwarfNames> names_;
   std::optional<DwarfNames> alternate_;                   // of what dwz has put into a file that several share
   mutable std::optional<std::vector<DwarfNames>> parts_;  // of the .dwo files: opened when something is looked for in them
+  mutable std::string refused_;
 };
 
 }  // namespace dvm::runtime

@@ -65,7 +65,7 @@ const ElfObject* TargetTypes::elf_of(Module& module) {
 }
 
 Error TargetTypes::missing(const Module& module, std::string_view part) {
-  return Error{fmt::format("{}: its debug information lies in .dwo files, and {} is not there", module.object.name, part)};
+  return Error{fmt::format("{}: its debug information lies in .dwo files, and {}", module.object.name, part)};
 }
 
 Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_view pattern) {
@@ -78,6 +78,9 @@ Error TargetTypes::not_found(const std::vector<Module*>& modules, std::string_vi
     if (module->dwarf != nullptr) with.push_back(module->object.name);
   if (with.empty() && modules.size() == 1) return Error{modules.front()->problem};
   if (with.empty()) return Error{"none of the program and its libraries has debug information"};
+  for (Module* module : modules)
+    if (module->dwarf != nullptr && !module->dwarf->refused().empty())
+      return Error{fmt::format("it is not in the debug information that can be read; {}", module->dwarf->refused())};
   const size_t more = with.size() - std::min(with.size(), kNamedModules);
   with.resize(std::min(with.size(), kNamedModules));
   return Error{fmt::format("it is not in the debug information of {}{}", fmt::join(with, ", "),

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "runtime/symbol/dwarf_describe.h"
 #include "runtime/symbol/dwarf_file.h"
@@ -202,6 +205,19 @@ TEST_F(DwarfTest, SplitInformationThatIsMissingIsNamed) {
     EXPECT_THAT(types.arguments(path, (*elf)->functions()[0].offset, false).error().message,
                 testing::HasSubstr(".dwo is not there"));
   }
+}
+
+// Whoever owns the program may put anything there, before or after dvm has looked.
+TEST_F(DwarfTest, APipeInPlaceOfSplitInformationIsNotOpened) {
+  const std::string folder = testing::TempDir() + "dwarf_test." + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(program("types_split4"), folder + "/split");
+  const std::string part = folder + "/types_split4-types.dwo";
+  ASSERT_EQ(mkfifo(part.c_str(), 0600), 0);
+  open_file(folder + "/split");
+  EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);  // found where the compiler has put it
+  EXPECT_EQ(file_->refused(), part + ": it is no regular file");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(DwarfTest, NoDebugInformation) {
