@@ -49,6 +49,7 @@ target_sources(dvm_source PRIVATE
   code/exits.cpp
   code/frame_index.cpp
   code/function_code.cpp
+  code/mapped_file.cpp
   code/module_code.cpp
   code/operated.cpp
   instrument/replay/recorded_instrument.cpp

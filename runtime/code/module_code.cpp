@@ -3,13 +3,11 @@
 #include "runtime/code/module_code.h"
 
 #include <elf.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/code/frame_index.h"
-#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 namespace {
@@ -45,14 +43,12 @@ Result<std::unique_ptr<ModuleCode>> ModuleCode::open(const std::string& path) {
   const auto file = RegularFile::open(path);
   if (!file) return file.error();
   if (Status cost = check_cost(file->size(), file->bytes_on_disk()); !cost) return cost.error();
-  void* data = mmap(nullptr, file->size(), PROT_READ, MAP_PRIVATE, file->fd(), 0);
-  if (data == MAP_FAILED) return Error{"it cannot be mapped"};
-  std::unique_ptr<ModuleCode> made(new ModuleCode(static_cast<const unsigned char*>(data), file->size()));
+  auto mapped = MappedFile::map(*file);
+  if (!mapped) return mapped.error();
+  std::unique_ptr<ModuleCode> made(new ModuleCode(*std::move(mapped)));
   made->find_segments();
   return made;
 }
-
-ModuleCode::~ModuleCode() { munmap(const_cast<unsigned char*>(file_.data()), file_.size()); }
 
 void ModuleCode::find_segments() {
   Elf64_Ehdr header;

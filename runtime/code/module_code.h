@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
 #include "runtime/code/function_code.h"
+#include "runtime/code/mapped_file.h"
 
 namespace dvm::runtime {
 
@@ -23,7 +25,6 @@ struct FunctionExtent {
 class ModuleCode {
  public:
   static Result<std::unique_ptr<ModuleCode>> open(const std::string& path);
-  ~ModuleCode();
   ModuleCode(const ModuleCode&) = delete;
   ModuleCode& operator=(const ModuleCode&) = delete;
 
@@ -51,13 +52,14 @@ class ModuleCode {
   struct Segment {
     uint64_t offset = 0, size = 0, address = 0;
   };
-  ModuleCode(const unsigned char* data, size_t size) : file_(data, size) {}
+  explicit ModuleCode(MappedFile mapped) : mapped_(std::move(mapped)), file_(mapped_.bytes()) {}
   void find_segments();
   bool has_go_note(uint64_t offset, uint64_t size) const;
   void look_far(const Segment& segment, std::vector<Window>& windows) const;
   void look_near(const Segment& segment, Window& window) const;
   bool is_inside_instruction(const Segment& segment, uint64_t offset) const;
 
+  MappedFile mapped_;
   CodeBytes file_;
   std::vector<Segment> segments_;  // with code
   bool is_go_ = false;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "runtime/code/frame_index.h"
@@ -90,6 +92,24 @@ TEST_F(ModuleCodeTest, FindsFunctionsByTheTableOfUnwinders) {
 TEST(ModuleCode, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ModuleCode::open("/nowhere/at/all").error().message, "No such file or directory");
   EXPECT_EQ(ModuleCode::open("/").error().message, "it is no regular file");
+}
+
+TEST(ModuleCode, AFileThatIsCutShortMeanwhileReadsAsZeros) {
+  const std::string path = testing::TempDir() + "module_code_test." + std::to_string(getpid());
+  std::filesystem::copy_file("/proc/self/exe", path);
+  const auto file = ModuleCode::open(path);
+  ASSERT_TRUE(file) << file.error().message;
+  const CodeBytes bytes = (*file)->file();
+  EXPECT_EQ(bytes[1], 'E');
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ(bytes[1], 0);
+  EXPECT_EQ(bytes.back(), 0);
+  std::filesystem::remove(path);
+}
+
+TEST(ModuleCodeDeathTest, OtherBusErrorsStillEndTheProgram) {
+  ASSERT_TRUE(ModuleCode::open("/proc/self/exe"));
+  EXPECT_EXIT(raise(SIGBUS), testing::KilledBySignal(SIGBUS), "");
 }
 
 }  // namespace
