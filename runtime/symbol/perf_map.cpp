@@ -3,12 +3,12 @@
 #include "runtime/symbol/perf_map.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "common/clock.h"
@@ -17,15 +17,8 @@ namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kMostBytes = 64u << 20;
-
-// The number that the process has in its own pid namespace; 0: it is gone.
-int64_t own_number(int32_t pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  constexpr std::string_view kField = "NSpid:";
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(kField)) return std::strtoll(line.c_str() + line.find_last_of(" \t"), nullptr, 10);
-  return 0;
-}
+constexpr size_t kMostFunctions = 1 << 20;
+constexpr uint64_t kIdleTimes = 19;  // as long as reading took it is not read again
 
 bool take_number(std::string_view& line, uint64_t& value) {
   if (line.starts_with("0x")) line.remove_prefix(2);
@@ -39,7 +32,7 @@ bool take_number(std::string_view& line, uint64_t& value) {
 
 std::vector<GeneratedFunction> parse_perf_map(std::string_view text) {
   std::vector<GeneratedFunction> all;
-  while (!text.empty()) {
+  while (!text.empty() && all.size() < kMostFunctions) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     GeneratedFunction one;
@@ -56,28 +49,51 @@ std::vector<GeneratedFunction> parse_perf_map(std::string_view text) {
   return all;
 }
 
-bool PerfMap::read_file(const std::string& path, bool is_own) {
-  struct stat st {};
-  if (stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return false;
-  const int64_t modified = st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec;
-  const auto size = static_cast<uint64_t>(st.st_size);
-  if (!is_own && modified < since_) return false;
-  if (size > kMostBytes || (modified == modified_ && size == size_)) return true;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(size, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(size));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  modified_ = modified, size_ = size;
+PerfMap::Owner PerfMap::owner_of(int32_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  Owner owner;
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    fields >> name;
+    if (name == "Uid:") fields >> owner.user >> owner.user;  // the real one, then the effective one
+    if (name == "NSpid:")
+      while (fields >> owner.number) {  // the last is the innermost
+      }
+  }
+  return owner;
+}
+
+void PerfMap::parse(const RegularFile& file) {
+  std::string text(file.size(), '\0');
+  size_t got = 0;
+  for (ssize_t part; got < text.size(); got += static_cast<size_t>(part))
+    if ((part = pread(file.fd(), text.data() + got, text.size() - got, static_cast<off_t>(got))) <= 0) break;
+  text.resize(got);
   functions_ = parse_perf_map(text);
+}
+
+bool PerfMap::read_file(const std::string& path, bool is_own) {
+  const auto file = RegularFile::open(path, RegularFile::Links::refuse);
+  if (!file || (file->status().st_uid != user_ && file->status().st_uid != 0)) return false;
+  const int64_t modified = file->status().st_mtim.tv_sec * 1'000'000'000 + file->status().st_mtim.tv_nsec;
+  if (!is_own && modified < since_) return false;
+  if (file->size() > kMostBytes || (modified == modified_ && file->size() == size_)) return true;
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  modified_ = modified, size_ = file->size();
+  parse(*file);
+  const uint64_t end = read_clock(CLOCK_MONOTONIC);
+  read_again_ = end + kIdleTimes * (end - begin);
   return true;
 }
 
 void PerfMap::read(int32_t pid) {
   if (since_ == 0) since_ = static_cast<int64_t>(read_clock(CLOCK_REALTIME));
-  const int64_t number = own_number(pid);
-  if (number != 0) name_ = fmt::format("perf-{}.map", number);
+  if (read_clock(CLOCK_MONOTONIC) < read_again_) return;
+  const Owner owner = owner_of(pid);
+  if (owner.number != 0) name_ = fmt::format("perf-{}.map", owner.number), user_ = owner.user;
   if (name_.empty()) return;
-  if (number == 0 || !read_file(fmt::format("/proc/{}/root/tmp/{}", pid, name_), true)) read_file("/tmp/" + name_, false);
+  if (owner.number == 0 || !read_file(fmt::format("/proc/{}/root/tmp/{}", pid, name_), true)) read_file("/tmp/" + name_, false);
 }
 
 const GeneratedFunction* PerfMap::find(uint64_t address) const {

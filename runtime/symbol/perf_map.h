@@ -1,11 +1,14 @@
 #pragma once
 // Names of code that a process has generated (a JIT): the file /tmp/perf-PID.map that it writes, a line "ADDRESS SIZE NAME" for
-// each function, numbers in hexadecimal. PID and /tmp are those of the process's own namespaces.
+// each function, numbers in hexadecimal. PID and /tmp are those of the process's own namespaces. Only a file of the process's
+// user or of root counts, and no link: anybody may write into /tmp.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 
@@ -16,8 +19,8 @@ struct GeneratedFunction {
 
 class PerfMap {
  public:
-  // Reads what the file has become. Of a process that has ended, what stands under the same name here, if it was written since
-  // the process was first asked about.
+  // Reads what the file has become, but for reading takes at most a twentieth of the time. Of a process that has ended, what
+  // stands under the same name here, if it was written since the process was first asked about.
   void read(int32_t pid);
   // Null: none.
   const GeneratedFunction* find(uint64_t address) const;
@@ -25,16 +28,26 @@ class PerfMap {
   uint64_t first_address() const { return functions_.empty() ? 0 : functions_.front().address; }
 
  private:
+  // Of a process as it is now.
+  struct Owner {
+    int64_t number = 0;  // in its own pid namespace; 0: it is gone
+    uint32_t user = UINT32_MAX;
+  };
+  static Owner owner_of(int32_t pid);
   bool read_file(const std::string& path, bool is_own);
+  void parse(const RegularFile& file);
 
   std::string name_;
-  int64_t since_ = 0;  // ns since 1970
+  uint32_t user_ = UINT32_MAX;  // of the process
+  uint64_t read_again_ = 0;     // ns, CLOCK_MONOTONIC, before which it is not read
+  int64_t since_ = 0;           // ns since 1970
   int64_t modified_ = 0;
   uint64_t size_ = 0;
   std::vector<GeneratedFunction> functions_;  // by address
 };
 
-// The functions in the text of such a file; lines of another form are left out. Where two begin at one address, the later line's.
+// The functions in the text of such a file, at most a million; lines of another form are left out. Where two begin at one
+// address, the later line's.
 std::vector<GeneratedFunction> parse_perf_map(std::string_view text);
 
 }  // namespace dvm::runtime

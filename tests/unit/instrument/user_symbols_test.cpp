@@ -3,12 +3,15 @@
 #include "runtime/symbol/user_symbols.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+
+#include "common/clock.h"
 
 namespace dvm::runtime {
 
@@ -50,6 +53,67 @@ TEST(UserSymbols, CodeThatTheProcessGeneratedIsNamedByItsMap) {
   EXPECT_EQ(first->function, "one again");
   EXPECT_EQ(first->address, 0x10000u);
   EXPECT_EQ(second->function, "two of them");
+}
+
+class PerfMapTest : public testing::Test {
+ protected:
+  ~PerfMapTest() override { std::remove(path_.c_str()); }
+  bool knows_a_function() const {
+    PerfMap map;
+    map.read(getpid());
+    return map.find(0x10008) != nullptr;
+  }
+  void write(const std::string& path) const { std::ofstream(path) << "10000 20 one\n"; }
+
+  const std::string path_ = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+};
+
+TEST_F(PerfMapTest, IsNoPipeAndNoLink) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_FALSE(knows_a_function());
+  std::remove(path_.c_str());
+  const std::string elsewhere = path_ + ".elsewhere";
+  write(elsewhere);
+  ASSERT_EQ(symlink(elsewhere.c_str(), path_.c_str()), 0);
+  EXPECT_FALSE(knows_a_function());
+  std::remove(elsewhere.c_str());
+}
+
+TEST_F(PerfMapTest, BelongsToTheUserOfTheProcessOrToRoot) {
+  write(path_);
+  EXPECT_TRUE(knows_a_function());
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to give a file away";
+  ASSERT_EQ(chown(path_.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  EXPECT_FALSE(knows_a_function());
+}
+
+// Its owner may change it as often as it likes.
+TEST_F(PerfMapTest, ReadingTakesASmallPartOfTheTime) {
+  std::string text;
+  for (int i = 0; i < 300'000; i++) text += std::to_string(10'000'000 + 16 * i) + " 10 function\n";
+  PerfMap map;
+  const auto spent = [](auto&& work) {
+    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    work();
+    return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
+  };
+  std::ofstream(path_) << text;
+  const uint64_t once = spent([&] { map.read(getpid()); });
+  uint64_t more = 0;
+  for (int i = 0; i < 20; i++) {
+    std::ofstream(path_, std::ios::app) << "1 1 another\n";
+    more += spent([&] { map.read(getpid()); });
+  }
+  EXPECT_NE(map.find(0x10000000), nullptr);
+  EXPECT_LT(more, 5 * once);
+}
+
+TEST_F(PerfMapTest, HasAMillionFunctionsAtMost) {
+  std::string text;
+  char line[32];
+  for (unsigned i = 0; i < (1 << 20) + 10; i++)
+    text.append(line, static_cast<size_t>(std::snprintf(line, sizeof line, "%x 1 f\n", i)));
+  EXPECT_EQ(parse_perf_map(text).size(), size_t{1} << 20);
 }
 
 TEST(UserSymbols, AnswersAreKeptForARecordingAndGivenInItsReplay) {
