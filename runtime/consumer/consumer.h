@@ -15,6 +15,7 @@
 #include "common/result.h"
 #include "dvm/dif/option.h"
 #include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/errors.h"
 #include "runtime/consumer/made.h"
 #include "runtime/consumer/output.h"
 #include "runtime/consumer/printer.h"
@@ -42,6 +43,7 @@ class Consumer {
   void print_exit(int status) { printer_->print_exit(status); }
   // True: there are more.
   bool report_drops(const Drops& before, const Drops& now);
+  void report_late_values(uint64_t count) { printer_->print_late_values(count, late_text(count)); }
   void notice(const std::string& message, std::span<const std::string> hints = {}) { printer_->print_notice(message, hints); }
   // Writes what has been printed. The error says why it could not be.
   Status flush() { return output_.flush(); }

@@ -47,6 +47,11 @@ std::string drop_text(const DropLine& drop, bool with_tag) {
   return tag + counted(drop.kind, drop.count) + on;
 }
 
+std::string late_text(uint64_t values) {
+  return fmt::format("{} value{} read after {} firing, not at it, and may differ from what {} then", values,
+                     values > 1 ? "s were" : " was", values > 1 ? "their" : "its", values > 1 ? "they were" : "it was");
+}
+
 std::string drops_summary(const Drops& drops) {
   std::string text;
   for (const DropInfo& kind : kDrops)

@@ -20,6 +20,8 @@ std::string error_text(const ErrorRecord& error, const Enabling& enabling);
 std::vector<DropLine> drops_between(const Drops& before, const Drops& now);
 // "12 drops on CPU 0"
 std::string drop_text(const DropLine& drop, bool with_tag);
+// "12 values were read after their firing ..."
+std::string late_text(uint64_t values);
 // All of them in one line, those of all CPUs together: "in all 12 drops, 3 aggregation drops".
 std::string drops_summary(const Drops& drops);
 

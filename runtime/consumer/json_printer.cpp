@@ -146,6 +146,10 @@ void JsonPrinter::print_drop(const DropLine& drop, const std::string& message) {
          {"message", message}});
 }
 
+void JsonPrinter::print_late_values(uint64_t count, const std::string& message) {
+  write({{"type", "late"}, {"count", count}, {"message", message}});
+}
+
 void JsonPrinter::print_notice(const std::string& message, std::span<const std::string> hints) {
   write({{"type", "notice"}, {"message", message}, {"hints", std::vector(hints.begin(), hints.end())}});
 }

@@ -50,6 +50,7 @@ class Printer {
   virtual void print_rest(std::span<const PrintedAggregations> rest) = 0;
   virtual void print_error(const ErrorRecord& error) = 0;
   virtual void print_drop(const DropLine& drop, const std::string& message) = 0;
+  virtual void print_late_values(uint64_t count, const std::string& message) = 0;
   // What could not be done as it was asked for, and what may have been meant.
   virtual void print_notice(const std::string& message, std::span<const std::string> hints) = 0;
   // The end of all: what exit() was given.

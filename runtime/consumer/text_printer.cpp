@@ -50,6 +50,8 @@ void TextPrinter::print_error(const ErrorRecord& error) { print_notice(error_tex
 
 void TextPrinter::print_drop(const DropLine&, const std::string& message) { print_notice(message, {}); }
 
+void TextPrinter::print_late_values(uint64_t, const std::string& message) { print_notice(message, {}); }
+
 void TextPrinter::print_notice(const std::string& message, std::span<const std::string> hints) {
   output_.notices() += "dvm: " + message + "\n";
   for (const std::string& hint : hints) output_.notices() += "    hint: " + hint + "\n";

@@ -203,6 +203,7 @@ Status Handle::stop() {
   impl.tell_notes();
   impl.report_drops();
   impl.sum_up_drops();
+  if (const uint64_t late = impl.host.late_values(); late > 0) impl.consumer.report_late_values(late);
   impl.consumer.print_exit(exit_status());
   impl.flush();
   return impl.failure;

@@ -37,14 +37,18 @@ class ProcessHost final : public vm::Host {
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
+    goes_on_ = pid_ != own_pid_ && !firing.is_held;
     recorded_.begin(firing.late);
   }
   uint64_t late_reads() const { return late_reads_; }
+  // Values that the script has from late reads of a process which went on after the firing.
+  uint64_t late_values() const { return late_values_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
     if (is_replay_) return recorded_.read(address, to);
     late_reads_++;
     if (!memory_.read(memory_of_, address, to)) return false;
+    late_values_ += goes_on_;
     if (kept_) kept_->add(address, to, false);
     return true;
   }
@@ -52,6 +56,7 @@ class ProcessHost final : public vm::Host {
     if (is_replay_) return recorded_.read_string(address, to);
     late_reads_++;
     const std::ptrdiff_t size = memory_.read_string(memory_of_, address, to);
+    late_values_ += goes_on_ && size >= 0;
     if (kept_ && size >= 0)
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
     return size;
@@ -110,7 +115,8 @@ class ProcessHost final : public vm::Host {
   int32_t own_pid_ = getpid(), target_;
   int32_t pid_ = 0;        // that fired
   int32_t memory_of_ = 0;  // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own serves nobody
-  uint64_t late_reads_ = 0;
+  bool goes_on_ = false;   // the process, while the clauses of the firing run
+  uint64_t late_reads_ = 0, late_values_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded
   RecordedReads recorded_;

@@ -277,7 +277,7 @@ class BreakpointInstrument final : public Instrument {
     delivery_.deliver(write_record(layout, cookie, now, function, room_), sink);
   }
 
-  Delivery delivery_;
+  Delivery delivery_{true};
   BreakpointPlanner planner_{delivery_};
   std::optional<StopSignal> signal_;
   TracedProcesses processes_;

@@ -30,11 +30,15 @@ struct RecordGroup {
 
 class Delivery {
  public:
+  // holds_threads: each thread that fires waits until the firing has been delivered.
+  explicit Delivery(bool holds_threads = false) : holds_threads_(holds_threads) {}
+
   // The number of the new group, as cookies have it. Consumer context.
   size_t add(const RecordLayout& layout, int32_t pid, std::vector<int32_t> unwound = {}) {
     room_.fit(layout);
     groups_.push_back({layout, pid, std::move(unwound), {}});
     groups_.back().firing.pid = pid;
+    groups_.back().firing.is_held = holds_threads_;
     return groups_.size() - 1;
   }
   size_t groups() const { return groups_.size(); }
@@ -110,6 +114,7 @@ class Delivery {
     return room.first(first + unwinder_.walk(pid, copy.stack, room.subspan(first)));
   }
 
+  bool holds_threads_;
   std::vector<RecordGroup> groups_;
   std::vector<FiredAt> places_;
   FiringRoom room_;
