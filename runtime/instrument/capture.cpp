@@ -427,15 +427,16 @@ class Reader {
   Value copy_bytes(const std::vector<Value>& arguments, bool has_result) {
     const Value from = arguments.size() < 2 ? Value{} : Value::of_variable(arguments[0]);
     if (!from.is_word()) return {};
-    need(from, arguments[1], kMostSized, false);
+    need(from, arguments[1], kMostBytes, false);
     return has_result ? Value{Value::Kind::copy, from.word, from.number} : Value{};
   }
 
-  // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters.
+  // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters. Of a longer one than
+  // kMostBytes that many are captured, which are all if the NUL is among them.
   void copy_string(const std::vector<Value>& arguments) {
     const Value from = arguments.empty() ? Value{} : Value::of_variable(arguments[0]);
     if (!from.is_word()) return;
-    const uint32_t most = std::clamp(strsize_, 1u, kMostBytes) + 1;  // kMostBytes + 1 is too much: a late read
+    const uint32_t most = std::clamp(strsize_, 1u, kMostBytes - 1) + 1;
     if (arguments.size() == 1) return need(from, Value::constant(most), most, true);
     Value size = arguments[1];
     if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);
@@ -458,7 +459,7 @@ class Reader {
   void read_string(const Value& address) { copy_string({address}); }
   void read_bytes(const Value& address, const Value& size) {
     const Value from = Value::of_variable(address);
-    if (from.is_word() && size.is_constant()) need(from, size, kMostBytes, false);
+    if (from.is_word() && size.is_constant()) need(from, size, kMostFixed, false);
   }
   void read(const Value& address, const dif::DataType& type) {
     if (type.kind == dif::TypeKind::string) read_string(address);
@@ -475,7 +476,7 @@ class Reader {
   // most: bytes of a copy whose size is a word.
   void need(const Value& address, const Value& size, uint32_t most, bool is_string) {
     MemoryNeed need{address.word, is_string, static_cast<int64_t>(address.number), most, {}};
-    if (size.is_constant() && size.number <= kMostBytes) {
+    if (size.is_constant() && size.number <= kMostFixed) {
       need.size = static_cast<uint32_t>(size.number);
     } else if (size.kind == Value::Kind::limited) {
       need.size = static_cast<uint32_t>(std::min<uint64_t>(size.number, is_string ? most : kMostBytes));

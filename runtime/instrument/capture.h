@@ -14,10 +14,10 @@
 //   copyin(((struct iovec *)copyin(arg1, 16))->iov_base, arg1 ─ + 0 ─> word ────────────> bytes, at most
 //          ((struct iovec *)copyin(arg1, 16))->iov_len)  arg1 ─ + 8 ─> word, so many of them
 //
-// A size is a constant or such a word: then as many bytes are captured as the word says, but no more than kMostSized, or than the
-// constant c in `n < c ? n : c`. What was captured of a larger copy is a part and never taken for the whole: the VM then asks for
-// all of it. That, and what could not be foreseen (an address that was computed otherwise, further pointers, more than a record
-// may hold), is a late read.
+// A size is a constant or such a word: then as many bytes are captured as the word says, but no more than kMostBytes, or than the
+// constant c in `n < c ? n : c`. A string is captured up to kMostBytes, however large strsize is. What was captured of a larger
+// copy, or of a string without its NUL, is a part and never taken for the whole: the VM then asks for all of it. That, and what
+// could not be foreseen (an address that was computed otherwise, further pointers, more than a record may hold), is a late read.
 //
 // Members of one object that lie near each other are one need. Where a word lies in memory, CaptureNeeds::memory has a need that
 // covers it, so every address can be told from the record alone. Nothing here must be right for a clause to be: captured memory
@@ -37,8 +37,9 @@ inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
 inline constexpr uint16_t kKnownFrames = 2;   // the first ones, which are known without a walk
 inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
 inline constexpr uint32_t kUsualStackBytes = 4096;
-inline constexpr uint32_t kMostBytes = 4096;  // of one need
-inline constexpr uint32_t kMostSized = 256;   // of a copy whose size the clause does not limit
+inline constexpr uint32_t kMostBytes = 4096;    // of a string, or of a copy whose size is a word
+inline constexpr uint32_t kMostFixed = 16384;   // of a copy whose size is a constant
+inline constexpr uint32_t kMostRecord = 16500;  // of all that a record captures
 
 // A 64-bit word that is known when the probe fires: argument `arg` of the probe, or 0; or, `depth` times over, the word in memory
 // path[i] bytes after where the one before points to.
@@ -91,11 +92,17 @@ struct CaptureNeeds {
   // the code of the probe has none.
   uint32_t stack_bytes = 0;
 
-  // Adds memory, and the words that its address is found by; or nothing, where there is no room for all of it.
+  // Adds memory, and the words that its address is found by; or nothing, where there are too many needs. How large they are
+  // together is decided by fit_record().
   void add(const MemoryNeed& need);
   CaptureNeeds& operator|=(const CaptureNeeds& other);
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
 };
+
+// Cuts and leaves out needs, so that a record has room for those that are left: small ones of a fixed size stay, strings and
+// copies that are sized by a word share what is left equally, for most are far shorter than they may be, and a part serves only
+// those.
+void fit_record(std::vector<MemoryNeed>& needs);
 
 // What one DIFO reads. strsize: the most characters of a string, without its NUL.
 CaptureNeeds needs_of(const dif::Difo& difo, uint32_t strsize);

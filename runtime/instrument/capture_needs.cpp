@@ -6,15 +6,9 @@
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kMostNeeds = 16;        // slots a record; further ones are late reads
-constexpr uint32_t kMostRecord = 16500;  // of all slots together
-constexpr int64_t kMostBetween = 32;     // bytes that are captured in vain to save a slot
-
-uint32_t total_size(const std::vector<MemoryNeed>& needs) {
-  uint32_t total = 0;
-  for (const MemoryNeed& need : needs) total += need.size;
-  return total;
-}
+constexpr size_t kMostNeeds = 16;     // slots a record; further ones are late reads
+constexpr uint32_t kLeast = 256;      // that a string or a copy sized by a word is not cut below for others
+constexpr int64_t kMostBetween = 32;  // bytes that are captured in vain to save a slot
 
 bool is_covered(const std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
   return std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(need); });
@@ -47,10 +41,10 @@ MemoryNeed with_neighbours(const std::vector<MemoryNeed>& needs, MemoryNeed need
 }
 
 void add_one(std::vector<MemoryNeed>& needs, const MemoryNeed& wanted) {
-  if (wanted.size == 0 || wanted.size > kMostBytes || is_covered(needs, wanted)) return;
+  if (wanted.size == 0 || wanted.size > kMostFixed || is_covered(needs, wanted)) return;
   const MemoryNeed need = with_neighbours(needs, wanted);
   std::erase_if(needs, [&](const MemoryNeed& have) { return need.covers(have); });
-  if (needs.size() < kMostNeeds && total_size(needs) + need.size <= kMostRecord) needs.push_back(need);
+  if (needs.size() < kMostNeeds) needs.push_back(need);
 }
 
 // Adds what captures the word, and the words on the way to it. False: there is no room.
@@ -61,9 +55,33 @@ bool add_word(std::vector<MemoryNeed>& needs, const Word& word) {
   return is_covered(needs, MemoryNeed::of(word));
 }
 
-// All or nothing: words that lead to no memory would be captured in vain.
+// The needs, the smallest first.
+std::vector<MemoryNeed*> by_size(std::vector<MemoryNeed>& needs, bool fixed) {
+  std::vector<MemoryNeed*> all;
+  for (MemoryNeed& need : needs)
+    if (is_range(need) == fixed) all.push_back(&need);
+  std::stable_sort(all.begin(), all.end(), [](const MemoryNeed* a, const MemoryNeed* b) { return a->size < b->size; });
+  return all;
+}
 
 }  // namespace
+
+void fit_record(std::vector<MemoryNeed>& needs) {
+  const std::vector<MemoryNeed*> fixed = by_size(needs, true), others = by_size(needs, false);
+  uint32_t reserved = 0;
+  for (const MemoryNeed* need : others) reserved += std::min(need->size, kLeast);
+  uint32_t room = kMostRecord;
+  for (MemoryNeed* need : fixed) {
+    if (need->size + reserved > room) need->size = 0;
+    room -= need->size;
+  }
+  for (size_t i = 0; i < others.size(); i++) {
+    const auto share = room / static_cast<uint32_t>(others.size() - i);
+    others[i]->size = std::min(others[i]->size, share);
+    room -= others[i]->size;
+  }
+  std::erase_if(needs, [](const MemoryNeed& need) { return need.size == 0; });
+}
 
 Word Word::pointer() const {
   Word pointer = *this;

@@ -139,6 +139,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
+  fit_record(needs.memory);
   if (shape.error.kind == Operand::Kind::none) needs.error = false;
   for (const MemoryNeed& need : needs.memory) {
     needs.args |= argument_bit(need.base);

@@ -204,11 +204,19 @@ TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
       memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {1u << 20}).empty());
 }
 
-TEST(Capture, StringsThatMayBeVeryLongAreLateReads) {
+TEST(Capture, OfStringsThatMayBeVeryLongAPartIsCaptured) {
   Difo difo;
   difo.text = {get(BuiltIn::arg2, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)};
-  EXPECT_EQ(needs_of(difo, 4095).memory.size(), 1u);
-  for (const uint32_t strsize : {4096u, 1u << 24, UINT32_MAX}) EXPECT_TRUE(needs_of(difo, strsize).memory.empty());
+  for (const uint32_t strsize : {4095u, 4096u, 1u << 24, UINT32_MAX})
+    EXPECT_EQ(needs_of(difo, strsize).memory, (std::vector<MemoryNeed>{{2, true, 0, kMostBytes}})) << strsize;
+}
+
+TEST(Capture, LargeCopiesOfAConstantSizeAreCaptured) {
+  const auto copy = [](uint64_t size) {
+    return memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyin, 1), ret(1)}, {size});
+  };
+  EXPECT_EQ(copy(kMostFixed), (std::vector<MemoryNeed>{{0, false, 0, kMostFixed}}));
+  EXPECT_TRUE(copy(kMostFixed + 1).empty());
 }
 
 MemoryNeed sized(const Word& base, bool is_string, uint32_t size, const Word& by) { return {base, is_string, 0, size, by}; }
@@ -217,7 +225,7 @@ TEST(Capture, ASizeMayBeAnArgument) {
   const auto copy = [](Subroutine subroutine) {
     return memory({get(BuiltIn::arg1, 1), push(1), get(BuiltIn::arg2, 2), push(2), call(subroutine, 1), ret(1)});
   };
-  EXPECT_EQ(copy(Subroutine::copyin), std::vector{sized(1, false, kMostSized, 2)});
+  EXPECT_EQ(copy(Subroutine::copyin), std::vector{sized(1, false, kMostBytes, 2)});
   EXPECT_EQ(copy(Subroutine::copyinstr), std::vector{sized(1, true, kStrsize + 1, 2)});
 }
 
@@ -274,7 +282,7 @@ TEST(Capture, VariablesOfTheProgramHaveTheirAddresses) {
 TEST(Capture, AddressAndSizeMayBothBeWordsThatWereCopied) {
   EXPECT_EQ(of_copy({op(Opcode::ldx, 1, 0, 3), push(3), op(Opcode::sub, 1, 2, 1), op(Opcode::ldx, 1, 0, 3), push(3),
                      call(Subroutine::copyin, 1), ret(1)}),
-            (std::vector{MemoryNeed{1, false, 0, 24}, sized(Word(1).load(16), false, kMostSized, Word(1).load(0))}));
+            (std::vector{MemoryNeed{1, false, 0, 24}, sized(Word(1).load(16), false, kMostBytes, Word(1).load(0))}));
 }
 
 TEST(Capture, LoadsFromTheProcessLeadThroughPointers) {
@@ -316,17 +324,36 @@ TEST(Capture, OneNeedStandsForThoseItCovers) {
   EXPECT_EQ(a.memory, (std::vector<MemoryNeed>{{0, false, 0, 16}, {1, true, 0, 256}, {1, true, 4, 16}}));
 }
 
-TEST(Capture, TheNumberAndTheSizeOfNeedsAreBounded) {
-  CaptureNeeds many, large;
-  for (int i = 0; i < 100; i++) {
-    CaptureNeeds one;
-    one.memory = {{0, false, i * 100, 8}};
-    many |= one;
-    one.memory = {{0, false, i * 10'000, 4096}};
-    large |= one;
-  }
+TEST(Capture, TheNumberOfNeedsIsBounded) {
+  CaptureNeeds many;
+  for (int i = 0; i < 100; i++) many.add({0, false, i * 100, 8});
   EXPECT_EQ(many.memory.size(), 16u);
-  EXPECT_EQ(large.memory.size(), 4u);
+}
+
+std::vector<MemoryNeed> fitted(std::vector<MemoryNeed> needs) {
+  fit_record(needs);
+  return needs;
+}
+
+TEST(Capture, LargeCopiesThatFindNoRoomAreLeftOut) {
+  const MemoryNeed large{0, false, 0, kMostFixed}, word{1, false, 0, 8}, string{2, true, 0, 4096};
+  EXPECT_EQ(fitted({large, word}), (std::vector{large, word}));
+  EXPECT_EQ(fitted({large, word, string}), (std::vector{word, string}));
+  EXPECT_EQ(fitted({{0, false, 0, 6000}, {1, false, 0, 7000}, {2, false, 0, 5000}}).size(), 2u);
+}
+
+// Short ones stay as they are, long ones are cut to the same length.
+TEST(Capture, StringsShareTheRoom) {
+  std::vector<MemoryNeed> needs = {{3, false, 0, 500}};
+  for (uint8_t arg = 0; arg < 8; arg++) needs.push_back({arg, true, 0, arg == 7 ? 16 : 4096u});
+  const std::vector<MemoryNeed> all = fitted(needs);
+  ASSERT_EQ(all.size(), 9u);
+  uint32_t total = 0;
+  for (const MemoryNeed& need : all) total += need.size;
+  EXPECT_EQ(total, kMostRecord);
+  EXPECT_EQ(all[8].size, 16u);
+  for (size_t i = 1; i < 8; i++) EXPECT_NEAR(all[i].size, (kMostRecord - 516) / 7, 1);
+  EXPECT_EQ(fitted(all), all);
 }
 
 // Each string hangs on a pointer of its own: a need goes with the needs of its words, or not at all.

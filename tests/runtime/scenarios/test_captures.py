@@ -1,0 +1,63 @@
+"""Values are those of the firing, however large they may be; those that are not are counted at the end."""
+
+import json
+import unittest
+
+import dvmtest
+from dvmtest import dvm, program
+
+ROUNDS = 20
+LATE = "{} values were read after their firing, not at it, and may differ from what they were then"
+
+
+class Captures(dvmtest.PrivilegedTest):
+    def run_on(self, text, arguments, *options):
+        """Rows of aggregations, and standard error."""
+        result = dvm("run", "-q", *options, "-n", text, "-c", program("rewriters") + " " + arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [line.split() for line in result.stdout.splitlines() if line], result.stderr
+
+    def test_strings_that_may_be_very_long(self):
+        """The buffer holds another key when the clause runs."""
+        for size in ("4095", "4096", "8192", "64k"):
+            with self.subTest(strsize=size):
+                rows, notices = self.run_on("pid$target::named:entry { @[copyinstr(arg0)] = count(); }", "keys 400", "-x", "strsize=" + size,
+                                            "-x", "ringsize=512m")
+                self.assertEqual(notices, "")
+                self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
+
+    def copies(self, size):
+        """Sizes of which each copy was what the buffer held at the firing; how many were not; and what was said of them."""
+        text = (f"pid$target::filled:entry {{ this->copy = (char *)copyin(arg0, {size}); "
+                f"@[arg1, this->copy[0] == arg2 && this->copy[{size} - 1] == arg2] = count(); }}")
+        rows, notices = self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=8k", "-x", "ringsize=64m")
+        return {int(size) for size, is_right, count in rows if is_right == "1" and int(count) == ROUNDS}, notices
+
+    def test_copies_of_a_size_that_only_the_firing_knows(self):
+        right, notices = self.copies("arg1")
+        self.assertLessEqual({257, 1000, 4095, 4096}, right)
+        self.assertEqual(notices, f"dvm: {LATE.format(5 * ROUNDS)}\n")  # 4097 to 100,000
+
+    def test_copies_of_a_constant_size(self):
+        for size in (257, 4097, 16384):
+            self.assertEqual(self.copies(str(size)), ({257, 1000, 4095, 4096, 4097, 16384, 16385, 65536, 100000}, ""), size)
+        self.assertIn(LATE.format(9 * ROUNDS), self.copies("16385")[1])
+
+    def test_several_strings_share_the_room(self):
+        """Five that may have 4 KiB each do not fit as a whole."""
+        text = "pid$target::named:entry { @[" + ", ".join(["copyinstr(arg0 + %d)" % i for i in range(5)]) + "] = count(); }"
+        rows, notices = self.run_on(text, "keys 50", "-x", "strsize=64k", "-x", "ringsize=512m")
+        self.assertEqual(notices, "")
+        self.assertEqual(rows, [[key[i:] for i in range(5)] + ["200"] for key in (f"key{i:02}" for i in range(50))])
+
+    def test_late_values_in_json(self):
+        result = dvm("run", "-q", "--json", "-n", 'pid$target::filled:entry /arg1 == 65536/ { @ = sum(*(char *)copyin(arg0, arg1)); }',
+                     "-x", "strsize=8k", "-c", program("rewriters") + f" sizes {ROUNDS}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([line for line in lines if line["type"] == "late"],
+                         [{"type": "late", "count": ROUNDS, "message": LATE.format(ROUNDS)}])
+
+
+if __name__ == "__main__":
+    unittest.main()
