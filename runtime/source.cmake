@@ -90,6 +90,7 @@ target_sources(dvm_source PRIVATE
   symbol/mini_debug.cpp
   symbol/maps.cpp
   symbol/open_elf.cpp
+  symbol/parameter_place.cpp
   symbol/perf_map.cpp
   symbol/regular_file.cpp
   symbol/signature.cpp

@@ -67,11 +67,11 @@ bool do_texts_end(Elf* elf) {
   return true;
 }
 
-// libdw reads all sections at once, and decompresses them: what says where lines are and values lie is most of it, and nobody
-// here asks for it. A section without bits is left alone.
+// libdw reads all sections at once, and decompresses them: what says where lines are is much of it, and nobody here asks for it.
+// A section without bits is left alone.
 void hide_unneeded(Elf* elf) {
-  static constexpr std::string_view kNeeded[] = {"info", "types",   "abbrev",   "str",    "line_str",
-                                                 "addr", "aranges", "rnglists", "ranges", "str_offsets"};
+  static constexpr std::string_view kNeeded[] = {"info",    "types",    "abbrev", "str",         "line_str", "addr",
+                                                 "aranges", "rnglists", "ranges", "str_offsets", "loc",      "loclists"};
   size_t names = 0;
   if (elf_getshdrstrndx(elf, &names) != 0) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {

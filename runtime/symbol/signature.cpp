@@ -5,8 +5,11 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "runtime/symbol/dwarf_names.h"
+#include "runtime/symbol/parameter_place.h"
 
 namespace dvm::runtime {
 
@@ -16,7 +19,8 @@ namespace {
 
 constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
-constexpr unsigned kDeepest = 16;         // of types inside types
+constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
+constexpr unsigned kDeepest = 16;  // of types inside types
 constexpr size_t kMostParameters = 1024;
 
 enum class Class : uint8_t { none, integer, vector, memory };
@@ -27,11 +31,14 @@ struct Passing {
   uint64_t size = 0;
   bool by_address = false;  // an object of C++ that may not be copied bit by bit
   bool is_wide = false;     // a long double: aligned to 16 bytes
+  bool is_unknown = false;  // an enumeration of Rust whose values have members
 
   bool in_memory() const { return low == Class::memory; }
   unsigned integers() const { return (low == Class::integer) + (high == Class::integer); }
   bool is_integer() const { return low == Class::integer && high == Class::none; }
 };
+
+constexpr Passing kByAddress = {Class::integer, Class::none, 8, true, false, false};
 
 void merge(Class& into, Class found) {
   if (into == Class::none || found == Class::memory || (into == Class::vector && found == Class::integer)) into = found;
@@ -39,7 +46,7 @@ void merge(Class& into, Class found) {
 
 class Classifier {
  public:
-  explicit Classifier(DieTable& table) : table_(table) {}
+  Classifier(DieTable& table, bool is_rust) : table_(table), is_rust_(is_rust) {}
 
   Passing classify(dif::TypeRef type) {
     Passing passing;
@@ -48,11 +55,13 @@ class Classifier {
     const dif::TypeDesc desc = describe(*die, table_);
     passing.size = desc.size;
     if (desc.as == DescribedAs::structure || desc.as == DescribedAs::union_) {
-      if (is_passed_by_address(*die)) return {Class::integer, Class::none, 8, true, false};
-      if (desc.size > 16) return {Class::memory, Class::none, desc.size, false, false};
+      const bool is_large = desc.size > 16;
+      if (is_passed_by_address(*die) || (is_rust_ && is_large)) return kByAddress;
+      if (is_large) return {Class::memory, Class::none, desc.size, false, false, false};
     }
     add(type, 0, passing, 0);
     if (passing.high == Class::memory || passing.low == Class::memory) passing.low = Class::memory, passing.high = Class::none;
+    passing.is_unknown = is_rust_ && passing.low == Class::none && passing.size > 0;
     return passing;
   }
 
@@ -105,6 +114,7 @@ class Classifier {
   }
 
   DieTable& table_;
+  bool is_rust_;
 };
 
 // Hands out registers and places on the stack in the order of the parameters.
@@ -113,10 +123,13 @@ class Places {
   void skip_register() { registers_++; }
 
   void place(const Passing& passing, dif::ArgumentDesc& argument) {
-    if (passing.low == Class::none) {
+    if (is_lost_) {
+      argument.problem = "it is passed behind a value of which it is not known how it is passed";
+    } else if (passing.low == Class::none) {
       argument.problem = "its type has no size";
+      is_lost_ = passing.is_unknown;
     } else if (!passing.in_memory() && passing.integers() == 0) {
-      argument.problem = "it is passed in a vector register, as floating-point values are";
+      argument.problem = kInVector;
     } else if (!passing.in_memory() && registers_ + passing.integers() <= kRegisters) {
       argument.arg = registers_;
       argument.is_in_memory = passing.by_address;
@@ -139,43 +152,109 @@ class Places {
 
   unsigned registers_ = 0;
   uint64_t stack_ = 0;  // words
+  bool is_lost_ = false;
 };
 
-// Of a function of several copies the parameters may stand with its abstract original only.
-std::vector<Dwarf_Die> parameters_of(Dwarf_Die function) {
-  std::vector<Dwarf_Die> list;
-  for (unsigned hop = 0; hop < 4 && list.empty(); hop++) {
-    DieWalk walk(kMostParameters);
-    walk.below(function, [&](Dwarf_Die& child) {
-      if (dwarf_tag(&child) == DW_TAG_formal_parameter) list.push_back(child);
-      return DieWalk::Next::over;
-    });
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    if (dwarf_attr(&function, DW_AT_abstract_origin, &attribute) == nullptr &&
-        dwarf_attr(&function, DW_AT_specification, &attribute) == nullptr)
+// As DWARF numbers the registers of arg0 to arg5.
+std::optional<unsigned> argument_in(unsigned reg) {
+  constexpr std::array<unsigned, kRegisters> kNumbers = {5, 4, 1, 2, 8, 9};
+  const auto found = std::find(kNumbers.begin(), kNumbers.end(), reg);
+  if (found == kNumbers.end()) return std::nullopt;
+  return static_cast<unsigned>(found - kNumbers.begin());
+}
+
+bool is_vector(unsigned reg) {
+  constexpr unsigned kFirst = 17, kLast = 32;
+  return reg >= kFirst && reg <= kLast;
+}
+
+// What the debug information says of a parameter outweighs the calling convention: compilers change functions that are called
+// from nowhere else. Whether it agrees with the convention.
+bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
+  const dif::ArgumentDesc usual = argument;
+  switch (place.kind) {
+    case ParameterPlace::Kind::unsaid:
+    case ParameterPlace::Kind::in_parts:
+      return true;
+    case ParameterPlace::Kind::nowhere:
+      argument.problem = "the compiler has changed the function, which is not passed it";
+      return false;
+    case ParameterPlace::Kind::computed:
+      argument.problem = "the compiler has changed the function, which computes it from what it is passed";
+      return false;
+    case ParameterPlace::Kind::in_register:
+    case ParameterPlace::Kind::at_register:
       break;
-    if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
-    function = origin;
   }
+  if (is_vector(place.parts[0].reg)) return argument.problem = kInVector, usual.problem == kInVector;
+  const std::optional<unsigned> arg = argument_in(place.parts[0].reg);
+  argument.is_in_memory = place.kind == ParameterPlace::Kind::at_register;
+  argument.arg = arg.value_or(0);
+  argument.problem = "";
+  if (!arg) argument.problem = "it is passed in a register that none of arg0 to arg5 is";
+  return arg == usual.arg && argument.is_in_memory == usual.is_in_memory && usual.problem.empty();
+}
+
+// Parameters and the function that they were found with: of a function of several copies that may be its abstract original, which
+// does not say where they lie.
+struct Parameters {
+  Dwarf_Die function;
+  std::vector<Dwarf_Die> list;
+};
+
+std::vector<Dwarf_Die> children_of(Dwarf_Die function) {
+  std::vector<Dwarf_Die> list;
+  DieWalk walk(kMostParameters);
+  walk.below(function, [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter) list.push_back(child);
+    return DieWalk::Next::over;
+  });
   return list;
 }
 
+Parameters parameters_of(Dwarf_Die function) {
+  Parameters found{function, children_of(function)};
+  for (unsigned hop = 1; hop < 4 && found.list.empty(); hop++) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if (dwarf_attr(&found.function, DW_AT_abstract_origin, &attribute) == nullptr &&
+        dwarf_attr(&found.function, DW_AT_specification, &attribute) == nullptr)
+      break;
+    if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
+    found = {origin, children_of(origin)};
+  }
+  return found;
+}
+
+bool is_rust(const Dwarf_Die& function) {
+  Dwarf_Die unit;
+  return dwarf_diecu(const_cast<Dwarf_Die*>(&function), &unit, nullptr, nullptr) != nullptr &&
+         dwarf_srclang(&unit) == DW_LANG_Rust;
+}
+
 std::vector<dif::ArgumentDesc> entry_arguments(const Dwarf_Die& function, DieTable& table) {
-  Classifier classifier(table);
+  Classifier classifier(table, is_rust(function));
   Places places;
   if (const dif::TypeRef result = type_of(function, table)) {
     const Passing passing = classifier.classify(result);
     if (passing.in_memory() || passing.by_address) places.skip_register();
   }
   std::vector<dif::ArgumentDesc> list;
-  for (Dwarf_Die& parameter : parameters_of(function)) {
-    dif::ArgumentDesc argument;
+  std::vector<bool> is_said;
+  bool is_usual = true;
+  const Parameters parameters = parameters_of(function);
+  for (const Dwarf_Die& parameter : parameters.list) {
+    dif::ArgumentDesc& argument = list.emplace_back();
     argument.name = text_of(parameter, DW_AT_name);
     argument.type = type_of(parameter, table);
-    places.place(classifier.classify(argument.type), argument);
-    list.push_back(std::move(argument));
+    const ParameterPlace place = place_at_entry(parameters.function, parameter);
+    const Passing passing = place.is_through_pointer ? kByAddress : classifier.classify(argument.type);
+    places.place(passing, argument);
+    is_said.push_back(place.kind != ParameterPlace::Kind::unsaid);
+    if (passing.low != Class::none) is_usual &= correct(place, argument);
   }
+  for (size_t i = 0; i < list.size() && !is_usual; i++)
+    if (!is_said[i]) list[i].problem = "the compiler has changed how the function is called";
   return list;
 }
 
@@ -186,7 +265,7 @@ std::vector<dif::ArgumentDesc> return_arguments(const Dwarf_Die& function, DieTa
   result.type = type_of(function, table);
   result.arg = 1;
   if (result.type == 0) return list;
-  const Passing passing = Classifier(table).classify(result.type);
+  const Passing passing = Classifier(table, is_rust(function)).classify(result.type);
   result.is_in_memory = passing.in_memory() || passing.by_address;
   if (!result.is_in_memory && passing.low == Class::vector)
     result.problem = "it is returned in a vector register, as floating-point values are";

@@ -1,0 +1,40 @@
+#pragma once
+// Where a parameter lies when its function is entered, as debug information says.
+//
+//   static long cost(const struct order* o, long times)       the optimiser passes o->id and o->price in place of o
+//     o       no location                                     -> nowhere
+//     times   %rdx                                            -> in_register, whatever the calling convention says
+//
+// Code that is not optimised keeps its parameters in its frame, which is not yet set up at the entry: such a location is not
+// valid there, and the calling convention holds (unsaid).
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct ParameterPlace {
+  enum class Kind : uint8_t {
+    unsaid,       // the calling convention says it
+    nowhere,      // the function is not passed it
+    in_register,  // parts has one element
+    at_register,  // it lies in memory, at the address in the register
+    in_parts,     // of a structure: each part in a register
+    computed,     // from what the function is passed
+  };
+  struct Part {
+    uint64_t offset = 0, size = 0;
+    unsigned reg = 0;  // as DWARF numbers them
+  };
+
+  Kind kind = Kind::unsaid;
+  std::vector<Part> parts;
+  bool is_through_pointer = false;  // unsaid, but what the function keeps of it is its address
+};
+
+// function: the copy that has code, of which the parameter is a child.
+ParameterPlace place_at_entry(const Dwarf_Die& function, const Dwarf_Die& parameter);
+
+}  // namespace dvm::runtime
