@@ -49,7 +49,7 @@ ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern,
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern) {
   ChosenFunctions chosen;
   for (const ElfFunction& function : elf.functions()) {
-    if (function.is_indirect || chosen.has_address_of(function)) continue;
+    if (function.is_indirect || is_piece_of_function(function.name) || chosen.has_address_of(function)) continue;
     std::string name = demangle_without_arguments(function.name);
     if (!name.empty() && glob_match(pattern, name)) chosen.add(function, std::move(name));
   }

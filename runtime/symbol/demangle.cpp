@@ -44,6 +44,10 @@ std::string demangle_rust(const std::string& name) {
 
 }  // namespace
 
+bool is_piece_of_function(std::string_view symbol) {
+  return symbol.find(".cold") != std::string_view::npos || symbol.find(".part.") != std::string_view::npos;
+}
+
 std::string demangle_without_arguments(std::string_view name) {
   constexpr size_t kLongest = 4096;  // a made-up name could keep the demangler busy
   if ((!name.starts_with("_Z") && !name.starts_with("_R")) || name.size() > kLongest) return "";

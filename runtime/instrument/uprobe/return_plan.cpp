@@ -3,17 +3,13 @@
 
 #include <algorithm>
 
+#include "runtime/symbol/demangle.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr uint64_t kMostCallee = 4096;  // bytes of a called function that are looked at
-
-// A part of a function that was moved away, `f.cold`, is no other function. What is called there ends in no return, mostly.
-bool is_part(std::string_view name) {
-  return name.find(".cold") != std::string_view::npos || name.find(".part.") != std::string_view::npos;
-}
 
 // Those who unwind stacks have a library for it, or are linked with one.
 bool is_unwinder(const MappedObject& object, ElfCache& cache) {
@@ -45,7 +41,7 @@ Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int
   const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;
   const ElfFunction* found = address ? (*elf)->function_at(*address) : nullptr;
   if (!found) return Beyond::unknown;
-  if (is_part(found->name)) return stays_in(site, file, *found) ? Beyond::part : Beyond::unknown;
+  if (is_piece_of_function(found->name)) return stays_in(site, file, *found) ? Beyond::part : Beyond::unknown;
   return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 

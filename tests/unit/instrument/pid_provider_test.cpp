@@ -34,12 +34,20 @@ asm(".pushsection .text\n.globl ppt_instructions\n.type ppt_instructions, @funct
 
 __attribute__((noinline, used)) int ppt_mangled(int x, long) { return x + 47; }
 
+// A function of C++ with the pieces that a compiler moves out, and a clone.
+asm(".pushsection .text\n.type _ZN3ppt5wholeEi, @function\n_ZN3ppt5wholeEi:\n ret\n.size _ZN3ppt5wholeEi, 1\n"
+    ".type _ZN3ppt5wholeEi.cold, @function\n_ZN3ppt5wholeEi.cold:\n ud2\n.size _ZN3ppt5wholeEi.cold, 2\n"
+    ".type _ZN3ppt5wholeEi.part.0, @function\n_ZN3ppt5wholeEi.part.0:\n ret\n.size _ZN3ppt5wholeEi.part.0, 1\n"
+    ".type _ZN3ppt5wholeEi.isra.0, @function\n_ZN3ppt5wholeEi.isra.0:\n ret\n.size _ZN3ppt5wholeEi.isra.0, 1\n"
+    ".popsection");
+
 namespace dvm::runtime {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
 
@@ -163,6 +171,13 @@ TEST_F(PidProvider, AnAliasThatIsNamedIsTaken) {
 TEST_F(PidProvider, ADemangledNameWillDo) {
   EXPECT_THAT(found({self(), "a.out", "ppt_mangled", "entry"}), ElementsAre("_Z11ppt_mangledil:entry"));
   EXPECT_THAT(found({self(), "a.out", "ppt_mangl?d", "return"}), ElementsAre("_Z11ppt_mangledil:return"));
+}
+
+TEST_F(PidProvider, ADemangledNameMeansNoPieces) {
+  const std::vector<std::string> whole = {"_ZN3ppt5wholeEi:entry", "_ZN3ppt5wholeEi.isra.0:entry"};
+  EXPECT_THAT(found({self(), "a.out", "ppt::whole", "entry"}), UnorderedElementsAreArray(whole));
+  EXPECT_THAT(found({self(), "a.out", "ppt::who*", "entry"}), UnorderedElementsAreArray(whole));
+  EXPECT_THAT(found({self(), "a.out", "_ZN3ppt*.cold", "entry"}), ElementsAre("_ZN3ppt5wholeEi.cold:entry"));
 }
 
 TEST_F(PidProvider, AnIndirectFunctionIsTheVariantInUse) {
