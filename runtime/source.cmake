@@ -84,6 +84,7 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_file.cpp
   symbol/dwarf_names.cpp
   symbol/elf.cpp
+  symbol/frame_program.cpp
   symbol/indirect.cpp
   symbol/libdw_files.cpp
   symbol/linker.cpp

@@ -6,18 +6,19 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <span>
+#include <string_view>
 
+#include "runtime/symbol/frame_program.h"
 #include "runtime/symbol/open_elf.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr size_t kRules = 1024;         // that are kept; a power of two
-constexpr unsigned kMostLooked = 4000;  // functions that keeps_frame_pointers() looks at
+constexpr size_t kRules = 1024;  // that are kept; a power of two
 
 struct FreeFrame {
   void operator()(Dwarf_Frame* frame) const { std::free(frame); }
@@ -82,35 +83,58 @@ bool read_places(Dwarf_Frame* frame, FrameRule& rule) {
   return true;
 }
 
-// DW_CFA_def_cfa_register with %rbp, or DW_CFA_def_cfa with it: the frame begins where %rbp says.
-bool sets_frame_pointer(std::span<const uint8_t> program) {
-  for (size_t i = 0; i + 1 < program.size(); i++)
-    if ((program[i] == DW_CFA_def_cfa_register || program[i] == DW_CFA_def_cfa) && program[i + 1] == kFramePointer) return true;
-  return false;
-}
-
-// DW_CFA_def_cfa_offset: something was pushed, or room made.
-bool moves_stack(std::span<const uint8_t> program) {
-  return std::find(program.begin(), program.end(), DW_CFA_def_cfa_offset) != program.end();
-}
-
 Elf_Data* eh_frame(Elf* elf) {
   Elf_Scn* section = find_section(elf, ".eh_frame");
   return section == nullptr ? nullptr : elf_getdata(section, nullptr);
 }
 
-bool mostly_keeps_frame_pointers(Elf* elf) {
+// Bytes of a pointer by how it is encoded (DW_EH_PE_...); 0: that varies, or there is none.
+size_t pointer_bytes(uint8_t encoding) {
+  constexpr uint8_t kSize = 0x07, kAbsolute = 0x00, kOfTwo = 0x02, kOfFour = 0x03, kOfEight = 0x04;
+  const uint8_t size = encoding & kSize;
+  return size == kAbsolute || size == kOfEight ? 8 : size == kOfFour ? 4 : size == kOfTwo ? 2 : 0;
+}
+
+// Of the addresses in descriptions that refer to this entry; 0: its augmentation is of another form than compilers write.
+size_t address_bytes(const Dwarf_CIE& cie) {
+  std::span<const uint8_t> data(cie.augmentation_data, cie.augmentation_data_size);
+  if (cie.augmentation[0] != 'z') return 0;
+  for (const char kind : std::string_view(cie.augmentation + 1)) {
+    if (kind == 'S' || kind == 'B') continue;  // without data
+    if ((kind != 'R' && kind != 'L' && kind != 'P') || data.empty()) return 0;
+    const size_t bytes = pointer_bytes(data[0]);
+    if (kind == 'R') return bytes;
+    const size_t taken = 1 + (kind == 'P' ? bytes : 0);
+    if (taken > data.size() || (kind == 'P' && bytes == 0)) return 0;
+    data = data.subspan(taken);
+  }
+  return sizeof(uint64_t);
+}
+
+// The instructions of a description, behind the addresses and the augmentation: | begin | size | length | ... | instructions |
+std::optional<std::span<const uint8_t>> instructions(std::span<const uint8_t> description, size_t address) {
+  if (address == 0 || description.size() <= 2 * address) return std::nullopt;
+  const size_t length = description[2 * address];
+  const size_t begin = 2 * address + 1 + length;
+  if (length >= 0x80 || begin > description.size()) return std::nullopt;
+  return description.subspan(begin);
+}
+
+bool all_keep_frame_pointers(Elf* elf) {
   Elf_Data* data = eh_frame(elf);
   const auto* ident = reinterpret_cast<const unsigned char*>(elf_getident(elf, nullptr));
   if (data == nullptr || data->d_buf == nullptr || ident == nullptr) return true;
-  unsigned with_frame = 0, with_pointer = 0, looked = 0;
   Dwarf_CFI_Entry entry;
-  for (Dwarf_Off at = 0, next = 0; looked < kMostLooked && dwarf_next_cfi(ident, data, true, at, &next, &entry) == 0; at = next) {
-    if (dwarf_cfi_cie_p(&entry)) continue;
-    const std::span<const uint8_t> program(entry.fde.start, entry.fde.end);
-    looked++, with_frame += moves_stack(program), with_pointer += sets_frame_pointer(program);
+  std::map<Dwarf_Off, size_t> addresses;  // bytes, by where the common entry lies
+  for (Dwarf_Off at = 0, next = 0; dwarf_next_cfi(ident, data, true, at, &next, &entry) == 0; at = next) {
+    if (dwarf_cfi_cie_p(&entry)) {
+      addresses[at] = address_bytes(entry.cie);
+      continue;
+    }
+    const auto program = instructions({entry.fde.start, entry.fde.end}, addresses[entry.fde.CIE_pointer]);
+    if (!program || hides_caller(*program)) return false;
   }
-  return with_pointer * 2 >= with_frame;
+  return true;
 }
 
 }  // namespace
@@ -163,7 +187,7 @@ const FrameRule& CallFrames::at(uint64_t address) {
 }
 
 bool CallFrames::keeps_frame_pointers() {
-  if (!file_->keeps_frame_pointers) file_->keeps_frame_pointers = mostly_keeps_frame_pointers(file_->elf.get());
+  if (!file_->keeps_frame_pointers) file_->keeps_frame_pointers = all_keep_frame_pointers(file_->elf.get());
   return *file_->keeps_frame_pointers;
 }
 
