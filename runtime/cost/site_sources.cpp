@@ -25,7 +25,7 @@ class PlaceSources {
   }
 
   SourceShare operator()(const Place& place) {
-    const bool copies_stack = with_stacks_ && !unwinder_.keeps_frame_pointers(place.site->pid, place.site->path);
+    const bool copies_stack = with_stacks_ && !unwinder_.keeps_frame_pointers(place.site->pid);
     return {source_of(place), 1, copies_stack};
   }
 

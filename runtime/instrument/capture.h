@@ -34,7 +34,7 @@ namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
 inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
-inline constexpr uint16_t kKnownFrames = 2;   // the first ones, which are known without a walk
+inline constexpr uint16_t kKnownFrames = 2;   // at the entry or return of a function the first ones, known without a walk
 inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
 inline constexpr uint32_t kUsualStackBytes = 4096;
 inline constexpr uint32_t kMostBytes = 4096;    // of a string, or of a copy whose size is a word
@@ -89,7 +89,7 @@ struct CaptureNeeds {
   uint16_t frames = 0;     // of the user stack, at most kMostFrames
   uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
   // Of the stack itself, for frames without frame pointers; 0: frames are found by those. kWhereNeeded: as many as usual, where
-  // the code of the probe has none.
+  // not all code that may be on the stack has them.
   uint32_t stack_bytes = 0;
 
   // Adds memory, and the words that its address is found by; or nothing, where there are too many needs. How large they are

@@ -18,6 +18,7 @@ namespace dvm::runtime {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
+constexpr std::string_view kOfUprobes = "[uprobes]";
 
 // Takes the next blank-separated word off the line.
 std::string_view take_word(std::string_view& line) {
@@ -91,7 +92,8 @@ class ObjectList {
     object.name = object.path.substr(object.path.rfind('/') + 1);
     object.open_path = object.is_program ? program_path() : open_path_of(pid_, line, object.path);
     object.offset = line.offset;
-    parse_number(std::string_view(line.range).substr(0, line.range.find('-')), 16, object.address);
+    AddressRange range;
+    if (line.addresses(range)) object.address = range.begin;
     objects_.push_back(std::move(object));
   }
 
@@ -130,6 +132,13 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
   return true;
 }
 
+bool MapsLine::addresses(AddressRange& out) const {
+  const std::string_view text = range;
+  const size_t dash = text.find('-');
+  return dash != std::string_view::npos && parse_number(text.substr(0, dash), 16, out.begin) &&
+         parse_number(text.substr(dash + 1), 16, out.end);
+}
+
 const MappedObject* object_at(const std::vector<MappedObject>& objects, uint64_t address) {
   const auto after = std::upper_bound(objects.begin(), objects.end(), address,
                                       [](uint64_t a, const MappedObject& object) { return a < object.address; });
@@ -144,15 +153,32 @@ MappedObject unmapped_program(const std::string& path) {
   return object;
 }
 
-Result<std::vector<MappedObject>> mapped_objects(int32_t pid) {
+bool has_address(const std::vector<AddressRange>& ranges, uint64_t address) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](uint64_t a, const AddressRange& range) { return a < range.begin; });
+  return after != ranges.begin() && address < std::prev(after)->end;
+}
+
+Result<MappedCode> mapped_code(int32_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
   ObjectList objects(pid);
+  MappedCode code;
   MapsLine parsed;
   for (std::string line; std::getline(maps, line);) {
-    if (parse_maps_line(line, parsed)) objects.add(parsed);
+    if (!parse_maps_line(line, parsed)) continue;
+    objects.add(parsed);
+    AddressRange range;
+    if (parsed.executable && parsed.path != kOfUprobes && parsed.addresses(range)) code.ranges.push_back(range);
   }
-  return objects.take();
+  code.objects = objects.take();
+  return code;
+}
+
+Result<std::vector<MappedObject>> mapped_objects(int32_t pid) {
+  auto code = mapped_code(pid);
+  if (!code) return code.error();
+  return std::move(code->objects);
 }
 
 }  // namespace dvm::runtime

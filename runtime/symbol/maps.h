@@ -20,8 +20,24 @@ struct MappedObject {
   uint64_t offset = 0;   // from which offset of the file on
 };
 
-// In the order of their addresses, each once. Fails if the process does not exist or may not be looked at.
+// Addresses from begin to before end.
+struct AddressRange {
+  uint64_t begin = 0, end = 0;
+};
+
+// All that a process can execute, in the order of the addresses.
+struct MappedCode {
+  std::vector<MappedObject> objects;  // each once
+  std::vector<AddressRange> ranges;   // of files or not; without the kernel's own page for uprobes
+};
+
+// Fails if the process does not exist or may not be looked at.
+Result<MappedCode> mapped_code(int32_t pid);
+// The objects alone.
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
+
+// Whether one of the ranges, which are in the order of their addresses, has the address.
+bool has_address(const std::vector<AddressRange>& ranges, uint64_t address);
 
 // The object, of those in the order of their addresses, whose code an address may lie in; null: none begins before it.
 const MappedObject* object_at(const std::vector<MappedObject>& objects, uint64_t address);
@@ -40,6 +56,9 @@ struct MapsLine {
   uint64_t device = 0;  // as makedev() has it
   uint64_t inode = 0;
   std::string path;  // unescaped; empty: no file
+
+  // False: the range is no range.
+  bool addresses(AddressRange& out) const;
 };
 // False: the line is not of the form that the kernel writes.
 bool parse_maps_line(std::string_view line, MapsLine& out);

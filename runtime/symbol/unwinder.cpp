@@ -28,6 +28,33 @@ bool find_cfa(const CapturedStack& stack, const FrameRule& rule, uint64_t& cfa) 
   return !rule.cfa_is_loaded || load(stack, cfa, cfa);
 }
 
+// How many links of the chain that begins at `pointer` lie in the captured bytes; pointer becomes where the next one does.
+size_t captured_links(const CapturedStack& stack, uint64_t& pointer) {
+  size_t count = 0;
+  uint64_t next = 0, address = 0;
+  for (; load(stack, pointer, next) && load(stack, pointer + 8, address); count++) {
+    if (next <= pointer) return pointer = 0, count + 1;
+    pointer = next;
+  }
+  return count;
+}
+
+// The part of the chain that begins with the frame pointer of where a walk has ended; empty: the chain does not lead there.
+std::span<const std::byte> rest_of_chain(const CapturedStack& first, const CapturedStack& last) {
+  uint64_t pointer = first.registers[kFramePointer];
+  if (!knows(first, kFramePointer) || !knows(last, kFramePointer)) return {};
+  const size_t links = captured_links(first, pointer);
+  if (pointer == 0 || pointer != last.registers[kFramePointer] || links * 8 > first.chain.size()) return {};
+  return first.chain.subspan(links * 8);
+}
+
+// Whether the return address and the caller's frame pointer lie where %rbp says.
+bool is_by_frame_pointer(const FrameRule& rule) {
+  const FrameRule::Place& pointer = rule.places[kFramePointer];
+  return rule.cfa_base == kFramePointer && !rule.cfa_is_loaded && rule.cfa_offset == 16 &&
+         pointer.kept == FrameRule::Kept::at_cfa && pointer.offset == -16;
+}
+
 // A register of the caller.
 std::optional<uint64_t> restore(const CapturedStack& stack, const FrameRule& rule, unsigned number, uint64_t cfa) {
   const FrameRule::Place& place = rule.places[number];
@@ -44,13 +71,15 @@ bool step_by_rule(CapturedStack& stack, const FrameRule& rule) {
   if (!find_cfa(stack, rule, cfa)) return false;
   CapturedStack caller;
   caller.address = stack.address, caller.bytes = stack.bytes;
+  caller.chain = stack.chain;
   for (unsigned number = 0; number < kFrameRegisters; number++)
     if (const auto value = restore(stack, rule, number, cfa)) caller.set(number, *value);
   if (!rule.is_signal) caller.set(kStackPointer, cfa);
   if (rule.is_signal && !knows(caller, kStackPointer)) return false;
   const bool goes_up = rule.is_signal || cfa > stack.registers[kStackPointer];
+  if (!goes_up || !knows(caller, kReturnAddress)) return false;
   stack = caller;
-  return goes_up && knows(stack, kReturnAddress);
+  return true;
 }
 
 bool step_by_frame_pointer(CapturedStack& stack) {
@@ -78,8 +107,9 @@ Unwinder::Process& Unwinder::process(int32_t pid) {
   const uint64_t time = read_clock(CLOCK_MONOTONIC);
   if (known.read_at != 0 && time - known.read_at < kReadAgain) return known;
   known.read_at = time;
-  if (auto objects = mapped_objects(pid); objects && !objects->empty()) {
-    known.objects = std::move(*objects);
+  if (auto code = mapped_code(pid); code && !code->objects.empty()) {
+    known.objects = std::move(code->objects);
+    known.code = std::move(code->ranges);
     known.frames.assign(known.objects.size(), std::nullopt);
   }
   return known;
@@ -111,29 +141,51 @@ const FrameRule* Unwinder::rule_at(int32_t pid, Process& known, uint64_t address
   return rule ? rule : find(process(pid), address);
 }
 
-bool Unwinder::keeps_frame_pointers(int32_t pid, const std::string& path) {
+bool Unwinder::is_code(int32_t pid, Process& known, uint64_t address) {
+  return has_address(known.code, address) || has_address(process(pid).code, address);
+}
+
+bool Unwinder::keeps_frame_pointers(int32_t pid) {
   Process& known = process(pid);
-  for (const MappedObject& object : known.objects) {
-    if (!object.is_program && object.path != path && object.open_path != path) continue;
+  return std::all_of(known.objects.begin(), known.objects.end(), [&](const MappedObject& object) {
     CallFrames* frames = frames_of(known, object);
-    if (frames && !frames->keeps_frame_pointers()) return false;
+    return frames == nullptr || frames->keeps_frame_pointers();
+  });
+}
+
+// From the last of so many frames.
+size_t Unwinder::follow_chain(int32_t pid, Process& known, std::span<const std::byte> chain, std::span<uint64_t> frames,
+                              size_t count) {
+  for (; !chain.empty() && count < frames.size(); chain = chain.subspan(sizeof(uint64_t)), count++) {
+    const FrameRule* rule = rule_at(pid, known, frames[count - 1] - (count > 1));
+    if (rule != nullptr && rule->is_known && !is_by_frame_pointer(*rule)) break;
+    std::memcpy(&frames[count], chain.data(), sizeof(uint64_t));
+    if (!is_code(pid, known, frames[count])) break;
   }
-  return true;
+  return count;
 }
 
 // A caller is looked up by the byte before the address that it is returned to: a call may be the last that its function does.
 size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept {
   size_t count = 0;
   Process& known = processes_[pid];
+  const CapturedStack first = stack;
   for (bool is_exact = true; count < frames.size();) {
     const uint64_t address = stack.registers[kReturnAddress];
-    if (address == 0) break;
+    if (address == 0 || (count > 0 && !is_code(pid, known, address))) return count;
     frames[count++] = address;
     const FrameRule* rule = rule_at(pid, known, is_exact ? address : address - 1);
     const bool is_known = rule != nullptr && rule->is_known;
     is_exact = is_known && rule->is_signal;
     if (is_known ? !step_by_rule(stack, *rule) : !step_by_frame_pointer(stack)) break;
   }
+  return count > 0 ? follow_chain(pid, known, rest_of_chain(first, stack), frames, count) : 0;
+}
+
+size_t Unwinder::count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept {
+  Process& known = processes_[pid];
+  size_t count = std::min(certain, frames.size());
+  while (count < frames.size() && is_code(pid, known, frames[count])) count++;
   return count;
 }
 

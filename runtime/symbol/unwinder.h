@@ -4,8 +4,10 @@
 //
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //
-// Where there is no information (code that was generated, the kernel's vdso) the frame pointer is taken at its word. It ends
-// where the captured part of the stack does. What is met for the first time is read from its file; else nothing is allocated.
+// Each frame is found by the information of its own function, and by the frame pointer only where there is none (code that was
+// generated, the kernel's vdso). Behind the captured part of the stack the walk goes on by the chain of frame pointers that the
+// kernel has followed, as long as each function is known to set one. An address at which the process can execute nothing ends
+// the stack. What is met for the first time is read from its file; else nothing is allocated.
 
 #include <array>
 #include <cstddef>
@@ -27,6 +29,7 @@ struct CapturedStack {
   uint32_t known = 0;                                 // bit n: register n
   uint64_t address = 0;                               // of the first byte
   std::span<const std::byte> bytes;
+  std::span<const std::byte> chain = {};  // words: the return addresses by frame pointers, from that in %rbp on
 
   void set(unsigned number, uint64_t value) { registers[number] = value, known |= 1u << number; }
 };
@@ -38,14 +41,18 @@ class Unwinder {
   // A child has mapped what its parent has; one that becomes another program no longer.
   void inherit(int32_t child, int32_t parent);
   void forget(int32_t pid) { processes_.erase(pid); }
-  // Whether a walk by frame pointers misses nothing in this file and in the program of the process.
-  bool keeps_frame_pointers(int32_t pid, const std::string& path);
+  // Whether a walk by frame pointers misses nothing: every function of every file that the process has mapped sets them.
+  bool keeps_frame_pointers(int32_t pid);
   // Program counters, the innermost first. Returns how many.
   size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
+  // How many program counters that were found by frame pointers can be a stack of the process: of these the first `certain` ones
+  // were not guessed.
+  size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
 
  private:
   struct Process {
     std::vector<MappedObject> objects;               // by address
+    std::vector<AddressRange> code;                  // by address
     std::vector<std::optional<CallFrames*>> frames;  // of each, once it was asked for
     uint64_t read_at = 0;                            // ns, CLOCK_MONOTONIC
   };
@@ -54,6 +61,8 @@ class Unwinder {
   CallFrames* frames_of(Process& process, const MappedObject& object);
   const FrameRule* find(Process& process, uint64_t address);
   const FrameRule* rule_at(int32_t pid, Process& process, uint64_t address);
+  bool is_code(int32_t pid, Process& process, uint64_t address);
+  size_t follow_chain(int32_t pid, Process& process, std::span<const std::byte> chain, std::span<uint64_t> frames, size_t count);
 
   std::map<int32_t, Process> processes_;
   std::map<std::string, std::unique_ptr<CallFrames>> files_;  // by path in the process; null: they have no information

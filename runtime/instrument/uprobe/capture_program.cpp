@@ -319,6 +319,29 @@ class CaptureProgram : KernelEmitter {
     }
     store(r7, at16(layout_.stack), static_cast<int32_t>(layout_.stack_bytes));
     for (const Place end : ends) land(end);
+    chain();
+  }
+
+  // What lies behind the bytes is found by frame pointers, as far as those go up. The two words of a frame are read onto the
+  // stack.
+  void chain() {
+    std::vector<Place> ends;
+    store(r7, at16(layout_.chain), 0);
+    load(r8, user_registers(), offsetof(pt_regs, rbp));
+    for (uint32_t count = 0; count < layout_.frames; count++) {
+      stack_address(r1, -16);
+      mov(r2, 16);
+      mov(r3, r8);
+      call(BPF_FUNC_probe_read_user);
+      ends.push_back(jump_if(BPF_JSLT, r0, 0));
+      load(r1, fp, -8);
+      store(r7, at16(layout_.chain + 8 + 8 * count), r1);
+      store(r7, at16(layout_.chain), static_cast<int32_t>(count + 1));
+      load(r1, fp, -16);
+      ends.push_back(jump_if(BPF_JLE, r1, r8));
+      mov(r8, r1);
+    }
+    for (const Place end : ends) land(end);
   }
 
   void store_function() {

@@ -69,6 +69,9 @@ class Delivery {
     decode(group.layout, record, room_, firing);
     if (group.layout.stack_bytes)
       firing.stack = group.unwinds(firing.pid) ? unwind(group.layout, record, firing.pid) : std::span<const uint64_t>();
+    else if (group.layout.stack)
+      firing.stack =
+          firing.stack.first(unwinder_.count_executable(firing.pid, firing.stack, known_frames(group.layout.shape.kind)));
     if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));

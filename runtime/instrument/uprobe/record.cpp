@@ -134,8 +134,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) needs.memory.clear();
-  const bool is_anywhere = !can_sleep(shape.kind) && needs.stack_bytes == kWhereNeeded;
-  if (needs.frames == 0 || shape.thread.is_given() || is_anywhere) needs.stack_bytes = 0;
+  if (shape.thread.is_given()) needs.frames = 0;  // only the thread that runs can be asked for its stack
+  if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
   });
@@ -160,13 +160,15 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
-  layout.stack_bytes = (std::min(possible.stack_bytes, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;
+  layout.frames = std::min(possible.frames, kMostFrames);
+  layout.stack_bytes =
+      (std::min(layout.frames ? possible.stack_bytes : 0, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;
   layout.saved = possible.registers;
   for (const FrameRegister& one : kFrameWords)
     if (layout.stack_bytes) layout.saved |= 1u << one.word;
   if (layout.saved) layout.registers = take(layout, 8 * static_cast<uint32_t>(std::popcount(layout.saved)));
-  layout.frames = std::min(possible.frames, kMostFrames);
   if (layout.frames) layout.stack = take(layout, 16 + (layout.stack_bytes ? 0 : 8 * layout.frames));
+  if (layout.stack_bytes) layout.chain = take(layout, 8 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
   if (layout.stack_bytes) layout.stack_at = take(layout, layout.stack_bytes);
   layout.is_on_stack = layout.size <= kStackBytes;
@@ -184,6 +186,8 @@ StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> reco
   copy.stack.address = copy.stack.registers[kStackPointer] & ~uint64_t{kStackPiece - 1};
   const uint64_t bytes = std::min<uint64_t>(word_at(record, layout.stack), layout.stack_bytes);
   copy.stack.bytes = record.subspan(layout.stack_at, static_cast<size_t>(bytes));
+  const uint64_t links = std::min<uint64_t>(word_at(record, layout.chain), layout.frames);
+  copy.stack.chain = record.subspan(layout.chain + 8, static_cast<size_t>(8 * links));
   return copy;
 }
 

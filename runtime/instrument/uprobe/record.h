@@ -2,13 +2,15 @@
 // The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
 // only where the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | slot ... | stack bytes |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | chain | slot ... | stack
+//   bytes |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //          or, where the stack itself is captured: its bytes, or an error < 0 | entry: 0; return: the function
+//   chain  where the stack itself is captured: how many return addresses, then those, found by frame pointers from %rbp on
 //   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
@@ -63,6 +65,7 @@ struct RecordLayout {
   uint32_t saved = 0;          // bit n: word n of struct pt_regs
   uint32_t stack_at = 0;       // of the stack's bytes
   uint32_t stack_bytes = 0;    // that there is room for; 0: program counters stand in their place
+  uint32_t chain = 0;          // of the number of its return addresses; there is room for as many as frames
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has

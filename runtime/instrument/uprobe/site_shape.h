@@ -16,6 +16,7 @@
 
 #include "runtime/catalog/operand.h"
 #include "runtime/catalog/probe.h"
+#include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
 
@@ -23,6 +24,10 @@ enum class SiteKind : uint8_t { entry, return_, inside, timer, syscall, tracepoi
 
 inline bool is_in_kernel(SiteKind kind) { return kind == SiteKind::syscall || kind == SiteKind::tracepoint; }
 inline bool can_sleep(SiteKind kind) { return kind != SiteKind::timer && !is_in_kernel(kind); }
+
+// How many frames of a stack are known without a walk: the function and, where that has no frame yet or has been left, its
+// caller.
+inline uint16_t known_frames(SiteKind kind) { return kind == SiteKind::entry || kind == SiteKind::return_ ? kKnownFrames : 1; }
 
 // The thread that a firing is of, where it is not the one that runs.
 struct OtherThread {

@@ -163,7 +163,7 @@ class UprobeInstrument final : public CountingInstrument {
   }
 
   Status try_enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-    const auto takes_stack = [](const EnabledProbe& probe) { return probe.needs.frames > 2 && probe.needs.stack_bytes != 0; };
+    const auto takes_stack = [](const EnabledProbe& probe) { return probe.needs.frames > 1 && probe.needs.stack_bytes != 0; };
     const bool is_large = std::any_of(probes.begin(), probes.end(), takes_stack);
     if (Status status = make_ring(std::max(options_.ring_bytes, is_large ? kStackRingBytes : 0)); !status) return status;
     if (only_counts_ && !count_map_)
@@ -189,21 +189,20 @@ class UprobeInstrument final : public CountingInstrument {
     return {};
   }
 
-  // How a stack is found: the first two frames are known without more.
-  CaptureNeeds with_stack(CaptureNeeds needs, const UprobeSite& site) {
-    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
+  // How the stack of a process's own code is found.
+  CaptureNeeds with_stack(CaptureNeeds needs, int32_t pid, SiteKind kind) {
+    if (needs.frames <= known_frames(kind)) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded)
-      needs.stack_bytes = delivery_.unwinder().keeps_frame_pointers(site.pid, site.path) ? 0 : kUsualStackBytes;
-    if (needs.stack_bytes != 0) delivery_.unwinder().learn(site.pid);
+      needs.stack_bytes = delivery_.unwinder().keeps_frame_pointers(pid) ? 0 : kUsualStackBytes;
+    if (needs.frames != 0) delivery_.unwinder().learn(pid);
     return needs;
   }
 
-  // At what fires in any process, stacks are captured of those that a predicate names, wherever in their libraries they are: to
-  // copy all others is asked for by a size.
+  // At what fires in any process nobody knows of all code that may be on the stack.
   CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
-    if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
-    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = wanted.pids.empty() ? 0 : kUsualStackBytes;
-    if (needs.stack_bytes == 0) return needs;
+    if (needs.frames <= known_frames(SiteKind::timer)) needs.stack_bytes = 0;
+    if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = kUsualStackBytes;
+    if (needs.frames == 0) return needs;
     for (const int32_t pid : wanted.pids) delivery_.unwinder().learn(pid);
     return needs;
   }
@@ -211,7 +210,7 @@ class UprobeInstrument final : public CountingInstrument {
   Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
     EnabledProbe enabled = *place.enabled;
-    enabled.needs = with_stack(std::move(enabled.needs), site);
+    enabled.needs = with_stack(std::move(enabled.needs), site.pid, place.shape.kind);
     enabled.needs.thread |= followed_ != nullptr;  // says which process it was
     const auto group = find_group(enabled, place.shape, site.pid, refused);
     if (!group) return group.error();

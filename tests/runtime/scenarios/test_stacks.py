@@ -41,6 +41,26 @@ class Stacks(dvmtest.PrivilegedTest):
         stacks = self.stacks("stacks", "-x", "ustackunwind=8k")
         self.assertEqual([functions[:functions.index("main")] for functions in stacks][:4], [["bottom", "middle", "top"]] * 3 + [["bottom", "middle"]])
 
+    def test_each_function_is_unwound_as_it_was_built(self):
+        through_both, through_library, deep = self.stacks("mixed")
+        self.assertEqual(through_both[:5], ["bottom", "kept_inner", "bare_inner", "bare_middle", "main"])
+        self.assert_in_order(through_library, "bottom", "compare", "sort", "main")
+        self.assertEqual(deep[:23], ["bottom"] + ["deep"] * 21 + ["main"])  # more than 10 KB
+
+    def test_two_frames_need_a_walk_where_no_function_is_entered(self):
+        stacks = self.sampled("syscall::write:entry /pid == $target/ { @[ustack(2)] = count(); }")
+        self.assertEqual({stack for stack in stacks if stack}, {"write<report"})
+        stacks = self.sampled("profile-997 /pid == $target/ { @[ustack(2)] = count(); }")
+        self.assertIn("compare<msort_with_tmp.part.0", stacks)
+
+    def test_events_of_any_process_find_callers(self):
+        stacks = self.sampled('sched:::off-cpu /execname == "unwound_loop"/ { @[ustack()] = count(); }')
+        self.assertTrue(any(stack.endswith("main<__libc_start_call_main<__libc_start_main<_start") for stack in stacks), stacks)
+
+    def test_another_thread_than_the_one_that_runs_has_no_stack(self):
+        stacks = self.sampled('sched:::on-cpu /execname == "unwound_loop"/ { @[ustack(), ustackdepth] = count(); }')
+        self.assertEqual("".join(stacks), "")
+
     def sampled(self, clause, name="unwound_loop"):
         """Lines of stacks, each of its functions joined by <, that a clause of aggregated stacks has printed."""
         result = dvm("run", "-q", "-n", clause, "-c", program(name))

@@ -313,6 +313,11 @@ TEST(Record, TheBytesOfAStackComeLastWithTheRegistersToUnwindIt) {
   EXPECT_EQ(copy.stack.registers[kStackPointer], 0x1007u);
   EXPECT_EQ(copy.stack.address, 0x1000u);
   EXPECT_EQ(copy.stack.bytes.size(), 512u);
+  EXPECT_TRUE(copy.stack.chain.empty());
+  put(record, layout.chain, 3);
+  EXPECT_EQ(stack_copy(layout, record).stack.chain.size(), 24u);
+  put(record, layout.chain, UINT64_MAX);
+  EXPECT_EQ(stack_copy(layout, record).stack.chain.size(), 40u);  // no more than frames
   put(record, layout.stack, UINT64_MAX);
   EXPECT_EQ(stack_copy(layout, record).stack.known, 0u);
   EXPECT_TRUE(stack_copy(layout, record).stack.bytes.empty());
@@ -320,12 +325,15 @@ TEST(Record, TheBytesOfAStackComeLastWithTheRegistersToUnwindIt) {
   EXPECT_EQ(stack_copy(layout, record).stack.bytes.size(), 1024u);
 }
 
-TEST(Record, ATimerHasNoBytesOfAStack) {
+TEST(Record, OnlyTheThreadThatRunsHasAStack) {
   CaptureNeeds needs;
   needs.frames = 5;
   needs.stack_bytes = kWhereNeeded;
-  EXPECT_EQ(make_layout(possible_needs(needs, SiteKind::timer), SiteKind::timer).stack_bytes, 0u);
-  EXPECT_EQ(make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry).stack_bytes, kMostStackBytes);
+  SiteShape shape = SiteKind::tracepoint;
+  EXPECT_EQ(make_layout(possible_needs(needs, shape), shape).stack_bytes, kMostStackBytes);
+  shape.thread.process = Operand::constant(1);
+  EXPECT_EQ(make_layout(possible_needs(needs, shape), shape).stack_bytes, 0u);
+  EXPECT_EQ(make_layout(possible_needs(needs, shape), shape).stack, 0u);
 }
 
 }  // namespace

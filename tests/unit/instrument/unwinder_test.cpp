@@ -120,9 +120,40 @@ TEST(Unwinder, TakesNothingForGranted) {
   EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 1u);
 }
 
+__attribute__((noinline)) uint64_t program_counter() { return address_of(__builtin_return_address(0)); }
+
+TEST(Unwinder, EndsAStackThatWasFoundByFramePointersWhereNothingCanBeExecuted) {
+  Unwinder unwinder;
+  const uint64_t here = program_counter(), data = address_of(&unwinder);
+  EXPECT_EQ(unwinder.count_executable(getpid(), std::array{here, here, data, here}, 1), 2u);
+  EXPECT_EQ(unwinder.count_executable(getpid(), std::array{data, here, uint64_t{0x2f656d6f682f}}, 1), 2u);
+  EXPECT_EQ(unwinder.count_executable(getpid(), std::array{here, here}, 2), 2u);
+  EXPECT_EQ(unwinder.count_executable(getpid(), std::span<const uint64_t>(), 2), 0u);
+  EXPECT_EQ(unwinder.count_executable(INT32_MAX, std::array{here, here}, 1), 1u);
+}
+
+// As generated code has it: no information, %rbp leads to one captured frame, the chain to those behind.
+TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
+  Unwinder unwinder;
+  const uint64_t here = program_counter(), generated = 0x1000;
+  const std::array<uint64_t, 2> captured = {0x9000, here};
+  const std::array<uint64_t, 4> chain = {here, here + 1, here + 2, generated};
+  CapturedStack stack;
+  stack.set(kReturnAddress, generated), stack.set(kFramePointer, 0x8000), stack.set(kStackPointer, 0x8000);
+  stack.address = 0x8000, stack.bytes = std::as_bytes(std::span(captured)), stack.chain = std::as_bytes(std::span(chain));
+  std::array<uint64_t, 8> frames{};
+  const size_t count = unwinder.walk(getpid(), stack, frames);
+  // `here` is in a file, whose information says whether %rbp leads on: this one has no frame pointers, unless built without
+  // optimisation.
+  ASSERT_GE(count, 2u);
+  EXPECT_EQ(frames[0], generated);
+  EXPECT_EQ(frames[1], here);
+}
+
 TEST(CallFrames, TellWhetherFunctionsKeepFramePointers) {
   EXPECT_TRUE(CallFrames::open(kPrograms + "stacks")->keeps_frame_pointers());
   EXPECT_FALSE(CallFrames::open(kPrograms + "stacks_bare")->keeps_frame_pointers());
+  EXPECT_FALSE(CallFrames::open(kPrograms + "mixed")->keeps_frame_pointers());  // two functions of many do not
   EXPECT_EQ(CallFrames::open("/etc/passwd"), nullptr);
   EXPECT_EQ(CallFrames::open("/no/such/file"), nullptr);
 }
