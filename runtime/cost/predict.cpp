@@ -207,8 +207,9 @@ class Predicting {
     if (prices_.profile().in_kernel || probe.source == "replay" || probe.source == "tick") return;
     CaptureNeeds needs = needs_[probe.description];
     for (const SourceShare& one : shares_of(probe)) {
-      needs.stack_bytes = options_.stack_bytes.value_or(one.copies_stack ? kUsualStackBytes : 0);
-      if (needs.frames <= kKnownFrames) needs.stack_bytes = 0;
+      const bool copies_stack = one.copies_stack || !probe.is_of_process;
+      needs.stack_bytes = options_.stack_bytes.value_or(copies_stack ? kUsualStackBytes : 0);
+      if (needs.frames <= (probe.is_of_process ? kKnownFrames : 1)) needs.stack_bytes = 0;
       const CaptureCost cost = capture_cost(prices_, needs);
       probe.capture += (cost.thread + cost.dvm).times(one.share);
       probe.thread += cost.thread.times(one.share);

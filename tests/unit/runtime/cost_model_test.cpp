@@ -324,6 +324,16 @@ TEST(Prediction, AStackCostsItsFramesWhicheverWayTheyAreFound) {
   EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 612);
 }
 
+TEST(Prediction, AStackIsCopiedWhereAnyProcessMayFire) {
+  const std::vector<dif::EcbDesc> clauses = {on({"syscall", "", "write", "entry"}, {counting_by_stack()})};
+  PredictOptions options;
+  options.sizes.frames = 8;
+  const vm::Profile profile = with_captures();
+  EXPECT_DOUBLE_EQ(predicted(clauses, profile, options).probes[0].capture.clocks, 100 + 0.5 * kUsualStackBytes + 200 + 8 * 25);
+  options.stack_bytes = 0;
+  EXPECT_DOUBLE_EQ(predicted(clauses, profile, options).probes[0].capture.clocks, 400 + 8 * 30);
+}
+
 TEST(Prediction, WhatIsCapturedIsPricedByItsSize) {
   const vm::Profile profile = with_captures();
   vm::Sizes sizes;
