@@ -23,14 +23,19 @@ bool evaluate(FireContext& context, Value& value, uint64_t& result) noexcept {
 }
 
 // The pid, then the program counters of a stack or the address of a symbol.
-inline bool store_made(const FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+inline bool store_made(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
   const vm::Firing& firing = *context.firing;
   const auto pid = static_cast<uint64_t>(firing.pid);
   std::memset(to, 0, value.size);
   std::memcpy(to, &pid, sizeof(pid));
-  if (dif::is_user_symbol(value.made_by)) std::memcpy(to + sizeof(pid), &result, sizeof(result));
-  if (value.made_by == dif::Action::ustack && !firing.stack.empty())
-    std::memcpy(to + sizeof(pid), firing.stack.data(), std::min(value.size - sizeof(pid), firing.stack.size_bytes()));
+  if (dif::is_user_symbol(value.made_by)) {
+    std::memcpy(to + sizeof(pid), &result, sizeof(result));
+    context.session.addresses.note(firing.pid, result);
+  }
+  if (value.made_by != dif::Action::ustack || firing.stack.empty()) return true;
+  const size_t bytes = std::min(value.size - sizeof(pid), firing.stack.size_bytes());
+  std::memcpy(to + sizeof(pid), firing.stack.data(), bytes);
+  for (const uint64_t frame : firing.stack.first(bytes / sizeof(frame))) context.session.addresses.note(firing.pid, frame);
   return true;
 }
 

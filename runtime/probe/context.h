@@ -6,6 +6,7 @@
 
 #include "dvm/vm/state.h"
 #include "runtime/buffer/aggregation_buffer.h"
+#include "runtime/buffer/seen_addresses.h"
 #include "runtime/buffer/speculations.h"
 #include "runtime/cost/stages.h"
 #include "runtime/enabling/ecb.h"
@@ -27,7 +28,8 @@ struct FireSession {
   uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
   const ProbeEcbs* error_probe = nullptr;
   Chill chill;
-  Stages stages;  // filled in a run with accounting, on the sampled firings
+  SeenAddresses addresses;  // that are recorded to be named
+  Stages stages;            // filled in a run with accounting, on the sampled firings
 
   // The buffers of a CPU; of one that fires for the first time they are made, which is for consumer context.
   CpuBuffer& meet(int32_t cpu) {

@@ -110,6 +110,7 @@ struct Handle::Impl final : EventSink {
   Status follow_forks();
   void change(const ProcessChange& change) noexcept override;
   void take_up_changes();
+  void name_addresses();
   bool are_targets_gone() const;
   void watch_loads();
   void match_late();

@@ -47,11 +47,19 @@ bool Handle::Impl::all_finished() const {
   return std::all_of(active.begin(), active.end(), [](const Instrument* i) { return i->finished(); });
 }
 
+// While the processes are there, and before they map anything else where it was.
+void Handle::Impl::name_addresses() {
+  UserSymbols& symbols = consumer.symbols();
+  session.addresses.take_added([&](const SeenAddresses::Entry& one) { symbols.meet(one.pid, one.address); });
+  symbols.meet_again();
+}
+
 // Handles what has fired. False: it was the last.
 bool Handle::Impl::look() {
   if (is_done()) return false;
   Result<uint64_t> count = poll_all();
   if (!count) failure = count.error();
+  name_addresses();
   if (!changes.empty()) take_up_changes();
   if (!watched.empty()) match_late();
   if (are_targets_gone()) return false;

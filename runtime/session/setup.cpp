@@ -192,6 +192,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
   impl.learn_processes();
+  if (!impl.config.is_replay && impl.config.options[dif::Option::noresolve] <= 0) impl.session.addresses.make_room();
   if (impl.enabling.chills_others())
     impl.consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
   Status status = impl.follow_forks();

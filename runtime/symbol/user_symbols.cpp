@@ -12,7 +12,24 @@ namespace dvm::runtime {
 namespace {
 
 constexpr size_t kMostAnswers = 1 << 18;
+constexpr size_t kMostUnnamed = 1 << 12;
+constexpr size_t kMostBefore = 1 << 10;
 constexpr int64_t kReadAgain = 100'000'000;  // ns after which a map may have changed
+constexpr int64_t kReadForOne = 10'000'000;  // ns after which it is read for an address that is not in it
+constexpr int64_t kRestAfterReading = 20;    // times as long as that took
+
+bool is_same(const MappedObject& a, const MappedObject& b) { return a.address == b.address && a.path == b.path; }
+
+bool has(const std::vector<MappedObject>& objects, const MappedObject& object) {
+  return std::any_of(objects.begin(), objects.end(), [&](const MappedObject& one) { return is_same(one, object); });
+}
+
+// Adds what is no longer mapped to what was mapped before.
+void keep_closed(std::vector<MappedObject>& before, std::vector<MappedObject>& old, const std::vector<MappedObject>& now) {
+  for (MappedObject& object : old)
+    if (before.size() < kMostBefore && !has(now, object) && !has(before, object)) before.push_back(std::move(object));
+  std::sort(before.begin(), before.end(), [](const MappedObject& a, const MappedObject& b) { return a.address < b.address; });
+}
 
 std::string readable(std::string_view name) {
   std::string demangled = demangle_without_arguments(name);
@@ -21,11 +38,12 @@ std::string readable(std::string_view name) {
 
 }  // namespace
 
-void UserSymbols::learn(int32_t pid) { process(pid); }
+void UserSymbols::learn(int32_t pid) { process(pid, kReadAgain); }
 
 void UserSymbols::learn_anew(int32_t pid) {
   processes_[pid].read_at = 0;
-  process(pid);
+  processes_[pid].took = 0;
+  process(pid, 0);
 }
 
 void UserSymbols::inherit(int32_t child, int32_t parent) {
@@ -52,18 +70,26 @@ void UserSymbols::use_recorded(int32_t pid, uint64_t address, UserSymbol symbol)
   answers_.insert_or_assign({pid, address}, std::move(symbol));
 }
 
-const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return process(pid).objects; }
+const std::vector<MappedObject>& UserSymbols::objects(int32_t pid) { return process(pid, kReadAgain).objects; }
 
-UserSymbols::Process& UserSymbols::process(int32_t pid) {
+UserSymbols::Process& UserSymbols::process(int32_t pid, int64_t least_age) {
   auto [entry, is_new] = processes_.try_emplace(pid);
   Process& known = entry->second;
-  const auto time = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
-  if (is_recorded_ || (!is_new && time - known.read_at < kReadAgain)) return known;
-  known.read_at = time;
-  // A process that has ended keeps the map that it had.
-  if (auto objects = mapped_objects(pid); objects && !objects->empty()) known.objects = std::move(*objects);
-  known.generated.read(pid);
+  const int64_t age = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC)) - known.read_at;
+  if (!is_recorded_ && (is_new || age >= std::max(least_age, kRestAfterReading * known.took))) read(pid, known);
   return known;
+}
+
+// A process that has ended keeps the map that it had.
+void UserSymbols::read(int32_t pid, Process& known) {
+  const auto begin = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
+  if (auto objects = mapped_objects(pid); objects && !objects->empty()) {
+    keep_closed(known.before, known.objects, *objects);
+    known.objects = std::move(*objects);
+  }
+  known.generated.read(pid);
+  known.read_at = static_cast<int64_t>(read_clock(CLOCK_MONOTONIC));
+  known.took = known.read_at - begin;
 }
 
 // As the process opened it; once that is gone, by its name here.
@@ -102,7 +128,7 @@ std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {
   const auto known = processes_.find(pid);
   if (known != processes_.end() && known->second.read_at != 0)
     if (auto symbol = find_in(known->second, address)) return symbol;
-  return find_in(process(pid), address);
+  return find_in(process(pid, kReadForOne), address);
 }
 
 std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
@@ -111,6 +137,21 @@ std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
   auto symbol = look_up(pid, address);
   if (symbol && answers_.size() < kMostAnswers) answers_.emplace(key, *symbol);
   return symbol;
+}
+
+void UserSymbols::meet(int32_t pid, uint64_t address) {
+  if (is_recorded_) return;
+  process(pid, kReadAgain);
+  if (find(pid, address) || unnamed_.size() == kMostUnnamed) return;
+  unnamed_.push_back({pid, address, static_cast<int64_t>(read_clock(CLOCK_MONOTONIC))});
+}
+
+void UserSymbols::meet_again() {
+  std::erase_if(unnamed_, [this](const Unnamed& one) {
+    if (process(one.pid, kReadForOne).read_at <= one.asked_at) return false;
+    find(one.pid, one.address);
+    return true;
+  });
 }
 
 std::vector<int32_t> UserSymbols::pids() const {

@@ -4,7 +4,8 @@
 //   pid, address -> the object that is mapped there -> its function, demangled
 //
 // The map of a process is read when it is first heard of (learn()), best before it can end, and again when an address is not in
-// it, for libraries that were opened since. Files are read when an address in them is asked for. Consumer context.
+// it or was never met before, for libraries that were opened or closed since: at most so often that reading takes a twentieth of
+// the time. Files are read when an address in them is asked for. Consumer context.
 
 #include <cstdint>
 #include <map>
@@ -39,6 +40,10 @@ class UserSymbols {
   // What a recording says that the process had mapped, and which names it knows; no live process is asked from then on.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
   void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
+  // Names an address that a firing has recorded, while the process is there; where that fails, once more as soon as its map
+  // may be read again: meet_again(), which is to be called now and then.
+  void meet(int32_t pid, uint64_t address);
+  void meet_again();
   // Nothing where the process has mapped no file.
   std::optional<UserSymbol> find(int32_t pid, uint64_t address);
   const std::vector<MappedObject>& objects(int32_t pid);
@@ -51,11 +56,19 @@ class UserSymbols {
  private:
   struct Process {
     std::vector<MappedObject> objects;  // by address
-    std::vector<MappedObject> before;   // before it became another program
+    std::vector<MappedObject> before;   // what it has closed, or had before it became another program; by address
     PerfMap generated;
     int64_t read_at = 0;  // ns, CLOCK_MONOTONIC
+    int64_t took = 0;     // ns
   };
-  Process& process(int32_t pid);
+  struct Unnamed {
+    int32_t pid;
+    uint64_t address;
+    int64_t asked_at;  // ns, CLOCK_MONOTONIC
+  };
+  // least_age: ns, of a map that is read again.
+  Process& process(int32_t pid, int64_t least_age);
+  void read(int32_t pid, Process& process);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
@@ -63,6 +76,7 @@ class UserSymbols {
 
   bool is_recorded_ = false;
   std::map<int32_t, Process> processes_;
+  std::vector<Unnamed> unnamed_;
   Answers answers_;                                                // found once, so that an address keeps its name
   std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
   ElfCache cache_;

@@ -43,6 +43,7 @@
 #include <vector>
 
 #include "common/result.h"
+#include "runtime/buffer/seen_addresses.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/process/late_reads.h"
@@ -97,17 +98,11 @@ class RecordingWriter {
 
   static constexpr size_t kBuffer = 256 * 1024;
   static constexpr size_t kProcesses = 4096;
-  static constexpr size_t kAddresses = 1 << 16;
   struct SeenProcess {
     int32_t pid = 0;  // 0: the place is free
     ProcessIds ids;
     std::array<char, 16> name{};
     std::string command_line;
-  };
-  struct SeenAddress {
-    int32_t pid = 0;
-    uint64_t address = 0;  // 0: the place is free
-    friend bool operator==(const SeenAddress&, const SeenAddress&) = default;
   };
 
   int fd_ = -1;
@@ -122,11 +117,11 @@ class RecordingWriter {
   uint64_t lost_ = 0;  // firings too large for the buffer
   LateReads late_reads_;
   std::shared_ptr<UserSymbols> symbols_ = std::make_shared<UserSymbols>();
-  // Open addressing; and the places that learn() has not looked at.
+  // Open addressing; and the places that learn() has not looked at yet.
   std::vector<SeenProcess> processes_ = std::vector<SeenProcess>(kProcesses);
-  std::vector<SeenAddress> addresses_ = std::vector<SeenAddress>(kAddresses);
-  std::vector<uint32_t> new_processes_, new_addresses_;
-  size_t process_count_ = 0, address_count_ = 0;
+  std::vector<uint32_t> new_processes_;
+  size_t process_count_ = 0;
+  SeenAddresses addresses_;
 };
 
 // An instrument whose firings are also written. Its probes are added to the recording when they are enabled.

@@ -106,7 +106,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::open(const std::string
 
 RecordingWriter::RecordingWriter() {
   new_processes_.reserve(kProcesses);
-  new_addresses_.reserve(kAddresses);
+  addresses_.make_room();
 }
 
 RecordingWriter::~RecordingWriter() {
@@ -228,17 +228,7 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
 }
 
 void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
-  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
-  for (const uint64_t address : firing.stack) {
-    const SeenAddress wanted{firing.pid, address};
-    const auto place = find_place(
-        addresses_, (address * kSpread) >> 32, address_count_, [](const SeenAddress& a) { return a.address == 0; },
-        [&](const SeenAddress& a) { return a == wanted; });
-    if (!place || address == 0 || addresses_[*place] == wanted) continue;
-    addresses_[*place] = wanted;
-    address_count_++;
-    new_addresses_.push_back(*place);
-  }
+  for (const uint64_t address : firing.stack) addresses_.note(firing.pid, address);
 }
 
 void RecordingWriter::learn() {
@@ -246,9 +236,9 @@ void RecordingWriter::learn() {
     std::array<char, kCommandLine> line;
     processes_[place].command_line.assign(line.data(), read_command_line(processes_[place].pid, line));
   }
-  for (const uint32_t place : new_addresses_) symbols_->find(addresses_[place].pid, addresses_[place].address);
   new_processes_.clear();
-  new_addresses_.clear();
+  addresses_.take_added([this](const SeenAddresses::Entry& one) { symbols_->meet(one.pid, one.address); });
+  symbols_->meet_again();
 }
 
 // Each entry's bytes, in as many blocks as they need.

@@ -1,0 +1,52 @@
+#pragma once
+// Which addresses of which processes firings have recorded, each once: they are named while the process is there. Probe context.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace dvm::runtime {
+
+class SeenAddresses {
+ public:
+  struct Entry {
+    int32_t pid = 0;
+    uint64_t address = 0;  // 0: none
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+
+  // Until then nothing is noted. Consumer context.
+  void make_room() {
+    table_.resize(kMost);
+    added_.reserve(kMost);
+  }
+  // A quarter of the table stays free, so that a search ends soon: what comes later is not noted.
+  void note(int32_t pid, uint64_t address) noexcept {
+    constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
+    if (table_.empty() || address == 0) return;
+    const Entry wanted{pid, address};
+    size_t place = (address * kSpread >> 32) % table_.size();
+    while (table_[place].address != 0 && table_[place] != wanted) place = (place + 1) % table_.size();
+    if (table_[place].address != 0 || count_ > kMost / 4 * 3) return;
+    table_[place] = wanted;
+    count_++;
+    added_.push_back(wanted);
+  }
+  bool has_added() const { return !added_.empty(); }
+  // Hands each that was added since the last call to a function. Consumer context.
+  template <class Function>
+  void take_added(Function function) {
+    for (const Entry& entry : added_) function(entry);
+    added_.clear();
+  }
+
+ private:
+  static constexpr size_t kMost = 1 << 16;
+
+  std::vector<Entry> table_;  // open addressing
+  std::vector<Entry> added_;
+  size_t count_ = 0;
+};
+
+}  // namespace dvm::runtime
