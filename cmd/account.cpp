@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/printable.h"
+
 namespace dvm::cmd {
 namespace {
 
@@ -75,7 +77,7 @@ void print_table(std::FILE* out, const runtime::Account& account, const runtime:
   fmt::print(out, "\nACCOUNT  {} firings, {} late reads; cycles are TSC cycles at {:.3f} GHz, means of the timed ones\n",
              account.events, account.late_reads, account.ticks_per_second / 1e9);
   for (const runtime::EcbAccount& ecb : account.ecbs) {
-    fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, probe_name(catalog, ecb.probe_id), clause_name(ecb.clause));
+    fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(probe_name(catalog, ecb.probe_id)), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}\n", ecb.firings, ecb.predicate_hits, ecb.faults);
     if (std::vector<Row> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
   }

@@ -2,11 +2,13 @@
 // The one program, `dvm`: a subcommand a file. Each file adds its subcommand to the argument parser and leaves an action behind;
 // main() parses and runs it. Exit status: 0, the script's exit(n), 1 for any error, 2 for bad usage, as dtrace has it.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <functional>
 #include <string_view>
 #include <utility>
+
+#include "common/printable.h"
 
 namespace CLI {
 class App;  // CLI11 is included where options are added
@@ -26,10 +28,16 @@ void add_list(CLI::App& app, Action& chosen);
 void add_header(CLI::App& app, Action& chosen);
 void add_simulate(CLI::App& app, Action& chosen);
 
-// "dvm: MESSAGE" on standard error; returns the exit status for it.
+// "dvm: MESSAGE" on standard error, fit for a terminal whatever names are in it.
+template <class... Args>
+void tell(fmt::format_string<Args...> text, Args&&... args) {
+  fmt::print(stderr, "dvm: {}\n", printable(fmt::format(text, std::forward<Args>(args)...), kLayout));
+}
+
+// The same; returns the exit status for it.
 template <class... Args>
 int fail(fmt::format_string<Args...> text, Args&&... args) {
-  fmt::print(stderr, "dvm: {}\n", fmt::format(text, std::forward<Args>(args)...));
+  tell("{}", fmt::format(text, std::forward<Args>(args)...));
   return 1;
 }
 

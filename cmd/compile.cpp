@@ -39,7 +39,7 @@ int print_asts(const std::vector<compiler::Source>& sources) {
     std::vector<compiler::Diagnostic> diagnostics;
     fmt::print("{}", compiler::print_ast(source, diagnostics));
     for (const compiler::Diagnostic& diagnostic : diagnostics)
-      fmt::print(stderr, "{}", compiler::render(diagnostic, source, true));
+      fmt::print(stderr, "{}", printable(compiler::render(diagnostic, source, true), kLayout));
     failed |= !diagnostics.empty();
   }
   return failed ? 1 : 0;

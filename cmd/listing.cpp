@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "common/printable.h"
 #include "dvm/dif/text.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 
@@ -17,7 +18,8 @@ namespace dvm::cmd {
 void print_probe_heading() { fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n"); }
 
 void print_probe(const runtime::Probe& probe) {
-  fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, probe.module, probe.function, probe.name);
+  fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
+             printable(probe.name));
 }
 
 namespace {
@@ -89,7 +91,7 @@ void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
     if (!is_same(usual[probe], counted[probe]))
       for (const runtime::Place& place : counted[probe]) printer.print("site where no argument is asked for", place);
     for (const runtime::Refused& one : refused)
-      if (one.probe == probe) fmt::print("\tsite: none, for {}\n", one.reason);
+      if (one.probe == probe) fmt::print("\tsite: none, for {}\n", printable(one.reason));
   }
 }
 

@@ -102,8 +102,8 @@ Status check_rates(const runtime::PredictOptions& options, const runtime::Predic
 void report_uncounted(const std::vector<runtime::Refused>& refused) {
   if (refused.empty()) return;
   const runtime::Probe& first = *refused.front().probe;
-  fmt::print(stderr, "dvm: {} probe{} not counted, {}:{}:{}:{}: {}\n", refused.size(), refused.size() == 1 ? "" : "s",
-             first.provider, first.module, first.function, first.name, refused.front().reason);
+  tell("{} probe{} not counted, {}:{}:{}:{}: {}", refused.size(), refused.size() == 1 ? "" : "s", first.provider, first.module,
+       first.function, first.name, refused.front().reason);
 }
 
 // And which instructions they are on, by how often each fires. Rates that were given stay as they are.

@@ -18,6 +18,7 @@
 
 #include "cmd/libraries.h"
 #include "cmd/preprocess.h"
+#include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
 
 namespace dvm::cmd {
@@ -83,7 +84,7 @@ void show(const std::vector<compiler::Diagnostic>& diagnostics, const std::vecto
           const ScriptOptions& given, bool with_tags) {
   if (given.json) return print_json(diagnostics);
   for (const compiler::Diagnostic& diagnostic : diagnostics)
-    fmt::print(stderr, "{}", compiler::render(diagnostic, source_of(diagnostic, sources), with_tags));
+    fmt::print(stderr, "{}", printable(compiler::render(diagnostic, source_of(diagnostic, sources), with_tags), kLayout));
 }
 
 // By flags and by -x; none without -C.

@@ -75,8 +75,7 @@ class SignalScope {
 void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
   if (is_verbose) {
     for (const auto& [probe, reason] : refused)
-      fmt::print(stderr, "dvm: left out, {}:{}:{}:{}: {}\n", probe->provider, probe->module, probe->function, probe->name,
-                 reason);
+      tell("left out, {}:{}:{}:{}: {}", probe->provider, probe->module, probe->function, probe->name, reason);
     return;
   }
   std::map<std::string, std::pair<size_t, const runtime::Probe*>> by_reason;
@@ -85,9 +84,8 @@ void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbos
     if (count++ == 0) first = one.probe;
   }
   for (const auto& [reason, found] : by_reason)
-    fmt::print(stderr, "dvm: {} probe{} left out, {}:{}:{}:{}{}: {}\n", found.first, found.first == 1 ? "" : "s",
-               found.second->provider, found.second->module, found.second->function, found.second->name,
-               found.first == 1 ? "" : " and others", reason);
+    tell("{} probe{} left out, {}:{}:{}:{}{}: {}", found.first, found.first == 1 ? "" : "s", found.second->provider,
+         found.second->module, found.second->function, found.second->name, found.first == 1 ? "" : " and others", reason);
 }
 
 Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
@@ -99,7 +97,7 @@ Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs
 }
 
 void print_matched(const std::vector<ReadyProgram>& programs) {
-  for (const ReadyProgram& program : programs) fmt::print(stderr, "dvm: {}\n", program.notice);
+  for (const ReadyProgram& program : programs) tell("{}", program.notice);
 }
 
 // From probes on to probes off; the error ends tracing.
@@ -130,14 +128,14 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
 void print_remarks(const runtime::Handle& handle) {
   for (const runtime::EnabledProbe& enabled : handle.enabled())
     if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
-      fmt::print(stderr, "dvm: {}:{}:{}:{}: {}\n", probe.provider, probe.module, probe.function, probe.name, probe.remark);
+      tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
 // Prints what a run leaves; returns its exit status. ledger: of a run that is accounted for by a profile, or null.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
              const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
-    for (const std::string& notice : targets.exit_notices()) fmt::print(stderr, "dvm: {}\n", notice);
+    for (const std::string& notice : targets.exit_notices()) tell("{}", notice);
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
@@ -228,7 +226,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
           "Size of a principal buffer, as -x bufsize")
       ->type_name("SIZE");
   command.add_flag_function(
-      "-B", [](size_t) { fmt::print(stderr, "dvm: option -B has no effect here\n"); }, "For the sake of dtrace: no effect");
+      "-B", [](size_t) { tell("option -B has no effect here"); }, "For the sake of dtrace: no effect");
 }
 
 Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options) {

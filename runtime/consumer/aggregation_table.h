@@ -15,6 +15,7 @@ struct TableStyle {
   DatumStyle keys;
   int stack_indent = kStackIndent;
   bool hist = false, pack = false;
+  bool to_terminal = false;  // as append_formatted() has it
 };
 
 // All rows by the format of printa() (printa.cpp).

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/printable.h"
 #include "runtime/consumer/field.h"
 
 namespace dvm::runtime {
@@ -43,8 +44,9 @@ void append_dump_line(std::string& out, std::span<const std::byte> bytes, size_t
   out += '\n';
 }
 
-// width: of the column; negative: text stands at its right.
-void append_text(std::string& out, std::string_view text, int width, bool quiet) {
+// width: of the column; negative: text stands at its right. A key is one line, whatever it has in it.
+void append_text(std::string& out, std::string_view given, int width, bool quiet, bool is_key) {
+  const std::string text = is_key ? printable(given) : std::string(given);
   if (quiet) {
     out += text;
     return;
@@ -57,15 +59,15 @@ void append_text(std::string& out, std::string_view text, int width, bool quiet)
 }
 
 // As text when they look like it, otherwise as a dump.
-void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, const DatumStyle& style) {
+void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, const DatumStyle& style, bool is_key) {
   if (bytes.empty()) return;
   size_t length = 0;
   if (style.raw || !looks_like_text(bytes, length)) return append_dump(out, bytes);
-  append_text(out, {reinterpret_cast<const char*>(bytes.data()), length}, width, style.quiet);
+  append_text(out, {reinterpret_cast<const char*>(bytes.data()), length}, width, style.quiet, is_key);
 }
 
-void append_string(std::string& out, const Datum& datum, int width, const DatumStyle& style) {
-  if (!style.raw) return append_text(out, datum.text(), width, style.quiet);
+void append_string(std::string& out, const Datum& datum, int width, const DatumStyle& style, bool is_key) {
+  if (!style.raw) return append_text(out, datum.text(), width, style.quiet, is_key);
   std::string padded(datum.text());
   padded.resize(std::max(padded.size(), style.string_bytes));
   append_dump(out, std::as_bytes(std::span(padded)));
@@ -116,8 +118,8 @@ DatumStyle datum_style(const dif::Options& options) {
 }
 
 void append_traced(std::string& out, const Datum& datum, const DatumStyle& style) {
-  if (datum.is_string()) return append_string(out, datum, kTraceWidth, style);
-  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style);
+  if (datum.is_string()) return append_string(out, datum, kTraceWidth, style, false);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style, false);
   const int width = style.quiet ? -1 : traced_width(datum.bytes.size(), datum.type->is_signed);
   if (!style.quiet) out += ' ';
   if (datum.type->is_signed)
@@ -129,8 +131,8 @@ void append_traced(std::string& out, const Datum& datum, const DatumStyle& style
 // dtrace prints keys of 4 and 8 bytes signed and smaller ones unsigned, whatever their type.
 void append_key(std::string& out, const Datum& datum, const DatumStyle& style, bool packed) {
   const int width = packed ? -kPackedKeyWidth : kKeyWidth;
-  if (datum.is_string()) return append_string(out, datum, width, style);
-  if (!datum.is_integer()) return append_bytes(out, datum.bytes, width, style);
+  if (datum.is_string()) return append_string(out, datum, width, style, true);
+  if (!datum.is_integer()) return append_bytes(out, datum.bytes, width, style, true);
   bool is_wide = datum.bytes.size() >= 4;
   out += ' ';
   append_signed(out, {.width = key_width(datum.bytes.size())},

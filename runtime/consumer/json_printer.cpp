@@ -71,9 +71,19 @@ JsonPrinter::JsonPrinter(Output& output, const dif::Options& options, const Enab
     : output_(output), options_(options), enabling_(enabling), made_(made) {}
 JsonPrinter::~JsonPrinter() = default;
 
-// Bytes that are no UTF-8 are replaced: JSON has no other strings.
+// Bytes that are no UTF-8 are replaced: JSON has no other strings. Control characters above 0x7e may stand in JSON as they are,
+// but a terminal obeys them: there they are escaped, too, and mean the same.
 void JsonPrinter::write(const Json& object) {
-  output_.text() += object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (size_t i = 0; i < text.size(); i++) {
+    const bool is_upper = text[i] == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (is_upper) i++;
+    if (is_upper || text[i] == '\x7f')
+      output_.text() += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[i]));
+    else
+      output_.text() += text[i];
+  }
+  output_.text() += '\n';
 }
 
 void JsonPrinter::begin(const PrintedRecord& record) {

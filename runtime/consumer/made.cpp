@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/printable.h"
 #include "runtime/consumer/aggregation.h"
 
 namespace dvm::runtime {
@@ -37,9 +38,10 @@ std::optional<UserSymbol> MadePrinter::find(const UserAddress& place) const {
 std::string MadePrinter::address_text(const UserAddress& place) const {
   const auto symbol = find(place);
   if (!symbol) return fmt::format("0x{:x}", place.address);
-  if (symbol->function.empty()) return fmt::format("{}`0x{:x}", symbol->module, place.address);
-  if (symbol->address == place.address) return fmt::format("{}`{}", symbol->module, symbol->function);
-  return fmt::format("{}`{}+0x{:x}", symbol->module, symbol->function, place.address - symbol->address);
+  const std::string module = printable(symbol->module), function = printable(symbol->function);
+  if (function.empty()) return fmt::format("{}`0x{:x}", module, place.address);
+  if (symbol->address == place.address) return fmt::format("{}`{}", module, function);
+  return fmt::format("{}`{}+0x{:x}", module, function, place.address - symbol->address);
 }
 
 std::string MadePrinter::target_function(uint64_t address) const {
@@ -58,7 +60,7 @@ void MadePrinter::append_stack(std::string& out, const Datum& datum, int indent)
 std::string MadePrinter::symbol_text(const Datum& datum) const {
   UserAddress place = place_of(datum);
   const auto symbol = find(place);
-  if (datum.made_by == dif::Action::umod) return symbol ? symbol->module : fmt::format("0x{:x}", place.address);
+  if (datum.made_by == dif::Action::umod) return symbol ? printable(symbol->module) : fmt::format("0x{:x}", place.address);
   const bool is_whole = datum.made_by == dif::Action::usym || datum.made_by == dif::Action::ufunc;
   if (is_whole && symbol && !symbol->function.empty()) place.address = symbol->address;
   return address_text(place);

@@ -27,6 +27,11 @@ Status write(std::FILE* file, std::string& text) {
 
 }  // namespace
 
+void Output::look_at_file() {
+  const int descriptor = out_ ? fileno(out_) : -1;
+  is_terminal_ = descriptor >= 0 && isatty(descriptor) == 1;
+}
+
 Output::~Output() {
   if (first_ < 0) return;
   (void)flush();
@@ -50,6 +55,7 @@ Status Output::redirect(const std::string& path) {
   const bool is_done = first_ >= 0 && dup2(file, descriptor) >= 0;
   const int reason = errno;
   close(file);
+  look_at_file();
   return is_done ? Status() : Error{std::strerror(reason)};
 }
 
@@ -57,6 +63,7 @@ void Output::restore() {
   if (first_ < 0) return;
   (void)flush();
   dup2(first_, fileno(out_));
+  look_at_file();
 }
 
 // What cannot be emptied, a pipe or a terminal, stays as it is.

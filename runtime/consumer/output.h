@@ -11,7 +11,7 @@ namespace dvm::runtime {
 
 class Output {
  public:
-  Output(std::FILE* out, std::FILE* err) : out_(out), err_(err) {}
+  Output(std::FILE* out, std::FILE* err) : out_(out), err_(err) { look_at_file(); }
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -19,6 +19,8 @@ class Output {
   // What flush() will write.
   std::string& text() { return text_; }
   std::string& notices() { return notices_; }
+  // Whether the text goes to one, which obeys control characters.
+  bool is_terminal() const { return is_terminal_; }
 
   // The error says why something could not be written, now or before.
   Status flush();
@@ -30,6 +32,9 @@ class Output {
   void truncate();
 
  private:
+  void look_at_file();
+
+  bool is_terminal_ = false;
   std::FILE* out_;
   std::FILE* err_;
   std::string text_;

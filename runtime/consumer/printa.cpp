@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/printable.h"
 #include "runtime/consumer/aggregation_table.h"
 #include "runtime/consumer/text_printer.h"
 
@@ -16,7 +17,9 @@ void append_row(std::string& out, const TableStyle& style, const MadePrinter& ma
     out += piece.literal;
     if (piece.kind == 0) continue;
     if (!piece.is_aggregation) {
+      const size_t begin = out.size();
       if (key < keys.size()) append_converted(out, piece, keys[key++], made);
+      if (style.to_terminal) make_printable(out, begin, kLayout);
       continue;
     }
     size_t which = std::min(value++, row.rows.size() - 1);  // a last aggregation serves all conversions that are left
@@ -31,7 +34,8 @@ void append_by_format(std::string& out, const TableStyle& style, const MadePrint
 }
 
 void TextPrinter::print_aggregations(const PrintedAggregations& printed) {
-  const TableStyle style(options_);
+  TableStyle style(options_);
+  style.to_terminal = output_.is_terminal();
   if (printed.format) return append_by_format(output_.text(), style, made_, printed);
   output_.text() += '\n';
   append_table(output_.text(), style, made_, printed);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "common/printable.h"
 #include "common/utf8.h"
 
 namespace dvm::runtime {
@@ -115,20 +116,10 @@ void append_float(std::string& out, const Conversion& c, const Datum& datum) {
 }
 #pragma GCC diagnostic pop
 
-std::string escape(char c) {
-  using namespace std::literals;
-  static constexpr std::string_view kFrom = "\0\a\b\f\n\r\t\v\"\\"sv;
-  static constexpr std::string_view kTo = "0abfnrtv\"\\";
-  size_t at = kFrom.find(c);
-  if (at != std::string_view::npos) return std::string("\\") + kTo[at];
-  if (c >= ' ' && c <= '~') return std::string(1, c);
-  return fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-}
-
 // With the NUL that ends it, as dtrace shows it.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (char c : text) result += escape(c);
+  for (char c : text) result += escaped_byte(c);
   return result + "\\0";
 }
 
@@ -248,7 +239,7 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum)
     case 'c':
       return append_char(out, c, datum);
     case 'C':
-      return append_text(out, c.field, escape(static_cast<char>(value)));
+      return append_text(out, c.field, escaped_byte(static_cast<char>(value)));
     case 's':
       return append_string(out, c, datum);
     case 'S':
@@ -320,17 +311,20 @@ Conversion measured(const Conversion& piece, Arguments& arguments) {
 
 }  // namespace
 
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made) {
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made,
+                      bool to_terminal) {
   Arguments arguments(data);
   for (const Conversion& piece : format.pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
+    const size_t begin = out.size();
     if (piece.width_given || piece.precision_given) {
       const Conversion conversion = measured(piece, arguments);
       if (const Datum* datum = arguments.next()) append_converted(out, conversion, *datum, made);
     } else if (const Datum* datum = arguments.next()) {
       append_converted(out, piece, *datum, made);
     }
+    if (to_terminal) make_printable(out, begin, kLayout);
   }
 }
 

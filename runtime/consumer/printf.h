@@ -49,7 +49,8 @@ void append_converted(std::string& out, const Conversion& conversion, const Datu
 // The same for an integer that is not recorded: the value of an aggregation.
 void append_converted(std::string& out, const Conversion& conversion, int64_t value);
 
-// A whole printf().
-void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made);
+// A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
+void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made,
+                      bool to_terminal = false);
 
 }  // namespace dvm::runtime

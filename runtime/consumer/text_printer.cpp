@@ -2,6 +2,7 @@
 
 #include "runtime/consumer/text_printer.h"
 
+#include "common/printable.h"
 #include "runtime/consumer/errors.h"
 #include "runtime/consumer/typed.h"
 
@@ -20,9 +21,9 @@ void TextPrinter::begin(const PrintedRecord& record) {
   std::string& out = output_.text();
   const Probe& probe = *record.ecb.probe;
   if (is_set(dif::Option::flowindent))
-    return append(out, "%3d %-41s ", record.cpu, flow_.column(record.ecb, record.next).c_str());
+    return append(out, "%3d %-41s ", record.cpu, printable(flow_.column(record.ecb, record.next)).c_str());
   if (is_set(dif::Option::quiet)) return;
-  append(out, "%3d %6u %32s ", record.cpu, probe.id, (probe.function + ":" + probe.name).c_str());
+  append(out, "%3d %6u %32s ", record.cpu, probe.id, printable(probe.function + ":" + probe.name).c_str());
 }
 
 void TextPrinter::end(const PrintedRecord&) {
@@ -34,16 +35,18 @@ void TextPrinter::print_values(const Action& action, std::span<const Datum> valu
   if (action.kind == dif::Action::print && !action.desc->layout.empty())
     return append_typed(output_.text(), action.desc->layout, values[0].bytes, made_);
   const DatumStyle style = datum_style(options_);
+  const size_t begin = output_.text().size();
   for (const Datum& datum : values) {
     if (datum.is_made())
       made_.append(output_.text(), datum, stack_indent());
     else
       append_traced(output_.text(), datum, style);
   }
+  if (output_.is_terminal()) make_printable(output_.text(), begin, kLayout);
 }
 
 void TextPrinter::print_formatted(const Format& format, std::span<const Datum> values) {
-  append_formatted(output_.text(), format, values, made_);
+  append_formatted(output_.text(), format, values, made_, output_.is_terminal());
 }
 
 void TextPrinter::print_error(const ErrorRecord& error) { print_notice(error_text(error, enabling_), {}); }
@@ -53,8 +56,8 @@ void TextPrinter::print_drop(const DropLine&, const std::string& message) { prin
 void TextPrinter::print_late_values(uint64_t, const std::string& message) { print_notice(message, {}); }
 
 void TextPrinter::print_notice(const std::string& message, std::span<const std::string> hints) {
-  output_.notices() += "dvm: " + message + "\n";
-  for (const std::string& hint : hints) output_.notices() += "    hint: " + hint + "\n";
+  output_.notices() += "dvm: " + printable(message, kLayout) + "\n";
+  for (const std::string& hint : hints) output_.notices() += "    hint: " + printable(hint, kLayout) + "\n";
 }
 
 }  // namespace dvm::runtime

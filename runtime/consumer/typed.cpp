@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/printable.h"
 #include "runtime/consumer/datum.h"
 
 namespace dvm::runtime {
@@ -106,7 +107,7 @@ class TypedText {
   // Brackets mark an array that is a member.
   void text(Bytes bytes, bool is_whole) {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
-    const std::string quoted = "\"" + std::string(begin, ::strnlen(begin, bytes.size())) + "\"";
+    const std::string quoted = "\"" + printable({begin, ::strnlen(begin, bytes.size())}) + "\"";
     out_ += is_whole ? quoted : "[ " + quoted + " ]";
   }
 
@@ -167,7 +168,9 @@ bool is_string(std::span<const std::byte> bytes) {
 
 // A structure ends at its brace; everything else has a line of its own.
 void append_typed(std::string& out, const dif::Layout& layout, std::span<const std::byte> bytes, const MadePrinter& made) {
+  const size_t before = out.size();
   TypedText(out, layout, made).line(0, bytes, 0);
+  make_printable(out, before, "\n");  // names of types and members come from the file
   if (layout[0].kind != LayoutKind::record) out += '\n';
 }
 
