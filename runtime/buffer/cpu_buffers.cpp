@@ -2,6 +2,7 @@
 
 #include "runtime/buffer/cpu_buffers.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,20 +11,39 @@ namespace dvm::runtime {
 
 size_t memory_for_each(unsigned cpus) {
   const auto pages = static_cast<size_t>(std::max(sysconf(_SC_PHYS_PAGES), 1L));
-  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 2 / cpus;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0) limit.rlim_cur = RLIM_INFINITY;
+  return std::min<size_t>(pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)), limit.rlim_cur) / 2 / cpus;
+}
+
+bool CpuBuffers::make(CpuBuffer& cpu, const BufferPlan& plan) {
+  made_++;
+  cpu.is_made = true;
+  return cpu.principal.allocate(plan);
 }
 
 bool CpuBuffers::allocate(const BufferPlan& plan, unsigned cpus) {
   plan_ = plan;
   buffers_.clear();
+  made_ = 0;
   if (plan.memory() > memory_for_each(cpus)) return false;
   buffers_.resize(cpus);
-  return std::all_of(buffers_.begin(), buffers_.end(), [&](CpuBuffer& cpu) { return cpu.principal.allocate(plan); });
+  return std::all_of(buffers_.begin(), buffers_.end(), [&](CpuBuffer& cpu) { return make(cpu, plan); });
+}
+
+// All that there can be have room in the other quarter.
+BufferPlan CpuBuffers::plan_of_next() const {
+  if (plan_.memory() <= memory_for_each(2) / (made_ + 1)) return plan_;
+  BufferPlan plan = plan_;
+  plan.bytes = std::min(plan.bytes, memory_for_each(2 * 2 * kMostCpus));
+  return plan;
 }
 
 void CpuBuffers::meet(int32_t cpu) {
-  if (cpu < 0 || static_cast<unsigned>(cpu) >= kMostCpus) return;
-  while (!knows(cpu)) buffers_.emplace_back().principal.allocate(plan_);
+  const auto number = static_cast<uint32_t>(cpu);
+  if (number >= kMostCpus || knows(cpu)) return;
+  if (number >= buffers_.size()) buffers_.resize(number + 1);
+  make(buffers_[number], plan_of_next());
 }
 
 bool CpuBuffers::is_filled() const noexcept {

@@ -9,6 +9,7 @@ namespace dvm::runtime {
 bool Speculations::make_share(CpuShare& share) {
   share.used.assign(states_.size(), 0);
   share.memory = allocate_buffer(states_.size() * bytes_);
+  if (share.memory != nullptr) made_++;
   return share.memory != nullptr;
 }
 
@@ -16,14 +17,16 @@ bool Speculations::allocate(uint32_t count, size_t bytes, unsigned cpus) {
   bytes_ = bytes - bytes % 8;
   states_.assign(count, {});
   shares_.clear();
+  made_ = 0;
   if (count != 0 && bytes_ > memory_for_each(cpus) / count) return false;
   shares_.resize(cpus);
   return std::all_of(shares_.begin(), shares_.end(), [this](CpuShare& share) { return make_share(share); });
 }
 
 void Speculations::meet(int32_t cpu) {
-  while (shares_.size() <= static_cast<size_t>(cpu))
-    if (!make_share(shares_.emplace_back())) return shares_.pop_back();
+  if (has_share(cpu) || states_.size() * bytes_ > memory_for_each(1) / (made_ + 1)) return;
+  if (shares_.size() <= static_cast<size_t>(cpu)) shares_.resize(static_cast<size_t>(cpu) + 1);
+  make_share(shares_[static_cast<size_t>(cpu)]);
 }
 
 uint32_t Speculations::open() noexcept {
@@ -104,6 +107,7 @@ void Speculations::clean(CpuBuffers& to, uint64_t& order) noexcept {
     if (!is_busy(states_[i])) continue;
     for (size_t cpu = 0; cpu < shares_.size(); cpu++) {
       const auto number = static_cast<int32_t>(cpu);
+      if (!has_share(number)) continue;
       if (states_[i].phase == Phase::committing) move_to_principal(i, number, to[number].principal, order);
       used(i, number) = 0;
     }

@@ -22,7 +22,7 @@ class Speculations {
  public:
   // False: there is no memory, or it would be more than the machine has.
   bool allocate(uint32_t count, size_t bytes, unsigned cpus);
-  // Consumer context: makes the buffers of a CPU that has none yet.
+  // Consumer context: makes the buffers of a CPU that has none yet. Without memory it uses those of CPU 0.
   void meet(int32_t cpu);
 
   // The id of a speculation that is not in use, counted from 1; 0 and counted as failed: there is none.
@@ -62,13 +62,17 @@ class Speculations {
   std::byte* memory(size_t index, int32_t cpu) noexcept {
     return shares_[static_cast<size_t>(cpu)].memory.get() + index * bytes_;
   }
-  int32_t share_of(int32_t cpu) const noexcept { return static_cast<uint32_t>(cpu) < shares_.size() ? cpu : 0; }
+  bool has_share(int32_t cpu) const noexcept {
+    return static_cast<uint32_t>(cpu) < shares_.size() && shares_[static_cast<uint32_t>(cpu)].memory != nullptr;
+  }
+  int32_t share_of(int32_t cpu) const noexcept { return has_share(cpu) ? cpu : 0; }
   void move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, uint64_t& order) noexcept;
   void end(State& state, Phase unfinished, bool is_finished) noexcept;
 
   size_t bytes_ = 0;
   std::vector<State> states_;
-  std::vector<CpuShare> shares_;
+  std::vector<CpuShare> shares_;  // by CPU; without memory: it has none
+  size_t made_ = 0;
   size_t busy_ = 0;  // how many are
   uint64_t drops_ = 0, failed_busy_ = 0, failed_unavailable_ = 0;
 };

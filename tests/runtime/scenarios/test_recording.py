@@ -3,8 +3,12 @@
 import os
 import pathlib
 import re
+import resource
+import struct
+import subprocess
 import tempfile
 import unittest
+import zlib
 
 import dvmtest
 from dvmtest import dvm, program
@@ -55,6 +59,38 @@ class Recordings(dvmtest.PrivilegedTest):
         first, second = (dvm("replay", "-q", self.path, "-n", text) for _ in range(2))
         self.assertEqual(first.stdout, second.stdout)
         self.assertIn("@", first.stdout)
+
+    def change_cpus(self, cpu_of):
+        """Has the events of the recording come from other CPUs."""
+        data = bytearray(pathlib.Path(self.path).read_bytes())
+        block, events = 40, 0
+        while block < len(data):
+            kind, length, _, count = struct.unpack_from("<4I", data, block)
+            event = block + 16
+            for _ in range(count if kind == 2 else 0):
+                struct.pack_into("<i", data, event + 40, cpu_of(events))
+                events += 1
+                event += struct.unpack_from("<I", data, event)[0]
+            struct.pack_into("<I", data, block + 8, zlib.crc32(data[block + 16:block + 16 + length]))
+            block += 16 + length
+        self.assertGreater(events, 1000)
+        pathlib.Path(self.path).write_bytes(data)
+
+    def replay_in(self, memory, text):
+        """Replays with at most so much address space, which sanitizers cannot do with."""
+        limit = lambda: None if dvmtest.SANITIZED else resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        return subprocess.run([dvmtest.DVM, "replay", "-q", self.path, "-n", text], capture_output=True, text=True, env=dvmtest.ENV, timeout=120,
+                              preexec_fn=limit)
+
+    def test_a_cpu_with_a_high_number_costs_no_more_than_another(self):
+        self.change_cpus(lambda event: 2048)
+        result = self.replay_in(2 << 30, "pid$target:looper:func:entry { @[cpu] = count(); }")
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["2048", "1000"]), result.stderr)
+
+    def test_many_cpus_share_the_memory_that_there_is(self):
+        self.change_cpus(lambda event: event * 5 % 8192)
+        result = self.replay_in(2 << 30, 'pid$target:looper:func:entry { trace(1); printf("\\n"); }')
+        self.assertEqual((result.returncode, len(result.stdout.split()), result.stderr), (0, 1000, ""))
 
     def test_truncated_and_corrupted_files_are_refused(self):
         data = pathlib.Path(self.path).read_bytes()

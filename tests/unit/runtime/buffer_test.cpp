@@ -1,8 +1,10 @@
 // The buffers: order, room, drops, switching and emptying.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <vector>
 
@@ -154,6 +156,36 @@ TEST(CpuBuffers, ACpuThatThereCannotBeIsTheFirst) {
     cpus.meet(cpu);
     EXPECT_EQ(&cpus[cpu], &cpus[0]);
   }
+}
+
+uint64_t address_space() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A recording says which CPUs there are.
+TEST(CpuBuffers, AreNotMadeForCpusWithLowerNumbers) {
+  CpuBuffers cpus;
+  ASSERT_TRUE(cpus.allocate({BufferPolicy::switch_, 4 << 20}, 1));
+  const uint64_t before = address_space();
+  cpus.meet(2048);
+  EXPECT_TRUE(cpus.knows(2048));
+  EXPECT_FALSE(cpus.knows(2047));
+  EXPECT_EQ(cpus.find(2047), nullptr);
+  EXPECT_TRUE(put(cpus[2048].principal, 1));
+  EXPECT_LT(address_space() - before, uint64_t{100} << 20);
+}
+
+TEST(CpuBuffers, OfManyCpusTakeHalfOfTheMemory) {
+  CpuBuffers cpus;
+  ASSERT_TRUE(cpus.allocate({BufferPolicy::switch_, memory_for_each(1) / 16}, 1));
+  const uint64_t before = address_space();
+  for (int32_t cpu = 7; cpu < static_cast<int32_t>(CpuBuffers::kMostCpus); cpu += 16) {
+    cpus.meet(cpu);
+    ASSERT_TRUE(put(cpus[cpu].principal, 1)) << cpu;
+  }
+  EXPECT_LT(address_space() - before, memory_for_each(1));
 }
 
 TEST(CpuBuffers, AreNotLargerThanTheMachine) {

@@ -163,6 +163,17 @@ TEST_F(SpeculationsTest, CpusThatAreNewHaveTheirOwn) {
   EXPECT_EQ(committed(), "7@3 ");
 }
 
+TEST_F(SpeculationsTest, CpusBetweenThoseThatFireHaveNone) {
+  cpus.meet(2048);
+  all.meet(2048);
+  const uint64_t id = all.open();
+  EXPECT_TRUE(speculate(id, 2048, 7));
+  EXPECT_TRUE(speculate(id, 0, 8));
+  commit(id, 0);
+  all.clean(cpus, order);
+  EXPECT_EQ(committed(), "8@0 7@2048 ");
+}
+
 TEST_F(SpeculationsTest, NoneAreGivenOutWithNspecZero) {
   make(0, 64);
   EXPECT_EQ(all.open(), 0u);
