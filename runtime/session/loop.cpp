@@ -201,7 +201,7 @@ Status Handle::stop() {
   impl.is_stopped = true;
   for (Instrument* instrument : impl.active) instrument->disable();
   impl.drain();
-  if (impl.config.options[dif::Option::temporal] <= 0) impl.take_all();  // what END records comes last, whatever its CPU
+  impl.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last
   impl.session.cpus.open_reserve();
   impl.clean();
   impl.fire_own("END");

@@ -101,6 +101,13 @@ class SystemCalls(dvmtest.PrivilegedTest):
                          "END { printf(\"%d\\n\", found); }")
             self.assertEqual(replay.stdout.split(), ["-1"], replay.stderr)
 
+    def test_exit_leaves_the_rows_that_trunc_kept(self):
+        script = "profile-997 { @[timestamp, cpu] = count(); } tick-200ms { trunc(@, 4); exit(0); }"
+        for _ in range(3):
+            result = dvm("run", "-q", "-n", script + " END { @[0, 0] = count(); }")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(len(result.stdout.split()), 3 * 5, result.stdout)
+
 
 class Harm(dvmtest.PrivilegedTest):
     def test_nothing_is_left_when_dvm_is_killed(self):

@@ -123,8 +123,31 @@ TEST(Aggregations, ClearKeepsKeys) {
   session.run(
       {clause("BEGIN", {sum(1, "a", 5), on_aggregations(Action::clear, {1}), exit_with(0)}), clause("END", {sum(1, "b", 7)})},
       {sums(1)});
-  // clear() acts when its record is read, which is after the snapshot that END's sum is in.
-  EXPECT_EQ(rows(session.out()), "\na 0\nb 0\n");
+  EXPECT_EQ(rows(session.out()), "\na 0\nb 7\n");  // END fires after clear()
+}
+
+// Sums arg0 by arg0 before and after a firing that calls exit(), on two CPUs and in one poll.
+std::string rows_around_exit(std::vector<dif::ActDesc> last, const std::string& temporal) {
+  Session session;
+  session.set("temporal", temporal);
+  const uint32_t work = session.add_probe("f", "entry"), end = session.add_probe("f", "last");
+  for (uint64_t i : {1, 2, 3, 4}) session.fire(work, {i}, i % 2 == 0);
+  session.fire(end, {}, 1);
+  for (uint64_t i : {5, 6, 7, 8}) session.fire(work, {i}, i % 2 == 0);
+  last.push_back(exit_with(0));
+  const dif::Difo arg0 = built_in(dif::BuiltIn::arg0);
+  session.run({clause("entry", {aggregate(Action::agg_sum, 1, {arg0, arg0}, 1)}), clause("last", std::move(last)),
+               clause("END", {aggregate(Action::agg_sum, 1, {constant(9, kLong), constant(9, kLong)}, 1)})},
+              {declare(1, Action::agg_sum, {kLong})});
+  return rows(session.out());
+}
+
+TEST(Aggregations, OnlyEndAggregatesAfterTheClauseThatCallsExit) {
+  for (const char* temporal : {"on", "off"}) {
+    EXPECT_EQ(rows_around_exit({on_aggregations(Action::trunc, {1}, {constant(2)})}, temporal), "\n3 3\n4 4\n9 9\n");
+    EXPECT_EQ(rows_around_exit({on_aggregations(Action::clear, {1})}, temporal), "\n1 0\n2 0\n3 0\n4 0\n9 9\n");
+    EXPECT_EQ(rows_around_exit({printa({1}, "%d,")}, temporal), "1,2,3,4,\n");
+  }
 }
 
 TEST(Aggregations, TruncKeepsTheLargestOrTheSmallest) {
