@@ -27,7 +27,7 @@ FENCED = {
     "DLexer": ["compiler/parse/"],
     "DParser": ["compiler/parse/"],
     "bpf/": ["runtime/instrument/uprobe/"],
-    "linux/bpf": ["runtime/instrument/uprobe/"],
+    "linux/bpf": ["runtime/instrument/uprobe/", "tests/support/tracing_privilege."],
     "elfutils/": ["runtime/symbol/"],
     "dwarf.h": ["runtime/symbol/"],
     "gelf": ["runtime/symbol/"],

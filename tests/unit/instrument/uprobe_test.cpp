@@ -21,6 +21,7 @@
 #include "common/clock.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "tests/support/skip.h"
+#include "tests/support/tracing_privilege.h"
 #include "tests/unit/instrument/traced_child.h"
 
 // The functions that are traced. Volatile reads and writes keep each call and each argument.
@@ -108,11 +109,12 @@ std::string with_nul(const std::string& text) { return text + '\0'; }
 class Uprobe : public testing::Test {
  protected:
   void SetUp() override {
+    if (const std::string missing = dvm::test::why_no_uprobes(); !missing.empty()) DVM_SKIP(missing);
     TracedChild child({[] { traced_plain(1); }});
     const Probe probe = probe_on(child.pid(), &traced_plain, 1);
     auto instrument = make_uprobe_instrument();
-    if (Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_); !status)
-      DVM_SKIP("no uprobes here: " + status.error().message);
+    const Status status = instrument->enable(std::array{EnabledProbe{&probe, {}}}, refused_);
+    ASSERT_TRUE(status) << status.error().message;
   }
 
   // Enables the probes, runs job 0 of the child once and takes everything off again.

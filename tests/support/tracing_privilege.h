@@ -1,0 +1,15 @@
+#pragma once
+// What this process may trace with, found by the kernel's own calls and without dvm: a test that is skipped for want of a
+// privilege needs this proof, since an error of dvm's may as well be a fault of dvm's.
+
+#include <string>
+
+namespace dvm::test {
+
+// Why the kernel refuses a BPF program on a uprobe. Empty: it takes one, or refuses it for a reason that is no missing privilege.
+std::string why_no_uprobes();
+
+// Why the kernel refuses a breakpoint in another process of this user. Empty as above.
+std::string why_no_breakpoints();
+
+}  // namespace dvm::test
