@@ -13,6 +13,7 @@
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/signature.h"
 #include "runtime/symbol/target_types.h"
+#include "tests/support/skip.h"
 
 namespace dvm::runtime {
 namespace {
@@ -179,7 +180,7 @@ TEST_F(DwarfTest, SplitIntoFilesOfUnits) {
 }
 
 TEST_F(DwarfTest, SharedByDwz) {
-  if (access(program("types_dwz").c_str(), R_OK) != 0) GTEST_SKIP() << "dwz was not there when the tests were built";
+  if (access(program("types_dwz").c_str(), R_OK) != 0) DVM_SKIP("dwz was not there when the tests were built");
   open("types_dwz");
   EXPECT_EQ(members(DescribedAs::structure, "bits").size(), 4U);
   EXPECT_THAT(arguments("find"), ElementsAre("in arg0", "name arg1", "color arg2"));

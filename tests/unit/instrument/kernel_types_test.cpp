@@ -2,8 +2,11 @@
 #include "runtime/instrument/uprobe/kernel_types.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+
+#include "tests/support/skip.h"
 
 namespace dvm::runtime {
 namespace {
@@ -11,8 +14,9 @@ namespace {
 class KernelTypesTest : public testing::Test {
  protected:
   void SetUp() override {
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0) DVM_SKIP("/sys/kernel/btf/vmlinux cannot be read");
     auto types = KernelTypes::load();
-    if (!types) GTEST_SKIP() << types.error().message;
+    ASSERT_TRUE(types) << types.error().message;
     types_ = *types;
   }
   Result<Operand> resolve(uint8_t word, std::string_view members) {

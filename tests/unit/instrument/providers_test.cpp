@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+#include "tests/support/skip.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -101,7 +103,7 @@ const std::string kMarkers = DVM_BINARY_DIR "/tests/programs/markers_O0";
 class UsdtProvider : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(kMarkers)) GTEST_SKIP() << "<sys/sdt.h> is not installed (systemtap-sdt-dev)";
+    if (!std::filesystem::exists(kMarkers)) DVM_SKIP("<sys/sdt.h> is not installed (systemtap-sdt-dev)");
   }
   Discovery discover(const dif::ProbeDesc& description) { return provider_->discover(description, catalog_); }
 

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+#include "tests/support/skip.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -118,7 +120,7 @@ TEST(StapsdtArguments, EachHasItsPlace) {
 
 TEST(StapsdtNotes, OfAProgram) {
   const std::string path = DVM_BINARY_DIR "/tests/programs/markers_O0";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "<sys/sdt.h> is not installed (systemtap-sdt-dev)";
+  if (!std::filesystem::exists(path)) DVM_SKIP("<sys/sdt.h> is not installed (systemtap-sdt-dev)");
   const auto notes = read_stapsdt(path);
   ASSERT_TRUE(notes) << notes.error().message;
   ASSERT_EQ(notes->size(), 7U);

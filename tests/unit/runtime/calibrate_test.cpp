@@ -17,6 +17,7 @@
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/interrupt_time.h"
 #include "runtime/cost/quiet_time.h"
+#include "tests/support/skip.h"
 
 namespace dvm::runtime {
 namespace {
@@ -152,7 +153,7 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   };
   const cpu_set_t before = cpus_of(0);
   const auto all = static_cast<unsigned>(CPU_COUNT(&before));
-  if (all < 2) GTEST_SKIP() << "there is one CPU";
+  if (all < 2) DVM_SKIP("there is one CPU");
   const auto child = LoopingChild::start();
   ASSERT_TRUE(child);
   const pid_t pid = (*child)->pid();
