@@ -26,12 +26,16 @@ def dvm(*args, timeout=120, cwd=None, stdin=subprocess.DEVNULL, env=None):
                           stdin=stdin, env=env or ENV)
 
 
+def privilege_missing_for(what, prefix=(), path=None):
+    """Why a command that begins with prefix may not use "uprobes" or "breakpoints"; None if it may. dvm is not asked: a fault of
+    dvm's is no missing privilege."""
+    answer = subprocess.run([*prefix, path or program("tracing_privilege"), what], capture_output=True, text=True, check=True)
+    return answer.stdout.strip() or None
+
+
 def missing_privilege():
     """Why kernel uprobes cannot be used here; None if they can."""
-    if os.geteuid() != 0:
-        return "needs root for kernel uprobes"
-    probe = dvm("run", "-q", "-n", "pid$target:looper:main:entry { exit(0); }", "-c", program("looper") + " 1")
-    return None if probe.returncode == 0 else "kernel uprobes do not work here: " + probe.stderr.strip()
+    return "needs root for kernel uprobes" if os.geteuid() != 0 else privilege_missing_for("uprobes")
 
 
 def skip_or_fail(test, reason):

@@ -52,14 +52,10 @@ class Unprivileged(unittest.TestCase):
         cls.folder.chmod(0o755)
         cls.dvm = cls.copy(DVM)
         cls.looper = cls.copy(program("looper"))
-        first = cls.run_as(as_user(), "run", "-q", "-n", "pid$target:looper:main:entry { exit(0); }", "-c", f"{cls.looper} 1")
-        cls.users_may = first.returncode == 0
-        cls.why_not = first.stderr
+        privilege = cls.copy(program("tracing_privilege"))
+        cls.users_may = dvmtest.privilege_missing_for("breakpoints", as_user(), privilege) is None
         cls.prefix = as_user() if cls.users_may else []
-        second = cls.traced("-n", "pid$target:looper:main:entry { exit(0); }", "-c", f"{cls.looper} 1")
-        cls.has_registers = second.returncode == 0
-        if not cls.has_registers:
-            cls.why_not = second.stderr
+        cls.why_not = dvmtest.privilege_missing_for("breakpoints", cls.prefix, privilege)
 
     @classmethod
     def tearDownClass(cls):
@@ -79,10 +75,10 @@ class Unprivileged(unittest.TestCase):
         return cls.run_as(cls.prefix, "run", "-q", "-x", "instrument=breakpoint", *args)
 
     def setUp(self):
-        if not self.has_registers:
-            self.assertRegex(self.why_not, "no debug registers|debug registers are taken|perf_event_paranoid|CAP_SYS_PTRACE")
-            if "Refusal" not in type(self).__name__:
-                self.skipTest(self.why_not)  # seen to say why: nothing more can be tested
+        if self.why_not and not isinstance(self, Refusal):
+            refused = self.traced("-n", "pid$target:looper:main:entry { exit(0); }", "-c", f"{self.looper} 1")
+            self.assertRegex(refused.stderr, "no debug registers|debug registers are taken|perf_event_paranoid|CAP_SYS_PTRACE")
+            dvmtest.skip_or_fail(self, self.why_not)  # seen to say why: nothing more can be tested
 
     def counted(self, *args):
         """Aggregations of one number a key, by key."""
@@ -270,17 +266,20 @@ class Refusal(Unprivileged):
                 self.assertIn(word, errors)
 
     def test_more_places_than_registers(self):
-        if self.users_may:
+        if not self.users_may:
+            dvmtest.skip_or_fail(self, "users have no breakpoints here")
+        else:
             self.assertRegex(self.refused("pid$target:libc:mem*:entry { @ = count(); }"),
                              r"\d+ places of process \d+ would be probed, .* for 4; with CAP_BPF and CAP_PERFMON there is no such limit")
 
     def test_two_capabilities_do(self):
-        if os.geteuid() == 0 and dvmtest.missing_privilege() is None:
-            result = self.run_as(as_user("bpf", "perfmon"), "run", "-q", "-n", "pid$target:looper:func:entry { @ = count(); }", "-c",
-                                 f"{self.looper} 50")
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertNotIn("without BPF", result.stderr)
-            self.assertRegex(result.stdout, r"\n +50\n")
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        result = self.run_as(as_user("bpf", "perfmon"), "run", "-q", "-n", "pid$target:looper:func:entry { @ = count(); }", "-c",
+                             f"{self.looper} 50")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("without BPF", result.stderr)
+        self.assertRegex(result.stdout, r"\n +50\n")
 
 
 del Unprivileged  # is no test by itself
