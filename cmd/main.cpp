@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cmd/command.h"
+#include "cmd/usage.h"
 
 namespace {
 
@@ -64,8 +65,12 @@ int run(int argc, char** argv) {
   dvm::cmd::add_cost(app, chosen);
   dvm::cmd::add_simulate(app, chosen);
   dvm::cmd::add_header(app, chosen);
+  const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
+  if (const std::string problem = dvm::cmd::command_problem(app, words); !problem.empty()) {
+    dvm::cmd::fail("{}", problem);
+    return 2;
+  }
   try {
-    std::vector<std::string> words = split_interpreter_argument(argc, argv);
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
     int status = app.exit(error);

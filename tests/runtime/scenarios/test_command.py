@@ -13,6 +13,38 @@ def run(*args):
     return dvmtest.dvm("run", *args)
 
 
+COMMANDS = "commands: run, record, replay, compile, exec, list, cost, simulate, header"
+
+
+class Usage(unittest.TestCase):
+    def misused(self, *words):
+        result = dvmtest.dvm(*words)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        return result.stderr
+
+    def test_a_missing_command_is_asked_for(self):
+        self.assertIn(f"dvm: a command must follow 'dvm'\n    {COMMANDS}\n", self.misused())
+        self.assertIn("a command must follow 'dvm cost'\n    commands: calibrate, predict, validate\n", self.misused("cost"))
+
+    def test_a_misspelt_command_gets_the_near_one(self):
+        for words, problem, hint in ((["runn"], "'runn' is no command of dvm", "did you mean 'dvm run'?"),
+                                     (["cost", "pedict"], "'pedict' is no command of dvm cost", "did you mean 'dvm cost predict'?")):
+            errors = self.misused(*words)
+            self.assertIn(f"dvm: {problem}\n    hint: {hint}\n    commands: ", errors)
+
+    def test_what_run_takes_needs_run(self):
+        errors = self.misused("-n", "BEGIN{}")
+        self.assertIn("a command must stand before '-n'\n    hint: did you mean 'dvm run -n'?\n", errors)
+        self.assertIn("hint: did you mean 'dvm run /etc/passwd'?", self.misused("/etc/passwd"))
+
+    def test_help(self):
+        for words, also in (([], ["--help"]), (["run"], ["run", "--help"]), (["cost", "predict"], ["cost", "predict", "--help"])):
+            result = dvmtest.dvm("help", *words)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(result.stdout, dvmtest.dvm(*also).stdout)
+        self.assertIn("'runn' is no command", self.misused("help", "runn"))
+
+
 class Command(unittest.TestCase):
     def test_l_lists_the_probes_of_the_programs_once(self):
         result = run("-l", "-n", "BEGIN, END { trace(1); }", "-n", "BEGIN")

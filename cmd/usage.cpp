@@ -1,0 +1,74 @@
+// Covered by tests/runtime/scenarios/test_command.py.
+
+#include "cmd/usage.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "common/similar.h"
+
+namespace dvm::cmd {
+namespace {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* find_command(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : commands_of(app))
+    if (command->check_name(name)) return command;
+  return nullptr;
+}
+
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
+  return names;
+}
+
+// "dvm cost" of the command cost.
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : path_of(*app.get_parent()) + " " + app.get_name();
+}
+
+std::string with_commands(const std::string& problem, const CLI::App& app, const std::vector<std::string>& hints) {
+  std::string text = problem;
+  for (const std::string& hint : hints) text += fmt::format("\n    hint: {}", hint);
+  return text + fmt::format("\n    commands: {}\n    {} --help says more", fmt::join(names_of(app), ", "), path_of(app));
+}
+
+// An option of `run`, or a script, in front of which the command is missing.
+bool is_for_run(const CLI::App& app, const std::string& word) {
+  const CLI::App* run = find_command(app, "run");
+  if (run == nullptr) return false;
+  const std::string option = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+  return word.starts_with('-') ? run->get_option_no_throw(option) != nullptr : access(word.c_str(), R_OK) == 0;
+}
+
+}  // namespace
+
+std::vector<std::string> spell_out_help(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.push_back("--help");
+  return words;
+}
+
+std::string command_problem(const CLI::App& app, std::span<const std::string> words) {
+  if (app.get_require_subcommand_min() == 0) return "";
+  if (words.empty()) return with_commands(fmt::format("a command must follow '{}'", path_of(app)), app, {});
+  const std::string& word = words[0];
+  if (const CLI::App* command = find_command(app, word)) return command_problem(*command, words.subspan(1));
+  if (word.starts_with('-') && app.get_option_no_throw(word) != nullptr) return "";
+  if (is_for_run(app, word))
+    return with_commands(fmt::format("a command must stand before '{}'", word), app,
+                         {fmt::format("did you mean '{} run {}'?", path_of(app), word)});
+  const std::vector<std::string> names = names_of(app);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return with_commands(fmt::format("'{}' is no command of {}", word, path_of(app)), app,
+                       near_hints(word, views, path_of(app) + " "));
+}
+
+}  // namespace dvm::cmd
