@@ -149,6 +149,18 @@ TEST(DynamicVariables, ATooLargeValueIsDropped) {
   EXPECT_EQ(store.drops().drops, 2u);
   EXPECT_STREQ(text_at(store.load({1, false, 0, {}})), "old");
   EXPECT_EQ(store.load({2, false, 0, {}}), 0u);
+  EXPECT_EQ(store.live(), 1u);
+}
+
+TEST(DynamicVariables, WhatIsReplacedOrFreedIsRoomForOthers) {
+  DynamicVariables store(4096);
+  const std::string small(30, 'x'), large(100, 'y');
+  for (int round = 0; round < 100; round++) {
+    store.store_bytes({1, false, 0, {}}, bytes(small), true);
+    store.store_bytes({1, false, 0, {}}, bytes(large), true);
+    store.store({1, false, 0, {}}, 0);
+  }
+  EXPECT_EQ(store.drops().drops, 0u);
 }
 
 TEST(DynamicVariables, AgreesWithAMap) {
@@ -203,6 +215,19 @@ TEST(BuddyStore, JoinsWhatWasSplit) {
   for (const auto& block : blocks) other.release(block);
   EXPECT_TRUE(other.allocate(64 * BuddyStore::kGranule));
   EXPECT_FALSE(other.allocate(1));
+}
+
+// Memory that nobody touches is not there.
+TEST(BuddyStore, TheLargestBlocksHaveNoBuddies) {
+  constexpr size_t kLargest = BuddyStore::kGranule << (BuddyStore::kOrders - 1);
+  BuddyStore store(2 * kLargest / BuddyStore::kGranule);
+  for (int round = 0; round < 2; round++) {
+    const auto first = store.allocate(kLargest), second = store.allocate(kLargest);
+    ASSERT_TRUE(first && second);
+    EXPECT_FALSE(store.allocate(1));
+    store.release(first);
+    store.release(second);
+  }
 }
 
 TEST(BuddyStore, UsesASizeThatIsNoPowerOfTwo) {

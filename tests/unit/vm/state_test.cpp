@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dvm/vm/dynamic_room.h"
 #include "dvm/vm/engine.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/unit/vm/assembled.h"
@@ -37,7 +38,8 @@ class StateTest : public testing::Test {
 
   const std::string kTable =
       "g 500 scl glb r/w int64\nt 501 scl tls r/w int64\nc 502 scl loc r/w int64\ns 503 scl loc r/w string\nb 504 scl loc r/w "
-      "bytes[8]\n";
+      "bytes[8]\no 505 scl loc r/w bytes[3]\np 506 scl loc r/w bytes[16]\na 507 arr glb r/w int64\nu 508 scl glb r/w uint8\n"
+      "i 509 scl glb r/w int8\nw 50a scl tls r/w bytes[32]\n";
   StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 16384};
   Firing firing_;
   test::MockHost host_;
@@ -58,6 +60,65 @@ TEST_F(StateTest, ThreadLocalsBelongToTheirThread) {
   EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 0u);
   fire(1);
   EXPECT_EQ(run("ldts t, %r1\nret %r1\n"), 5u);
+}
+
+TEST_F(StateTest, GlobalArraysBelongToNoThread) {
+  run("setx 5, %r1\npushtv %r1\nstgaa %r1, a\nret %r0\n");
+  fire(2);
+  EXPECT_EQ(run("setx 5, %r1\npushtv %r1\nldgaa a, %r2\nret %r2\n"), 5u);
+}
+
+TEST_F(StateTest, IntegersAreExtendedByTheirType) {
+  run("setx 0x1ff, %r1\nstgs %r1, u\nstgs %r1, i\nret %r0\n");
+  EXPECT_EQ(run("ldgs u, %r1\nret %r1\n"), 0xffu);
+  EXPECT_EQ(run("ldgs i, %r1\nret %r1\n"), ~uint64_t{0});
+}
+
+TEST_F(StateTest, StorageIsAligned) { EXPECT_EQ(run("ldls p, %r1\nret %r1\n") % 8, 0u); }
+
+TEST_F(StateTest, AShorterStringEndsWhereItDoes) {
+  run("sets \"abcdef\", %r1\nstls %r1, s\nsets \"xy\", %r1\nstls %r1, s\nret %r0\n");
+  EXPECT_EQ(text_of(run("ldls s, %r1\nret %r1\n")), "xy");
+}
+
+// NULL among them, which is no fault there.
+TEST_F(StateTest, PushedStringsAreCutAtStrsize) {
+  run("setx 1, %r1\nsets \"0123456789abcdef\", %r2\npushtr string, %r0, %r2\nstgaa %r1, a\nflushts\n"
+      "setx 2, %r1\npushtr string, %r0, %r0\nstgaa %r1, a\nret %r0\n");
+  EXPECT_EQ(state_->fault().id, dif::Fault::none);
+  EXPECT_EQ(run("setx 64, %r3\nsets \"0123456789abcdef-more\", %r2\npushtr string, %r3, %r2\nldgaa a, %r4\nret %r4\n"), 1u);
+  EXPECT_EQ(run("sets \"\", %r2\npushtr string, %r0, %r2\nldgaa a, %r4\nret %r4\n"), 2u);
+}
+
+TEST_F(StateTest, StructuresTakeTheirSizeAndNoMore) {
+  DynamicRoom room(limits_.dynvarsize);
+  int32_t fit = 0;
+  while (room.add({0, 32}, 1)) fit++;
+  for (int32_t tid = 1; tid <= fit + 1; tid++) {
+    EXPECT_EQ(variables_->drops().drops, 0u) << tid;
+    fire(tid);
+    run("setx 32, %r1\nallocs %r1, %r2\nstts %r2, w\nret %r0\n");
+  }
+  EXPECT_EQ(variables_->drops().drops, 1u);
+}
+
+TEST_F(StateTest, AllocatedScratchIsZero) {
+  run("setx 8, %r1\nallocs %r1, %r2\nstx %r1, [%r2]\nret %r0\n");
+  state_->begin_clause(1);
+  EXPECT_EQ(run("setx 8, %r1\nallocs %r1, %r2\nldx [%r2], %r3\nret %r3\n"), 0u);
+}
+
+// What a firing has written to the process is not in its captured memory; that of the next one is true again.
+TEST_F(StateTest, WhatIsWrittenConcernsItsOwnFiring) {
+  static const char kBytes[] = "old";
+  const CapturedMemory memory[] = {{0x1000, std::as_bytes(std::span(kBytes)), false}};
+  firing_.memory = memory;
+  host_.memory[0x1000] = std::string("was\0", 4);
+  fire(1);
+  run("sets \"new\", %r1\nsetx 0x1000, %r2\nsetx 4, %r3\npushtv %r1\npushtv %r2\npushtv %r3\ncall copyout, %r4\nret %r0\n");
+  EXPECT_EQ(text_of(run("setx 0x1000, %r1\nret %r1\n")), "new");
+  fire(1);
+  EXPECT_EQ(text_of(run("setx 0x1000, %r1\nret %r1\n")), "old");
 }
 
 TEST_F(StateTest, ClauseLocalsLiveAsLongAsTheFiring) {
