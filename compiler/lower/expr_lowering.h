@@ -2,6 +2,7 @@
 // Expressions to code; see lower.h for what a value is.
 
 #include <optional>
+#include <span>
 
 #include "compiler/ast/ast.h"
 #include "compiler/lower/emitter.h"
@@ -10,10 +11,15 @@
 
 namespace dvm::compiler {
 
-// A register and whether its value is canonical for its type.
+// How much of a value the 64 bits of its register are.
+enum class Held : uint8_t {
+  fitting,  // all of it, and it is one that its type can hold
+  number,   // all of it; arithmetic may have led beyond what its type can hold
+  low,      // the bytes that its type has; those above are yet to be made
+};
 struct Value {
   Register reg = 0;
-  bool canonical = true;
+  Held held = Held::fitting;
 };
 
 // Conversions to string that read the traced process, and objects of it that are used by value.
@@ -25,8 +31,10 @@ class ExprLowering {
   ExprLowering(Emitter& out, const TypeTable& types) : out_(out), types_(types) {}
 
   Value lower(const Expr& e);
-  // The value as `type` has it, canonical.
+  // The value cut to what `type` can hold.
   Register lower_as(const Expr& e, const Type* type);
+  // The value as arithmetic made it.
+  Register number(const Expr& e);
   // The value to keep: an object of the traced process is copied in.
   Value lower_value(const Expr& e);
   // For its effect; nothing is left in a register.
@@ -37,17 +45,16 @@ class ExprLowering {
   struct Place {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
+    std::vector<Register> held_keys;             // their values, if they are to be pushed more than once
     Register address = 0;                        // or memory
     const Field* field = nullptr;                // a bit-field at it
     const Type* type = nullptr;
-
-    const Type* stored_type() const { return field ? field->type : type; }
   };
   struct Pair {
-    Value left, right;
+    Register left, right;
   };
 
-  Value lower_node(const Integer& e) { return {out_.integer(e.value)}; }
+  Value lower_node(const Integer& e);
   Value lower_node(const String& e) { return {out_.string(e.value)}; }
   Value lower_node(const Macro&) { return {}; }
   Value lower_node(const Identifier& e) { return load_variable(e, *e.symbol); }
@@ -71,10 +78,11 @@ class ExprLowering {
   Value lower_node(const Translate& e);
 
   // lower_expr.cpp
-  void normalize(Value& v, const Type* type);
-  Register canonical(const Expr& e);
+  void cut(Value& v, const Type* type);
+  Register fitting(const Expr& e);
   Value lower_low(const Expr& e, const Type* type);
-  Pair lower_pair(const Expr& left, const Type* left_type, const Expr& right, const Type* right_type, bool exact);
+  Value lower_number(const Expr& e, const Type* type);
+  Pair lower_pair(const Expr& left, const Expr& right);
   Register shift_by(dif::Opcode op, Register reg, unsigned count) { return out_.log(op, reg, out_.integer(count)); }
   Value arithmetic(const Binary& e);
   Value pointer_difference(const Binary& e);
@@ -108,6 +116,7 @@ class ExprLowering {
   void store_memory(Register address, Register reg, const Type* type);
   void store_bits(Register address, Register reg, const Field& field);
   const Type* compound_type(const Assign& e) const;
+  Register compound_operand(const Assign& e);
   Value compound(const Assign& e);
   Value finish(const Place& place, Value v, const Type* from);
 
@@ -118,6 +127,8 @@ class ExprLowering {
 
   // lower_call.cpp
   void push_all(const std::vector<ExprPtr>& list);
+  std::vector<Register> evaluate(std::span<const ExprPtr> list);
+  void push_held(const std::vector<ExprPtr>& list, const std::vector<Register>& registers);
   void push(const Expr& e, Register reg);
   // Strings and objects of the traced process as scratch has them.
   Value copy_in_string(const Expr& e);

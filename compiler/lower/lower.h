@@ -5,10 +5,9 @@
 //
 //   Expr ── Emitter ── passes (optimize.h) ── registers and tables ──> Difo          code.h draws it
 //
-// A register holds a value as 64 bits. The value of a narrower type is *canonical* when these are its sign- or zero-extension;
-// loads, constants, comparisons and conversions make such values, while + - * << ~ may leave the narrow range. It is brought
-// back (shifts, or a mask) before anything that looks at the upper bits: /, %, >>, comparisons, conversions and keys. Stores and
-// records take the bytes of their type.
+// A register holds a value as 64 bits, and arithmetic computes with all of them, whatever the types of its operands: it may lead
+// beyond what the type of its result can hold. Casts, assignments, keys and arguments cut the value to their type (shifts, or a
+// mask); stores and records take the bytes of their type, aggregating functions and conditions the whole value.
 // By-reference values (strings, structures) are addresses.
 //
 // The tuple stack is empty between expressions: keys and arguments are all evaluated before the first of them is pushed if any of
@@ -18,8 +17,9 @@
 
 namespace dvm::compiler {
 
-// What becomes of the value: it is dropped, recorded in as many bytes as its type has, or tested for zero.
-enum class Use : uint8_t { effect, record, test };
+// What becomes of the value: it is dropped, recorded in as many bytes as its type has, tested for zero, or used as a
+// number of 64 bits.
+enum class Use : uint8_t { effect, record, test, number };
 
 // Diagnoses D_NOREG and objects that are too large.
 dif::Difo lower_expr(const Expr& expr, Use use, Session& session);

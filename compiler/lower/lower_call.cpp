@@ -41,9 +41,18 @@ void ExprLowering::push_all(const std::vector<ExprPtr>& list) {
   size_t early = 0;
   for (size_t i = 0; i < list.size(); i++)
     if (uses_tuple_stack(*list[i])) early = i + 1;
+  const std::vector<Register> registers = evaluate({list.data(), early});
+  for (size_t i = 0; i < list.size(); i++) push(*list[i], i < early ? registers[i] : fitting(*list[i]));
+}
+
+std::vector<Register> ExprLowering::evaluate(std::span<const ExprPtr> list) {
   std::vector<Register> registers;
-  for (size_t i = 0; i < early; i++) registers.push_back(canonical(*list[i]));
-  for (size_t i = 0; i < list.size(); i++) push(*list[i], i < early ? registers[i] : canonical(*list[i]));
+  for (const ExprPtr& e : list) registers.push_back(fitting(*e));
+  return registers;
+}
+
+void ExprLowering::push_held(const std::vector<ExprPtr>& list, const std::vector<Register>& registers) {
+  for (size_t i = 0; i < list.size(); i++) push(*list[i], registers[i]);
 }
 
 Value ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
@@ -55,8 +64,7 @@ Value ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std:
 // A pointer is followed to the NUL, an array not beyond its end.
 Value ExprLowering::copy_in_string(const Expr& e) {
   const uint64_t size = resolve(*e.type).size;
-  return call_copy(dif::Subroutine::copyinstr, canonical(e),
-                   is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
+  return call_copy(dif::Subroutine::copyinstr, number(e), is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
 }
 
 Value ExprLowering::copy_in(const Expr& e) { return call_copy(dif::Subroutine::copyin, address_of(e), resolve(*e.type).size); }
@@ -65,7 +73,7 @@ Value ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy
 
 Value ExprLowering::lower_node(const Call& e) {
   push_all(e.arguments);
-  return {out_.call(e.subroutine), !is_scalar(e.type) || resolve(*e.type).size >= 8};
+  return {out_.call(e.subroutine)};
 }
 
 }  // namespace dvm::compiler

@@ -33,6 +33,14 @@ bool fits(const dif::Difo& difo) {
   return size_of(difo) <= dif::kMaxDifo && difo.integers.size() <= 0x10000 && difo.strings.size() <= 0x10000;
 }
 
+// Of the bytes that are kept; numbers have eight.
+dif::DataType result_type(const Expr& e, Use use) {
+  if (use == Use::effect) return {};
+  dif::DataType type = data_type(e.type);
+  if (use == Use::number && !type.by_ref()) type.size = sizeof(uint64_t);
+  return type;
+}
+
 }  // namespace
 
 dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
@@ -44,9 +52,8 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   if (use == Use::effect)
     lowering.lower_statement(expr);
   else
-    reg = use == Use::record ? lowering.lower_value(expr).reg : lowering.lower_as(expr, expr.type);
-  const dif::DataType result = use == Use::effect ? dif::DataType{} : data_type(expr.type);
-  std::optional<dif::Difo> difo = make_difo(out.finish(reg), result, s.options.optimize);
+    reg = use == Use::record ? lowering.lower_value(expr).reg : lowering.number(expr);
+  std::optional<dif::Difo> difo = make_difo(out.finish(reg), result_type(expr, use), s.options.optimize);
   if (!difo) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);
   if (!fits(*difo)) return fail(expr, "the code of this expression is too large", Tag::D_NESTING, s);
   return std::move(*difo);
@@ -80,6 +87,11 @@ dif::RecDesc lower_record(const Expr& expr, Use use, Session& s) {
   return desc;
 }
 
+Use use_of(const CheckedAction& action, size_t argument) {
+  if (action.kind == dif::Action::expression) return Use::effect;
+  return dif::find_aggregation(action.kind) && argument >= action.key_count ? Use::number : Use::record;
+}
+
 dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   dif::ActDesc desc;
   desc.kind = action.kind;
@@ -88,8 +100,7 @@ dif::ActDesc lower_action(const CheckedAction& action, Session& s) {
   desc.aggregations = action.aggregations;
   desc.key_count = action.key_count;
   desc.layout = action.layout;
-  for (const ExprPtr& arg : action.args)
-    desc.args.push_back(lower_record(*arg, action.kind == dif::Action::expression ? Use::effect : Use::record, s));
+  for (const ExprPtr& arg : action.args) desc.args.push_back(lower_record(*arg, use_of(action, desc.args.size()), s));
   if (action.kind == dif::Action::tracemem)
     desc.args[0].difo.result = {dif::TypeKind::bytes, false, false, static_cast<uint32_t>(action.parameters[0]), "bytes"};
   else

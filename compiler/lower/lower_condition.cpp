@@ -24,10 +24,10 @@ bool ExprLowering::compare(const Binary& e) {
   const bool strings =
       is_string_like(e.left->type) && is_string_like(e.right->type) && (is_string(e.left->type) || is_string(e.right->type));
   const bool integers = !strings && is_integer(e.left->type) && is_integer(e.right->type);
-  const Type* in = integers ? types_.common(e.left->type, e.right->type) : nullptr;
-  const Pair operands = lower_pair(*e.left, in ? in : e.left->type, *e.right, in ? in : e.right->type, true);
-  out_.compare(strings ? Opcode::scmp : Opcode::cmp, operands.left.reg, operands.right.reg);
-  return strings || (integers && is_signed(in));  // strings compare signed, pointers do not
+  const Pair operands = lower_pair(*e.left, *e.right);
+  out_.compare(strings ? Opcode::scmp : Opcode::cmp, operands.left, operands.right);
+  return strings ||
+         (integers && is_signed(types_.common(e.left->type, e.right->type)));  // strings compare signed, pointers do not
 }
 
 void ExprLowering::branch_if_comparison(const Binary& e, bool wanted, Label label) {
@@ -58,7 +58,7 @@ void ExprLowering::branch_if(const Expr& e, bool wanted, Label label) {
     lower_statement(*comma->first);
     return branch_if(*comma->second, wanted, label);
   }
-  out_.test(canonical(e));
+  out_.test(number(e));
   out_.branch(wanted ? Opcode::bne : Opcode::be, label);
 }
 
@@ -78,7 +78,7 @@ bool is_constant(const Expr& e) { return e.kind == ExprKind::Integer || e.kind =
 
 // 1 or 0.
 Value ExprLowering::truth(const Expr& e) {
-  if (!is_condition(e)) return truth_of(canonical(e));
+  if (!is_condition(e)) return truth_of(number(e));
   const Register result = out_.fresh();
   const Label end = out_.make_label();
   out_.set_integer(1, result);
@@ -110,12 +110,13 @@ Value ExprLowering::logical_xor(const Binary& e) {
 Value ExprLowering::conditional_constant(const Conditional& e, bool wanted) {
   const Label end = out_.make_label();
   const Register result = out_.fresh();
-  out_.move(lower_as(wanted ? *e.then : *e.otherwise, e.type), result);
+  const Value first = lower_number(wanted ? *e.then : *e.otherwise, e.type);
+  out_.move(first.reg, result);
   branch_if(*e.condition, wanted, end);
-  const Value other = lower_low(wanted ? *e.otherwise : *e.then, e.type);
+  const Value other = lower_number(wanted ? *e.otherwise : *e.then, e.type);
   out_.move(other.reg, result);
   out_.place(end);
-  return {result, other.canonical};
+  return {result, std::max(first.held, other.held)};
 }
 
 Value ExprLowering::lower_node(const Conditional& e) {
@@ -124,14 +125,14 @@ Value ExprLowering::lower_node(const Conditional& e) {
   const Label otherwise = out_.make_label(), end = out_.make_label();
   const Register result = out_.fresh();
   branch_if(*e.condition, false, otherwise);
-  const Value first = lower_low(*e.then, e.type);
+  const Value first = lower_number(*e.then, e.type);
   out_.move(first.reg, result);
   out_.branch(Opcode::ba, end);
   out_.place(otherwise);
-  const Value second = lower_low(*e.otherwise, e.type);
+  const Value second = lower_number(*e.otherwise, e.type);
   out_.move(second.reg, result);
   out_.place(end);
-  return {result, first.canonical && second.canonical};
+  return {result, std::max(first.held, second.held)};
 }
 
 }  // namespace dvm::compiler

@@ -4,6 +4,7 @@
 #include "compiler/ast/visitor.h"
 #include "compiler/lower/expr_lowering.h"
 #include "compiler/lower/operators.h"
+#include "compiler/sema/fold_constants.h"
 
 namespace dvm::compiler {
 
@@ -14,22 +15,40 @@ Value ExprLowering::lower(const Expr& e) {
 }
 
 // Sign- or zero-extends the low bytes.
-void ExprLowering::normalize(Value& v, const Type* type) {
+void ExprLowering::cut(Value& v, const Type* type) {
   const Type& t = resolve(*type);
-  if (v.canonical || !is_scalar(type) || t.size >= 8) return;
+  if (v.held == Held::fitting || !is_scalar(type) || t.size >= 8) return;
   const unsigned bits = 64 - static_cast<unsigned>(t.size) * 8;
   if (t.is_signed)
     v.reg = shift_by(Opcode::sra, shift_by(Opcode::sll, v.reg, bits), bits);
   else
     v.reg = out_.log(Opcode::and_, v.reg, out_.integer((uint64_t{1} << t.size * 8) - 1));
-  v.canonical = true;
+  v.held = Held::fitting;
 }
 
-Register ExprLowering::canonical(const Expr& e) {
+Register ExprLowering::fitting(const Expr& e) {
   Value v = lower(e);
-  normalize(v, e.type);
+  cut(v, e.type);
   return v.reg;
 }
+
+Register ExprLowering::number(const Expr& e) {
+  Value v = lower(e);
+  if (v.held == Held::low) cut(v, e.type);
+  return v.reg;
+}
+
+namespace {
+
+bool is_wide(const Type* type) { return !is_scalar(type) || resolve(*type).size >= 8; }
+
+// Every value of the one type is one of the other.
+bool holds_all(const Type* to, const Type* from) {
+  const Type &t = resolve(*to), &f = resolve(*from);
+  return t.size == f.size ? t.is_signed == f.is_signed : t.size > f.size && (!f.is_signed || t.is_signed);
+}
+
+}  // namespace
 
 // The value with the low bytes that `type` has.
 Value ExprLowering::lower_low(const Expr& e, const Type* type) {
@@ -40,17 +59,28 @@ Value ExprLowering::lower_low(const Expr& e, const Type* type) {
   }
   Value v = lower(e);
   if (!is_scalar(e.type) || !is_scalar(type)) return v;
-  if (from.size < to.size) normalize(v, e.type);
-  const bool keeps = from.size < to.size && (!from.is_signed || to.is_signed);  // every value of the one is one of the other
-  const bool same = from.size == to.size && from.is_signed == to.is_signed;
-  v.canonical = to.size >= 8 || (v.canonical && (keeps || same));
+  if (v.held == Held::low && from.size < to.size) cut(v, e.type);
+  const bool fits = to.size >= 8 || (v.held == Held::fitting && holds_all(type, e.type));
+  v.held = fits ? Held::fitting : Held::low;
   return v;
 }
 
 Register ExprLowering::lower_as(const Expr& e, const Type* type) {
   Value v = lower_low(e, type);
-  normalize(v, type);
+  cut(v, type);
   return v.reg;
+}
+
+// The value as it is, for an expression of another type.
+Value ExprLowering::lower_number(const Expr& e, const Type* type) {
+  Value v = lower(e);
+  if (v.held == Held::low) cut(v, e.type);
+  if (!is_wide(type) && !holds_all(type, e.type)) v.held = Held::number;
+  return v;
+}
+
+Value ExprLowering::lower_node(const Integer& e) {
+  return {out_.integer(e.value), wrap(e.value, e.type) == e.value ? Held::fitting : Held::number};
 }
 
 Value ExprLowering::lower_node(const Comma& e) {
@@ -71,30 +101,22 @@ Value ExprLowering::lower_node(const Unary& e) {
     case Op::address_of:
       return {address_of(*e.operand)};
     case Op::dereference:
-      return load_memory(canonical(*e.operand), e.type, e.is_user);
+      return load_memory(number(*e.operand), e.type, e.is_user);
     case Op::logical_not:
       return truth(e);
     case Op::complement: {
-      const Value v = lower_low(*e.operand, e.type);
-      return {out_.unary(Opcode::not_, v.reg), v.canonical && (is_signed(e.type) || resolve(*e.type).size >= 8)};
+      const Value v = lower_number(*e.operand, e.type);
+      const bool fits = is_wide(e.type) || (is_signed(e.type) && v.held == Held::fitting);
+      return {out_.unary(Opcode::not_, v.reg), fits ? Held::fitting : Held::number};
     }
     case Op::minus:
-      return {out_.log(Opcode::sub, 0, lower_low(*e.operand, e.type).reg), resolve(*e.type).size >= 8};
+      return {out_.log(Opcode::sub, 0, number(*e.operand)), is_wide(e.type) ? Held::fitting : Held::number};
     default:
-      return lower_low(*e.operand, e.type);
+      return lower_number(*e.operand, e.type);
   }
 }
 
 namespace {
-
-// Results that stay in the range of their type when the operands were in it.
-bool stays_canonical(Op op, const Type* type) {
-  if (resolve(*type).size >= 8) return true;
-  if (op == Op::divide) return !is_signed(type);  // INT_MIN / -1
-  return op == Op::remainder || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor || op == Op::shift_right;
-}
-
-bool needs_range(Op op) { return op == Op::divide || op == Op::remainder || op == Op::shift_right; }
 
 bool is_calm_operation(const Expr& e) {
   switch (e.kind) {
@@ -138,17 +160,15 @@ unsigned registers_needed(const Expr& e) {
 }
 
 // Both operands, the one that takes more registers first where nobody can tell.
-ExprLowering::Pair ExprLowering::lower_pair(const Expr& left, const Type* left_type, const Expr& right, const Type* right_type,
-                                            bool exact) {
-  const auto operand = [&](const Expr& e, const Type* type) { return exact ? Value{lower_as(e, type)} : lower_low(e, type); };
+ExprLowering::Pair ExprLowering::lower_pair(const Expr& left, const Expr& right) {
   const bool is_leaf = right.kind == ExprKind::Integer || right.kind == ExprKind::Identifier || right.kind == ExprKind::Scoped;
-  Pair pair;
+  Pair pair{};
   if (!is_leaf && is_calm(left) && is_calm(right) && registers_needed(right) > registers_needed(left)) {
-    pair.right = operand(right, right_type);
-    pair.left = operand(left, left_type);
+    pair.right = number(right);
+    pair.left = number(left);
   } else {
-    pair.left = operand(left, left_type);
-    pair.right = operand(right, right_type);
+    pair.left = number(left);
+    pair.right = number(right);
   }
   return pair;
 }
@@ -158,13 +178,10 @@ Register ExprLowering::binary_op(Op op, const Type* type, Register left, Registe
   return out_.log(is_signed(type) ? row->with_sign : row->without, left, right);
 }
 
+// In 64 bits, with or without a sign as the type of the result has it.
 Value ExprLowering::arithmetic(const Binary& e) {
-  const bool shift = e.op == Op::shift_left || e.op == Op::shift_right;
-  const bool exact = needs_range(e.op);
-  Pair operands = lower_pair(*e.left, e.type, *e.right, shift ? e.right->type : e.type, exact);
-  if (shift) normalize(operands.right, e.right->type);
-  const bool canonical = stays_canonical(e.op, e.type) && operands.left.canonical && operands.right.canonical;
-  return {binary_op(e.op, e.type, operands.left.reg, operands.right.reg), canonical || resolve(*e.type).size >= 8};
+  const Pair operands = lower_pair(*e.left, *e.right);
+  return {binary_op(e.op, e.type, operands.left, operands.right), is_wide(e.type) ? Held::fitting : Held::number};
 }
 
 // An index times the size of what it steps over.
@@ -178,15 +195,15 @@ Register ExprLowering::scale(Register reg, uint64_t size) {
 Value ExprLowering::additive_pointer(const Binary& e) {
   const bool pointer_first = is_pointer(e.left->type);
   const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
-  const Pair operands = lower_pair(*e.left, e.left->type, *e.right, e.right->type, true);
-  const Register left = pointer_first ? operands.left.reg : scale(operands.left.reg, size);
-  const Register right = pointer_first ? scale(operands.right.reg, size) : operands.right.reg;
+  const Pair operands = lower_pair(*e.left, *e.right);
+  const Register left = pointer_first ? operands.left : scale(operands.left, size);
+  const Register right = pointer_first ? scale(operands.right, size) : operands.right;
   return {out_.log(e.op == Op::add ? Opcode::add : Opcode::sub, left, right)};
 }
 
 Value ExprLowering::pointer_difference(const Binary& e) {
-  const Pair operands = lower_pair(*e.left, e.left->type, *e.right, e.right->type, true);
-  const Register bytes = out_.log(Opcode::sub, operands.left.reg, operands.right.reg);
+  const Pair operands = lower_pair(*e.left, *e.right);
+  const Register bytes = out_.log(Opcode::sub, operands.left, operands.right);
   const uint64_t size = resolve(*target_of(e.left->type)).size;
   return {size > 1 ? out_.log(Opcode::sdiv, bytes, out_.integer(size)) : bytes};
 }

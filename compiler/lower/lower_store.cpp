@@ -1,6 +1,7 @@
 // Loads and stores: variables, elements, memory, bit-fields; ++ and +=. Tests: tests/golden/lower.
 #include <utility>
 
+#include "compiler/ast/visitor.h"
 #include "compiler/lower/expr_lowering.h"
 
 namespace dvm::compiler {
@@ -119,24 +120,23 @@ const Expr* dynamic_object(const Expr& part) {
 
 // The address of what lies in memory.
 Register ExprLowering::address_of(const Expr& e) {
-  if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return canonical(*unary->operand);
+  if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return number(*unary->operand);
   if (const auto* external = as<External>(&e)) return out_.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
-    const Register base = member->arrow ? canonical(*member->base) : address_of(*member->base);
+    const Register base = member->arrow ? number(*member->base) : address_of(*member->base);
     return out_.log(Opcode::add, base, out_.integer(member->field->offset));
   }
   if (const auto* index = as<Index>(&e); index && !array_of(*index)) {
-    const Expr& by = *index->arguments[0];
-    const Pair operands = lower_pair(*index->base, index->base->type, by, by.type, true);
-    return out_.log(Opcode::add, operands.left.reg, scale(operands.right.reg, resolve(*target_of(index->base->type)).size));
+    const Pair operands = lower_pair(*index->base, *index->arguments[0]);
+    return out_.log(Opcode::add, operands.left, scale(operands.right, resolve(*target_of(index->base->type)).size));
   }
-  return canonical(e);  // a by-reference value is its address
+  return number(e);  // a by-reference value is its address
 }
 
 Value ExprLowering::lower_node(const Index& e) {
   const Symbol* array = array_of(e);
   if (!array) return load_memory(address_of(e), e.type, e.is_user);
-  if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, canonical(*e.arguments[0]))};
+  if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, number(*e.arguments[0]))};
   const Place p = place(e);
   open(p);
   const Value v = &e == stored_in_ ? load_made(p) : load(p);
@@ -170,7 +170,8 @@ ExprLowering::Place ExprLowering::place(const Expr& e) {
 
 // Pushes the keys of an element, which then stay on the tuple stack for load and store, up to close.
 void ExprLowering::open(const Place& p) {
-  if (p.keys) push_all(*p.keys);
+  if (!p.keys) return;
+  p.held_keys.empty() ? push_all(*p.keys) : push_held(*p.keys, p.held_keys);
 }
 
 void ExprLowering::close(const Place& p) {
@@ -194,15 +195,14 @@ void ExprLowering::store(const Place& p, Register reg) {
   store_memory(p.address, reg, p.type);
 }
 
-// Stores a value of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
+// Stores a number of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
 // memory take the bytes of their type.
 Value ExprLowering::finish(const Place& p, Value v, const Type* from) {
-  const Type& to = resolve(*p.stored_type());
+  const Type& to = resolve(*p.type);
   if (to.is_bool && !resolve(*from).is_bool) {
-    normalize(v, from);
     v = truth_of(v.reg);
   } else {
-    v.canonical = to.size >= 8;
+    v.held = to.size >= 8 ? Held::fitting : Held::low;
   }
   store(p, v.reg);
   return p.field ? extract_bits(v.reg, *p.field, 0) : v;
@@ -219,8 +219,8 @@ Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
   const Place p = place(target);
   open(p);
   const Value old = load(p);
-  const Type* type = p.stored_type();
-  const Value changed{stepped(old.reg, op, type), false};
+  const Type* type = p.type;
+  const Value changed{stepped(old.reg, op, type), Held::number};
   const Value after = finish(p, changed, resolve(*type).is_bool ? type : types_.promote(type));
   close(p);
   return postfix ? old : after;
@@ -233,20 +233,40 @@ const Type* ExprLowering::compound_type(const Assign& e) const {
   return types_.common(e.target->type, e.value->type);
 }
 
-// The value is taken first: it may use the tuple stack.
+namespace {
+
+bool changes_variables(const Expr& e) {
+  const auto* unary = as<Unary>(&e);
+  bool changes = e.kind == ExprKind::Assign || e.kind == ExprKind::Postfix ||
+                 (unary && (unary->op == Op::increment || unary->op == Op::decrement));
+  for_each_child(const_cast<Expr&>(e), [&](ExprPtr& child) { changes = changes || changes_variables(*child); });
+  return changes;
+}
+
+}  // namespace
+
+// What is added to a pointer is counted in what it points at.
+Register ExprLowering::compound_operand(const Assign& e) {
+  const Register value = number(*e.value);
+  return is_pointer(e.target->type) ? scale(value, resolve(*target_of(e.target->type)).size) : value;
+}
+
+// The target is read first. Where that makes no difference, its keys need not be pushed again behind the value, which may use the
+// tuple stack.
 Value ExprLowering::compound(const Assign& e) {
-  const Type* type = e.target->type;
   const Type* in = compound_type(e);
-  Register right = in == type ? canonical(*e.value) : lower_as(*e.value, in);
-  if (is_pointer(type)) right = scale(right, resolve(*target_of(type)).size);
-  const Place p = place(*e.target);
+  const bool target_first = changes_variables(*e.value);
+  Register right = target_first ? 0 : compound_operand(e);
+  Place p = place(*e.target);
+  if (target_first && p.keys) p.held_keys = evaluate(*p.keys);
   open(p);
-  Value v = load(p);
-  if (in != type && is_signed(type) && !is_signed(in)) {
-    v.canonical = false;
-    normalize(v, in);
+  const Register left = load(p).reg;
+  if (target_first) {
+    close(p);
+    right = compound_operand(e);
+    open(p);
   }
-  v = finish(p, {binary_op(e.op, in, v.reg, right), false}, in);
+  const Value v = finish(p, {binary_op(e.op, in, left, right), Held::number}, in);
   close(p);
   return v;
 }
@@ -254,9 +274,7 @@ Value ExprLowering::compound(const Assign& e) {
 // The value of an assignment is that of the target.
 Value ExprLowering::lower_node(const Assign& e) {
   if (e.op != Op::assign) return compound(e);
-  const auto* member = as<Member>(e.target.get());
-  const Type* type = member && member->field->bits ? member->field->type : e.target->type;
-  const Value v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, type);
+  const Value v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, e.target->type);
   const Place p = place(*e.target);
   open(p);
   store(p, v.reg);

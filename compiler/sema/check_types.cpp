@@ -391,12 +391,6 @@ void ExprChecker::incomplete(Expr& e, std::string_view op, const Type* type) {
        s_.missing_hints(type));
 }
 
-// A bit-field whose values all fit int is one, as in C.
-const Type* ExprChecker::value_type(const Field& field) const {
-  const bool fits = field.bits != 0 && (field.bits < 32 || (field.bits == 32 && is_signed(field.type)));
-  return fits && cls(field.type) != TypeClass::enumeration ? s_.types.basic("int") : field.type;
-}
-
 ExprPtr ExprChecker::check(Member& e) {
   check(e.base);
   if (is_error(e.base->type)) {
@@ -429,7 +423,7 @@ ExprPtr ExprChecker::check(Member& e) {
     fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, record->name), member_hints(*record, e.name));
     return nullptr;
   }
-  e.type = value_type(*e.field);
+  e.type = e.field->type;
   e.is_lvalue = e.arrow || e.base->is_lvalue;
   e.is_user = e.base->is_user;
   return nullptr;

@@ -82,7 +82,6 @@ class ExprChecker {
   void check_expanded(ExprPtr& body, Location where);
   ExprPtr expand_inline(Location where, Symbol& symbol, std::vector<ExprPtr>* arguments);
   bool has_error(const std::vector<ExprPtr>& list) const;
-  const Type* value_type(const Field& field) const;
   // Whether an operand is an aggregation, which is diagnosed.
   bool is_dynamic(Expr& e, const Expr& first, const Expr& second, std::string_view op);
   const Type* common_type(const Expr& a, const Expr& b) const;

@@ -1,4 +1,4 @@
-// Arithmetic of constants, in their C types. Tests: tests/unit/compiler/run_test.cpp.
+// Arithmetic of constants, in 64 bits. Tests: tests/unit/compiler/run_test.cpp.
 #include "compiler/sema/fold_constants.h"
 
 #include <optional>
@@ -75,7 +75,6 @@ const Integer* constant(const ExprPtr& e) {
 }
 
 bool is_shift(Op op) { return op == Op::shift_left || op == Op::shift_right; }
-bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or || op == Op::logical_xor; }
 
 }  // namespace
 
@@ -91,7 +90,7 @@ uint64_t evaluate(Op op, uint64_t left, uint64_t right, bool is_signed) { return
 
 ExprPtr make_integer(Location where, uint64_t value, const Type* type) {
   auto e = std::make_unique<Integer>(where);
-  e->value = wrap(value, type);
+  e->value = value;
   e->type = type;
   e->is_zero_constant = e->value == 0;
   return e;
@@ -121,16 +120,14 @@ ExprPtr fold(const Binary& e, Session& session) {
     return make_integer(e.where, 0, session.types.error());
   }
   if (!left || !right) return nullptr;
-  const Type* in =
-      is_shift(e.op) || is_logical(e.op) ? session.types.promote(left->type) : session.types.common(left->type, right->type);
-  const Operands operands{wrap(left->value, in), is_shift(e.op) ? right->value : wrap(right->value, in), is_signed(in)};
-  return make_integer(e.where, evaluate(e.op, is_logical(e.op) ? Operands{left->value, right->value, true} : operands), e.type);
+  const Type* in = is_shift(e.op) ? left->type : session.types.common(left->type, right->type);
+  return make_integer(e.where, evaluate(e.op, left->value, right->value, is_signed(in)), e.type);
 }
 
 ExprPtr fold(const Cast& e) {
   const auto* operand = as<Integer>(e.operand.get());
   if (!operand || !is_scalar(e.type) || cls(e.type) == TypeClass::array) return nullptr;
-  return make_integer(e.where, operand->value, e.type);
+  return make_integer(e.where, wrap(operand->value, e.type), e.type);
 }
 
 ExprPtr fold(const Conditional& e) {

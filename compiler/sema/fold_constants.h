@@ -1,5 +1,5 @@
 #pragma once
-// Constant expressions. A folded node is an Integer whose value is sign- or zero-extended as its type has it.
+// Constant expressions. A folded node is an Integer with the 64 bits that arithmetic makes; a cast cuts them to its type.
 
 #include "compiler/sema/session.h"
 

@@ -254,7 +254,7 @@ const Type* TypeTable::of_constant(uint64_t value, bool decimal, bool is_unsigne
 
 const Type* TypeTable::promote(const Type* type) const {
   const Type& t = resolve(*type);
-  return t.cls == TypeClass::enumeration || t.size < 4 ? basic("int") : type;
+  return t.cls == TypeClass::enumeration || t.is_bool ? basic("int") : type;
 }
 
 const Type* TypeTable::common(const Type* a, const Type* b) const {

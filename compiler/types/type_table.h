@@ -47,8 +47,9 @@ class TypeTable {
 
   // The type of an integer constant, by C's rules.
   const Type* of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const;
+  // An enumeration's value is an int, as is a _Bool.
   const Type* promote(const Type* type) const;
-  // C's usual arithmetic conversions.
+  // Of what an operator makes of both: the longer one, without sign if they are equally long and one has none.
   const Type* common(const Type* a, const Type* b) const;
 
   // A type that no name leads to.

@@ -102,7 +102,9 @@ TEST(Types, Constants) {
 TEST(Types, Conversions) {
   TypeTable types;
   const auto common = [&](const char* a, const char* b) { return types.common(types.basic(a), types.basic(b))->name; };
-  EXPECT_EQ(common("char", "short"), "int");
+  EXPECT_EQ(common("char", "short"), "short");
+  EXPECT_EQ(common("unsigned char", "char"), "unsigned char");
+  EXPECT_EQ(common("_Bool", "char"), "int");
   EXPECT_EQ(common("int", "unsigned int"), "unsigned int");
   EXPECT_EQ(common("unsigned int", "long"), "long");
   EXPECT_EQ(common("long", "unsigned long"), "unsigned long");

@@ -15,11 +15,11 @@ std::string value(const std::string& expression) {
 }
 using Values = std::vector<std::string>;
 
-TEST(Run, IntegersWrapAsTheirTypes) {
+TEST(Run, IntegersAreCutWhenTheyAreStored) {
   EXPECT_EQ(run("int x; BEGIN { x = 2147483647; x++; trace(x); trace((long)x); trace(x < 0); }"),
             (Values{"-2147483648", "-2147483648", "1"}));
   EXPECT_EQ(run("uint32_t u; BEGIN { u = 0; u--; trace(u); trace(u > 0); trace((u + 1) / 2); }"),
-            (Values{"4294967295", "1", "0"}));
+            (Values{"4294967295", "1", "2147483648"}));
   EXPECT_EQ(run("char c; short s; BEGIN { c = 200; s = 70000; trace(c); trace(s); trace(c + s); }"),
             (Values{"-56", "4464", "4408"}));
   EXPECT_EQ(run("uint8_t b; BEGIN { b = 255; b += 2; trace(b); trace((int)b == 1); }"), (Values{"1", "1"}));
@@ -30,19 +30,33 @@ TEST(Run, StringsHaveCharacters) {
             (Values{"97", "1", "0", "100"}));
 }
 
-TEST(Run, ArithmeticFollowsCsConversions) {
+TEST(Run, ArithmeticHas64Bits) {
   EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i "
                 ">> 1); }"),
             (Values{"0", "1", "0", "-1", "2147483647"}));
   EXPECT_EQ(run("BEGIN { a = 7; b = -2; trace(a / b); trace(a % b); trace(-a / b); trace(-a % b); }"),
             (Values{"-3", "1", "3", "-1"}));
   EXPECT_EQ(run("BEGIN { u = 4294967295u; trace(u + u); trace((u + u) / 2); trace((long)(u * 2)); }"),
-            (Values{"4294967294", "2147483647", "4294967294"}));
+            (Values{"4294967294", "4294967295", "8589934590"}));
   EXPECT_EQ(run("BEGIN { c = (char)-1; d = (unsigned char)255; trace(c == d); trace((unsigned char)c == d); }"),
             (Values{"0", "1"}));
   EXPECT_EQ(run("int x; BEGIN { x = -8; x /= 3u; trace(x); x = -8; x >>= 1; trace(x); x = 5; x *= 1000000000; trace(x); }"),
             (Values{"1431655762", "-4", "705032704"}));
-  EXPECT_EQ(run("BEGIN { m = (int)-2147483648; trace((long)-m); trace((long)~m); }"), (Values{"-2147483648", "2147483647"}));
+  EXPECT_EQ(run("BEGIN { m = (int)-2147483648; trace((long)-m); trace((long)~m); }"), (Values{"2147483648", "2147483647"}));
+  EXPECT_EQ(
+      run("uint8_t b; short s; BEGIN { b = 250; s = -7; trace(b + 10); trace(b + b); trace((long)(b + b)); trace(s + b); }"),
+      (Values{"260", "244", "500", "243"}));
+  EXPECT_EQ(run("BEGIN { trace(2000000000 + 2000000000); trace((2000000000 + 2000000000) / 2); x = 2000000000; trace(x + x > x); "
+                "trace((int)(x + x) > x); }"),
+            (Values{"-294967296", "2000000000", "1", "0"}));
+}
+
+TEST(Run, CompoundAssignmentsReadTheirTargetFirst) {
+  EXPECT_EQ(run("BEGIN { i = 2; i += i++ * 3; trace(i); i = 5; i -= --i; trace(i); i = 4; i *= i++ + i; trace(i); }"),
+            (Values{"8", "1", "36"}));
+  EXPECT_EQ(run("BEGIN { a[\"k\"] = 3; a[\"k\"] += a[\"k\"]++; trace(a[\"k\"]); i = 0; a[lltostr(i++)] += i++; trace(a[\"0\"]); "
+                "trace(i); }"),
+            (Values{"6", "1", "2"}));
 }
 
 TEST(Run, FoldingAgreesWithRunning) {
