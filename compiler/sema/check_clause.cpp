@@ -7,6 +7,7 @@
 
 #include "compiler/sema/check_action.h"
 #include "compiler/sema/check_types.h"
+#include "compiler/sema/clause_order.h"
 #include "compiler/sema/expand_probes.h"
 #include "compiler/sema/split_conditions.h"
 #include "compiler/sema/split_descriptions.h"
@@ -45,26 +46,39 @@ void check_size(const CheckedClause& clause, Session& s) {
             fmt::format("clause has {} probe descriptions: at most {} are possible", clause.probes.size(), kMaxProbes));
 }
 
+void check_predicates(std::vector<PlainClause>& parts, bool are_own, Session& s) {
+  for (PlainClause& part : parts)
+    if (part.is_own_predicate == are_own) check_predicate(part.predicate, s);
+}
+
+void check_actions(PlainClause& part, const CheckedClause& base, Session& s, std::vector<CheckedClause>& to) {
+  CheckedClause checked;
+  checked.where = base.where, checked.probes = base.probes;
+  s.diagnostics.set_region("action list");
+  for (Statement& statement : part.statements) check_statement(statement, checked.actions, s);
+  check_order(checked.actions, s);
+  check_size(checked, s);
+  to.push_back(std::move(checked));
+}
+
 void check_one(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   CheckedClause base;
   base.where = clause.where;
   expand_probes(clause, base, s);
   s.probes = base.probes;
-  unsigned part = 0;
-  for (PlainClause& plain : split_conditions(clause)) {
-    CheckedClause checked;
-    checked.where = base.where, checked.probes = base.probes;
-    checked.matched = part++ == 0 ? base.matched : 0;
-    checked.predicate = std::move(plain.predicate);
-    check_predicate(checked.predicate, s);
-    s.diagnostics.set_region("action list");
-    for (Statement& statement : plain.statements) check_statement(statement, checked.actions, s);
-    check_order(checked.actions, s);
-    check_size(checked, s);
+  const bool actions_first = has_actions_first(clause, s.symbols);
+  std::vector<PlainClause> parts = split_conditions(clause);
+  if (!actions_first) check_predicates(parts, true, s);
+  for (PlainClause& part : parts) check_actions(part, base, s, to);
+  if (actions_first) check_predicates(parts, true, s);
+  check_predicates(parts, false, s);
+  for (size_t i = 0; i < parts.size(); i++) {
+    CheckedClause& checked = to[to.size() - parts.size() + i];
+    checked.predicate = std::move(parts[i].predicate);
+    checked.matched = i == 0 ? base.matched : 0;
     expand_translations(checked, s);
-    s.diagnostics.set_region("");
-    to.push_back(std::move(checked));
   }
+  s.diagnostics.set_region("");
 }
 
 }  // namespace

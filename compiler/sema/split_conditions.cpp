@@ -20,6 +20,7 @@ class Splitter {
       begin_with(always, nullptr, clause_.where);
       start("");
       parts_.back().predicate = std::move(clause_.predicate);
+      parts_.back().is_own_predicate = true;
       begin_with(always, one(clause_.where), clause_.where);
       start(always);
       statements(clause_.statements, always);
@@ -111,6 +112,7 @@ std::vector<PlainClause> split_conditions(Clause& clause) {
   }
   std::vector<PlainClause> same(1);
   same[0].predicate = std::move(clause.predicate);
+  same[0].is_own_predicate = same[0].predicate != nullptr;
   same[0].statements = std::move(clause.statements);
   return same;
 }

@@ -16,6 +16,7 @@ namespace dvm::compiler {
 
 struct PlainClause {
   ExprPtr predicate;
+  bool is_own_predicate = false;  // the clause's; else a variable that a part before has set
   std::vector<Statement> statements;
 };
 

@@ -145,6 +145,14 @@ TEST(Run, InlinesMacrosAndIf) {
             (Values{"9"}));
 }
 
+TEST(Run, PredicatesSeeTheirClause) {
+  EXPECT_EQ(run("BEGIN /n < 1/ { trace(++n); } BEGIN /n < 1/ { trace(++n); }"), (Values{"1"}));
+  EXPECT_EQ(run("BEGIN /!self->last && !a[1]/ { self->last = 5; a[1] = 2; trace(self->last); }"), (Values{"5"}));
+  EXPECT_EQ(run("BEGIN /!this->x/ { if (1) { this->x = 4; trace(this->x); } }"), (Values{"4"}));
+  EXPECT_EQ(run("BEGIN /x++ < 1/ { trace(x); trace(sizeof (x)); }"), (Values{"1", "8"}));
+  EXPECT_EQ(run("BEGIN /x++ < 1/ { x = (short)3; trace(sizeof (x)); }"), (Values{"2"}));
+}
+
 TEST(Run, Faults) {
   EXPECT_EQ(Script("BEGIN { i = 0; trace(10 / i); }").fault, dif::Fault::divzero);
   EXPECT_EQ(Script("BEGIN { trace(*(int *)8); }").fault, dif::Fault::badaddr);

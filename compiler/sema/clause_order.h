@@ -1,0 +1,13 @@
+#pragma once
+// Which of a clause's predicate and actions is checked first, and so declares the variables that the other one reads.
+
+#include "compiler/ast/ast.h"
+#include "compiler/types/symbols.h"
+
+namespace dvm::compiler {
+
+// Actions come first, as in DTrace: /n < 5/ { n++; }. False where they read a variable that only the predicate declares:
+// /x++ < 5/ { trace(x); }.
+bool has_actions_first(const Clause& clause, Symbols& symbols);
+
+}  // namespace dvm::compiler
