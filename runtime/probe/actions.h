@@ -35,7 +35,7 @@ inline bool store_made(FireContext& context, const Value& value, uint64_t result
   if (value.made_by != dif::Action::ustack || firing.stack.empty()) return true;
   const size_t bytes = std::min(value.size - sizeof(pid), firing.stack.size_bytes());
   std::memcpy(to + sizeof(pid), firing.stack.data(), bytes);
-  for (const uint64_t frame : firing.stack.first(bytes / sizeof(frame))) context.session.addresses.note(firing.pid, frame);
+  for (const uint64_t frame : firing.stack.first(bytes / sizeof(uint64_t))) context.session.addresses.note(firing.pid, frame);
   return true;
 }
 
