@@ -20,6 +20,7 @@ vm::Firing own_firing() noexcept {
   firing.tid = gettid();
   firing.cpu = std::max(sched_getcpu(), 0);
   firing.execname = "dvm";
+  firing.reads_in_time = true;
   return firing;
 }
 

@@ -37,31 +37,30 @@ class ProcessHost final : public vm::Host {
   void serve(const vm::Firing& firing) noexcept {
     pid_ = firing.pid;
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
-    goes_on_ = pid_ != own_pid_ && !firing.is_held;
+    is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
   }
   uint64_t late_reads() const { return late_reads_; }
-  // Values that the script has from late reads of a process which went on after the firing.
+  // Values that the script has from late reads of processes that had gone on since the firing, or the recorded script had.
   uint64_t late_values() const { return late_values_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
-    if (is_replay_) return recorded_.read(address, to);
-    late_reads_++;
-    if (!memory_.read(memory_of_, address, to)) return false;
-    late_values_ += goes_on_;
+    late_reads_ += !is_replay_;
+    if (!(is_replay_ ? recorded_.read(address, to) : memory_.read(memory_of_, address, to))) return false;
+    late_values_ += is_late_;
     if (kept_) kept_->add(address, to, false);
     return true;
   }
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept override {
-    if (is_replay_) return recorded_.read_string(address, to);
-    late_reads_++;
-    const std::ptrdiff_t size = memory_.read_string(memory_of_, address, to);
-    late_values_ += goes_on_ && size >= 0;
+    late_reads_ += !is_replay_;
+    const std::ptrdiff_t size = is_replay_ ? recorded_.read_string(address, to) : memory_.read_string(memory_of_, address, to);
+    late_values_ += is_late_ && size >= 0;
     if (kept_ && size >= 0)
       kept_->add(address, std::as_bytes(to.first(std::min(static_cast<size_t>(size) + 1, to.size()))), true);
     return size;
   }
   bool write(uint64_t address, std::span<const std::byte> from) noexcept override {
+    is_late_ = false;  // what the script reads from now on is to be as it has written it
     return memory_.write(memory_of_, address, from);
   }
   bool signal(int64_t number) noexcept override { return !is_replay_ && signals_.send(pid_, number); }
@@ -115,7 +114,7 @@ class ProcessHost final : public vm::Host {
   int32_t own_pid_ = getpid(), target_;
   int32_t pid_ = 0;        // that fired
   int32_t memory_of_ = 0;  // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own serves nobody
-  bool goes_on_ = false;   // the process, while the clauses of the firing run
+  bool is_late_ = false;   // what is read now
   uint64_t late_reads_ = 0, late_values_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded

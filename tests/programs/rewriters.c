@@ -15,7 +15,7 @@ __attribute__((noinline)) void filled(const char* buffer, long size, long byte) 
   __asm__ volatile("" ::"r"(buffer), "r"(size), "r"(byte) : "memory");
 }
 
-static int g_rounds;
+int g_rounds;
 
 static void* name_keys(void* buffer) {
   for (int call = 0; call < g_rounds; call++)

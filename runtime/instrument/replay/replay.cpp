@@ -24,6 +24,9 @@ class ReplayInstrument : public Instrument {
       recorded_[probe.id] = true;
     }
     enabled_.resize(recorded_.size());
+    ticks_.resize(recorded_.size());
+    for (const Probe& probe : reader_->probes())
+      if (const auto* timer = std::get_if<TimerSite>(&probe.site)) ticks_[probe.id] = !timer->every_cpu;
   }
 
   bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
@@ -50,6 +53,7 @@ class ReplayInstrument : public Instrument {
       if (finished_) break;
       if (!timers_.empty() && firing.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, firing);
       if (!enabled_[firing.probe_id]) continue;
+      firing.reads_in_time = ticks_[firing.probe_id];
       sink.fire(firing);
       fired++;
     }
@@ -106,6 +110,7 @@ class ReplayInstrument : public Instrument {
 
   std::unique_ptr<RecordingReader> reader_;
   std::vector<bool> recorded_, enabled_;  // by probe id
+  std::vector<bool> ticks_;               // those that fired in dvm itself
   std::vector<ReplayTimer> timers_;
   std::optional<Moment> moment_;
   bool finished_ = false;

@@ -38,7 +38,7 @@ class Delivery {
     room_.fit(layout);
     groups_.push_back({layout, pid, std::move(unwound), {}});
     groups_.back().firing.pid = pid;
-    groups_.back().firing.is_held = holds_threads_;
+    groups_.back().firing.reads_in_time = holds_threads_;
     return groups_.size() - 1;
   }
   size_t groups() const { return groups_.size(); }

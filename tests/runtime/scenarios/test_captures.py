@@ -1,6 +1,7 @@
 """Values are those of the firing, however large they may be; those that are not are counted at the end."""
 
 import json
+import tempfile
 import unittest
 
 import dvmtest
@@ -49,6 +50,22 @@ class Captures(dvmtest.PrivilegedTest):
         rows, notices = self.run_on(text, "keys 50", "-x", "strsize=64k", "-x", "ringsize=512m")
         self.assertEqual(notices, "")
         self.assertEqual(rows, [[key[i:] for i in range(5)] + ["200"] for key in (f"key{i:02}" for i in range(50))])
+
+    def test_a_replay_has_the_same_late_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/recording"
+            script = ("-q", "-x", "strsize=8k", "-n", "pid$target::filled:entry /arg1 < 60000/ { @ = sum(*(char *)copyin(arg0, arg1)); }")
+            recorded = dvm("record", "-o", path, *script, "-c", program("rewriters") + f" sizes {ROUNDS}")
+            replayed = dvm("replay", path, *script)
+        self.assertEqual(replayed.stdout, recorded.stdout)
+        said = f"dvm: {LATE.format(3 * ROUNDS)}\n"
+        self.assertIn(said, recorded.stderr)
+        self.assertEqual(replayed.stderr, said)
+
+    def test_what_dvm_itself_reads_is_not_late(self):
+        result = dvm("run", "-q", "-n", "BEGIN { trace(`g_rounds); } tick-100ms { trace(`g_rounds); exit(0); }", "-c", program("rewriters") + " sizes 1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
 
     def test_late_values_in_json(self):
         result = dvm("run", "-q", "--json", "-n", 'pid$target::filled:entry /arg1 == 65536/ { @ = sum(*(char *)copyin(arg0, arg1)); }',
