@@ -56,6 +56,13 @@ Result<uint32_t> size_of_value(const dif::DataType& type, const dif::Options& op
   return Error{"a value of unknown type cannot be recorded"};
 }
 
+// Whether a variable of the script is among its operands that may hold no string.
+bool loads_string(const dif::Difo& difo) {
+  return std::any_of(difo.variables.begin(), difo.variables.end(), [](const dif::Variable& variable) {
+    return variable.id >= dif::kFirstUserVariable && variable.type.kind == dif::TypeKind::string;
+  });
+}
+
 Result<Value> make_value(const dif::Difo& difo, const Maker& maker) {
   auto verified = vm::verify(difo);
   if (auto* errors = std::get_if<std::vector<vm::VerifyError>>(&verified)) return unverified(*errors);
@@ -64,6 +71,7 @@ Result<Value> make_value(const dif::Difo& difo, const Maker& maker) {
   Value value;
   value.type = difo.result;
   value.size = *size;
+  value.may_be_null = loads_string(difo);
   auto& ready = std::get<vm::VerifiedDifo>(verified);
   if (maker.policy != vm::CostPolicy::none) value.timed = vm::prepare_interp(ready, vm::CostPolicy::time);
   value.difo = vm::prepare_interp(std::move(ready), maker.policy);

@@ -44,6 +44,7 @@ inline bool store_value(FireContext& context, const Value& value, uint64_t resul
   if (value.made_by != dif::Action::expression) return store_made(context, value, result, to);
   if (value.type.kind == dif::TypeKind::string) {
     to[value.size - 1] = std::byte{0};
+    if (result == 0 && value.may_be_null) return to[0] = std::byte{0}, true;
     return context.state.copy_string(result, {to, value.size - 1});
   }
   if (value.type.kind == dif::TypeKind::bytes) return context.state.copy_bytes(result, {to, value.size});
@@ -200,6 +201,8 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
     std::memcpy(to, &word, sizeof(word));
     return sizeof(word);
   }
+  if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression && result == 0 && value.may_be_null)
+    return std::memset(to, 0, sizeof(uint64_t)), sizeof(uint64_t);
   if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression)
     return context.state.copy_string_in_words(result, value.size - 1, to);
   if (!store_value(context, value, result, to)) return 0;

@@ -4,7 +4,7 @@
 // Memory that DIF may touch, as regions:
 //
 //   load and store   scratch in use; storage of globals and of clause-locals; data of dynamic variables
-//   load only        the string tables of all DIFOs; the zeros that stand for unset variables; captured memory; the
+//   load only        the string tables of all DIFOs; the zeros that stand for unset structures; captured memory; the
 //                    firing's names
 //
 // Everything is reached through memory_access.h, which is the only place that turns a value into a pointer. Probe context.
@@ -25,7 +25,7 @@ struct VariableState::Impl {
   Slots globals;
   Slots threads;  // types only: values are in `dynamic`
   DynamicVariables dynamic;
-  std::vector<std::byte> zeros;           // what an unset by-reference dynamic variable reads as
+  std::vector<std::byte> zeros;           // what an unset structure that is a dynamic variable reads as
   std::vector<std::string_view> strings;  // tables of all objects, by address
 };
 

@@ -6,8 +6,8 @@
 //   storage   behind slots of by-reference type: strsize + 1 bytes for a string, its size for bytes, 8-aligned
 //
 // value is the integer itself, extended to 64 bits from the size of its type as C converts it, or the address of storage; 0 in a
-// by-reference slot is D's NULL. An unset string is "" and an unset structure all zeros. Used in probe context: only the
-// constructor allocates.
+// by-reference slot is D's NULL. As in DTrace an unset string is "" here, and NULL as a dynamic variable; an unset structure is
+// all zeros. Used in probe context: only the constructor allocates.
 
 #include <cstddef>
 #include <cstdint>

@@ -47,7 +47,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
   if (!type) return 0;
   const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
   state.moved += value != 0;
-  if (value != 0 || type->capacity == 0) return value;
+  if (value != 0 || type->kind != dif::TypeKind::bytes) return value;
   return address_of(state.variables.zeros.data());
 }
 
