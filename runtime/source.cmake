@@ -53,6 +53,7 @@ target_sources(dvm_source PRIVATE
   code/module_code.cpp
   code/operated.cpp
   instrument/replay/recorded_instrument.cpp
+  instrument/replay/recording_gaps.cpp
   instrument/replay/recording_reader.cpp
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp

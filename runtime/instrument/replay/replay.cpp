@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/instrument/replay/recording_gaps.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -14,6 +16,7 @@ struct ReplayTimer {
   uint32_t probe_id = 0;
   uint64_t period = 0;
   uint64_t deadline = 0;  // 0: no event has been seen yet
+  CaptureNeeds needs{};
 };
 
 class ReplayInstrument : public Instrument {
@@ -24,6 +27,7 @@ class ReplayInstrument : public Instrument {
       recorded_[probe.id] = true;
     }
     enabled_.resize(recorded_.size());
+    needs_.resize(recorded_.size());
     ticks_.resize(recorded_.size());
     for (const Probe& probe : reader_->probes())
       if (const auto* timer = std::get_if<TimerSite>(&probe.site)) ticks_[probe.id] = !timer->every_cpu;
@@ -36,8 +40,9 @@ class ReplayInstrument : public Instrument {
       uint32_t id = enabled.probe->id;
       if (id < recorded_.size() && recorded_[id]) {
         enabled_[id] = true;
+        needs_[id] = enabled.needs;
       } else if (const auto* timer = std::get_if<TimerSite>(&enabled.probe->site)) {
-        if (timer->period_ns > 0) timers_.push_back({id, timer->period_ns, 0});
+        if (timer->period_ns > 0) timers_.push_back({id, timer->period_ns, 0, enabled.needs});
       }
     }
     return find_begin();
@@ -54,6 +59,7 @@ class ReplayInstrument : public Instrument {
       if (!timers_.empty() && firing.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, firing);
       if (!enabled_[firing.probe_id]) continue;
       firing.reads_in_time = ticks_[firing.probe_id];
+      gaps_.note(firing, needs_[firing.probe_id], !firing.reads_in_time);
       sink.fire(firing);
       fired++;
     }
@@ -67,6 +73,7 @@ class ReplayInstrument : public Instrument {
   bool finished() const override { return finished_; }
   uint64_t reading_ns() const override { return reader_->reading_ns(); }
   uint64_t drops() const override { return reader_->drops(); }
+  std::vector<std::string> take_notes() override { return gaps_.take(); }
   void disable() override {
     std::fill(enabled_.begin(), enabled_.end(), false);
     timers_.clear();
@@ -104,6 +111,7 @@ class ReplayInstrument : public Instrument {
       firing.cpu = event.cpu;
       firing.execname = "";
       next->deadline += next->period;
+      gaps_.note(firing, next->needs, false);
       sink.fire(firing);
     }
   }
@@ -111,7 +119,9 @@ class ReplayInstrument : public Instrument {
   std::unique_ptr<RecordingReader> reader_;
   std::vector<bool> recorded_, enabled_;  // by probe id
   std::vector<bool> ticks_;               // those that fired in dvm itself
+  std::vector<CaptureNeeds> needs_;       // by probe id
   std::vector<ReplayTimer> timers_;
+  RecordingGaps gaps_;
   std::optional<Moment> moment_;
   bool finished_ = false;
 };

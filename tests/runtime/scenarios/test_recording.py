@@ -109,6 +109,27 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"invalid address \(0x[0-9a-f]+\)")
 
+    def test_what_the_recording_lacks_is_said_once(self):
+        probe = "pid$target:looper:func:entry"
+        lacks = {"@[ustack()] = count();": "no user stack for 1000 firings: ustack() is empty there",
+                 "@[ucaller] = count();": "no user stack for 1000 firings",
+                 "@ = sum(vtimestamp);": "no CPU time for 1000 firings: vtimestamp is 0 there",
+                 "@ = sum(uregs[R_RIP]);": "no registers for 1000 firings: uregs[] is a fault there",
+                 "@ = count();": ""}
+        path = os.path.join(self.folder.name, "plain.dvm")
+        run = dvm("record", "-q", "-o", path, "-n", probe + " { @ = count(); }", "-c", program("looper") + " 1000")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for action, said in lacks.items():
+            replay = dvm("replay", "-q", path, "-n", f"{probe} {{ {action} }}")
+            notes = [line for line in replay.stderr.splitlines() if "the recording has" in line]
+            self.assertEqual(len(notes), 1 if said else 0, replay.stderr)
+            self.assertIn(said, replay.stderr)
+            asked = os.path.join(self.folder.name, "asked.dvm")
+            run = dvm("record", "-q", "-o", asked, "-n", f"{probe} {{ {action} }}", "-c", program("looper") + " 1000")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            if "uregs" not in action:
+                self.assertEqual(dvm("replay", "-q", asked, "-n", f"{probe} {{ {action} }}").stderr, "")
+
     def test_late_reads_stacks_and_names_are_as_in_the_run(self):
         script = os.path.join(self.folder.name, "late.d")
         pathlib.Path(script).write_text("""#pragma D option quiet
@@ -128,7 +149,8 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertIn("hello DTrace hell 104", run.stdout)
         self.assertIn("looper`main+0x", run.stdout)
         replay = dvm("replay", path, "-s", script)
-        self.assertEqual((replay.stdout, replay.stderr), (run.stdout, ""))
+        self.assertEqual(replay.stdout, run.stdout)
+        self.assertRegex(replay.stderr, r"\Advm: \d+ values were read after their firing[^\n]*\n\Z")
 
     def test_types_and_variables_are_taken_from_the_recorded_files(self):
         script = "pid$target:types_separate:visit:entry { printf(\"%d %s\", args[0]->next->value, stringof(args[0]->name)); }"

@@ -1,0 +1,29 @@
+#pragma once
+// What a replayed script asks of firings that their recording does not have, since the recorded script did not ask for it. Its
+// values are then empty, 0 or a fault, and the user must be told why. Used by the replay instrument.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dvm/vm/host.h"
+#include "runtime/instrument/capture.h"
+
+namespace dvm::runtime {
+
+class RecordingGaps {
+ public:
+  // Takes note of a firing and what the clauses on its probe need. has_stack: it is one of a thread in its process.
+  void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack) noexcept {
+    stacks_ += has_stack && needs.frames != 0 && firing.stack.empty();
+    times_ += needs.vtime && firing.vtimestamp == 0;
+    registers_ += needs.registers != 0 && firing.registers.which == 0;
+  }
+  // A line for each kind of gap that was met since the last call.
+  std::vector<std::string> take();
+
+ private:
+  uint64_t stacks_ = 0, times_ = 0, registers_ = 0;  // firings
+};
+
+}  // namespace dvm::runtime
