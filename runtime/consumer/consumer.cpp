@@ -237,7 +237,7 @@ void Consumer::consume(std::vector<CpuRecords> records) {
     } else {
       ErrorRecord error;
       std::memcpy(&error, merge.record(), sizeof(error));
-      printer_->print_error(error);
+      if (errors_.admits(error, enabling_)) printer_->print_error(error);
     }
   }
 }
@@ -314,6 +314,10 @@ void Consumer::print_rest() {
     count(ConsumerStep::printa, rest.back().rows.size());
   }
   printer_->print_rest(rest);
+}
+
+void Consumer::report_more_errors() {
+  for (const MoreErrors& more : errors_.more()) printer_->print_more_errors(more, more_errors_text(more));
 }
 
 bool Consumer::report_drops(const Drops& before, const Drops& now) {

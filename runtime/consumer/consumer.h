@@ -41,6 +41,8 @@ class Consumer {
   // The end of the session: every aggregation that no printa() has printed.
   void print_rest();
   void print_exit(int status) { printer_->print_exit(status); }
+  // At the end: the faults that were counted only.
+  void report_more_errors();
   // True: there are more.
   bool report_drops(const Drops& before, const Drops& now);
   void report_late_values(uint64_t count) { printer_->print_late_values(count, late_text(count)); }
@@ -84,6 +86,7 @@ class Consumer {
   MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
+  ErrorLimit errors_;
   std::vector<Datum> data_;
   StepCounts* counts_ = nullptr;
 };

@@ -19,6 +19,10 @@ std::string counted(const DropInfo& kind, uint64_t count) {
 
 }  // namespace
 
+std::string_view fault_text(dif::Fault fault) {
+  return static_cast<size_t>(fault) < dif::kFaults.size() ? info(fault).message : "unknown fault";
+}
+
 std::string place_text(const Ecb& ecb) {
   const Probe& probe = *ecb.probe;
   return fmt::format("dt_clause_{} for probe ID {} ({}:{}:{}:{})", ecb.clause, probe.id, probe.provider, probe.module,
@@ -28,9 +32,25 @@ std::string place_text(const Ecb& ecb) {
 std::string error_text(const ErrorRecord& error, const Enabling& enabling) {
   const Ecb* ecb = enabling.ecb(error.epid);
   const std::string where = ecb ? place_text(*ecb) : "an unknown clause";
-  std::string_view message = static_cast<size_t>(error.fault) < dif::kFaults.size() ? info(error.fault).message : "unknown fault";
   std::string address = shows_address(error.fault) ? fmt::format(" (0x{:x})", error.value) : "";
-  return fmt::format("error in {}: {}{} at DIF offset {}", where, message, address, error.offset);
+  return fmt::format("error in {}: {}{} at DIF offset {}", where, fault_text(error.fault), address, error.offset);
+}
+
+std::string more_errors_text(const MoreErrors& more) {
+  return fmt::format("{} more error{} in dt_clause_{}: {}", more.count, more.count > 1 ? "s" : "", more.clause,
+                     fault_text(more.fault));
+}
+
+bool ErrorLimit::admits(const ErrorRecord& error, const Enabling& enabling) {
+  const Ecb* ecb = enabling.ecb(error.epid);
+  return ecb == nullptr || ++seen_[{ecb->clause, error.fault}] <= kPrinted;
+}
+
+std::vector<MoreErrors> ErrorLimit::more() const {
+  std::vector<MoreErrors> more;
+  for (const auto& [kind, count] : seen_)
+    if (count > kPrinted) more.push_back({kind.first, kind.second, count - kPrinted});
+  return more;
 }
 
 std::vector<DropLine> drops_between(const Drops& before, const Drops& now) {

@@ -2,7 +2,9 @@
 // What the user is told on standard error, in dtrace's words: faults of clauses, and drops by kind.
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/buffer/drops.h"
@@ -13,8 +15,34 @@ namespace dvm::runtime {
 
 // "dt_clause_0 for probe ID 1 (dtrace:::BEGIN)"
 std::string place_text(const Ecb& ecb);
+// "divide-by-zero"
+std::string_view fault_text(dif::Fault fault);
 // "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at DIF offset 12"
 std::string error_text(const ErrorRecord& error, const Enabling& enabling);
+
+// How many faults of a clause and a kind there were beside those that were printed.
+struct MoreErrors {
+  unsigned clause;
+  dif::Fault fault;
+  uint64_t count;
+};
+// "79995 more errors in dt_clause_0: divide-by-zero"
+std::string more_errors_text(const MoreErrors& more);
+
+// Has the first faults of each clause and kind printed, and counts the others, so that one mistake in a script does not fill the
+// screen. A clause is one for all probes that it is enabled on.
+class ErrorLimit {
+ public:
+  static constexpr uint64_t kPrinted = 5;
+
+  // False: there were enough like it.
+  bool admits(const ErrorRecord& error, const Enabling& enabling);
+  // Those that were not admitted.
+  std::vector<MoreErrors> more() const;
+
+ private:
+  std::map<std::pair<unsigned, dif::Fault>, uint64_t> seen_;
+};
 
 // Each kind and CPU of which there are more than before.
 std::vector<DropLine> drops_between(const Drops& before, const Drops& now);

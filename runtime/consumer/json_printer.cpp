@@ -137,15 +137,22 @@ void JsonPrinter::print_rest(std::span<const PrintedAggregations> rest) {
 
 void JsonPrinter::print_error(const ErrorRecord& error) {
   const Ecb* ecb = enabling_.ecb(error.epid);
-  const bool is_known = static_cast<size_t>(error.fault) < dif::kFaults.size();
   write({{"type", "error"},
          {"epid", error.epid},
          {"probe", ecb ? probe_of(*ecb->probe) : Json(nullptr)},
          {"action", error.action},
          {"offset", error.offset},
-         {"fault", is_known ? info(error.fault).message : "unknown fault"},
+         {"fault", fault_text(error.fault)},
          {"value", error.value},
          {"message", error_text(error, enabling_)}});
+}
+
+void JsonPrinter::print_more_errors(const MoreErrors& more, const std::string& message) {
+  write({{"type", "errors"},
+         {"clause", more.clause},
+         {"fault", fault_text(more.fault)},
+         {"count", more.count},
+         {"message", message}});
 }
 
 void JsonPrinter::print_drop(const DropLine& drop, const std::string& message) {

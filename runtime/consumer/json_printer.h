@@ -24,6 +24,7 @@ class JsonPrinter final : public Printer {
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_rest(std::span<const PrintedAggregations> rest) override;
   void print_error(const ErrorRecord& error) override;
+  void print_more_errors(const MoreErrors& more, const std::string& message) override;
   void print_drop(const DropLine& drop, const std::string& message) override;
   void print_late_values(uint64_t count, const std::string& message) override;
   void print_notice(const std::string& message, std::span<const std::string> hints) override;

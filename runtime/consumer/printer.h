@@ -28,6 +28,8 @@ struct PrintedAggregations {
   const Format* format = nullptr;
 };
 
+struct MoreErrors;
+
 // So many more are lost than were when it was said last.
 struct DropLine {
   const DropInfo& kind;
@@ -49,6 +51,7 @@ class Printer {
   // At the end: aggregations that no printa() has printed.
   virtual void print_rest(std::span<const PrintedAggregations> rest) = 0;
   virtual void print_error(const ErrorRecord& error) = 0;
+  virtual void print_more_errors(const MoreErrors& more, const std::string& message) = 0;
   virtual void print_drop(const DropLine& drop, const std::string& message) = 0;
   virtual void print_late_values(uint64_t count, const std::string& message) = 0;
   // What could not be done as it was asked for, and what may have been meant.

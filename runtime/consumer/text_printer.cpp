@@ -51,6 +51,8 @@ void TextPrinter::print_formatted(const Format& format, std::span<const Datum> v
 
 void TextPrinter::print_error(const ErrorRecord& error) { print_notice(error_text(error, enabling_), {}); }
 
+void TextPrinter::print_more_errors(const MoreErrors&, const std::string& message) { print_notice(message, {}); }
+
 void TextPrinter::print_drop(const DropLine&, const std::string& message) { print_notice(message, {}); }
 
 void TextPrinter::print_late_values(uint64_t, const std::string& message) { print_notice(message, {}); }

@@ -209,6 +209,7 @@ Status Handle::stop() {
   impl.take_all();
   impl.consumer.print_rest();
   impl.tell_notes();
+  impl.consumer.report_more_errors();
   impl.report_drops();
   impl.sum_up_drops();
   if (const uint64_t late = impl.host.late_values(); late > 0) impl.consumer.report_late_values(late);

@@ -54,6 +54,15 @@ class Json(unittest.TestCase):
             self.assertIsNone(problem(item, SCHEMA), item)
         return objects
 
+    def test_many_faults_are_counted(self):
+        objects = self.values("int zero; tick-1ms { @ = sum(1 / zero); } ERROR { @faults = count(); } tick-100ms { exit(0); }")
+        shown = [item for item in objects if item["type"] == "error"]
+        more = [item for item in objects if item["type"] == "errors"]
+        faults = next(item["rows"][0]["values"][0] for item in objects if item["type"] == "aggregation")
+        self.assertEqual(len(shown), 5)
+        self.assertEqual(more, [{"type": "errors", "clause": 0, "fault": "divide-by-zero", "count": faults - 5,
+                                 "message": f"{faults - 5} more errors in dt_clause_0: divide-by-zero"}])
+
     def test_every_script_keeps_to_the_schema(self):
         privilege = dvmtest.missing_privilege()
         checked = 0
