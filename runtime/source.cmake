@@ -52,6 +52,7 @@ target_sources(dvm_source PRIVATE
   code/mapped_file.cpp
   code/module_code.cpp
   code/operated.cpp
+  code/stack_check.cpp
   instrument/replay/recorded_instrument.cpp
   instrument/replay/recording_gaps.cpp
   instrument/replay/recording_reader.cpp
@@ -86,6 +87,7 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_names.cpp
   symbol/elf.cpp
   symbol/frame_program.cpp
+  symbol/go_program.cpp
   symbol/indirect.cpp
   symbol/libdw_files.cpp
   symbol/linker.cpp

@@ -28,8 +28,8 @@ inline constexpr size_t kMostPath = 3;
 
 // Words of struct pt_regs that arguments are made of; dvm/dif/registers.def has all of them.
 namespace saved {
-inline constexpr uint8_t rbp = 4, r10 = 7, r9 = 8, r8 = 9, rax = 10, rcx = 11, rdx = 12, rsi = 13, rdi = 14, orig_rax = 15,
-                         rip = 16, rsp = 19;
+inline constexpr uint8_t r14 = 1, rbp = 4, rbx = 5, r11 = 6, r10 = 7, r9 = 8, r8 = 9, rax = 10, rcx = 11, rdx = 12, rsi = 13,
+                         rdi = 14, orig_rax = 15, rip = 16, rsp = 19;
 }  // namespace saved
 
 struct Operand {

@@ -35,7 +35,8 @@ bool is_simple(const ZydisDecodedInstruction& instruction) {
 // In the order of the bits of Told.
 bool is_told(ZydisRegister reg, Told told) {
   constexpr std::array kRegisters = {ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDX, ZYDIS_REGISTER_RCX,
-                                     ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_RBP};
+                                     ZYDIS_REGISTER_R8,  ZYDIS_REGISTER_R9,  ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_RAX,
+                                     ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_R10, ZYDIS_REGISTER_R11, ZYDIS_REGISTER_R14};
   const auto found = std::find(kRegisters.begin(), kRegisters.end(), reg);
   return found != kRegisters.end() && (told >> (found - kRegisters.begin()) & 1) != 0;
 }
@@ -88,17 +89,12 @@ EntryPlace find_first(CodeBytes code, uint64_t alone, Told told, Sought sought, 
   return {};
 }
 
-bool is_entered_behind(const FunctionCode& function, uint32_t last) {
-  return std::any_of(function.instructions.begin(), function.instructions.end(),
-                     [&](const MachineInstruction& one) { return one.target && *one.target > 0 && *one.target <= last; });
-}
-
 EntryPlace choose(CodeBytes code, uint64_t alone, Told told, Sought sought) {
   bool grew = false;
   const EntryPlace place = find_first(code, alone, told, sought, grew);
   if (place.moved == 0) return {};
   const FunctionCode function = decode_function(code);
-  if (!function.is_complete || is_entered_behind(function, place.moved)) return {};
+  if (!function.is_complete || function.is_entered_up_to(place.moved)) return {};
   return function.has_table_jump() && !grew ? EntryPlace{} : place;
 }
 

@@ -31,9 +31,10 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// What a probe tells: bit n for argument n, of those in registers; and one for callers, who are found by the frame pointer.
-using Told = uint8_t;
-inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldAll = kToldArguments | kToldCallers;
+// What a probe tells: bit n for argument n, of those in registers; one for callers, who are found by the frame pointer; and those
+// for the further registers that functions of Go are passed something in.
+using Told = uint16_t;
+inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldAll = kToldArguments | kToldCallers, kToldOfGo = 0xfff;
 
 // alone: as far as no other symbol begins. The jumps from outside are not known here.
 EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told = kToldAll);

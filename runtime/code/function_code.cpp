@@ -143,6 +143,11 @@ bool FunctionCode::has_table_jump() const {
   return std::any_of(instructions.begin(), instructions.end(), [](const MachineInstruction& one) { return one.is_table_jump; });
 }
 
+bool FunctionCode::is_entered_up_to(uint32_t last) const {
+  return std::any_of(instructions.begin(), instructions.end(),
+                     [last](const MachineInstruction& one) { return one.target && *one.target > 0 && *one.target <= last; });
+}
+
 bool FunctionCode::has_call() const {
   return std::any_of(instructions.begin(), instructions.end(),
                      [](const MachineInstruction& one) { return one.flow == Flow::call; });

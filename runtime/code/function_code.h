@@ -64,6 +64,8 @@ struct FunctionCode {
   // The instruction that begins there, or null.
   const MachineInstruction* at(uint64_t offset) const;
   bool has_table_jump() const;
+  // Whether something in it jumps behind its first instruction, up to and with `last`.
+  bool is_entered_up_to(uint32_t last) const;
   bool has_call() const;
 };
 

@@ -109,7 +109,7 @@ class PidProvider : public Provider {
       const auto place = find_address(module, *address, description.module.empty());
       if (!place) continue;
       const PidRefusal wrong =
-          PidProbes(pid, module.object, catalog).add_address(place->in_file, place->offset, description.name);
+          PidProbes(pid, module.object, *module.elf, catalog).add_address(place->in_file, place->offset, description.name);
       return wrong.tag.empty() ? Discovery{} : refuse(wrong.tag, wrong.reason);
     }
     return refuse("D_PROC_OFF", fmt::format("address 0x{:x} is no code of module '{}'", *address,
@@ -167,7 +167,7 @@ class PidProvider : public Provider {
 
   static void add_functions(int32_t pid, const Module& module, const ChosenFunctions& chosen, std::string_view name,
                             Catalog& catalog, Outcome& outcome) {
-    PidProbes probes(pid, module.object, catalog);
+    PidProbes probes(pid, module.object, *module.elf, catalog);
     for (const ChosenFunction& function : chosen.all()) {
       PidRefusal wrong = probes.add(function, name);
       outcome.found |= wrong.tag.empty();

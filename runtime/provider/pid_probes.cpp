@@ -7,21 +7,10 @@
 #include <charconv>
 
 #include "runtime/code/frame_index.h"
+#include "runtime/code/stack_check.h"
+#include "runtime/instrument/uprobe/site_shape.h"
 
 namespace dvm::runtime {
-namespace {
-
-// At the instruction before it runs: as dtrace has it, the registers that arguments come in, whatever is in them by then.
-UprobeSite instruction_site(const std::string& path, uint64_t offset, int32_t pid) {
-  UprobeSite site{path, offset, false, pid};
-  Operands& args = site.inside.emplace();
-  constexpr std::array kRegisters = {saved::rdi, saved::rsi, saved::rdx, saved::rcx, saved::r8, saved::r9};
-  for (size_t n = 0; n < kRegisters.size(); n++) args[n] = Operand::of_register(kRegisters[n]);
-  return site;
-}
-
-}  // namespace
-
 std::optional<uint64_t> parse_offset(std::string_view name) {
   uint64_t offset = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), offset, 16);
@@ -52,16 +41,37 @@ PidRefusal PidProbes::add(const ChosenFunction& function, std::string_view name)
 }
 
 void PidProbes::add_whole(const ChosenFunction& function, std::string_view name) {
-  const auto site_of = [&](const ElfFunction& place) {
-    UprobeSite site{object_.open_path, place.offset, name == "return", pid_};
-    site.size = place.size;
-    site.alone = place.alone;
-    return site;
-  };
-  Probe probe = make(function.name, name, site_of(*function.places.front()));
-  for (size_t i = 1; i < function.places.size(); i++) probe.more_sites.push_back(site_of(*function.places[i]));
+  const bool is_return = name == "return";
+  Probe probe = make(function.name, name, site_of(*function.places.front(), is_return));
+  for (size_t i = 1; i < function.places.size(); i++) probe.more_sites.push_back(site_of(*function.places[i], is_return));
   probe.demangled = function.demangled;
   catalog_.add(std::move(probe));
+}
+
+UprobeSite PidProbes::site_of(const ElfFunction& function, bool is_return) {
+  UprobeSite site{object_.open_path, function.offset, is_return, pid_};
+  site.size = function.size;
+  site.alone = function.alone;
+  const GoAbi abi = abi_of(function);
+  if (abi == GoAbi::none) return site;
+  site.passed = go_arguments(abi, is_return);
+  if (!is_return) site.behind = behind_stack_check(bytes_of(function), abi == GoAbi::stack);
+  return site;
+}
+
+// At the instruction before it runs: as dtrace has it, the registers that arguments come in, whatever is in them by then.
+UprobeSite PidProbes::instruction_site(const ElfFunction* function, uint64_t offset) {
+  UprobeSite site{object_.open_path, offset, false, pid_};
+  const GoAbi abi = function == nullptr ? GoAbi::none : abi_of(*function);
+  Operands& args = site.inside.emplace(abi == GoAbi::none ? SiteShape(SiteKind::entry).args : go_arguments(abi, false));
+  for (Operand& one : args)
+    if (one.kind != Operand::Kind::saved) one = {};
+  return site;
+}
+
+GoAbi PidProbes::abi_of(const ElfFunction& function) {
+  if (!go_) go_ = code() ? GoProgram::read(*code(), elf_) : std::nullopt;
+  return *go_ ? (*go_)->abi_of(function) : GoAbi::none;
 }
 
 PidRefusal PidProbes::add_offset(const ChosenFunction& function, std::string_view name) {
@@ -87,8 +97,7 @@ PidRefusal PidProbes::add_matching(const ChosenFunction& function, std::string_v
 }
 
 void PidProbes::add_instruction(const ChosenFunction& function, const ElfFunction& place, uint64_t offset) {
-  Probe probe =
-      make(function.name, fmt::format("{:x}", offset), instruction_site(object_.open_path, place.offset + offset, pid_));
+  Probe probe = make(function.name, fmt::format("{:x}", offset), instruction_site(&place, place.offset + offset));
   probe.demangled = function.demangled;
   catalog_.add(std::move(probe));
 }
@@ -102,7 +111,7 @@ PidRefusal PidProbes::add_address(uint64_t file_address, uint64_t offset, std::s
   const uint64_t inside = file_address - function->address;
   if (decode_function(code()->bytes(offset - inside, function->size)).at(inside) == nullptr)
     return {"D_PROC_ALIGN", fmt::format("offset 0x{} is not aligned on an instruction", name)};
-  catalog_.add(make("-", name, instruction_site(object_.open_path, offset, pid_)));
+  catalog_.add(make("-", name, instruction_site(elf_.function_at(file_address), offset)));
   return {};
 }
 

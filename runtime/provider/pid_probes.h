@@ -5,6 +5,7 @@
 #include "runtime/catalog/catalog.h"
 #include "runtime/code/module_code.h"
 #include "runtime/provider/pid_functions.h"
+#include "runtime/symbol/go_program.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -25,8 +26,8 @@ struct PidRefusal {
 
 class PidProbes {
  public:
-  PidProbes(int32_t pid, const MappedObject& object, Catalog& catalog)
-      : pid_(pid), provider_("pid" + std::to_string(pid)), object_(object), catalog_(catalog) {}
+  PidProbes(int32_t pid, const MappedObject& object, const ElfObject& elf, Catalog& catalog)
+      : pid_(pid), provider_("pid" + std::to_string(pid)), object_(object), elf_(elf), catalog_(catalog) {}
 
   PidRefusal add(const ChosenFunction& function, std::string_view name);
   // An instruction at an address that no symbol needs to know: the function is "-", its name the address.
@@ -38,14 +39,19 @@ class PidProbes {
   PidRefusal add_matching(const ChosenFunction& function, std::string_view glob);
   void add_instruction(const ChosenFunction& function, const ElfFunction& place, uint64_t offset);
   Probe make(std::string_view function, std::string_view name, UprobeSite site) const;
+  UprobeSite site_of(const ElfFunction& function, bool is_return);
+  UprobeSite instruction_site(const ElfFunction* function, uint64_t offset);
+  GoAbi abi_of(const ElfFunction& function);
   const ModuleCode* code();
   CodeBytes bytes_of(const ElfFunction& function);
 
   int32_t pid_;
   std::string provider_;
   const MappedObject& object_;
+  const ElfObject& elf_;
   Catalog& catalog_;
-  std::unique_ptr<ModuleCode> code_;  // once it is needed
+  std::unique_ptr<ModuleCode> code_;            // once it is needed
+  std::optional<std::optional<GoProgram>> go_;  // likewise
 };
 
 }  // namespace dvm::runtime

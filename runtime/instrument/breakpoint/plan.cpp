@@ -63,13 +63,13 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
         "CAP_BPF and CAP_PERFMON it need not");
   const auto address = address_of(objects(site.pid), site);
   if (!address) return refuse("its file is not mapped as code");
-  FiredAt fired{enabled.probe->id, 0, {}};
+  FiredAt fired{enabled.probe->id, site.behind, {}};
   if (site.is_return) fired.exit = only_exit(site);
   const auto cookie = make_cookie_of(enabled, fired, shape_of(site), site.pid);
   if (!cookie) return cookie.error();
   TracedProcess& process = processes[site.pid];
   process.has_returns |= site.is_return;
-  std::vector<Firer>& firers = process.sites[*address];
+  std::vector<Firer>& firers = process.sites[*address + site.behind];
   firers.push_back({kind_of(site), *cookie});
   std::stable_sort(firers.begin(), firers.end(), [](const Firer& a, const Firer& b) { return a.kind < b.kind; });
   return {};

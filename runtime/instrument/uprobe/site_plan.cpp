@@ -29,6 +29,7 @@ bool reads_stack(const CaptureNeeds& needs) {
 // A uretprobe takes the return address, and tells nothing else of the entry.
 Told told_by(const Place& place) {
   if (place.is_return) return 0;
+  if (place.site->passed) return kToldOfGo;
   const CaptureNeeds& needs = place.enabled->needs;
   unsigned told = needs.args;
   const auto add = [&](const Word& word) {
@@ -47,18 +48,16 @@ Place place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t off
   return place;
 }
 
-// The return address is at %rsp, as at an entry; the value is known.
-SiteShape exit_shape() {
-  SiteShape shape = SiteKind::entry;
-  shape.args = {};
-  shape.args[1] = Operand::of_register(saved::rax);
-  return shape;
+// Then it lies at no beginning, and does not move.
+void begin_behind(Place& place) {
+  place.offset += place.site->behind;
+  place.fired_at.moved = place.site->behind;
 }
 
 void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const ReturnPlan& plan, std::vector<Place>& places) {
   for (const uint32_t exit : plan.exits) {
     Place place = place_at(enabled, site, site.offset + exit);
-    place.shape = exit_shape();
+    place.shape = exit_shape_of(site);
     place.fired_at.exit = exit;
     place.is_return = false;
     places.push_back(std::move(place));
@@ -72,6 +71,7 @@ class Planner {
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
     if (site.is_return && site.size != 0) return add_return(enabled, site);
     places_.push_back(place_at(enabled, site, site.offset));
+    if (!enabled.at_entry) begin_behind(places_.back());
   }
 
   std::vector<Place> take() {
@@ -123,7 +123,8 @@ void move(Place& place, const EntryPlace& to) {
   if (place.is_return && to.stack_moved != 0) return;
   place.offset += to.moved;
   place.fired_at.moved = to.moved;
-  if (!place.is_return && reads_stack(place.enabled->needs)) place.shape = SiteShape(SiteKind::entry, to.stack_moved);
+  if (place.is_return) return;
+  if (place.site->passed || reads_stack(place.enabled->needs)) place.shape = entry_shape_of(*place.site, to.stack_moved);
 }
 
 // Instructions that are probed themselves, by file.

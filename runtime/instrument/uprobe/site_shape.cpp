@@ -35,13 +35,28 @@ uint16_t SiteShape::known_args() const {
   return static_cast<uint16_t>(known);
 }
 
+SiteShape entry_shape_of(const UprobeSite& site, int32_t stack_moved) {
+  SiteShape shape(SiteKind::entry, stack_moved);
+  if (!site.passed) return shape;
+  shape.args = *site.passed;
+  for (Operand& one : shape.args)
+    if (one.kind == Operand::Kind::memory && one.base == saved::rsp) one.value += stack_moved;
+  return shape;
+}
+
+// The return address is at %rsp, as at an entry; the value is known.
+SiteShape exit_shape_of(const UprobeSite& site) {
+  SiteShape shape = SiteKind::entry;
+  shape.args = site.passed.value_or(usual_arguments(SiteKind::return_, 0));
+  return shape;
+}
+
 SiteShape shape_of(const UprobeSite& site) {
-  if (site.inside) {
-    SiteShape shape = SiteKind::inside;
-    shape.args = *site.inside;
-    return shape;
-  }
-  return site.is_return ? SiteShape(SiteKind::return_) : SiteShape(SiteKind::entry, site.stack_moved);
+  if (!site.inside && !site.is_return) return entry_shape_of(site, site.stack_moved);
+  SiteShape shape = site.inside ? SiteKind::inside : SiteKind::return_;
+  if (site.inside) shape.args = *site.inside;
+  if (!site.inside && site.passed) shape.args = *site.passed;
+  return shape;
 }
 
 }  // namespace dvm::runtime

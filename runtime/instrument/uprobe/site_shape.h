@@ -11,7 +11,7 @@
 //
 // The program of a timer, a system call or a tracepoint cannot sleep: memory that is not resident is not captured.
 //
-//   arg0 to arg5 of an entry   %rdi %rsi %rdx %rcx %r8 %r9
+//   arg0 to arg5 of an entry   %rdi %rsi %rdx %rcx %r8 %r9, unless the site says otherwise
 //   arg6 ...                   above the return address
 
 #include "runtime/catalog/operand.h"
@@ -52,5 +52,9 @@ struct SiteShape {
 };
 
 SiteShape shape_of(const UprobeSite& site);
+// Of an entry where the stack has moved by so many bytes.
+SiteShape entry_shape_of(const UprobeSite& site, int32_t stack_moved);
+// Of an instruction that leaves the function.
+SiteShape exit_shape_of(const UprobeSite& site);
 
 }  // namespace dvm::runtime
