@@ -50,13 +50,21 @@ bool is_there(const ZydisDecodedOperand& operand) {
   return memory.base == ZYDIS_REGISTER_RSP || memory.base == ZYDIS_REGISTER_RIP;
 }
 
-// Whether all that an entry probe tells is still told after it.
+// Whether the operand is written to and is among what is told.
+bool changes(const ZydisDecodedOperand& operand, Told told) {
+  if (!is_write(operand)) return false;
+  if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) return is_told(whole(operand.reg.value), told);
+  const bool is_elsewhere = operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.base != ZYDIS_REGISTER_RSP;
+  return is_elsewhere && (told & kToldMemory) != 0;
+}
+
+// Whether all that an entry probe tells is still told after it. All effects of what LOCK may stand before are its operands'.
 bool keeps(const Operated& one, Told told) {
-  if (!is_simple(one.instruction)) return false;
-  if ((one.instruction.attributes & (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)) != 0) return false;
-  return std::all_of(one.all().begin(), one.all().end(), [told](const ZydisDecodedOperand& operand) {
-    const bool is_register = operand.type == ZYDIS_OPERAND_TYPE_REGISTER;
-    return is_there(operand) && !(is_register && is_write(operand) && is_told(whole(operand.reg.value), told));
+  const bool is_locked = (one.instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
+  if (!is_locked && !is_simple(one.instruction)) return false;
+  if ((one.instruction.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)) != 0) return false;
+  return std::all_of(one.all().begin(), one.all().end(), [&](const ZydisDecodedOperand& operand) {
+    return (is_locked || is_there(operand)) && !changes(operand, told);
   });
 }
 
@@ -68,7 +76,7 @@ bool is_usable(CodeBytes code, const EntryPlace& place) {
 enum class Sought : uint8_t { cheap, possible };
 
 bool is_sought(const MachineInstruction& instruction, Sought sought) {
-  return sought == Sought::cheap ? instruction.cost != FiringCost::stepped : !instruction.is_misread;
+  return sought == Sought::cheap ? instruction.cost != FiringCost::stepped : instruction.can_be_probed();
 }
 
 // By the entry block alone.
@@ -80,6 +88,7 @@ EntryPlace find_first(CodeBytes code, uint64_t alone, Told told, Sought sought, 
     grew = place.stack_moved > 0 || (code[place.moved] & 0xfe) == 0x40 || (code[place.moved] & 0xf8) == 0x50;
     if (is_sought(*instruction, sought) && is_usable(code, place)) return place;
     Operated one;
+    if (instruction->is_refused && place.moved != 0) return {};  // what may fault is passed only where no probe can lie before it
     if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one, told)) return {};
     const auto more = growth(one);
     if (!more || *more < INT16_MIN || *more > INT16_MAX || place.stack_moved + *more < 0) return {};
@@ -103,7 +112,7 @@ EntryPlace choose(CodeBytes code, uint64_t alone, Told told, Sought sought) {
 EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told) {
   const EntryPlace cheap = choose(code, alone, told, Sought::cheap);
   const auto first = decode_instruction(code, 0);
-  return cheap.moved == 0 && first && first->is_misread ? choose(code, alone, told, Sought::possible) : cheap;
+  return cheap.moved == 0 && first && !first->can_be_probed() ? choose(code, alone, told, Sought::possible) : cheap;
 }
 
 }  // namespace dvm::runtime

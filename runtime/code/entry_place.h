@@ -14,8 +14,9 @@
 //    exception in a register, so no entry runs into one;
 //  - no register of an argument that the probe tells is written, nor the frame pointer, if it tells callers; and %rsp moves by a
 //    number of bytes that is known.
-// Where the first instruction must not be probed at all (MachineInstruction::is_misread) and none is cheap, it is put at the next
-// that may be.
+// Where the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is put at
+// the next that can be. Such a first instruction may have a LOCK prefix: then memory is not what it was at the entry, and it may
+// fault, in which case the entry is not seen.
 //
 // Then what the probe tells is told as exactly as at the first instruction. Other registers may have changed: who asks for those
 // is given the first instruction.
@@ -31,10 +32,11 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// What a probe tells: bit n for argument n, of those in registers; one for callers, who are found by the frame pointer; and those
-// for the further registers that functions of Go are passed something in.
+// What a probe tells: bit n for argument n, of those in registers; one for callers, who are found by the frame pointer; those for
+// the further registers that functions of Go are passed something in; and one for memory other than the stack.
 using Told = uint16_t;
-inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldAll = kToldArguments | kToldCallers, kToldOfGo = 0xfff;
+inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldMemory = 0x1000;
+inline constexpr Told kToldAll = kToldArguments | kToldCallers | kToldMemory, kToldOfGo = 0xfff | kToldMemory;
 
 // alone: as far as no other symbol begins. The jumps from outside are not known here.
 EntryPlace choose_entry(CodeBytes code, uint64_t alone, Told told = kToldAll);

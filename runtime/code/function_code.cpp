@@ -60,6 +60,15 @@ bool is_misread(const ZydisDecodedInstruction& decoded) {
   return is_branch || decoded.opcode == 0xff || std::find(kOther.begin(), kOther.end(), decoded.opcode) != kOther.end();
 }
 
+// By a prefix that the kernel takes on no probed instruction: LOCK, and those of the segments that are not used any more.
+bool is_refused(const ZydisDecodedInstruction& decoded) {
+  constexpr std::array<unsigned char, 5> kRefused = {0x26, 0x2e, 0x36, 0x3e, 0xf0};
+  const auto* prefixes = decoded.raw.prefixes;
+  return std::any_of(prefixes, prefixes + decoded.raw.prefix_count, [&](const auto& prefix) {
+    return std::find(kRefused.begin(), kRefused.end(), prefix.value) != kRefused.end();
+  });
+}
+
 Flow flow_of(const ZydisDecodedInstruction& decoded) {
   switch (decoded.meta.category) {
     case ZYDIS_CATEGORY_CALL:
@@ -96,6 +105,7 @@ MachineInstruction describe(const ZydisDecodedInstruction& decoded, CodeBytes by
   made.length = decoded.length;
   made.cost = cost_of(bytes);
   made.is_misread = is_misread(decoded);
+  made.is_refused = is_refused(decoded);
   made.flow = flow_of(decoded);
   const bool may_have_target = made.flow == Flow::call || made.flow == Flow::branch || made.flow == Flow::jump;
   if (may_have_target && decoded.raw.imm[0].is_relative)

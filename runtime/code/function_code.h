@@ -53,8 +53,11 @@ struct MachineInstruction {
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
   bool is_misread = false;          // by the kernel, under a probe
+  bool is_refused = false;          // by the kernel, for a prefix: no probe can lie on it
   bool is_table_jump = false;       // an indirect jump that may lead to any place in the function
   std::optional<int64_t> target{};  // in its function, or outside of it
+
+  bool can_be_probed() const { return !is_misread && !is_refused; }
 };
 
 struct FunctionCode {

@@ -39,7 +39,8 @@ Told told_by(const Place& place) {
     add(need.base);
     if (need.sized_by) add(*need.sized_by);
   }
-  return static_cast<Told>((told & kToldArguments) | (needs.frames != 0 ? kToldCallers : 0));
+  const unsigned rest = (needs.frames != 0 ? kToldCallers : 0U) | (needs.memory.empty() ? 0U : kToldMemory);
+  return static_cast<Told>((told & kToldArguments) | rest);
 }
 
 Place place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {

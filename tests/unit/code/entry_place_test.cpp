@@ -35,7 +35,14 @@ ASSEMBLED(misread_first, "vpbroadcastb %esi, %ymm17\n mov %edi, %eax\n inc %rdi\
 ASSEMBLED(misread_alone, "vzeroupper\n ret\n")
 ASSEMBLED(misread_then_cheap, "vpbroadcastb %esi, %ymm17\n mov %edi, %eax\n push %rbx\n ret\n")
 
+ASSEMBLED(locked_first, "lock xadd %eax, (%rdi)\n mov %eax, %esi\n ret\n")
+ASSEMBLED(locked_then_cheap, "lock incl (%rdi)\n push %rbx\n ret\n")
+ASSEMBLED(locked_later, "mov %rdi, %rax\n lock incl (%rax)\n push %rbx\n ret\n")
+ASSEMBLED(locked_swap, "lock xadd %rsi, (%rdi)\n ret\n")
+ASSEMBLED(changes_its_file, "mov %eax, 0(%rip)\n push %rbx\n ret\n")
+
 EntryPlace place(CodeBytes code) { return choose_entry(code, code.size()); }
+uint32_t place_telling(CodeBytes code, int told) { return choose_entry(code, code.size(), static_cast<Told>(told)).moved; }
 
 TEST(EntryPlace, StaysAtAnInstructionThatIsCheap) { EXPECT_EQ(place(cheap_at_once()).moved, 0U); }
 
@@ -54,6 +61,21 @@ TEST(EntryPlace, LeavesWhatTheKernelMistakes) {
   EXPECT_EQ(place(misread_then_cheap()).moved, 8U);
 }
 
+TEST(EntryPlace, LeavesWhatTheKernelRefuses) {
+  const int registers = kToldArguments | kToldCallers;
+  EXPECT_EQ(place_telling(locked_first(), registers), 4U);
+  EXPECT_EQ(place_telling(locked_then_cheap(), registers), 3U);
+  EXPECT_EQ(place_telling(locked_later(), registers), 0U) << "the first can be probed";
+  EXPECT_EQ(place_telling(locked_swap(), registers), 0U) << "an argument changes";
+  EXPECT_EQ(place_telling(locked_swap(), registers & ~2), 5U);
+}
+
+TEST(EntryPlace, StaysBeforeChangesOfMemoryThatIsTold) {
+  EXPECT_EQ(place_telling(locked_first(), kToldAll), 0U);
+  EXPECT_EQ(place_telling(changes_its_file(), kToldAll), 0U);
+  EXPECT_EQ(place_telling(changes_its_file(), kToldArguments), 6U);
+}
+
 TEST(EntryPlace, KnowsHowFarTheStackHasMoved) {
   EXPECT_EQ(place(after_room()).moved, 9U);
   EXPECT_EQ(place(after_room()).stack_moved, 24);
@@ -69,7 +91,6 @@ TEST(EntryPlace, StaysBeforeWhatAnEntryTellsChanges) {
 }
 
 TEST(EntryPlace, MovesBehindChangesThatNobodyAsksFor) {
-  const auto place_telling = [](CodeBytes code, Told told) { return choose_entry(code, code.size(), told).moved; };
   EXPECT_EQ(place_telling(argument_changes(), 0), 7U);
   EXPECT_EQ(place_telling(argument_changes(), kToldAll & ~1), 7U);
   EXPECT_EQ(place_telling(argument_changes(), 1), 0U);
