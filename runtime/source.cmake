@@ -90,6 +90,7 @@ target_sources(dvm_source PRIVATE
   symbol/go_program.cpp
   symbol/indirect.cpp
   symbol/libdw_files.cpp
+  symbol/exceptions.cpp
   symbol/linker.cpp
   symbol/mini_debug.cpp
   symbol/maps.cpp

@@ -2,10 +2,9 @@
 // How a function is left: by `ret`, or by a jump to another function that returns in its place.
 //
 // Where all such instructions are known a return probe can lie on them. A uretprobe instead puts an address of the kernel's in
-// the place of the return address. That costs one trap less than a stepped `ret`, but whoever looks at the stack meanwhile sees
-// the wrong address: an exception that is thrown through such a frame ends the program, a Go program that moves its stack
-// crashes; and the kernel follows 64 of them. So it is for functions below which nothing runs, and for those whose ways out are
-// not known.
+// the place of the return address. That saves the step of a `ret`, but whoever looks at the stack meanwhile sees the wrong
+// address: an exception that is thrown through such a frame ends the program, a Go program that moves its stack crashes; and the
+// kernel follows 64 of them. runtime/instrument/uprobe/return_plan.h decides.
 
 #include <cstdint>
 #include <functional>

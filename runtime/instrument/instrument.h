@@ -22,11 +22,15 @@
 
 namespace dvm::runtime {
 
+// How returns are probed: the words of option `return`, in their order.
+enum class ReturnBy : uint8_t { safe, uretprobe, exits };
+
 struct EnabledProbe {
   const Probe* probe = nullptr;
   CaptureNeeds needs;
   WantedProcesses wanted{};  // all its clauses are false in others
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
+  ReturnBy returns = ReturnBy::safe;
 };
 
 // What a followed process did.

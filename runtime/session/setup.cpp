@@ -94,7 +94,8 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
-    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses), config.options[dif::Option::site] != 0});
+    result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses), config.options[dif::Option::site] != 0,
+                      static_cast<ReturnBy>(config.options[dif::Option::return_])});
     if (probe.needs_machine) result.back().needs |= on_error;
     if (result.back().needs.frames != 0) result.back().needs.stack_bytes = stack_bytes;
   }

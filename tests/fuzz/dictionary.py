@@ -22,7 +22,7 @@ def words_of_d():
     found = {literal.replace("\\\\", "\\") for literal in re.findall(r"'((?:\\.|[^'\\\n])+)'", grammar)}
     for table in ("actions.def", "aggregations.def", "subroutines.def"):
         found |= {row[1] + "(" for row in rows(table)}
-    found |= {row[1] for row in rows("variables.def")} | {row[0] for row in rows("options.def")}
+    found |= {row[1] for row in rows("variables.def")} | {row[0].rstrip("_") for row in rows("options.def")}
     return found | {"BEGIN", "END", "ERROR", "tick-1s", "pid$target", "#pragma D option ", "#pragma D "}
 
 

@@ -3,23 +3,14 @@
 
 #include <algorithm>
 
+#include "runtime/code/frame_index.h"
 #include "runtime/symbol/demangle.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
 namespace {
 
-constexpr uint64_t kMostCallee = 4096;  // bytes of a called function that are looked at
-
-// Those who unwind stacks have a library for it, or are linked with one.
-bool is_unwinder(const MappedObject& object, ElfCache& cache) {
-  if (object.name.starts_with("libgcc_s") || object.name.starts_with("libunwind")) return true;
-  if (!object.is_program) return false;
-  const auto elf = cache.read(object.open_path);
-  if (!elf) return true;
-  const auto& all = (*elf)->functions();
-  return std::any_of(all.begin(), all.end(), [](const ElfFunction& one) { return one.name == "_Unwind_RaiseException"; });
-}
+constexpr uint64_t kMostBeginning = 4096;  // bytes of a function that is jumped to at a beginning
 
 }  // namespace
 
@@ -45,21 +36,37 @@ Beyond ReturnPlanner::beyond(const UprobeSite& site, const ModuleCode& file, int
   return found->address == *address ? Beyond::function : Beyond::unknown;
 }
 
-bool ReturnPlanner::can_throw(int32_t pid) {
+bool ReturnPlanner::has_exceptions(int32_t pid) {
   const auto [entry, is_new] = throws_.try_emplace(pid, true);
-  if (!is_new) return entry->second;
-  if (const auto objects = mapped_objects(pid))
-    entry->second =
-        std::any_of(objects->begin(), objects->end(), [&](const MappedObject& one) { return is_unwinder(one, cache_); });
-  return entry->second;
+  const auto objects = is_new ? mapped_objects(pid) : Error{""};
+  if (!objects) return entry->second;
+  std::vector<const LinkedFile*> files;
+  for (const MappedObject& object : *objects) {
+    const auto [file, is_unread] = linked_.try_emplace(object.open_path);
+    if (is_unread) file->second = LinkedFile::read(object);
+    files.push_back(&file->second);
+  }
+  return entry->second = can_throw(files);
 }
 
-// Calls itself, at once or by way of one other function of the file.
+// Of the function there, by its symbol or by what unwinders know; 0: that is not known.
+uint64_t ReturnPlanner::size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset) {
+  const auto elf = cache_.read(site.path);
+  const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;
+  if (!address) return 0;
+  if (const ElfFunction* found = (*elf)->function_at(*address)) return found->address + found->size - *address;
+  const auto framed = framed_function(file.file(), *address);
+  return framed ? framed->address + framed->size - *address : 0;
+}
+
+// Calls itself, at once or by way of one other function of the file. What is called through a stub lies in another file, mostly.
 bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   if (file.has_call(site.offset, site.size, site.offset)) return true;
   for (const MachineInstruction& one : decode_function(file.bytes(site.offset, site.size)).instructions) {
     if (one.flow != Flow::call || !one.target) continue;
-    if (file.has_call(site.offset + static_cast<uint64_t>(*one.target), kMostCallee, site.offset)) return true;
+    const uint64_t callee = site.offset + static_cast<uint64_t>(*one.target);
+    if (is_jump_by_pointer(file.bytes(callee, 16))) continue;
+    if (file.has_call(callee, size_of(site, file, callee), site.offset)) return true;
   }
   return false;
 }
@@ -84,34 +91,37 @@ bool ReturnPlanner::has_usual_return_address(const UprobeSite& site, const Modul
     const Beginning beginning = read_beginning(file.bytes(offset, size));
     if (beginning.keeps_return_address) return false;
     if (!beginning.continues) break;
-    offset += static_cast<uint64_t>(*beginning.continues), size = kMostCallee;
+    offset += static_cast<uint64_t>(*beginning.continues), size = kMostBeginning;
   }
   return is_called_as_usual(site);
 }
 
-ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset) {
+// Empty: none.
+std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const ModuleCode& file, bool is_leaf, ReturnBy by) {
+  if (file.is_go()) return "not all instructions that leave the function are known, and the program is Go's";
+  if (!has_usual_return_address(site, file))
+    return "not all instructions that leave the function are known, and its return address is none that a return probe may "
+           "replace";
+  if (by != ReturnBy::uretprobe && !is_leaf && has_exceptions(site.pid))
+    return "not all instructions that leave the function are known, and an exception through a return probe ends the program";
+  return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
+}
+
+ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by) {
   if (file == nullptr || site.size == 0) return {};
-  ReturnPlan plan;
   const CodeBytes code = file->bytes(site.offset, site.size);
   const Exits exits = find_exits(code, [&](int64_t target) { return beyond(site, *file, target); });
-  const bool is_only = exits.is_complete && exits.offsets.size() == 1;
-  if (is_only) plan.only_exit = exits.offsets.front();
-  const bool tells = is_only || !wants_offset;
-  if (file->is_go()) {
-    plan.by = exits.is_complete ? ReturnPlan::By::exits : ReturnPlan::By::nothing;
-    plan.why_not = "not all instructions that leave the function are known, and the program is Go's";
-  } else if (exits.is_complete && !exits.offsets.empty()) {
-    const bool is_safe = exits.is_leaf || (!can_throw(site.pid) && !comes_back(site, *file));
-    if (!tells || !is_safe || !has_usual_return_address(site, *file)) plan.by = ReturnPlan::By::exits;
-  } else if (!has_usual_return_address(site, *file)) {
+  ReturnPlan plan;
+  if (exits.is_complete && exits.offsets.size() == 1) plan.only_exit = exits.offsets.front();
+  plan.why_not = harm_of_uretprobe(site, *file, exits.is_leaf, by);
+  const auto first = decode_instruction(code, 0);
+  const bool is_better = (wants_offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
+                         (by == ReturnBy::safe && comes_back(site, *file));
+  const bool are_known = exits.is_complete && (!exits.offsets.empty() || file->is_go());
+  if (are_known && (is_better || !plan.why_not.empty()))
+    plan.by = ReturnPlan::By::exits;
+  else if (!plan.why_not.empty())
     plan.by = ReturnPlan::By::nothing;
-    plan.why_not =
-        "not all instructions that leave the function are known, and its return address is none that a return probe may replace";
-  } else if (!exits.is_leaf && can_throw(site.pid)) {
-    plan.by = ReturnPlan::By::nothing;
-    plan.why_not =
-        "not all instructions that leave the function are known, and an exception through a return probe ends the program";
-  }
   if (plan.by == ReturnPlan::By::exits) plan.exits = exits.offsets;
   return plan;
 }

@@ -1,17 +1,20 @@
 #pragma once
-// How a return is probed: by a uretprobe, or on each instruction that leaves the function (runtime/code/exits.h says why).
+// How a return is probed: by a uretprobe, or on each instruction that leaves the function (runtime/code/exits.h says why). A
+// uretprobe is cheaper by far where the other way is a stepped `ret`, so it is taken wherever it is proven to do no harm.
 //
-//   nothing runs below the function                            uretprobe: cheaper, and nobody can see it
-//   all its ways out are known, and                            on each of them
-//     - it calls itself, or the process can throw exceptions,
-//       or is written in Go, or
-//     - a clause asks which one it was (arg0) and there are several
-//     - its return address lies elsewhere than a call leaves it
-//       (_start, the dynamic linker's resolver), or is kept for
-//       later (setjmp, vfork)
-//   otherwise                                                  uretprobe; but none in a program written in Go, nor where an
-//                                                              exception may be thrown through the function or its return
-//                                                              address is no usual one, which would end the program
+//   nothing runs below the function, or no exception can      uretprobe
+//   pass it (runtime/symbol/exceptions.h)
+//   otherwise, or if                                          the exits, if all are known
+//     - it is written in Go, whose stacks are moved
+//     - its return address lies elsewhere than a call leaves
+//       it (_start, the dynamic linker's resolver), or is
+//       kept for later (setjmp, vfork)
+//     - it calls itself: the kernel follows 64 levels
+//     - a clause asks for the exit (arg0) and there are several
+//     - no probe can lie on its first instruction
+//   exits not known                                           a uretprobe, if it can do no harm; or the probe is left out
+//
+// Option `return` changes that: `uretprobe` takes exceptions and recursion for unlikely, `exits` allows no uretprobe at all.
 
 #include <map>
 #include <memory>
@@ -25,6 +28,7 @@
 #include "runtime/instrument/instrument.h"
 #include "runtime/symbol/call_frames.h"
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/exceptions.h"
 
 namespace dvm::runtime {
 
@@ -39,17 +43,20 @@ struct ReturnPlan {
 class ReturnPlanner {
  public:
   // file: the site's, or null if it cannot be read.
-  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset);
+  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by = ReturnBy::safe);
 
  private:
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);
   Beyond beyond(const UprobeSite& site, const ModuleCode& file, int64_t target);
-  bool can_throw(int32_t pid);
+  bool has_exceptions(int32_t pid);
   bool comes_back(const UprobeSite& site, const ModuleCode& file);
+  uint64_t size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset);
+  std::string_view harm_of_uretprobe(const UprobeSite& site, const ModuleCode& file, bool is_leaf, ReturnBy by);
   bool is_called_as_usual(const UprobeSite& site);
   bool has_usual_return_address(const UprobeSite& site, const ModuleCode& file);
 
   ElfCache cache_;
+  std::map<std::string, LinkedFile> linked_;  // by the path that opens it
   std::map<int32_t, bool> throws_;
   std::map<std::string, std::unique_ptr<CallFrames>> frames_;  // by path; null: it has no such information
 };

@@ -17,6 +17,12 @@
 FUNCTION(rp_leaf, "mov %rdi, %rax\n ret")
 FUNCTION(rp_two_ways, "test %rdi, %rdi\n je 1f\n ret\n 1: xor %eax, %eax\n ret")
 FUNCTION(rp_calls, "push %rbx\n call rp_leaf\n pop %rbx\n ret")
+FUNCTION(rp_calls_calls, "call rp_calls\n ret")
+FUNCTION(rp_stub, "jmp *rp_pointer(%rip)\n rp_pointer: .quad 0")
+FUNCTION(rp_calls_stub, "push %rbx\n call rp_stub\n pop %rbx\n ret")
+FUNCTION(rp_calls_stub_too, "call rp_calls_stub\n ret")
+FUNCTION(rp_locked, "lock incl (%rdi)\n call rp_leaf\n ret")
+FUNCTION(rp_locked_unknown, "lock incl (%rdi)\n test %rdi, %rdi\n je 1f\n jmp *%rax\n 1: ret")
 FUNCTION(rp_calls_itself, "push %rbx\n call rp_calls_itself\n pop %rbx\n ret")
 FUNCTION(rp_ping, "push %rbx\n call rp_pong\n pop %rbx\n ret")
 FUNCTION(rp_pong, "push %rbx\n call rp_ping\n pop %rbx\n ret")
@@ -51,7 +57,8 @@ class ReturnPlanTest : public testing::Test {
     other_.emplace(std::move(*process));
   }
 
-  ReturnPlan plan(std::string_view name, pid_t pid, bool wants_offset = false, const std::string& path = "/proc/self/exe") {
+  ReturnPlan plan(std::string_view name, pid_t pid, bool wants_offset = false, const std::string& path = "/proc/self/exe",
+                  ReturnBy by = ReturnBy::safe) {
     const auto elf = ElfObject::read(path);
     const auto code = ModuleCode::open(path);
     if (!elf || !code) {
@@ -66,8 +73,9 @@ class ReturnPlanTest : public testing::Test {
     }
     UprobeSite site{path, found->offset, true, pid};
     site.size = found->size;
-    return planner_.plan(site, code->get(), wants_offset);
+    return planner_.plan(site, code->get(), wants_offset, by);
   }
+  ReturnPlan plan_by(ReturnBy by, std::string_view name, pid_t pid) { return plan(name, pid, false, "/proc/self/exe", by); }
   pid_t thrower() const { return getpid(); }
   pid_t other() const { return other_->pid(); }
 
@@ -108,6 +116,30 @@ TEST_F(ReturnPlanTest, ExceptionsPassNoUretprobe) {
 TEST_F(ReturnPlanTest, RecursionIsSeenInFull) {
   EXPECT_EQ(plan("rp_calls_itself", other()).by, By::exits);
   EXPECT_EQ(plan("rp_ping", other()).by, By::exits);
+}
+
+TEST_F(ReturnPlanTest, WhatLiesBehindACalleeIsNoneOfIt) {
+  EXPECT_EQ(plan("rp_calls", other()).by, By::uretprobe) << "rp_calls_calls lies behind rp_leaf";
+  EXPECT_EQ(plan("rp_calls_stub", other()).by, By::uretprobe) << "rp_calls_stub_too lies behind the stub";
+}
+
+TEST_F(ReturnPlanTest, WhereNoProbeCanLieAtTheEntryTheExitsAreProbed) {
+  EXPECT_EQ(plan("rp_locked", other()).by, By::exits);
+  EXPECT_EQ(plan("rp_locked", other()).exits.size(), 1U);
+  EXPECT_EQ(plan("rp_locked_unknown", other()).by, By::uretprobe) << "it is put behind the first instruction";
+}
+
+TEST_F(ReturnPlanTest, TheScriptMayChoose) {
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_calls", thrower()).by, By::uretprobe);
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_unknown", thrower()).by, By::uretprobe);
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_calls_itself", other()).by, By::uretprobe);
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_keeps", other()).by, By::exits);
+  EXPECT_EQ(plan_by(ReturnBy::uretprobe, "rp_start", other()).by, By::nothing);
+  EXPECT_EQ(plan("go_unknown", other(), false, kGoMarked, ReturnBy::uretprobe).by, By::nothing);
+  EXPECT_EQ(plan_by(ReturnBy::exits, "rp_leaf", other()).by, By::exits);
+  const ReturnPlan unknown = plan_by(ReturnBy::exits, "rp_unknown", other());
+  EXPECT_EQ(unknown.by, By::nothing);
+  EXPECT_THAT(std::string(unknown.why_not), HasSubstr("not all instructions that leave the function are known"));
 }
 
 TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {

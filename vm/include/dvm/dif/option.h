@@ -48,9 +48,12 @@ struct OptionInfo {
   std::string_view text;
 };
 
+// A row that C++ has a keyword for ends with an underscore: `return_`.
+constexpr std::string_view spelled(std::string_view row) { return row.substr(0, row.size() - (row.ends_with('_') ? 1 : 0)); }
+
 inline constexpr std::array kOptions = {
 #define DVM_OPTION(name, kind, standard, most, when, support, text) \
-  OptionInfo{Option::name, #name, OptionKind::kind, standard, most, OptionTime::when, support, text},
+  OptionInfo{Option::name, spelled(#name), OptionKind::kind, standard, most, OptionTime::when, support, text},
 #include "vm/dif/options.def"
 };
 inline constexpr unsigned kOptionCount = kOptions.size();
