@@ -26,6 +26,7 @@ if(DVM_BPF)
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/load_watch.cpp
+    instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/tracepoints.cpp
@@ -91,6 +92,7 @@ target_sources(dvm_source PRIVATE
   symbol/indirect.cpp
   symbol/libdw_files.cpp
   symbol/exceptions.cpp
+  symbol/indirect.cpp
   symbol/linker.cpp
   symbol/mini_debug.cpp
   symbol/maps.cpp

@@ -127,6 +127,7 @@ Drops Handle::Impl::drops() const {
     drops.add(Drop::aggregation, session.cpus.all()[cpu].aggregation_drops, cpu);
     for (const Instrument* instrument : active) drops.add(Drop::principal, instrument->drops_on(static_cast<uint32_t>(cpu)), cpu);
   }
+  for (const Instrument* instrument : active) drops.add(Drop::returns, instrument->missed_returns());
   const vm::DynamicDrops dynamic = variables->drops();
   drops.add(Drop::dynamic, dynamic.drops);
   drops.add(Drop::rinsing, dynamic.rinsing);
@@ -229,7 +230,7 @@ uint64_t Handle::drops() const {
 }
 uint64_t Handle::instrument_drops() const {
   uint64_t drops = 0;
-  for (const Instrument* instrument : impl_->active) drops += instrument->drops();
+  for (const Instrument* instrument : impl_->active) drops += instrument->drops() + instrument->missed_returns();
   return drops;
 }
 

@@ -57,6 +57,7 @@ class RecordedInstrument : public Instrument, private EventSink {
   bool finished() const override { return inner_->finished(); }
   uint64_t drops() const override { return inner_->drops(); }
   uint64_t drops_on(uint32_t cpu) const override { return inner_->drops_on(cpu); }
+  uint64_t missed_returns() const override { return inner_->missed_returns(); }
   void disable() override { inner_->disable(); }
 
  private:

@@ -18,9 +18,10 @@
 //   - The ring is never signalled: whoever polls does so by the clock. Who maps a file rings a bell of its own (load_watch.h).
 //
 // Known limits, both of the kernel
-//   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return, and nobody counts that:
-//   functions
-//     that call themselves are not given one (return_plan.h).
+//   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return. Functions that call
+//   themselves
+//     are not given one unless the script wants it (return_plan.h); of all others such returns are counted in missed_returns()
+//     (return_losses.h).
 //   - A process forked by the traced one keeps the breakpoints that it was forked with: unless it is followed (followed.h), it
 //   pays
 //     for the traps, uncounted.

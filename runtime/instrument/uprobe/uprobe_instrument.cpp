@@ -17,6 +17,7 @@
 #include "runtime/instrument/uprobe/followed.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/load_watch.h"
+#include "runtime/instrument/uprobe/return_losses.h"
 #include "runtime/instrument/uprobe/ring.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
@@ -116,6 +117,9 @@ class UprobeInstrument final : public CountingInstrument {
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
+  uint64_t missed_returns() const override { return losses_ ? losses_->count() : 0; }
+  std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
+
   uint64_t count_of(const Probe& probe) const override {
     uint64_t count = 0;
     if (counts_.data() != nullptr && probe.id < kProbeCounters)
@@ -173,10 +177,41 @@ class UprobeInstrument final : public CountingInstrument {
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
+    if (Status status = attach(sets, refused); !status) return status;
+    return tracepoints_.attach(maps(), task_layout());
+  }
+
+  // What counts missed returns goes first. Where the kernel refuses it, it refuses the return as well.
+  Status attach(UprobeSets& sets, std::vector<Refused>& refused) {
+    std::vector<Refused> refused_too;
+    for (const auto& [path, set] : loss_sets_)
+      if (Status status = attach_uprobes(set, links_, refused_too); !status) return status;
+    loss_sets_.clear();
     // Of probes at one instruction the kernel runs the latest first: so an entry comes before the instruction itself.
     for (auto set = sets.rbegin(); set != sets.rend(); ++set)
       if (Status status = attach_uprobes(set->second, links_, refused); !status) return status;
-    return tracepoints_.attach(maps(), task_layout());
+    return {};
+  }
+
+  // At the entry of a function that has a uretprobe.
+  Status count_losses(const Place& place) {
+    if (!losses_ && losses_problem_.empty()) {
+      auto losses = ReturnLosses::make();
+      if (losses)
+        losses_ = std::move(*losses);
+      else
+        losses_problem_ = losses.error().message;
+      if (!losses) notes_.push_back("returns of calls nested deeper than the kernel follows are not counted: " + losses_problem_);
+    }
+    if (!losses_) return {};
+    const auto program = losses_->program(maps(place.site->pid));
+    if (!program) return program.error();
+    UprobeSet& set = loss_sets_[place.site->path];
+    set.path = place.site->path;
+    set.pid = followed_ ? 0 : place.site->pid;
+    set.program = *program;
+    set.add(place.offset, 0, 0, place.enabled->probe);
+    return {};
   }
 
   Status make_counters() {
@@ -221,7 +256,7 @@ class UprobeInstrument final : public CountingInstrument {
     set.is_return = place.is_return;
     set.program = group_programs_[**group];
     set.add(place.offset, make_cookie(number_of(place), **group), site.semaphore, place.enabled->probe);
-    return {};
+    return place.is_return && !only_counts_ ? count_losses(place) : Status{};
   }
 
   uint32_t number_of(const Place& place) { return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at); }
@@ -316,6 +351,10 @@ class UprobeInstrument final : public CountingInstrument {
   std::vector<FileDescriptor> links_;
   std::vector<ClockEvent> clocks_;
   Tracepoints tracepoints_;
+  std::unique_ptr<ReturnLosses> losses_;        // once there is a uretprobe
+  std::string losses_problem_;                  // why there are none
+  std::map<std::string, UprobeSet> loss_sets_;  // to be attached, by file
+  std::vector<std::string> notes_;
   std::unique_ptr<Followed> followed_;  // if forks are followed
   std::unique_ptr<Ring> bell_;          // that they ring
   std::vector<std::unique_ptr<LoadWatch>> watches_;

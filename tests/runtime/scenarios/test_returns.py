@@ -20,6 +20,25 @@ class Returns(dvmtest.PrivilegedTest):
     def test_deep_recursion(self):
         self.assertEqual(self.lines("pid$target:a.out:deep:return { @ = count(); @s = max(arg1); }"), ["10001", "10000"])
 
+    def test_returns_too_deep_for_a_uretprobe_are_counted(self):
+        result = dvm("run", "-q", "-x", "return=uretprobe", "-x", "droptags", "-n",
+                     "pid$target:a.out:deep:entry { @e = count(); } pid$target:a.out:deep:return { @r = count(); }", "-c", program("returns"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("10000 4 14", result.stdout)
+        counts = [int(line) for line in result.stdout.split("\n") if re.fullmatch(r" +\d+", line)]
+        lost = sum(int(n) for n in re.findall(r"\[DTRACEDROP_RETURN\] (\d+) return drops? \(calls nested deeper", result.stderr))
+        self.assertEqual(counts, [10001, 64])
+        self.assertEqual(lost, 10001 - 64)
+
+    def test_a_script_may_forbid_uretprobes(self):
+        result = dvm("run", "-q", "-x", "return=exits", "-n", "pid$target:a.out:unknown_ways:return,pid$target:a.out:two_ways:return { @[probefunc] = count(); }",
+                     "-c", program("returns"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("10000 4 14", result.stdout)
+        self.assertRegex(result.stdout, r"two_ways +3")
+        self.assertNotIn("unknown_ways", result.stdout)
+        self.assertIn("not all instructions that leave the function are known", result.stderr)
+
     def test_exceptions_pass(self):
         self.assertEqual(self.lines("pid$target:a.out:passes:entry, pid$target:a.out:throws:entry { @[probefunc] = count(); }"
                                     "pid$target:a.out:passes:return, pid$target:a.out:throws:return { @r[probefunc] = count(); }"),

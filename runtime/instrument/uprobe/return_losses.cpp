@@ -1,0 +1,64 @@
+// The program at entries with a uretprobe. Tested by tests/runtime/scenarios/test_returns.py.
+#include "runtime/instrument/uprobe/return_losses.h"
+
+#include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/kernel_types.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int32_t kMostReturns = 64;  // MAX_URETPROBE_DEPTH
+
+class LossProgram : KernelEmitter {
+ public:
+  std::vector<bpf_insn> make(const ProgramMaps& maps, int counter, int16_t task, int16_t depth) {
+    mov(r6, r1);
+    if (maps.followed >= 0) only_followed(maps.followed, maps.root, own_pid_namespace());
+    call(BPF_FUNC_get_current_task_btf);
+    load(r1, r0, task);
+    load_word(r1, r1, depth);
+    const Place is_seen = jump_if(BPF_JLT, r1, kMostReturns);
+    load_map_value(r1, counter, 0);
+    mov(r2, 1);
+    atomic_add(r1, 0, r2);
+    land(is_seen);
+    mov(r0, 0);
+    exit();
+    leave_unwanted();
+    return code();
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ReturnLosses>> ReturnLosses::make() {
+  auto types = KernelTypes::load();
+  if (!types) return types.error();
+  const auto depth = (*types)->resolve("", {Operand::handed(kThisThread), "utask.depth"});
+  if (!depth) return depth.error();
+  if (depth->depth != 1 || depth->size != sizeof(uint32_t)) return Error{"this kernel's uprobe_task is of another form"};
+  auto losses = std::make_unique<ReturnLosses>();
+  losses->task_ = depth->path[0], losses->depth_ = static_cast<int16_t>(depth->value);
+  auto map = create_shared_map("dvm_returns", sizeof(uint64_t));
+  if (!map) return map.error();
+  losses->map_ = std::move(*map);
+  auto counter = Mapping::of(losses->map_.get(), sizeof(uint64_t), false, 0);
+  if (!counter) return counter.error();
+  losses->counter_ = std::move(*counter);
+  return losses;
+}
+
+Result<int> ReturnLosses::program(const ProgramMaps& maps) {
+  auto [entry, is_new] = programs_.try_emplace(maps.root);
+  if (!is_new) return entry->second.get();
+  auto program = load_sleepable(LossProgram().make(maps, map_.get(), task_, depth_), "dvm_returns");
+  if (!program) return program.error();
+  entry->second = std::move(*program);
+  return entry->second.get();
+}
+
+uint64_t ReturnLosses::count() const {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(counter_.data()), __ATOMIC_RELAXED);
+}
+
+}  // namespace dvm::runtime
