@@ -77,7 +77,7 @@ void Targets::stop_watching() {
 std::vector<std::string> Targets::exit_notices() {
   std::vector<std::string> notices;
   for (runtime::Process& process : processes_)
-    if (process.has_exited()) notices.push_back(fmt::format("pid {} has exited", process.pid()));
+    if (process.has_exited()) notices.push_back(runtime::describe_ending(process.pid(), process.ending()));
   return notices;
 }
 

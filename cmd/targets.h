@@ -30,7 +30,7 @@ class Targets {
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();
-  // "pid N has exited" for each that has.
+  // How each that has exited did so.
   std::vector<std::string> exit_notices();
 
  private:

@@ -5,14 +5,18 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "runtime/process/target_memory.h"
@@ -29,6 +33,48 @@ std::string name_of(pid_t pid) {
   return name;
 }
 
+Ending ending_of(int status) { return WIFEXITED(status) ? Ending{WEXITSTATUS(status), 0} : Ending{0, WTERMSIG(status)}; }
+
+// What Linux 6.15 and later know of a process whose parent has waited for it. Headers may be older.
+std::optional<Ending> reaped_ending(int pidfd) {
+  struct Info {
+    uint64_t mask, group;
+    uint32_t pid, tgid, parent, ids[8];
+    int32_t status;
+  };
+  constexpr uint64_t kExit = 1 << 3;
+  Info info{};
+  info.mask = kExit;
+  if (ioctl(pidfd, _IOWR(0xFF, 11, Info), &info) != 0 || (info.mask & kExit) == 0) return std::nullopt;
+  return ending_of(info.status);
+}
+
+// The state, and the status as waitpid() gives it, from /proc/PID/stat; the name before them may hold anything.
+struct ProcessState {
+  char state = 0;
+  int status = 0;
+};
+std::optional<ProcessState> state_of(pid_t pid) {
+  constexpr int kFieldsBetween = 48;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  ProcessState found;
+  if (!(fields >> found.state)) return std::nullopt;
+  std::string skipped;
+  for (int i = 0; i < kFieldsBetween; i++) fields >> skipped;
+  fields >> found.status;
+  return found;
+}
+
+// Of one whose parent has not waited for it yet.
+std::optional<Ending> waiting_ending(pid_t pid) {
+  const auto state = state_of(pid);
+  return state && state->state == 'Z' ? std::optional(ending_of(state->status)) : std::nullopt;
+}
+
+constexpr std::string_view kHasExited = "it has exited";
+
 Error cannot_grab(pid_t pid, std::string_view why) { return Error{fmt::format("failed to grab process {}: {}", pid, why)}; }
 
 // A process of another user, or one that runs with more rights than its user, is root's affair. Being allowed to see its maps is
@@ -36,6 +82,19 @@ Error cannot_grab(pid_t pid, std::string_view why) { return Error{fmt::format("f
 bool may_trace(pid_t pid) { return std::ifstream(fmt::format("/proc/{}/maps", pid)).good(); }
 
 }  // namespace
+
+std::string describe_ending(pid_t pid, const std::optional<Ending>& ending) {
+  if (!ending || (ending->signal == 0 && ending->status == 0)) return fmt::format("pid {} has exited", pid);
+  if (ending->signal == 0) return fmt::format("pid {} exited with status {}", pid, ending->status);
+  const char* name = sigabbrev_np(ending->signal);
+  return name != nullptr ? fmt::format("pid {} terminated by SIG{}", pid, name)
+                         : fmt::format("pid {} terminated by signal {}", pid, ending->signal);
+}
+
+bool is_gone(pid_t pid) {
+  const auto state = state_of(pid);
+  return !state || state->state == 'Z' || state->state == 'X';
+}
 
 Result<Process> Process::grab(pid_t pid) {
   if (pid <= 0) return cannot_grab(pid, "no such process");
@@ -45,7 +104,7 @@ Result<Process> Process::grab(pid_t pid) {
   process.pidfd_ = open_pidfd(pid);
   // EINVAL: the id of a thread that is not the first of its process.
   if (process.pidfd_ < 0) return cannot_grab(pid, errno == ESRCH || errno == EINVAL ? "no such process" : std::strerror(errno));
-  if (process.has_exited()) return cannot_grab(pid, "it has exited");
+  if (process.has_exited()) return cannot_grab(pid, kHasExited);
   if (!may_trace(pid))
     return cannot_grab(pid, geteuid() == 0 ? "permission denied (this container or sandbox withholds it from root)"
                                            : "permission denied (it is another user's: that needs root or CAP_SYS_PTRACE)");
@@ -79,7 +138,7 @@ Process& Process::operator=(Process&& other) noexcept {
   std::swap(is_child_, other.is_child_);
   std::swap(is_stopped_, other.is_stopped_);
   std::swap(has_exited_, other.has_exited_);
-  std::swap(exit_status_, other.exit_status_);
+  std::swap(ending_, other.ending_);
   std::swap(name_, other.name_);
   return *this;
 }
@@ -103,10 +162,16 @@ bool Process::has_exited() {
   if (is_child_) {
     int status = 0;
     if (waitpid(pid_, &status, WNOHANG | __WALL) != pid_ || !(WIFEXITED(status) || WIFSIGNALED(status))) return false;
-    exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ending_ = ending_of(status);
   }
   has_exited_ = true;
   return true;
+}
+
+std::optional<Ending> Process::ending() {
+  if (!has_exited() || is_child_ || ending_) return ending_;
+  if (auto reaped = reaped_ending(pidfd_)) return ending_ = reaped;
+  return ending_ = waiting_ending(pid_);
 }
 
 void Process::kill() {
@@ -118,7 +183,7 @@ void Process::kill() {
   while (waitpid(pid_, &status, __WALL) == pid_ ? WIFSTOPPED(status) : errno == EINTR) {
   }
   has_exited_ = true;
-  exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ending_ = ending_of(status);
 }
 
 }  // namespace dvm::runtime

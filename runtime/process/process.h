@@ -20,6 +20,18 @@
 
 namespace dvm::runtime {
 
+// How a process has ended.
+struct Ending {
+  int status = 0;  // of exit()
+  int signal = 0;  // that ended it; 0: none
+};
+
+// "pid 12 has exited", "pid 12 exited with status 3", "pid 12 terminated by SIGSEGV", as dtrace says it.
+std::string describe_ending(pid_t pid, const std::optional<Ending>& ending);
+
+// Whether there is no such process, or it has exited and only waits for its parent.
+bool is_gone(pid_t pid);
+
 class Process {
  public:
   // Fails if there is no such process or it may not be traced.
@@ -43,8 +55,8 @@ class Process {
   // on, and lets it run.
   Status resume(bool is_held = false);
   bool has_exited();
-  // Of a child that has exited: its status, or 128 + the signal that ended it, as shells have it.
-  std::optional<int> exit_status() const { return exit_status_; }
+  // As far as it is known, which of a process that is no child depends on the kernel (6.15 and later) and on its parent.
+  std::optional<Ending> ending();
   // Ends a child that still runs, and waits for it. A grabbed process is left alone.
   void kill();
 
@@ -55,7 +67,7 @@ class Process {
   bool is_child_ = false;
   bool is_stopped_ = false;  // spawned and not yet resumed
   bool has_exited_ = false;
-  std::optional<int> exit_status_;
+  std::optional<Ending> ending_;
   std::string name_;
 };
 

@@ -14,19 +14,12 @@
 #include <set>
 #include <utility>
 
+#include "runtime/process/process.h"
 #include "runtime/session/impl.h"
 #include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
 namespace {
-
-// The process whose number a provider ends with; 0: none.
-int32_t process_of(std::string_view provider) {
-  const std::string_view digits = provider.substr(provider.find_last_not_of("0123456789") + 1);
-  int32_t pid = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-  return pid;
-}
 
 bool may_match_more(const dif::ProbeDesc& description, const Catalog& catalog) {
   return is_glob(description.module) || description.module == "a.out" || catalog.match(description).empty();
@@ -40,6 +33,13 @@ bool runs_program(int32_t pid) {
 
 }  // namespace
 
+int32_t process_of(std::string_view provider) {
+  const std::string_view digits = provider.substr(provider.find_last_not_of("0123456789") + 1);
+  int32_t pid = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  return pid;
+}
+
 // The processes that are traced, whether something of theirs has matched yet or not.
 std::set<int32_t> Handle::Impl::roots() const {
   std::set<int32_t> all;
@@ -47,6 +47,15 @@ std::set<int32_t> Handle::Impl::roots() const {
   for (const dif::ProbeDesc* description : enabling.descriptions())
     if (const int32_t pid = process_of(description->provider); pid > 0) all.insert(pid);
   return all;
+}
+
+// A process may end at any moment, and each step then fails for a reason of its own that says nothing.
+Status Handle::Impl::after_exits(Status status, bool is_complete) const {
+  if (config.is_replay || (status && is_complete)) return status;
+  const std::set<int32_t> all = roots();
+  const auto gone = std::find_if(all.begin(), all.end(), is_gone);
+  const bool is_lost = !status || std::all_of(all.begin(), all.end(), is_gone);
+  return gone == all.end() || !is_lost ? status : Error{fmt::format("process {} has exited", *gone)};
 }
 
 Status Handle::Impl::follow_forks() {

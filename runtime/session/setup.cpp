@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "runtime/consumer/json_printer.h"
+#include "runtime/process/process.h"
 #include "runtime/session/impl.h"
 
 namespace dvm::runtime {
@@ -50,7 +51,14 @@ Discovery Handle::discover(const dif::ProbeDesc& description) {
     if (result.reason.empty()) result.reason = found.reason, result.tag = found.tag;
     result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
   }
-  return result;
+  const int32_t pid = process_of(description.provider);
+  return result.reason.empty() || is_replay() || pid <= 0 || !is_gone(pid) ? result : impl_->gone(pid);
+}
+
+// Whatever a step has found amiss: the process may end at any moment.
+Discovery Handle::Impl::gone(int32_t pid) const {
+  const std::string_view why = pid == config.target ? "it has exited" : "no such process, or it has exited";
+  return {fmt::format("failed to grab process {}: {}", pid, why), "D_PROC_GRAB", {}};
 }
 
 bool Handle::has_provider(std::string_view name) const {
@@ -198,7 +206,7 @@ Status Handle::go(std::vector<Refused>& refused) {
     impl.consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
   Status status = impl.follow_forks();
   if (status) status = impl.turn_on(impl.enabled(), refused);
-  if (!status) {
+  if (status = impl.after_exits(status, refused.empty()); !status) {
     for (Instrument* instrument : impl.active) instrument->disable();
     return status;
   }

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -131,12 +132,18 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
         self.refused("run", "-n", "pid$target:libnosuch:f:entry { }", "-c", program("looper") + " 1", says="libnosuch")
 
     def test_process_exits_while_attaching(self):
-        for delay in (0.0, 0.01, 0.02, 0.05):
-            target = subprocess.Popen(["sleep", str(delay)])
-            result = dvm("run", "-n", "pid$target:libc::entry { @ = count(); }", "-p", str(target.pid))
+        for number in range(24):
+            target = subprocess.Popen(["sleep", str(number * 0.03)])
+            parent = threading.Thread(target=target.wait)
+            if number % 2 == 0:  # else it stays as a zombie
+                parent.start()
+            result = dvm("run", "-n", "pid$target:::entry { @ = count(); }", "-p", str(target.pid))
             target.wait()
+            if number % 2 == 0:
+                parent.join()
             self.assertIn(result.returncode, (0, 1), result.stderr)
-            self.assertIn("dvm: ", result.stderr)
+            self.assertRegex(result.stderr, rf"(pid|process) {target.pid}(:.*)? (has exited|no such process)")
+            self.assertNotIn("cannot probe", result.stderr)
 
     def test_unreadable_elf(self):
         with tempfile.TemporaryDirectory() as folder:

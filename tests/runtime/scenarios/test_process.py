@@ -55,15 +55,21 @@ class Running(dvmtest.PrivilegedTest):
         self.assertEqual(tracer.returncode, 0, err)
         self.assertRegex(out, r"\n +20000\n")
 
-    def test_the_end_of_the_process_is_noticed(self):
+    def end_of_the_process(self, end):
         tracer = subprocess.Popen([DVM, "run", "-xswitchrate=10hz", "-n", 'BEGIN { trace("live"); } pid$target:looper:func:entry { @ = count(); }',
                                    "-p", str(self.target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
         self.assertIn("FUNCTION:NAME", tracer.stdout.readline())
         self.assertIn("live", tracer.stdout.readline())
-        self.go()
+        end()
         out, err = tracer.communicate(timeout=30)
         self.assertEqual(tracer.returncode, 0, err)
-        self.assertIn(f"dvm: pid {self.target.pid} has exited", err)
+        return err
+
+    def test_the_end_of_the_process_is_noticed(self):
+        self.assertIn(f"dvm: pid {self.target.pid} has exited\n", self.end_of_the_process(self.go))
+
+    def test_the_signal_that_ended_the_process_is_named(self):  # nobody has waited for it yet
+        self.assertIn(f"dvm: pid {self.target.pid} terminated by SIGKILL\n", self.end_of_the_process(self.target.kill))
 
     def test_interrupt_prints_aggregations_and_detaches(self):
         before = function_bytes(self.target.pid, program("looper"), "func")
@@ -104,6 +110,12 @@ class Started(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"main:entry argc 2")
         self.assertRegex(result.stderr, r"dvm: pid \d+ has exited")
+
+    def test_how_the_process_ended_is_said(self):
+        for command, says in (("exit 0", "has exited"), ("exit 3", "exited with status 3"), ("kill -SEGV $$", "terminated by SIGSEGV")):
+            result = dvm("run", "-n", "BEGIN { trace(1); }", "-c", f"/bin/sh -c '{command}'")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, rf"dvm: pid \d+ {says}\n")
 
     def test_exit_in_a_clause_is_the_exit_status(self):
         result = dvm("run", "-q", "-n", "pid$target:looper:func:entry { exit(3); }", "-c", program("looper") + " 100000")

@@ -43,6 +43,11 @@ bool wait_exit(Process& process) {
   return poll(&fd, 1, 20'000) == 1 && process.has_exited();
 }
 
+std::string how(Process& process) {
+  const std::string said = describe_ending(process.pid(), process.ending());
+  return said.substr(fmt::format("pid {} ", process.pid()).size());
+}
+
 bool has_children() { return waitpid(-1, nullptr, WNOHANG) == 0; }
 
 // The bytes in memory of the child at an address; its entry point comes from its own file, for a program at a fixed address.
@@ -90,12 +95,12 @@ TEST_P(Spawn, StopsBeforeMainThenRuns) {
   EXPECT_EQ(direct->name(), std::string(GetParam()).substr(0, 15));
   EXPECT_EQ(state_of(direct->pid()), "t");
   EXPECT_FALSE(direct->has_exited());
-  EXPECT_FALSE(direct->exit_status().has_value());
+  EXPECT_FALSE(direct->ending());
   for (Process* each : {&*process, &*direct}) {
     ASSERT_TRUE(each->resume());
     ASSERT_TRUE(each->resume());
     ASSERT_TRUE(wait_exit(*each));
-    EXPECT_EQ(each->exit_status(), 3);
+    EXPECT_EQ(how(*each), "exited with status 3");
   }
 }
 
@@ -120,7 +125,7 @@ TEST(Process, TakesACommandAsText) {
   ASSERT_TRUE(process) << process.error().message;
   ASSERT_TRUE(process->resume());
   ASSERT_TRUE(wait_exit(*process));
-  EXPECT_EQ(process->exit_status(), 5);
+  EXPECT_EQ(how(*process), "exited with status 5");
 }
 
 TEST(Process, RunsAScript) {
@@ -131,7 +136,7 @@ TEST(Process, RunsAScript) {
   ASSERT_TRUE(process) << process.error().message;
   ASSERT_TRUE(process->resume());
   ASSERT_TRUE(wait_exit(*process));
-  EXPECT_EQ(process->exit_status(), 6);
+  EXPECT_EQ(how(*process), "exited with status 6");
   unlink(script.c_str());
 }
 
@@ -186,7 +191,7 @@ TEST(Process, KillEndsAChild) {
   ASSERT_TRUE(process->resume());
   process->kill();
   EXPECT_TRUE(process->has_exited());
-  EXPECT_EQ(process->exit_status(), 128 + SIGKILL);
+  EXPECT_EQ(how(*process), "terminated by SIGKILL");
 }
 
 TEST(Process, ASignalThatEndsTheChildIsItsStatus) {
@@ -195,7 +200,7 @@ TEST(Process, ASignalThatEndsTheChildIsItsStatus) {
   ASSERT_TRUE(process->resume());
   kill(process->pid(), SIGTERM);
   ASSERT_TRUE(wait_exit(*process));
-  EXPECT_EQ(process->exit_status(), 128 + SIGTERM);
+  EXPECT_EQ(how(*process), "terminated by SIGTERM");
 }
 
 // dvm is killed with the child still at its start: the kernel kills the child too. After resume() the child lives on.
@@ -247,8 +252,30 @@ TEST(Grab, WatchesAProcessToItsEnd) {
   ASSERT_TRUE(process);
   kill(pid, SIGKILL);
   EXPECT_TRUE(wait_exit(*process));
-  EXPECT_FALSE(process->exit_status().has_value());
+  EXPECT_EQ(how(*process), "terminated by SIGKILL");  // its parent has not waited for it
   waitpid(pid, nullptr, 0);
+}
+
+TEST(Grab, HowItEndedIsKnownFromTheKernelOnceItsParentHasWaited) {
+  const pid_t pid = fork();
+  if (pid == 0) pause();
+  auto process = Process::grab(pid);
+  ASSERT_TRUE(process);
+  EXPECT_FALSE(process->ending());
+  EXPECT_FALSE(is_gone(pid));
+  kill(pid, SIGUSR1);
+  waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(is_gone(pid));
+  EXPECT_TRUE(wait_exit(*process));
+  EXPECT_THAT(how(*process), testing::AnyOf("terminated by SIGUSR1", "has exited"));  // Linux 6.15 and later, and before
+}
+
+TEST(Ending, IsSaidAsDtraceDoes) {
+  EXPECT_EQ(describe_ending(7, std::nullopt), "pid 7 has exited");
+  EXPECT_EQ(describe_ending(7, Ending{0, 0}), "pid 7 has exited");
+  EXPECT_EQ(describe_ending(7, Ending{3, 0}), "pid 7 exited with status 3");
+  EXPECT_EQ(describe_ending(7, Ending{0, SIGSEGV}), "pid 7 terminated by SIGSEGV");
+  EXPECT_EQ(describe_ending(7, Ending{0, 40}), "pid 7 terminated by signal 40");
 }
 
 TEST(Grab, SaysWhyNot) {
