@@ -16,6 +16,10 @@
 
 namespace dvm::runtime {
 
+namespace {
+constexpr size_t kMostCodeSegments = 64;
+}
+
 class ElfLoader {
  public:
   Status read_segments(Elf* elf) {
@@ -31,6 +35,8 @@ class ElfLoader {
       if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
         object_->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
     }
+    if (object_->segments_.size() > kMostCodeSegments)  // each symbol is looked up in them
+      return Error{fmt::format("it has more than {} segments of code", kMostCodeSegments)};
     return {};
   }
 

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 
 #include "runtime/code/frame_index.h"
 #include "runtime/symbol/open_elf.h"
@@ -27,6 +29,7 @@ class SlotReader {
       if (gelf_getshdr(section, &header) == nullptr) continue;
       if (header.sh_type == SHT_RELA) read(section, header);
     }
+    if (!slots_.empty()) find_contents();
     for (FunctionSlot& slot : slots_) slot.initial = initial(slot.address);
     return std::move(slots_);
   }
@@ -71,23 +74,28 @@ class SlotReader {
     return std::string(name == nullptr ? "" : name, size);
   }
 
-  uint64_t initial(uint64_t address) {
-    uint64_t value = 0;
+  void find_contents() {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
       GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_PROGBITS) continue;
-      if (address < header.sh_addr || address - header.sh_addr >= header.sh_size) continue;
-      Elf_Data* data = elf_rawdata(section, nullptr);
-      const uint64_t inside = address - header.sh_addr;
-      if (data == nullptr || data->d_buf == nullptr || data->d_size < inside + sizeof value) return 0;
-      std::memcpy(&value, static_cast<const char*>(data->d_buf) + inside, sizeof value);
-      return value;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_PROGBITS || header.sh_addr == 0) continue;
+      const Elf_Data* data = elf_rawdata(section, nullptr);
+      if (data != nullptr && data->d_buf != nullptr) contents_.try_emplace(header.sh_addr, data);
     }
+  }
+
+  uint64_t initial(uint64_t address) const {
+    uint64_t value = 0;
+    const auto behind = contents_.upper_bound(address);
+    if (behind == contents_.begin()) return 0;
+    const auto& [begin, data] = *std::prev(behind);
+    if (data->d_size < sizeof value || address - begin > data->d_size - sizeof value) return 0;
+    std::memcpy(&value, static_cast<const char*>(data->d_buf) + (address - begin), sizeof value);
     return value;
   }
 
   Elf* elf_;
   size_t name_bytes_ = 0;
+  std::map<uint64_t, const Elf_Data*> contents_;  // of sections, by address
   std::vector<FunctionSlot> slots_;
 };
 
