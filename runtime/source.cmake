@@ -40,7 +40,7 @@ find_package(ZLIB REQUIRED)
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
 find_library(DVM_IBERTY iberty REQUIRED)  # static only
-target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis)
+target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis ${CMAKE_DL_LIBS})
 # libiberty declares a basename() of its own where <cstring> does.
 set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 target_sources(dvm_source PRIVATE

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "common/clock.h"
 
@@ -77,6 +79,25 @@ TEST_F(PerfMapTest, IsNoPipeAndNoLink) {
   ASSERT_EQ(symlink(elsewhere.c_str(), path_.c_str()), 0);
   EXPECT_FALSE(knows_a_function());
   std::remove(elsewhere.c_str());
+}
+
+// Between a look at the file and its opening, as at any other moment.
+TEST_F(PerfMapTest, APipeThatTakesItsPlaceIsNotWaitedFor) {
+  const std::string file = path_ + ".file", pipe = path_ + ".pipe";
+  std::atomic<bool> is_done = false;
+  std::thread owner([&] {
+    while (!is_done) {
+      write(file);
+      std::rename(file.c_str(), path_.c_str());
+      mkfifo(pipe.c_str(), 0600);
+      std::rename(pipe.c_str(), path_.c_str());
+    }
+  });
+  unsigned known = 0;
+  for (int i = 0; i < 3000; i++) known += knows_a_function();
+  is_done = true;
+  owner.join();
+  EXPECT_GT(known, 0U);
 }
 
 TEST_F(PerfMapTest, BelongsToTheUserOfTheProcessOrToRoot) {
