@@ -90,6 +90,7 @@ TEST(Capture, ElementsOfArgs) {
     return needs({set(0, 1), op(Opcode::ldga, static_cast<unsigned>(BuiltIn::args), 1, 2), ret(2)}, std::move(integers)).args;
   };
   EXPECT_EQ(element({3}), 1 << 3);
+  EXPECT_EQ(element({9}), 1 << 9);
   EXPECT_EQ(element({10}), 0x3ff);  // out of range: whatever the machine makes of it
   EXPECT_EQ(element({}), 0x3ff);    // unknown
 }
@@ -111,6 +112,10 @@ TEST(Capture, StringsOfAnArgument) {
             (std::vector<MemoryNeed>{{2, true, 0, kStrsize + 1}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {10}),
             (std::vector<MemoryNeed>{{0, true, 0, 10}}));  // a length counts the NUL
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {1}),
+            (std::vector<MemoryNeed>{{0, true, 0, 2}}));
+  EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), push(1), op(Opcode::popts, 0, 0, 0), call(Subroutine::copyinstr, 1), ret(1)}),
+            (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
   EXPECT_EQ(memory({get(BuiltIn::arg0, 1), push(1), set(0, 2), push(2), call(Subroutine::copyinstr, 1), ret(1)}, {100'000}),
             (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}}));
 }
@@ -124,6 +129,25 @@ TEST(Capture, BytesAtAnOffsetFromAnArgument) {
   EXPECT_EQ(copy(Opcode::add, 24), (std::vector<MemoryNeed>{{1, false, 24, 16}}));
   EXPECT_EQ(copy(Opcode::sub, 8), (std::vector<MemoryNeed>{{1, false, -8, 16}}));
   EXPECT_TRUE(copy(Opcode::mul, 2).empty());
+  EXPECT_EQ(memory({get(BuiltIn::arg1, 1), set(0, 2), op(Opcode::add, 2, 1, 3), op(Opcode::ulduw, 3, 0, 3), ret(3)}, {24}),
+            (std::vector<MemoryNeed>{{1, false, 24, 4}}));
+}
+
+// The DIF need not be verified.
+TEST(Capture, RegisterZeroStaysZero) {
+  EXPECT_TRUE(memory({get(BuiltIn::arg0, 0), push(0), call(Subroutine::copyinstr, 1), ret(1)}).empty());
+}
+
+TEST(Capture, FramesAsManyAsAnybodyWants) {
+  EXPECT_EQ(needs({get(BuiltIn::ucaller, 1), ret(1)}).frames, 2);
+  EXPECT_EQ(needs({get(BuiltIn::ustackdepth, 1), get(BuiltIn::ucaller, 1), ret(1)}).frames, kMostFrames);
+  dif::EcbDesc clause;
+  clause.actions = {action_of({ret(0)}, dif::Action::ustack), action_of({ret(0)}, dif::Action::ustack)};
+  for (dif::ActDesc& action : clause.actions) action.args[0].made_by = dif::Action::ustack;
+  clause.actions[0].args[0].frames = 20, clause.actions[1].args[0].frames = 10;
+  EXPECT_EQ(needs_of(clause, kStrsize).frames, 20);
+  clause.actions[1].args[0].frames = 1000;
+  EXPECT_EQ(needs_of(clause, kStrsize).frames, kMostFrames);
 }
 
 TEST(Capture, LoadsFromTheProcess) {
@@ -183,6 +207,21 @@ TEST(Capture, MembersOfOneObjectAreOneNeed) {
   EXPECT_EQ(members(-4, 8), (std::vector<MemoryNeed>{{0, false, -8, 24}}));
 }
 
+TEST(Capture, ObjectsThatAreFarOrLargeStayApart) {
+  const auto count = [](std::vector<MemoryNeed> added) {
+    CaptureNeeds needs;
+    for (const MemoryNeed& need : added) needs.add(need);
+    return needs.memory.size();
+  };
+  EXPECT_EQ(count({{0, false, 0, 8}, {0, false, 40, 8}}), 1u);
+  EXPECT_EQ(count({{0, false, 0, 8}, {0, false, 41, 7}}), 2u);
+  EXPECT_EQ(count({{0, false, 0, 8}, {0, false, 41, 1}, {0, false, 44, 4}}), 1u);  // the last two begin at 40
+  EXPECT_EQ(count({{0, false, 0, 4088}, {0, false, 4088, 8}}), 1u);
+  EXPECT_EQ(count({{0, false, 0, 4096}, {0, false, 4096, 8}}), 2u);
+  EXPECT_EQ(count({{0, false, 0, kMostFixed}}), 1u);
+  EXPECT_EQ(count({{0, false, 0, kMostFixed + 1}}), 0u);
+}
+
 // A member between two others brings them together.
 TEST(Capture, ObjectsGrowTogether) {
   CaptureNeeds needs;
@@ -191,6 +230,8 @@ TEST(Capture, ObjectsGrowTogether) {
   needs.add({0, true, 96, 8});  // a string ends where it ends
   needs.add({1, false, 88, 8});
   EXPECT_EQ(needs.memory.size(), 3u);
+  needs.add({0, false, 96, 8, Word(1)});  // it may be shorter
+  EXPECT_EQ(needs.memory.size(), 4u);
 }
 
 TEST(Capture, UnknownSizesAndAddressesAreLateReads) {
@@ -241,6 +282,12 @@ TEST(Capture, ASizeMayHaveALimitOfItsOwn) {
   EXPECT_EQ(copy(Subroutine::copyinstr, 16), std::vector{sized(1, true, 16, 2)});
   EXPECT_EQ(copy(Subroutine::copyinstr, 1 << 20), std::vector{sized(1, true, kStrsize + 1, 2)});
   EXPECT_TRUE(copy(Subroutine::copyin, 0).empty());
+  // arg2 + 8, or the limit
+  EXPECT_TRUE(memory({get(BuiltIn::arg1, 1), push(1), get(BuiltIn::arg2, 2), set(1, 3), op(Opcode::add, 2, 3, 2), set(0, 3),
+                      op(Opcode::cmp, 2, 3, 0), Instruction::branch(Opcode::blu, 9), op(Opcode::mov, 3, 0, 2), push(2),
+                      call(Subroutine::copyin, 1), ret(1)},
+                     {1000, 8})
+                  .empty());
 }
 
 // A copy of 24 bytes at arg1, then what the instructions do with its address in %r1.
@@ -274,6 +321,9 @@ TEST(Capture, VariablesOfTheProgramHaveTheirAddresses) {
             (std::vector{MemoryNeed::of(word), MemoryNeed{word, false, 0, 1}}));
   EXPECT_EQ(memory({set(0, 1), push(1), call(Subroutine::copyinstr, 1), ret(1)}, {at}),
             (std::vector{MemoryNeed{Word::zero(), true, here, kStrsize + 1}}));
+  EXPECT_EQ(memory({set(0, 1), set(1, 2), op(Opcode::sll, 1, 2, 1), op(Opcode::uldsw, 1, 0, 1), ret(1)}, {0x7f, 40}),
+            (std::vector{MemoryNeed{Word::zero(), false, 0x7f0000000000, 4}}));
+  EXPECT_EQ(memory({set(0, 1), op(Opcode::uldsw, 1, 0, 1), ret(1)}, {4096}).size(), 1u);
   for (const uint64_t elsewhere : {uint64_t{0}, uint64_t{4095}, uint64_t{1} << 47, UINT64_MAX})
     EXPECT_TRUE(memory({set(0, 1), op(Opcode::uldsw, 1, 0, 1), ret(1)}, {elsewhere}).empty()) << elsewhere;
 }
@@ -314,6 +364,7 @@ TEST(Capture, BothWaysOfABranchAreSeenAndDeadCodeIsNot) {
                              get(BuiltIn::arg1, 1), push(1), call(Subroutine::copyinstr, 2), ret(2)});
   EXPECT_EQ(found, (std::vector<MemoryNeed>{{0, true, 0, kStrsize + 1}, {1, true, 0, kStrsize + 1}}));
   EXPECT_EQ(needs({Instruction::branch(Opcode::ba, 2), get(BuiltIn::arg3, 1), ret(0)}).args, 0);
+  EXPECT_EQ(needs({Instruction::branch(Opcode::ba, 1), get(BuiltIn::arg3, 1), ret(0)}).args, 1 << 3);
 }
 
 TEST(Capture, OneNeedStandsForThoseItCovers) {
@@ -369,6 +420,13 @@ TEST(Capture, WordsAreCapturedWithWhatNeedsThem) {
   EXPECT_TRUE(is_closed(all.memory));
 }
 
+TEST(Capture, AWordForWhichThereIsRoomIsNotCapturedInVain) {
+  CaptureNeeds needs;
+  for (uint8_t i = 0; i < 15; i++) needs.add({i, true, 0, 16});
+  needs.add({Word(0).load(0), true, 0, 16});
+  EXPECT_EQ(needs.memory.size(), 15u);
+}
+
 TEST(Capture, WhatIsSizedStandsForTheSameSizeOnly) {
   const MemoryNeed fixed{0, false, 0, 100}, by_one = sized(0, false, 100, 1), by_two = sized(0, false, 100, 2);
   EXPECT_TRUE(fixed.covers(by_one));
@@ -383,6 +441,15 @@ TEST(Capture, NoDistanceIsTooFarToCompare) {
   EXPECT_FALSE(low.covers(high));
   EXPECT_FALSE(high.covers(low));
   EXPECT_TRUE(high.covers({0, false, INT64_MAX, 4}));
+  EXPECT_FALSE(high.covers({0, false, INT64_MIN, 4}));
+  EXPECT_FALSE((MemoryNeed{0, false, 0, 8}).covers({0, false, 4, 8}));
+}
+
+TEST(Capture, RegistersOfAllClauses) {
+  CaptureNeeds a, b;
+  a.registers = 1, b.registers = 2;
+  a |= b;
+  EXPECT_EQ(a.registers, 3u);
 }
 
 TEST(Capture, ClausesNeedTheCpuForWhatTheyKeep) {
@@ -461,6 +528,48 @@ TEST(Capture, ClauseLocalVariablesCarryCopies) {
   EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory, both);
   type.kind = dif::TypeKind::string;
   EXPECT_EQ(needs_of(through_local(type, use), kStrsize).memory.size(), 1u);
+}
+
+// What a clause-local variable is after actions that end in several ways, or where these meet.
+TEST(Capture, ClauseLocalVariablesThatDependOnTheWayAreUnknown) {
+  const Instruction keep = Instruction::indexed(Opcode::stls, kLocal, 1), use = Instruction::indexed(Opcode::ldls, kLocal, 1);
+  const auto found = [](std::vector<std::vector<Instruction>> texts) {
+    dif::Variable variable;
+    variable.id = kLocal;
+    variable.scope = dif::Scope::clause;
+    variable.type.kind = dif::TypeKind::integer;
+    variable.type.size = 8;
+    dif::EcbDesc clause;
+    for (std::vector<Instruction>& text : texts) clause.actions.push_back(action_of(std::move(text)));
+    for (dif::ActDesc& action : clause.actions) action.args[0].difo.variables = {variable};
+    return needs_of(clause, kStrsize).memory;
+  };
+  const std::vector<Instruction> copy = {use, push(1), call(Subroutine::copyinstr, 1), ret(1)};
+  const auto two_ways = [&](BuiltIn other, Instruction behind) {
+    return std::vector<Instruction>{get(BuiltIn::arg0, 1),
+                                    keep,
+                                    op(Opcode::tst, 1, 0, 0),
+                                    Instruction::branch(Opcode::be, 5),
+                                    behind,
+                                    get(other, 1),
+                                    keep,
+                                    ret(1)};
+  };
+  for (const Instruction behind : {ret(1), Instruction::branch(Opcode::ba, 7)}) {
+    EXPECT_EQ(found({two_ways(BuiltIn::arg0, behind), copy}).size(), 1u);
+    EXPECT_TRUE(found({two_ways(BuiltIn::arg1, behind), copy}).empty());
+  }
+}
+
+// this->s = *(struct s *)arg0; strlen((string)&this->s) is asked of the copy.
+TEST(Capture, ACopyInAVariableIsNoMemoryOfTheProcess) {
+  dif::DataType type;
+  type.kind = dif::TypeKind::bytes;
+  type.size = 16;
+  dif::EcbDesc clause =
+      through_local(type, {Instruction::indexed(Opcode::ldls, kLocal, 1), push(1), call(Subroutine::strlen, 1), ret(1)});
+  clause.actions[0].args[0].difo.text = {get(BuiltIn::arg0, 1), Instruction::indexed(Opcode::stls, kLocal, 1), ret(1)};
+  EXPECT_EQ(needs_of(clause, kStrsize).memory, (std::vector<MemoryNeed>{{0, false, 0, 16}}));
 }
 
 class Random {

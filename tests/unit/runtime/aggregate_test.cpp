@@ -116,6 +116,15 @@ TEST(Aggregate, LlquantizeStaysInsideForAllShapes) {
         }
 }
 
+TEST(Aggregate, TheLargestParametersHaveWords) {
+  EXPECT_EQ(aggregation_words(dif::Action::agg_lquantize, std::vector<int64_t>{0, 65535, 1}), 65537u);
+  EXPECT_EQ(aggregation_words(dif::Action::agg_lquantize, std::vector<int64_t>{0, 65536, 1}), 0u);
+  EXPECT_NE(aggregation_words(dif::Action::agg_llquantize, std::vector<int64_t>{2, 0, 61, 2}), 0u);
+  EXPECT_EQ(aggregation_words(dif::Action::agg_llquantize, std::vector<int64_t>{2, 0, 62, 2}), 0u);  // 2^63
+  EXPECT_NE(aggregation_words(dif::Action::agg_llquantize, std::vector<int64_t>{10, 0, 17, 10}), 0u);
+  EXPECT_EQ(aggregation_words(dif::Action::agg_llquantize, std::vector<int64_t>{10, 0, 18, 10}), 0u);
+}
+
 TEST(Aggregate, ImpossibleParametersHaveNoWords) {
   EXPECT_EQ(aggregation_words(dif::Action::agg_lquantize, {}), 0u);
   EXPECT_EQ(aggregation_words(dif::Action::agg_lquantize, std::vector<int64_t>{10, 0, 1}), 0u);

@@ -10,6 +10,7 @@
 
 #include "runtime/buffer/aggregation_buffer.h"
 #include "runtime/buffer/cpu_buffers.h"
+#include "runtime/buffer/key_words.h"
 
 namespace dvm::runtime {
 namespace {
@@ -232,6 +233,33 @@ TEST(AggregationBuffer, AggregationsDoNotShareKeys) {
   EXPECT_EQ(b[1], 8u);
   EXPECT_EQ(*none, 9u);
   EXPECT_EQ(buffer.find(1, key_of(key), 1, 0), a);
+}
+
+// A zero behind a key leaves its hash as it is.
+TEST(AggregationBuffer, KeysOfOneHashAreKeptApart) {
+  AggregationBuffer buffer;
+  ASSERT_TRUE(buffer.allocate(4096));
+  const uint64_t both[] = {5, 0}, high[] = {5 + (uint64_t{1} << 40)};
+  const std::span<const std::byte> longer = std::as_bytes(std::span(both)), shorter = longer.first(8);
+  ASSERT_EQ(hash_key(1, longer), hash_key(1, shorter)) << "then this test finds nothing";
+  uint64_t* first = buffer.find(1, longer, 1, 1);
+  uint64_t* second = buffer.find(1, shorter, 1, 2);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(buffer.find(1, longer, 1, 0), first);
+  EXPECT_EQ(buffer.find(1, shorter, 1, 0), second);
+  const uint64_t folded_to_nothing[] = {0, 0xff51afd7ed558ccd};
+  const std::span<const std::byte> any = std::as_bytes(std::span(folded_to_nothing));
+  ASSERT_EQ(hash_key(1, any), hash_key(2, any)) << "likewise";
+  EXPECT_NE(buffer.find(1, any, 1, 1), buffer.find(2, any, 1, 2));
+  EXPECT_FALSE(is_same_key(longer.data(), std::as_bytes(std::span(high)).data(), 8));
+}
+
+TEST(AggregationBuffer, OneSlotOfTheIndexStaysFree) {
+  AggregationBuffer buffer;
+  ASSERT_TRUE(buffer.allocate(64));  // two slots, and room for two entries
+  EXPECT_NE(buffer.find(1, {}, 1, 0), nullptr);
+  EXPECT_EQ(buffer.find(2, {}, 1, 0), nullptr);
+  EXPECT_EQ(buffer.drops(), 1u);
 }
 
 TEST(AggregationBuffer, KeysWithoutRoomAreDropsAndKnownOnesGoOn) {
