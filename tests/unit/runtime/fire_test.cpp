@@ -1,0 +1,189 @@
+// The ECB loop and the actions: what a firing leaves in records and keys.
+
+#include "runtime/probe/fire.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+using dif::Action;
+
+dif::EcbDesc with_predicate(dif::Difo predicate, const std::string& printed) {
+  dif::EcbDesc desc = clause("BEGIN", {print(printed)});
+  desc.predicate = dif::PredDesc{std::move(predicate)};
+  return desc;
+}
+
+TEST(Fire, PredicatesAreTestedInAllTheirBits) {
+  Session session;
+  session.run({with_predicate(constant(int64_t{1} << 32, kLong), "high "), with_predicate(constant(INT64_MIN, kLong), "sign "),
+               with_predicate(constant(-1, kLong), "all "), with_predicate(constant(0, kLong), "none "),
+               with_predicate(constant(1, kLong), "low"), clause("BEGIN", {exit_with(0)})});
+  EXPECT_EQ(session.out(), "high sign all low\n");
+}
+
+// An instrument may use one firing for all.
+TEST(Fire, NamesAreThoseOfTheProbe) {
+  vm::Firing firing;
+  const Probe first{1, "pid1", "a.out", "f", "entry", {}}, second{2, "pid2", "libc", "g", "return", {}};
+  for (const Probe* probe : {&first, &second, &second, &first}) {
+    set_names(*probe, firing);
+    EXPECT_EQ(firing.probe_id, probe->id);
+    EXPECT_EQ(firing.provider, probe->provider);
+    EXPECT_EQ(firing.module, probe->module);
+    EXPECT_EQ(firing.function, probe->function);
+    EXPECT_EQ(firing.name, probe->name);
+  }
+}
+
+// Speculated alone, not recorded as well.
+TEST(Fire, WhatIsSpeculatedWaitsToBeCommitted) {
+  dif::Difo open = constant(0);
+  open.text = {dif::Instruction::indexed(dif::Opcode::call, static_cast<unsigned>(dif::Subroutine::speculation), 1),
+               dif::Instruction::registers(dif::Opcode::ret, 0, 0, 1)};
+  Session session;
+  session.run({clause("BEGIN", {action(Action::expression, {open})}),
+               clause("BEGIN", {action(Action::speculate, {constant(1)}), print("speculated ")}),
+               clause("BEGIN", {print("first ")}), clause("BEGIN", {action(Action::commit, {constant(1)})}),
+               clause("BEGIN", {exit_with(0)})});
+  EXPECT_EQ(session.out(), "first speculated \n");
+}
+
+// A clause may have written to the process before its fault; what was captured then is no longer true.
+TEST(Fire, ErrorReadsTheProcessAnew) {
+  static char now[] = "now";
+  static const char captured[] = "old";
+  const auto at = reinterpret_cast<uint64_t>(now);
+  const vm::CapturedMemory memory[] = {{at, std::as_bytes(std::span(captured)), false}};
+  Session session;
+  session.fire(session.add_probe("f", "entry"));
+  session.instrument().firings.back().pid = getpid();
+  session.instrument().firings.back().memory = memory;
+  session.run({clause("entry", {print("%s ", {copyinstr(at)})}), clause("entry", {action(Action::trace, {divide_by_zero()})}),
+               clause("ERROR", {print("%s", {copyinstr(at)}), exit_with(0)})});
+  EXPECT_EQ(session.out(), "old now\n");
+}
+
+TEST(Records, StringsEndWhateverWasThereBefore) {
+  Session session;
+  session.set("strsize", "8");
+  session.run({clause("BEGIN", {print("%d%d%d", {constant(-1, kLong), constant(-1, kLong), constant(-1, kLong)}),
+                                action(Action::trace, {divide_by_zero()})}),
+               clause("BEGIN", {print("%s|", {text("12345678")}), exit_with(0)})});
+  EXPECT_EQ(session.out(), "12345678|\n");
+}
+
+dif::ActDesc made(Action kind, int64_t address, uint32_t frames = 0) {
+  dif::ActDesc desc = action(kind, {constant(address, kLong)});
+  desc.args[0].made_by = kind;
+  desc.args[0].frames = frames;
+  return desc;
+}
+
+TEST(Records, AddressesAreWhole) {
+  Session session;
+  session.fire(session.add_probe("f", "entry"));
+  session.instrument().firings.back().pid = INT32_MAX;
+  session.run({clause("entry", {made(Action::uaddr, 0x123456789abc), exit_with(0)})});
+  EXPECT_NE(session.out().find("0x123456789abc"), std::string::npos) << session.out();
+}
+
+// Neither fewer frames than there are nor what lies behind them.
+TEST(Records, StacksHaveTheFramesThatThereAre) {
+  static const uint64_t frames[] = {0x1111, 0x2222, 0x3333, 0x4444};
+  Session session;
+  const uint32_t probe = session.add_probe("f", "entry");
+  for (const size_t count : {2, 4}) {
+    session.fire(probe);
+    session.instrument().firings.back().pid = INT32_MAX;
+    session.instrument().firings.back().stack = std::span(frames).first(count);
+  }
+  session.run({clause("entry", {made(Action::ustack, 0, 3), print("|")})});
+  std::string squeezed = session.out();
+  std::erase_if(squeezed, [](char c) { return c == ' ' || c == '\n'; });
+  EXPECT_EQ(squeezed, "0x11110x2222|0x11110x22220x3333|");
+}
+
+TEST(Records, BytesArePricedBySize) {
+  Value value;
+  value.type = kString;
+  value.size = 9;
+  EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("abc\0xxxxx")), 4u);
+  EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("abcdefghi")), 9u);
+  value.type = kLong;
+  EXPECT_EQ(sized_bytes(value, nullptr), 0u);
+}
+
+TEST(Records, IntegersAreWidenedByTheirType) {
+  const auto widened = [](uint32_t size, bool is_signed, uint64_t value) {
+    return widen({dif::TypeKind::integer, is_signed, false, size, ""}, value);
+  };
+  for (const uint32_t size : {1u, 2u, 4u}) {
+    const uint64_t highest = uint64_t{1} << (8 * size - 1), beyond = uint64_t{1} << (8 * size);
+    EXPECT_EQ(widened(size, false, beyond | highest), highest) << size;
+    EXPECT_EQ(widened(size, true, beyond | highest), 0 - highest) << size;
+    EXPECT_EQ(widened(size, true, beyond | 1), 1u) << size;
+  }
+  EXPECT_EQ(widened(8, false, UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(widened(8, true, UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(widened(0, true, UINT64_MAX), UINT64_MAX);
+}
+
+dif::ActDesc tracemem(uint64_t address, int64_t wanted) {
+  dif::ActDesc desc = action(Action::tracemem, {constant(static_cast<int64_t>(address), kLong), constant(wanted)});
+  desc.args[0].difo.result = {dif::TypeKind::bytes, false, false, 8, ""};
+  return desc;
+}
+
+TEST(Records, TracememTakesWhatIsWantedAndZerosForTheRest) {
+  static const char memory[] = "abcdefgh";
+  const auto at = reinterpret_cast<uint64_t>(memory);
+  const auto dump = [&](int64_t wanted) {
+    Session session;
+    session.set("rawbytes");
+    session.fire(session.add_probe("f", "entry"));
+    session.instrument().firings.back().pid = getpid();
+    session.run({clause("entry", {print("%d%d%d", {constant(-1, kLong), constant(-1, kLong), constant(-1, kLong)}),
+                                  action(Action::trace, {divide_by_zero()})}),
+                 clause("entry", {tracemem(at, wanted)})});
+    return session.out();
+  };
+  EXPECT_EQ(dump(0), dump(8));
+  EXPECT_EQ(dump(9), dump(8));
+  EXPECT_EQ(dump((int64_t{1} << 32) + 3), dump(3));  // an int
+  EXPECT_NE(dump(3), dump(8));
+}
+
+// What is behind the type of their arguments is not theirs.
+TEST(Destructive, ArgumentsHaveTheirType) {
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;) pause();
+  Session session;
+  session.set("destructive");
+  session.fire(session.add_probe("f", "entry"));
+  session.instrument().firings.back().pid = child;
+  session.run({clause("entry", {action(Action::raise, {constant((int64_t{1} << 32) + SIGKILL)}),
+                                action(Action::chill, {constant((int64_t{1} << 32) + 1)}), print("done")})});
+  int status = 0;
+  if (session.out() != "done\n") kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(session.out(), "done\n") << session.err();
+}
+
+TEST(Destructive, ChillTakesHalfOfEachSecondAtMost) {
+  Chill chill;
+  EXPECT_FALSE(chill.spin(500'000'001));
+  EXPECT_TRUE(chill.spin(1'000'000));
+  EXPECT_FALSE(chill.spin(499'500'000));
+  EXPECT_TRUE(chill.spin(1'000'000));
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test
