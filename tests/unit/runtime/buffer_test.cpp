@@ -99,6 +99,22 @@ TEST(PrincipalBuffer, WhatIsSetApartIsForEndAlone) {
   EXPECT_TRUE(put(buffer, 3));
 }
 
+TEST(PrincipalBuffer, WhereAllIsSetApartNothingElseFits) {
+  for (const size_t set_apart : {kRecord, 2 * kRecord}) {
+    PrincipalBuffer buffer;
+    ASSERT_TRUE(buffer.allocate({BufferPolicy::fill, kRecord, set_apart}));
+    EXPECT_FALSE(put(buffer, 0));
+    buffer.open_reserve();
+    EXPECT_TRUE(put(buffer, 1));
+  }
+}
+
+TEST(PrincipalBuffer, OnlySwitchHasTwoHalves) {
+  EXPECT_EQ((BufferPlan{BufferPolicy::switch_, 100}.memory()), 200u);
+  EXPECT_EQ((BufferPlan{BufferPolicy::fill, 100}.memory()), 100u);
+  EXPECT_EQ((BufferPlan{BufferPolicy::ring, 100}.memory()), 100u);
+}
+
 // Whatever was recorded, a ring holds the newest, complete, in order; and no fewer than fit beside one that is being written.
 TEST(PrincipalBuffer, ARingKeepsTheNewest) {
   for (size_t bytes : {kRecord, 3 * kRecord, 3 * kRecord + 8, 7 * kRecord + 16})
