@@ -96,8 +96,8 @@ TEST(Aggregations, PrintaJoinsByKey) {
 TEST(Aggregations, TiesOfJoinedLinesGoByTheColumnsInTurn) {
   const auto sorted = [](const char* position) {
     std::vector<dif::ActDesc> actions;
-    const std::pair<const char*, std::array<int64_t, 3>> lines[] = {
-        {"a", {2, 1, 2}}, {"b", {1, 1, 3}}, {"c", {3, 1, 1}}, {"d", {1, 2, 1}}, {"e", {1, 1, 2}}, {"f", {1, 1, 2}}};
+    const std::pair<const char*, std::array<int64_t, 3>> lines[] = {{"a", {2, 1, 2}}, {"b", {1, 1, 3}}, {"c", {3, 1, 1}},
+                                                                    {"d", {1, 2, 1}}, {"e", {1, 1, 2}}, {"f", {1, 1, 2}}};
     for (const auto& [key, values] : lines)
       for (uint32_t id = 1; id <= 3; id++) actions.push_back(sum(id, key, values[id - 1]));
     actions.push_back(printa({1, 2, 3}, "%s"));
@@ -110,6 +110,85 @@ TEST(Aggregations, TiesOfJoinedLinesGoByTheColumnsInTurn) {
   EXPECT_EQ(sorted("1"), "cefabd\n");
   EXPECT_EQ(sorted("2"), "dcefab\n");
   EXPECT_EQ(sorted("3"), sorted("0"));
+}
+
+// The keys of rows of one aggregation, in their order.
+std::string order_of_keys(Action function, std::vector<int64_t> parameters,
+                          const std::vector<std::pair<std::string, std::vector<int64_t>>>& lines) {
+  std::vector<dif::ActDesc> actions;
+  for (const auto& [key, values] : lines)
+    for (const int64_t value : values) actions.push_back(add(function, 1, key, value));
+  actions.push_back(printa({1}, "%s"));
+  actions.push_back(exit_with(0));
+  Session session;
+  session.run({clause("BEGIN", actions)}, {declare(1, function, {kString}, std::move(parameters))});
+  return session.out();
+}
+
+TEST(Aggregations, DistributionsWeighTheirBucketsByCount) {
+  EXPECT_EQ(order_of_keys(Action::agg_quantize, {}, {{"a", {0, 0, 0}}, {"b", {0}}, {"c", {-1, 1, 0, 0}}}), "bca\n");
+  EXPECT_EQ(order_of_keys(Action::agg_lquantize, {0, 100, 10}, {{"a", {5}}, {"b", {-5}}}), "ba\n");
+  EXPECT_EQ(order_of_keys(Action::agg_lquantize, {100, 200, 10}, {{"a", {195, 195}}, {"b", {105, 105, 105}}}), "ba\n");
+  EXPECT_EQ(order_of_keys(Action::agg_llquantize, {10, 0, 3, 10}, {{"a", {0}}, {"b", {-100}}, {"c", {10}}, {"d", {5}}}),
+            "badc\n");
+}
+
+TEST(Aggregations, KeysAreComparedByTheirKind) {
+  const auto of_numbers = [](std::vector<int64_t> numbers) {
+    std::vector<dif::ActDesc> actions;
+    for (const int64_t number : numbers) actions.push_back(aggregate(Action::agg_count, 1, {constant(number, kLong)}, 1));
+    actions.push_back(printa({1}, "%d "));
+    actions.push_back(exit_with(0));
+    Session session;
+    session.set("aggsortkey").run({clause("BEGIN", actions)}, {declare(1, Action::agg_count, {kLong})});
+    return session.out();
+  };
+  EXPECT_EQ(of_numbers({256, 1, -1}), "1 256 -1 \n");
+  EXPECT_EQ(order_of_keys(Action::agg_sum, {}, {{"abc", {1}}, {"ab", {1}}, {"b", {1}}}), "ababcb\n");
+}
+
+TEST(Aggregations, ReversedFromTheLastAggregationOn) {
+  Session session;
+  session.set("aggsortrev").run({clause("BEGIN", {sum(1, "a", 1), sum(2, "b", 2), exit_with(0)})}, {sums(1), sums(2)});
+  EXPECT_EQ(rows(session.out()), "\nb 2\na 1\n");
+}
+
+TEST(Aggregations, ClearedExtremesBeginAnew) {
+  Session session;
+  session.run(
+      {clause("BEGIN", {add(Action::agg_min, 1, "a", 5), add(Action::agg_max, 2, "a", 5), on_aggregations(Action::clear, {1}),
+                        on_aggregations(Action::clear, {2}), printa({1}, "%@d "), printa({2}, "%@d"), exit_with(0)})},
+      {declare(1, Action::agg_min, {kString}), declare(2, Action::agg_max, {kString})});
+  EXPECT_EQ(session.out(), "9223372036854775807 -9223372036854775808\n");
+}
+
+TEST(Aggregations, DeviationsAreNormalizedLikeTheirValues) {
+  const auto by = [](int64_t divisor) {
+    Session session;
+    session.run({clause("BEGIN",
+                        {add(Action::agg_stddev, 1, "a", -2000), add(Action::agg_stddev, 1, "a", 2000),
+                         on_aggregations(Action::normalize, {1}, {constant(divisor, kLong)}), printa({1}, "%@d"), exit_with(0)})},
+                {declare(1, Action::agg_stddev, {kString})});
+    return session.out();
+  };
+  EXPECT_EQ(by(1), "2000\n");
+  EXPECT_EQ(by(10), "200\n");
+  EXPECT_EQ(by(-10), "200\n");
+}
+
+// The squares of both snapshots together exceed 64 bits by a carry.
+TEST(Aggregations, SquaresAreMergedIn128Bits) {
+  constexpr int64_t kValue = int64_t{3} << 31;
+  Session session;
+  session.set("aggsize", "256");
+  const uint32_t id = session.add_probe("f", "entry");
+  for (uint64_t i = 0; i < 200; i++) session.fire(id, {static_cast<uint64_t>(i % 2 ? kValue : -kValue), i % 10});
+  session.run({clause("entry", {aggregate(Action::agg_stddev, 1, {built_in(dif::BuiltIn::arg0)}, 0),
+                                aggregate(Action::agg_count, 2, {built_in(dif::BuiltIn::arg1)}, 1)}),
+               clause("END", {printa({1}, "%@d")})},
+              {declare(1, Action::agg_stddev), declare(2, Action::agg_count, {kLong})});
+  EXPECT_EQ(session.out().substr(0, session.out().find('\n')), std::to_string(kValue));
+  EXPECT_EQ(session.err(), "");
 }
 
 TEST(Aggregations, OneAggregationServesSeveralConversions) {

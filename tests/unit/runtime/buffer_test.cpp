@@ -169,7 +169,7 @@ TEST(CpuBuffers, AreMadeForEachCpuThatFires) {
 TEST(CpuBuffers, ACpuThatThereCannotBeIsTheFirst) {
   CpuBuffers cpus;
   ASSERT_TRUE(cpus.allocate({BufferPolicy::switch_, 2 * kRecord}, 1));
-  for (int32_t cpu : {-1, INT32_MAX, INT32_MIN}) {
+  for (int32_t cpu : {-1, INT32_MAX, INT32_MIN, static_cast<int32_t>(CpuBuffers::kMostCpus)}) {
     cpus.meet(cpu);
     EXPECT_EQ(&cpus[cpu], &cpus[0]);
   }
