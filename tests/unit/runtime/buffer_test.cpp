@@ -208,6 +208,16 @@ TEST(CpuBuffers, OfManyCpusTakeHalfOfTheMemory) {
 TEST(CpuBuffers, AreNotLargerThanTheMachine) {
   CpuBuffers cpus;
   EXPECT_FALSE(cpus.allocate({BufferPolicy::ring, size_t{1} << 46}, 4));
+  EXPECT_FALSE(cpus.allocate({BufferPolicy::ring, memory_for_each(4) + 8}, 4));
+}
+
+TEST(CpuBuffers, EndMayUseWhatEachHasSetApart) {
+  CpuBuffers cpus;
+  ASSERT_TRUE(cpus.allocate({BufferPolicy::fill, 2 * kRecord, kRecord}, 2));
+  for (int32_t cpu : {0, 1}) EXPECT_TRUE(put(cpus[cpu].principal, 0) && !put(cpus[cpu].principal, 1));
+  EXPECT_TRUE(cpus.is_filled());
+  cpus.open_reserve();
+  for (int32_t cpu : {0, 1}) EXPECT_TRUE(put(cpus[cpu].principal, 2));
 }
 
 std::span<const std::byte> key_of(const uint64_t& key) { return std::as_bytes(std::span(&key, 1)); }

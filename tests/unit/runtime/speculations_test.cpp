@@ -113,6 +113,7 @@ TEST_F(SpeculationsTest, InUseIsUnavailable) {
 
 TEST_F(SpeculationsTest, IdsThatNobodyHasTakeNothing) {
   EXPECT_FALSE(all.has(2));
+  EXPECT_TRUE(all.has(1));
   EXPECT_TRUE(all.has(0));
   EXPECT_FALSE(speculate(0, 0, 1));
   EXPECT_FALSE(speculate(1, 0, 1)) << "not given out yet";
@@ -130,6 +131,15 @@ TEST_F(SpeculationsTest, ARecordWithoutRoomIsADrop) {
   const uint64_t id = all.open();
   for (Epid epid = 1; epid <= 4; epid++) EXPECT_TRUE(speculate(id, 0, epid));
   EXPECT_EQ(all.drops(), 2u);
+  commit(id, 0);
+  EXPECT_EQ(committed(), "1@0 2@0 ");
+}
+
+TEST_F(SpeculationsTest, RecordsMayFillIt) {
+  make(1, 2 * kRecord);
+  const uint64_t id = all.open();
+  for (Epid epid = 1; epid <= 2; epid++) EXPECT_TRUE(speculate(id, 0, epid));
+  EXPECT_EQ(all.drops(), 0u);
   commit(id, 0);
   EXPECT_EQ(committed(), "1@0 2@0 ");
 }
