@@ -3,7 +3,7 @@
 
 usage: mutate.py --tree COPY [--build FOLDER] [--first] [--equivalent] [PATTERN...]
 
-  --tree COPY     a folder outside this tree; made if it is not there, otherwise brought up to date
+  --tree COPY     a folder outside this tree, of this program alone; made if it is not there, otherwise brought up to date
   --build FOLDER  build folder in COPY (default build/mutation); configured if it is not there
   --first         run only the first of the suites of each mutant, which is the quickest
   --equivalent    run those that are marked as equivalent too: a test that notices one refutes the mark
@@ -25,6 +25,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = HERE / "mutants.txt"
+MARK = ".dvm-mutants"  # in a folder that this program has made: no other is written to
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DDVM_BENCH=OFF", "-DDVM_PRECOMPILE=ON"]
 TEST_SECONDS = 90   # a mutant may never end
 TEST_BYTES = 16 << 30  # or take all memory
@@ -90,9 +91,13 @@ class Copy:
         self.build = self.tree / build
         if self.tree == ROOT or ROOT in self.tree.parents:
             raise SystemExit(f"{self.tree} lies in the tree that this program belongs to")
+        if self.tree.exists() and any(self.tree.iterdir()) and not (self.tree / MARK).exists():
+            raise SystemExit(f"{self.tree} was not made by this program: it has no {MARK}")
 
     def update(self):
         """Copies what differs, so that only this is built anew."""
+        self.tree.mkdir(parents=True, exist_ok=True)
+        (self.tree / MARK).touch()
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, check=True)
         for name in filter(None, listed.stdout.decode().split("\0")):
             ours, theirs = ROOT / name, self.tree / name
@@ -163,6 +168,7 @@ def arguments():
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the mutant is taken out again
     given = arguments()
     mutants = [m for m in read_table(TABLE.read_text())
                if (given.equivalent or not m.reason) and (not given.patterns or any(p in m.title() for p in given.patterns))]

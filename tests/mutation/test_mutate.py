@@ -78,6 +78,7 @@ class Run(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
+        (pathlib.Path(folder.name) / mutate.MARK).touch()
         self.file = pathlib.Path(folder.name) / "a.cpp"
         self.file.write_text("original")
         self.copy = FakeCopy(folder.name, "build")
@@ -97,8 +98,9 @@ class Run(unittest.TestCase):
         self.assertEqual([mutate.is_good(real, verdict) for verdict in ("killed by a", "survived", "does not build")], [True, False, False])
         self.assertEqual([mutate.is_good(equivalent, verdict) for verdict in ("killed by a", "survived", "does not build")], [False, True, False])
 
-    def test_the_working_tree_is_left_alone(self):
-        for tree in (mutate.ROOT, mutate.HERE):
+    def test_other_trees_are_left_alone(self):
+        (self.copy.tree / mutate.MARK).unlink()
+        for tree in (mutate.ROOT, mutate.HERE, self.copy.tree):
             with self.assertRaises(SystemExit):
                 mutate.Copy(tree, "build")
 
