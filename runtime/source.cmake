@@ -92,7 +92,6 @@ target_sources(dvm_source PRIVATE
   symbol/indirect.cpp
   symbol/libdw_files.cpp
   symbol/exceptions.cpp
-  symbol/indirect.cpp
   symbol/linker.cpp
   symbol/mini_debug.cpp
   symbol/maps.cpp
