@@ -124,7 +124,13 @@ class ItemParser {
     size_t broken = leave_out_open(tokens, begin, end);
     for (unsigned n = 0; n < kMaxErrors; n++) {
       const std::optional<size_t> error = try_item(tokens, broken, unit);
-      if (!error || !tokens.leave_out(*error)) break;
+      if (!error) break;
+      const size_t last = tokens_.size() - 1;  // nothing that could be left out closes a brace that is missed there
+      if (*error == last || !tokens.leave_out(*error)) {
+        tokens.note_names();
+        break;
+      }
+      broken = std::min(broken, last);  // what was left out may have held that brace
     }
     unit.doubtful.insert(unit.doubtful.end(), tokens.names.begin(), tokens.names.end());
   }
@@ -159,7 +165,6 @@ class ItemParser {
     const antlr4::Token* found = tree ? tokens.LT(1) : errors_->token;
     const Token& token = found ? ours(*found) : tokens_.back();
     if (token.index() < broken) syntax_error(token, tokens);
-    if (token.type() == Token::EOF) return {};  // nothing that could be left out closes a brace
     return token.index();
   }
 

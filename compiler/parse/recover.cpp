@@ -69,12 +69,19 @@ bool ItemTokens::take_part(size_t at) {
 
 // With its ';', or with its blocks and what follows them by else.
 size_t ItemTokens::end_of_part(size_t from) const {
-  size_t i = from;
+  size_t i = end_of_loop_header(from);
   while (i < tokens_.size() && !is_boundary(i)) i++;
   if (kind(i) == Kind::SEMI) return i + 1;
   if (kind(i) != Kind::LBRACE) return i;
   i = end_of_block(i);
   return kind(i) == Kind::ELSE ? end_of_part(i) : i;
+}
+
+// What C would write between the parentheses of a loop is one part, ';' and all.
+size_t ItemTokens::end_of_loop_header(size_t from) const {
+  if (kind(from) != Kind::RESERVED || kind(from + 1) != Kind::LPAREN) return from;
+  const size_t end = find(Kind::RPAREN, from), body = find(Kind::LBRACE, from);
+  return end < body ? end : from;
 }
 
 size_t ItemTokens::end_of_block(size_t brace) const {
@@ -91,6 +98,10 @@ bool ItemTokens::take_away(size_t from, size_t to) {
   for (size_t i = from; i < to; i++) note_name(i);
   tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(from), tokens_.begin() + static_cast<std::ptrdiff_t>(to));
   return true;
+}
+
+void ItemTokens::note_names() {
+  for (size_t i = 0; i < tokens_.size(); i++) note_name(i);
 }
 
 void ItemTokens::note_name(size_t i) {

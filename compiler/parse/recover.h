@@ -21,6 +21,8 @@ class ItemTokens : public antlr4::TokenStream {
 
   // Takes away the smallest part around token `at` of the file without which the item may be D. False: there is none.
   bool leave_out(size_t at);
+  // Adds the names in all that remains, of an item that cannot be read.
+  void note_names();
   // Names of variables in what was left out: what is said of them later is not sure.
   std::vector<std::pair<dif::Scope, std::string>> names;
   // The token before it; null: it is the first.
@@ -52,6 +54,7 @@ class ItemTokens : public antlr4::TokenStream {
   bool take_part(size_t at);
   size_t end_of_block(size_t brace) const;
   size_t end_of_part(size_t from) const;
+  size_t end_of_loop_header(size_t from) const;
   void note_name(size_t i);
 
   std::vector<Token*> tokens_;

@@ -289,7 +289,9 @@ bool is_same_key(const Type* a, const Type* b) {
 }
 
 bool check_aggregation(Assign& assign, CheckedAction& action, Session& session) {
-  return AggregationCheck(assign, action, session).run();
+  if (AggregationCheck(assign, action, session).run()) return true;
+  (void)session.is_new_unknown(dif::Scope::global, "@" + as<Aggregation>(assign.target.get())->name);
+  return false;
 }
 
 }  // namespace dvm::compiler

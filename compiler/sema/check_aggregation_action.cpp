@@ -57,7 +57,8 @@ AggregationSymbol* aggregation_argument(const Call& call, size_t index, Tag no_a
     return nullptr;
   }
   if (AggregationSymbol* known = s.symbols.find_aggregation(aggregation->name)) return known;
-  s.error(undefined, argument.where, fmt::format("undefined aggregation: @{}", aggregation->name));
+  if (s.is_new_unknown(dif::Scope::global, "@" + aggregation->name))
+    s.error(undefined, argument.where, fmt::format("undefined aggregation: @{}", aggregation->name));
   return nullptr;
 }
 

@@ -62,6 +62,7 @@ const DeclaredProbe* ExprChecker::declared_probe(Index& e) {
 
 // The argument as the program passed it, then as the declaration has it.
 ExprPtr ExprChecker::index_args(Index& e) {
+  if (!s_.has_probes) return fail(e), nullptr;
   const auto is_declared = [&](const dif::ProbeDesc& d) { return !s_.providers.match(d).empty(); };
   if (std::none_of(s_.probes.begin(), s_.probes.end(), is_declared)) return typed_argument(e);  // of the traced program
   int64_t number = 0;

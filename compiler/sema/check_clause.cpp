@@ -64,7 +64,7 @@ void check_actions(PlainClause& part, const CheckedClause& base, Session& s, std
 void check_one(Clause& clause, Session& s, std::vector<CheckedClause>& to) {
   CheckedClause base;
   base.where = clause.where;
-  expand_probes(clause, base, s);
+  s.has_probes = expand_probes(clause, base, s);
   s.probes = base.probes;
   const bool actions_first = has_actions_first(clause, s.symbols);
   std::vector<PlainClause> parts = split_conditions(clause);

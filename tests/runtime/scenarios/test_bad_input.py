@@ -154,6 +154,15 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
             broken.chmod(0o755)
             self.refused("run", "-n", "pid$target:broken:func:entry { }", "-c", f"{broken} 1", says="broken")
 
+    def test_one_mistake_is_told_once(self):
+        """What follows from a mistake is no further one."""
+        for text in ("BEGIN { @a = foo(1); printa(@a); clear(@a); }", "BEGIN { trace(1 # 2); }", "inline int A = ; BEGIN { trace(A); }",
+                     "struct s { int a; BEGIN { trace(1); }", "BEGIN { for (i = 0; i < 3; i++) { } }", "nosuch:::x { trace(args[0]); }",
+                     "syscall::opn:entry { trace(args[0]->x); }", "BEGIN { self->x = foo(); trace(self->x); }"):
+            with self.subTest(text):
+                result = dvm("run", "-n", text)
+                self.assertEqual((result.returncode, result.stderr.count("dvm: ")), (1, 1), result.stderr)
+
     def test_not_permitted(self):
         if os.geteuid() != 0:
             dvmtest.skip_or_fail(self, "needs root, to become another user")
