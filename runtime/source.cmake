@@ -72,6 +72,7 @@ target_sources(dvm_source PRIVATE
   process/target_memory.cpp
   process/target_signals.cpp
   provider/dtrace.cpp
+  provider/absent.cpp
   provider/kernel.cpp
   provider/pid.cpp
   provider/pid_functions.cpp

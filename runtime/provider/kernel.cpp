@@ -190,26 +190,9 @@ class KernelProvider : public Provider {
   std::vector<KernelProbe> (*rows_)();
 };
 
-class FbtProvider : public Provider {
- public:
-  std::string_view name() const override { return "fbt"; }
-
-  Discovery discover(const dif::ProbeDesc& description, Catalog&) override {
-    if (description.provider != name()) return {};
-    Discovery result;
-    result.tag = "D_PDESC_ZERO";
-    result.reason =
-        "dvm has no probes in functions of the kernel; rawtp:::NAME are the kernel's tracepoints, and syscall, sched and proc "
-        "its "
-        "events";
-    return result;
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Provider> make_sched_provider() { return std::make_unique<KernelProvider>("sched", sched_probes); }
 std::unique_ptr<Provider> make_proc_provider() { return std::make_unique<KernelProvider>("proc", proc_probes); }
-std::unique_ptr<Provider> make_fbt_provider() { return std::make_unique<FbtProvider>(); }
 
 }  // namespace dvm::runtime

@@ -60,6 +60,7 @@ class UsdtProvider : public Provider {
  public:
   explicit UsdtProvider(ObjectsOf objects) : family_(std::move(objects)) {}
   std::string_view name() const override { return "usdt"; }
+  bool is_named_in_descriptions() const override { return false; }
 
   void look_in(int32_t root, int32_t pid) override { family_.add(root, pid); }
 

@@ -101,6 +101,7 @@ struct Handle::Impl final : EventSink {
   Status allocate_speculations();
   Status allocate_state();
   Status make_room(size_t first);
+  std::vector<std::string> similar_providers(std::string_view name) const;
   std::vector<const Probe*> match(const dif::ProbeDesc& description);
   void index_probes();
   std::vector<EnabledProbe> enabled() const;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "common/similar.h"
 #include "runtime/consumer/json_printer.h"
 #include "runtime/process/process.h"
 #include "runtime/session/impl.h"
@@ -51,6 +52,8 @@ Discovery Handle::discover(const dif::ProbeDesc& description) {
     if (result.reason.empty()) result.reason = found.reason, result.tag = found.tag;
     result.similar.insert(result.similar.end(), found.similar.begin(), found.similar.end());
   }
+  if (result.similar.empty() && impl_->catalog.match(description).empty())
+    result.similar = impl_->similar_providers(description.provider);
   const int32_t pid = process_of(description.provider);
   return result.reason.empty() || is_replay() || pid <= 0 || !is_gone(pid) ? result : impl_->gone(pid);
 }
@@ -64,7 +67,21 @@ Discovery Handle::Impl::gone(int32_t pid) const {
 bool Handle::has_provider(std::string_view name) const {
   const std::string_view kind = name.substr(0, name.find_last_not_of("0123456789") + 1);  // pid123 is one of pid
   return std::any_of(impl_->providers.begin(), impl_->providers.end(),
-                     [&](const auto& p) { return p->name() == name || p->name() == kind; });
+                     [&](const auto& p) { return p->is_named_in_descriptions() && (p->name() == name || p->name() == kind); });
+}
+
+// Near to a name that no provider has; with the number of a process, if it ends with one.
+std::vector<std::string> Handle::Impl::similar_providers(std::string_view name) const {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  std::vector<std::string_view> known;
+  for (const auto& provider : providers) {
+    const std::string_view its = provider->name();
+    if (its == name || its == name.substr(0, digits)) return {};
+    if (provider->is_named_in_descriptions() && (its == "pid") == (digits < name.size())) known.push_back(its);
+  }
+  std::vector<std::string> near = similar_names(name.substr(0, digits), known);
+  for (std::string& each : near) each += name.substr(digits);
+  return near;
 }
 
 std::vector<const Probe*> Handle::Impl::match(const dif::ProbeDesc& description) {

@@ -22,12 +22,23 @@ TEST(Providers, AreThoseOfTheTableAndIgnoreWhatIsNotTheirs) {
   for (const auto& provider : make_providers()) {
     names.emplace_back(provider->name());
     Catalog catalog;
-    Discovery found = provider->discover({"io", "", "read", "entry"}, catalog);
+    Discovery found = provider->discover({"nosuch", "", "read", "entry"}, catalog);
     EXPECT_EQ(found.reason, "") << provider->name();
     for (const Probe* probe : catalog.match({})) EXPECT_EQ(probe->provider, provider->name());
   }
   EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "syscall", "lx-syscall", "sched", "proc", "rawtp", "sdt",
-                                          "fbt", "profile"));
+                                          "absent", "profile"));
+}
+
+TEST(AbsentProvider, SaysWhatThereIsInstead) {
+  Catalog catalog;
+  const auto reason = [&](const char* provider) {
+    return make_absent_provider()->discover({provider, "", "", "start"}, catalog).reason;
+  };
+  EXPECT_THAT(reason("io"), testing::HasSubstr("dvm has no io provider, for disks; use sdt:::block_rq_issue"));
+  EXPECT_THAT(reason("fbt"), testing::HasSubstr("functions of the kernel"));
+  EXPECT_EQ(reason("sched"), "");
+  EXPECT_EQ(catalog.size(), 0U);
 }
 
 TEST(DtraceProvider, HasItsProbesUnderTheFirstIds) {

@@ -21,6 +21,8 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
+  // False: its probes have other providers' names.
+  virtual bool is_named_in_descriptions() const { return true; }
   // Adds the probes that the description may mean, if its provider field can be this provider's.
   virtual Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) = 0;
   // Descriptions of process `root` mean from now on, too, what another one has mapped that comes from it.

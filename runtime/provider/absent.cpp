@@ -1,0 +1,37 @@
+// Providers that dvm does not have: says what there is instead. Tested by tests/unit/instrument/providers_test.cpp.
+
+#include <fmt/format.h>
+
+#include "runtime/provider/providers.h"
+
+namespace dvm::runtime {
+namespace {
+
+struct AbsentRow {
+  std::string_view name, subject, instead;
+};
+
+constexpr AbsentRow kAbsent[] = {
+#define DVM_ABSENT(name, subject, instead) {#name, subject, instead},
+#include "runtime/provider/absent.def"
+#undef DVM_ABSENT
+};
+
+class AbsentProvider : public Provider {
+ public:
+  std::string_view name() const override { return "absent"; }
+  bool is_named_in_descriptions() const override { return false; }
+
+  Discovery discover(const dif::ProbeDesc& description, Catalog&) override {
+    for (const AbsentRow& row : kAbsent)
+      if (row.name == description.provider)
+        return {fmt::format("dvm has no {} provider, for {}; {}", row.name, row.subject, row.instead), "D_PDESC_ZERO", {}};
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_absent_provider() { return std::make_unique<AbsentProvider>(); }
+
+}  // namespace dvm::runtime
