@@ -96,6 +96,7 @@ target_sources(dvm_source PRIVATE
   symbol/linker.cpp
   symbol/mini_debug.cpp
   symbol/maps.cpp
+  symbol/started_as.cpp
   symbol/open_elf.cpp
   symbol/parameter_place.cpp
   symbol/perf_map.cpp

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "runtime/symbol/started_as.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -90,6 +92,7 @@ class ObjectList {
     object.is_program = line.path == program_;
     object.path = line.path.ends_with(kDeleted) ? line.path.substr(0, line.path.size() - kDeleted.size()) : line.path;
     object.name = object.path.substr(object.path.rfind('/') + 1);
+    if (object.is_program) take_name_of_link(object);
     object.open_path = object.is_program ? program_path() : open_path_of(pid_, line, object.path);
     object.offset = line.offset;
     AddressRange range;
@@ -101,6 +104,13 @@ class ObjectList {
 
  private:
   std::string program_path() const { return fmt::format("/proc/{}/exe", pid_); }
+
+  // Where the user started a link, that is the name which he knows: redis-server, a link to redis-check-rdb. But python3 means
+  // python3.11 anyway.
+  void take_name_of_link(MappedObject& object) const {
+    const std::string name = started_as(pid_);
+    if (!name.empty() && !object.name.starts_with(name)) object.name = name;
+  }
 
   static std::string read_link(const std::string& path) {
     std::string target(PATH_MAX, '\0');

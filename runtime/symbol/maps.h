@@ -12,7 +12,7 @@
 namespace dvm::runtime {
 
 struct MappedObject {
-  std::string name;       // base name, DTrace's module: "libc.so.6"
+  std::string name;       // base name, DTrace's module: "libc.so.6"; of a program that was started by a link, the link's
   std::string path;       // in the process, without " (deleted)"
   std::string open_path;  // under /proc: opens this very file, also in another mount namespace or when it is deleted
   bool is_program = false;

@@ -72,6 +72,16 @@ class Targets(dvmtest.PrivilegedTest):
         second.go()
         self.assertEqual(self.finish(tracer).split(), ["1000"])
 
+    def test_a_program_that_is_started_by_a_link(self):
+        """Its module is what the user calls it, and the file's own name does too."""
+        with tempfile.TemporaryDirectory() as folder:
+            link = os.path.join(folder, "served")
+            os.symlink(program("looper"), link)
+            for module in ("served", "looper", "a.out"):
+                result = dvm("run", "-q", "-n", f"pid$target:{module}:func:entry {{ @[probemod] = count(); }}", "-c", f"{link} 100")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertRegex(result.stdout, r"(?m)^ +served +100$")
+
     def test_a_process_that_is_not_there(self):
         gone = subprocess.Popen(["true"])
         gone.wait()

@@ -73,6 +73,8 @@ TEST(ModuleMatch, KnowsTheNamesOfAMappedFile) {
   EXPECT_FALSE(libc("libcrypt"));
   EXPECT_TRUE(module_match("a.out", "bash", "/bin/bash", true));
   EXPECT_FALSE(module_match("a.out", "", "", false));
+  EXPECT_TRUE(module_match("redis-check-rdb", "redis-server", "/usr/bin/redis-check-rdb", true));
+  EXPECT_FALSE(module_match("redis-check-rdb", "redis-server", "/usr/bin/redis-check-rdb", false));
 }
 
 Probe named(const std::string& provider, const std::string& module, const std::string& function, const std::string& name) {
