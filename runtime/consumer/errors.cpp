@@ -2,7 +2,11 @@
 
 #include "runtime/consumer/errors.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace dvm::runtime {
 namespace {
@@ -11,6 +15,28 @@ bool shows_address(dif::Fault fault) {
   return fault == dif::Fault::badaddr || fault == dif::Fault::badalign || fault == dif::Fault::kpriv ||
          fault == dif::Fault::upriv;
 }
+
+constexpr std::string_view kCalls[] = {
+#define DVM_SYSCALL(number, name) #name,
+#include "runtime/provider/syscalls.def"
+#undef DVM_SYSCALL
+};
+
+bool is_call(std::string_view name) { return std::find(std::begin(kCalls), std::end(kCalls), name) != std::end(kCalls); }
+
+// openat, fchmodat2, newfstatat: there is a call of the same without a directory's descriptor.
+bool begins_with_directory(std::string_view call) {
+  if (call == "symlinkat") return false;  // its first path comes before the directory
+  if (call.ends_with('2')) call.remove_suffix(1);
+  if (!call.ends_with("at")) return false;
+  call.remove_suffix(2);
+  for (const std::string_view prefix : {"", "f", "newf"})
+    if (call.starts_with(prefix) && is_call(call.substr(prefix.size()))) return true;
+  return false;
+}
+
+// AT_FDCWD, or a number that a process may have open; no address.
+bool may_be_descriptor(uint64_t value) { return static_cast<int32_t>(value) == AT_FDCWD || value < 4096; }
 
 // "12 failed speculations (no speculative buffer available)"
 std::string counted(const DropInfo& kind, uint64_t count) {
@@ -51,6 +77,14 @@ std::vector<MoreErrors> ErrorLimit::more() const {
   for (const auto& [kind, count] : seen_)
     if (count > kPrinted) more.push_back({kind.first, kind.second, count - kPrinted});
   return more;
+}
+
+std::string error_hint(const ErrorRecord& error, const Enabling& enabling) {
+  const Ecb* ecb = enabling.ecb(error.epid);
+  if (ecb == nullptr || error.fault != dif::Fault::badaddr || !may_be_descriptor(error.value)) return "";
+  const Probe& probe = *ecb->probe;
+  if (!probe.provider.ends_with("syscall") || probe.name != "entry" || !begins_with_directory(probe.function)) return "";
+  return fmt::format("arg0 of {} is a directory's descriptor; its path is arg1", probe.function);
 }
 
 std::vector<DropLine> drops_between(const Drops& before, const Drops& now) {

@@ -19,6 +19,8 @@ std::string place_text(const Ecb& ecb);
 std::string_view fault_text(dif::Fault fault);
 // "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at DIF offset 12"
 std::string error_text(const ErrorRecord& error, const Enabling& enabling);
+// Where a clause took the directory that a system call begins with for a path: "the path of openat is arg1". Else empty.
+std::string error_hint(const ErrorRecord& error, const Enabling& enabling);
 
 // How many faults of a clause and a kind there were beside those that were printed.
 struct MoreErrors {

@@ -49,7 +49,11 @@ void TextPrinter::print_formatted(const Format& format, std::span<const Datum> v
   append_formatted(output_.text(), format, values, made_, output_.is_terminal());
 }
 
-void TextPrinter::print_error(const ErrorRecord& error) { print_notice(error_text(error, enabling_), {}); }
+void TextPrinter::print_error(const ErrorRecord& error) {
+  const std::string hint = error_hint(error, enabling_);
+  const bool is_new = !hint.empty() && hints_.insert(hint).second;
+  print_notice(error_text(error, enabling_), std::span(&hint, is_new ? 1 : 0));
+}
 
 void TextPrinter::print_more_errors(const MoreErrors&, const std::string& message) { print_notice(message, {}); }
 

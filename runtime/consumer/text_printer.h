@@ -1,6 +1,9 @@
 #pragma once
 // Records as dtrace(1) prints them: the heading, CPU ID FUNCTION:NAME or the arrows of flowindent, values in columns, a newline.
 
+#include <set>
+#include <string>
+
 #include "dvm/dif/option.h"
 #include "runtime/consumer/flow.h"
 #include "runtime/consumer/made.h"
@@ -38,6 +41,7 @@ class TextPrinter final : public Printer {
   const MadePrinter& made_;
   Flow flow_;
   bool has_heading_ = false;
+  std::set<std::string> hints_;  // of errors: each is given once
 };
 
 }  // namespace dvm::runtime

@@ -101,6 +101,14 @@ class SystemCalls(dvmtest.PrivilegedTest):
                          "END { printf(\"%d\\n\", found); }")
             self.assertEqual(replay.stdout.split(), ["-1"], replay.stderr)
 
+    def test_a_descriptor_that_is_taken_for_a_path_gets_a_hint_once(self):
+        result = dvm("run", "-q", "-n", "syscall::openat:entry /pid == $target/ { trace(copyinstr(arg0)); }", "-c",
+                     "cat /dev/null /dev/null")
+        self.assertGreater(result.stderr.count("invalid address"), 1, result.stderr)
+        self.assertEqual(result.stderr.count("hint: arg0 of openat is a directory's descriptor; its path is arg1\n"), 1)
+        result = dvm("run", "-q", "-n", "syscall::read:entry /pid == $target/ { trace(copyinstr(arg0)); }", "-c", "cat /dev/null")
+        self.assertNotIn("hint:", result.stderr)
+
     def test_exit_leaves_the_rows_that_trunc_kept(self):
         script = "profile-997 { @[timestamp, cpu] = count(); } tick-200ms { trunc(@, 4); exit(0); }"
         for _ in range(3):
