@@ -163,6 +163,12 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
                 result = dvm("run", "-n", text)
                 self.assertEqual((result.returncode, result.stderr.count("dvm: ")), (1, 1), result.stderr)
 
+    def test_misspelt_providers_get_the_near_name(self):
+        for text, near in (("prco:::exec { }", "proc"), ("syscal::open:entry { }", "syscall"), ("pdi$target:::entry { }", r"pid\d+")):
+            result = dvm("run", "-n", text, "-c", "sleep 0")
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, f"hint: did you mean '{near}'\\?\n")
+
     def test_not_permitted(self):
         if os.geteuid() != 0:
             dvmtest.skip_or_fail(self, "needs root, to become another user")
