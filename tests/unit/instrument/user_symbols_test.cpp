@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "common/clock.h"
+#include "tests/support/skip.h"
 
 namespace dvm::runtime {
 
@@ -103,7 +104,7 @@ TEST_F(PerfMapTest, APipeThatTakesItsPlaceIsNotWaitedFor) {
 TEST_F(PerfMapTest, BelongsToTheUserOfTheProcessOrToRoot) {
   write(path_);
   EXPECT_TRUE(knows_a_function());
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to give a file away";
+  if (geteuid() != 0) DVM_SKIP("needs root to give a file away");
   ASSERT_EQ(chown(path_.c_str(), 12345, static_cast<gid_t>(-1)), 0);
   EXPECT_FALSE(knows_a_function());
 }
