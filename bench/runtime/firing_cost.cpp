@@ -3,8 +3,9 @@
 //   uprobe/firing/count    @ = count()                  (the record holds the probe id)
 //   uprobe/firing/string   @[copyinstr(arg0)] = count() (and the string)
 //   syscall/firing/count   @ = count() of one system call in that process
-//   uprobe/firing/stepped  @ = count() of a function whose first instruction the kernel must step over; dvm's probe lies where it
-//   chooses
+//   uprobe/firing/latency  entry and return of a function that calls another: @ = quantize() of the time between. A firing is
+//   both uprobe/firing/stepped  @ = count() of a function whose first instruction the kernel must step over; dvm's probe lies
+//   where it chooses
 //
 // A child calls a function, whose first instruction is a push but for the last row, or makes a system call, in a tight loop: once
 // untraced, then traced by each. Added cost is the difference. Prints medians with quartiles over the rounds, and the ratio.
@@ -19,6 +20,9 @@ extern "C" {
 void bench_hot(const char* text);
 asm(".pushsection .text\n.globl bench_hot\n.type bench_hot, @function\nbench_hot:\n"
     "push %rbp\nmov %rsp, %rbp\npop %rbp\nret\n.size bench_hot, . - bench_hot\n.popsection");
+void bench_calls(const char* text);
+asm(".pushsection .text\n.globl bench_calls\n.type bench_calls, @function\nbench_calls:\n"
+    "push %rbx\ncall bench_hot\npop %rbx\nret\n.size bench_calls, . - bench_calls\n.popsection");
 void bench_stepped(const char* text);
 // Apart from the code around it, in which the bytes of some constant may look like a jump here.
 asm(".pushsection .text\n.skip 256, 0x90\n.globl bench_stepped\n.type bench_stepped, @function\nbench_stepped:\n"
@@ -35,7 +39,7 @@ void system_call(const char*) { syscall(SYS_getppid); }
 struct Case {
   std::string name;
   Work what = bench_hot;
-  Site site;
+  std::vector<Site> sites;
   std::string program;  // bpftrace's
   CaptureNeeds needs;
   std::vector<double> ours, theirs, ratios;
@@ -45,13 +49,13 @@ struct Case {
 void run_round(Workload& workload, long calls, Case& one) {
   const double plain = per_call(workload, calls, one.what);
   {
-    OurTracer tracer(workload.pid(), one.site, one.needs);
+    OurTracer tracer(workload.pid(), one.sites, one.needs);
     one.ours.push_back(per_call(workload, calls, one.what) - plain);
     const Count& count = tracer.finish();
     one.events += count.events;
     one.strings += count.strings;
     one.drops += tracer.drops();
-    one.expected += static_cast<uint64_t>(kRuns * calls);
+    one.expected += static_cast<uint64_t>(kRuns * calls) * one.sites.size();
   }
   const auto tracer = start_bpftrace(workload.pid(), one.program);
   one.theirs.push_back(per_call(workload, calls, one.what) - plain);
@@ -68,11 +72,12 @@ void print(const Case& one) {
 
 void sustain(Workload& workload, Case& one) {
   constexpr long kCalls = 5'000'000;
-  OurTracer tracer(workload.pid(), one.site, one.needs);
+  OurTracer tracer(workload.pid(), one.sites, one.needs);
   const double seconds = static_cast<double>(workload.run(kCalls, one.what)) / kNanoseconds;
   const Count& count = tracer.finish();
   fmt::print("{:22} {:6.2f} M events/s for {:.1f} s, {} of {} events, {} drops\n", one.name + "/rate",
-             static_cast<double>(kCalls) / seconds / 1e6, seconds, count.events, kCalls, tracer.drops());
+             static_cast<double>(kCalls) / seconds / 1e6, seconds, count.events, kCalls * static_cast<long>(one.sites.size()),
+             tracer.drops());
 }
 
 }  // namespace
@@ -85,22 +90,33 @@ int main(int argc, char** argv) {
   Workload workload;
   run_on(1);
 
-  std::array<Case, 4> cases;
+  std::array<Case, 5> cases;
   cases[0].name = "uprobe/firing/count";
   cases[0].program = fmt::format("uprobe:{}:bench_hot {{ @ = count(); }}", path);
   cases[1].name = "uprobe/firing/string";
   cases[1].program = fmt::format("uprobe:{}:bench_hot {{ @[str(arg0)] = count(); }}", path);
   cases[1].needs.args = 1;
   cases[1].needs.memory = {{0, true, 0, 256}};
-  cases[0].site = cases[1].site = site_of(workload, path, "bench_hot");
+  cases[0].sites = cases[1].sites = {site_of(workload, path, "bench_hot")};
   cases[2].name = "syscall/firing/count";
   cases[2].what = system_call;
   cases[2].program = fmt::format("tracepoint:syscalls:sys_enter_getppid /pid == {}/ {{ @ = count(); }}", workload.pid());
-  cases[2].site = TracepointSite{{KernelEvent{"sys_enter", {SYS_getppid}}}};
+  cases[2].sites = {TracepointSite{{KernelEvent{"sys_enter", {SYS_getppid}}}}};
   cases[3].name = "uprobe/firing/stepped";
   cases[3].what = bench_stepped;
   cases[3].program = fmt::format("uprobe:{}:bench_stepped {{ @ = count(); }}", path);
-  cases[3].site = chosen_site_of(workload, path, "bench_stepped");
+  cases[3].sites = {chosen_site_of(workload, path, "bench_stepped")};
+  cases[4].name = "uprobe/firing/latency";
+  cases[4].what = bench_calls;
+  cases[4].program = fmt::format(
+      "uprobe:{0}:bench_calls {{ @s[tid] = nsecs; }} "
+      "uretprobe:{0}:bench_calls /@s[tid]/ {{ @ = hist(nsecs - @s[tid]); delete(@s[tid]); }}",
+      path);
+  cases[4].needs.time = cases[4].needs.thread = true;
+  const UprobeSite entry = chosen_site_of(workload, path, "bench_calls");
+  UprobeSite leaving = entry;
+  leaving.is_return = true;
+  cases[4].sites = {entry, leaving};
   for (int round = 0; round < rounds; round++)
     for (Case& one : cases) run_round(workload, calls, one);
 

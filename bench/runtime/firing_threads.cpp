@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   Costs ours, theirs;
   for (int round = 0; round < rounds; round++) {
     {
-      OurTracer tracer(hammered.pid(), site, {});
+      OurTracer tracer(hammered.pid(), {site}, {});
       ours.add(hammered, calls, plain);
       const Count& count = tracer.finish();
       if (tracer.drops() != 0) fmt::print("{} events, {} drops\n", count.events, tracer.drops());

@@ -45,7 +45,7 @@ void measure(const std::string& file, const char* name, void (*function)(const c
   std::vector<double> added;
   for (int round = 0; round < rounds; round++) {
     const double plain = per_call(workload, calls, function);
-    const OurTracer tracer(workload.pid(), site, {});
+    const OurTracer tracer(workload.pid(), {site}, {});
     added.push_back(per_call(workload, calls, function) - plain);
   }
   const Spread ns = spread(added);

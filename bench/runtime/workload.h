@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,11 +92,17 @@ using Site = decltype(Probe::site);
 // Our instrument on the workload, polled every millisecond by a thread, as dvm does.
 class OurTracer {
  public:
-  OurTracer(pid_t pid, const Site& site, const CaptureNeeds& needs) : instrument_(make_uprobe_instrument()) {
-    probe_.id = 4;
-    probe_.site = site;
+  // Returns by uretprobes, though this process of C++ is given none by default.
+  OurTracer(pid_t pid, const std::vector<Site>& sites, const CaptureNeeds& needs) : instrument_(make_uprobe_instrument()) {
+    std::vector<EnabledProbe> enabled;
+    for (const Site& site : sites) {
+      probes_.push_back(std::make_unique<Probe>());
+      probes_.back()->id = static_cast<uint32_t>(3 + probes_.size());
+      probes_.back()->site = site;
+      enabled.push_back({probes_.back().get(), needs, {{pid}, {}}, false, ReturnBy::uretprobe});
+    }
     std::vector<Refused> refused;
-    const dvm::Status status = instrument_->enable(std::array{EnabledProbe{&probe_, needs, {{pid}, {}}}}, refused);
+    const dvm::Status status = instrument_->enable(enabled, refused);
     if (!status) fail(status.error().message);
     poller_ = std::thread([this] { poll(); });
   }
@@ -110,7 +117,7 @@ class OurTracer {
     }
     return count_;
   }
-  uint64_t drops() const { return instrument_->drops(); }
+  uint64_t drops() const { return instrument_->drops() + instrument_->missed_returns(); }
 
  private:
   void poll() {
@@ -122,7 +129,7 @@ class OurTracer {
   }
 
   std::unique_ptr<Instrument> instrument_;
-  Probe probe_;
+  std::vector<std::unique_ptr<Probe>> probes_;
   Count count_;
   std::atomic<bool> stop_ = false;
   std::thread poller_;
