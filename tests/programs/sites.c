@@ -12,7 +12,7 @@ long site_shared(long a, long b, long c, long d, long e, long f, long g, long h)
 long site_sharing(long a, long b, long c, long d, long e, long f, long g, long h);
 long site_changed(long a, long b, long c, long d, long e, long f, long g, long h);
 long site_framed(long a, long b, long c, long d, long e, long f, long g, long h);
-long site_locked(long a, long b, long c, long d, long e, long f, long g, long h);
+long locked_site(long a, long b, long c, long d, long e, long f, long g, long h);
 #define FUNCTION(name, code) \
   asm(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" code "\n.size " #name ", . - " #name "\n")
 FUNCTION(site_mark, "endbr64\n push %rbp\n mov %rsp, %rbp\n lea (%rdi,%rsi), %rax\n pop %rbp\n ret");
@@ -25,7 +25,7 @@ FUNCTION(site_changed, "mov %rdi, %rax\n xor %edi, %edi\n mov %rdx, %rsi\n push 
 FUNCTION(
     site_framed,
     "sub $8, %rsp\n xor %r8d, %r8d\n xor %r9d, %r9d\n mov %rdi, %rdx\n call 1f\n add $8, %rsp\n ret\n 1: mov %rdx, %rax\n ret");
-FUNCTION(site_locked, "lock addl $0, (%rsp)\n mov %rsi, %rax\n ret");
+FUNCTION(locked_site, "lock addl $0, (%rsp)\n mov %rsi, %rax\n ret");
 
 int main(void) {
   for (long i = 0; i < 20; i++) {
@@ -37,7 +37,7 @@ int main(void) {
     sink += site_sharing(i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7);
     sink += site_changed(i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7);
     sink += site_framed(i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7);
-    sink += site_locked(i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7);
+    sink += locked_site(i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7);
   }
   return sink == 0;
 }

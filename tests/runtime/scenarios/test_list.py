@@ -63,7 +63,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
             ("site_mark:entry", [f"site: {at}, 0x4 after the entry: push %rbp \\(emulated, about 420 ns a firing\\)"]),
             ("site_changed:entry", [f"site: {at}: mov %rdi, %rax \\(stepped, about 7000 ns a firing\\)",
                                     f"site where no argument is asked for: {at}, 0x8 after the entry: push %rbx \\(emulated, about 420 ns a firing\\)"]),
-            ("site_locked:entry", [f"site: {at}, 0x[56] after the entry: mov %rsi, %rax \\(stepped, about 7000 ns a firing\\)"]),
+            ("locked_site:entry", [f"site: {at}, 0x[56] after the entry: mov %rsi, %rax \\(stepped, about 7000 ns a firing\\)"]),
             ("site_changed:return", [f"site: {at}, a uretprobe: push %rbx \\(emulated, about 820 ns a firing\\)"]),
             ("site_mark:4", [f"site: {at}: push %rbp \\(emulated, about 420 ns a firing\\)"]),
         ]:
@@ -74,10 +74,10 @@ class ListingProcesses(dvmtest.PrivilegedTest):
                     self.assertRegex(line, f"^{pattern}$")
 
     def test_probes_left_out_are_listed(self):
-        result = dvm("run", "-q", "-v", "-n", "pid$target:a.out:site_locked: { @ = count(); }", "-c", program("sites"))
+        result = dvm("run", "-q", "-v", "-n", "pid$target:a.out:locked_site: { @ = count(); }", "-c", program("sites"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"dvm: left out, pid\d+:sites:site_locked:0: the kernel cannot put a probe on this instruction")
-        self.assertNotIn("site_locked:5:", result.stderr)
+        self.assertRegex(result.stderr, r"dvm: left out, pid\d+:sites:locked_site:0: the kernel cannot put a probe on this instruction")
+        self.assertNotIn("locked_site:5:", result.stderr)
 
 
 if __name__ == "__main__":
