@@ -47,7 +47,11 @@ CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
 }
 
 double ring_bytes(const CaptureNeeds& needs, double string) {
-  const RecordLayout layout = make_layout(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  const RecordLayouts layouts = make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  const auto fits = [&](const MemorySlot& slot) { return !slot.is_variable() || string < slot.need.size; };
+  const auto& slots = layouts.first.slots;
+  const bool is_first = !layouts.larger || std::all_of(slots.begin(), slots.end(), fits);
+  const RecordLayout& layout = is_first ? layouts.first : *layouts.larger;
   return kRingHead + 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
 }
 

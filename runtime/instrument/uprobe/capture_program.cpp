@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <utility>
 
 #include "runtime/instrument/uprobe/kernel_emitter.h"
 
@@ -27,9 +28,9 @@ bool lies_in_memory(const RecordLayout& layout, unsigned n) {
 // faults in.
 class CaptureProgram : KernelEmitter {
  public:
-  CaptureProgram(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
+  CaptureProgram(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
                  const Gate* gate)
-      : layout_(layout), maps_(maps), pids_(pids), tasks_(tasks), gate_(gate) {}
+      : layout_(layouts.first), larger_(layouts.larger), maps_(maps), pids_(pids), tasks_(tasks), gate_(gate) {}
 
   std::vector<bpf_insn> make() {
     mov(r6, r1);
@@ -37,6 +38,20 @@ class CaptureProgram : KernelEmitter {
     if (maps_.followed >= 0 && !gate_) only_followed(maps_.followed, maps_.root, pids_);
     if (gate_) gate(*gate_, layout_, pids_);
     if (maps_.counts >= 0) return count_firing(), code();
+    record();
+    if (!larger_) return code();
+    for (const Place jump : to_larger_) land(jump);
+    layout_ = *std::exchange(larger_, std::nullopt);
+    is_larger_ = true;
+    to_slow_.clear();
+    if (!gate_) mov(r9, 0);
+    record();
+    return code();
+  }
+
+ private:
+  // All that makes a record of the layout.
+  void record() {
     const Place again = here();
     begin_record();
     head();
@@ -49,12 +64,10 @@ class CaptureProgram : KernelEmitter {
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();
-    leave_unwanted();
+    if (!is_larger_) leave_unwanted();
     if (!to_slow_.empty()) slow(again);
-    return code();
   }
 
- private:
   void count_firing() {
     if (gate_) {
       mov(r0, r9);
@@ -101,6 +114,10 @@ class CaptureProgram : KernelEmitter {
     } else {
       mov(r1, r6);
       call(BPF_FUNC_get_attach_cookie);
+    }
+    if (is_larger_) {
+      load_constant(r1, static_cast<int64_t>(make_cookie(0, 1)));
+      plus(r0, r1);
     }
     if (layout_.cpu) {
       mov(r8, r0);
@@ -394,6 +411,11 @@ class CaptureProgram : KernelEmitter {
     add_offset(to, slot, scratch);
   }
 
+  // Whether the other layout has more room for what the slot holds. Both have the same slots.
+  bool is_larger_elsewhere(const MemorySlot& slot) const {
+    return larger_ && larger_->slots[static_cast<size_t>(&slot - layout_.slots.data())].need.size > slot.need.size;
+  }
+
   bool is_last(const MemorySlot& slot) const { return layout_.is_cut && &slot == &layout_.slots.back(); }
 
   void read_slot(const MemorySlot& slot) {
@@ -412,6 +434,8 @@ class CaptureProgram : KernelEmitter {
     if (is_last(slot) && slot.sized_by) mov(r8, 0);
     const Place absent = jump();
     land(ok);
+    if (is_larger_elsewhere(slot) && slot.need.is_string)
+      to_larger_.push_back(jump_if(BPF_JGE, r0, static_cast<int32_t>(slot.need.size)));
     slot_length(slot);
     land(absent);
     land(null);
@@ -442,7 +466,10 @@ class CaptureProgram : KernelEmitter {
     if (!slot.sized_by) return mov(r2, most);
     load(r8, r7, at16(slot.sized_by));
     const Place fits = jump_if(BPF_JLE, r8, most);
-    mov(r8, most);
+    if (is_larger_elsewhere(slot) && !slot.need.is_string)
+      to_larger_.push_back(jump());
+    else
+      mov(r8, most);
     land(fits);
     mov(r2, r8);
   }
@@ -576,12 +603,14 @@ class CaptureProgram : KernelEmitter {
     call(BPF_FUNC_copy_from_user);
   }
 
-  const RecordLayout& layout_;
+  RecordLayout layout_;                 // that is written for now
+  std::optional<RecordLayout> larger_;  // that is taken where this one has too little room
+  bool is_larger_ = false;
   ProgramMaps maps_;
   PidNamespace pids_;
   TaskLayout tasks_;
   const Gate* gate_;  // null: not at a tracepoint
-  std::vector<Place> to_slow_;
+  std::vector<Place> to_slow_, to_larger_;
   Place full_ = 0;  // the jump that is taken when there is no room
 };
 
@@ -595,9 +624,9 @@ bool must_sleep(const RecordLayout& layout) {
   return false;
 }
 
-std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
+std::vector<bpf_insn> make_capture_program(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids,
                                            const TaskLayout& tasks, const Gate* gate) {
-  return CaptureProgram(layout, maps, pids, tasks, gate).make();
+  return CaptureProgram(layouts, maps, pids, tasks, gate).make();
 }
 
 }  // namespace dvm::runtime

@@ -12,6 +12,9 @@
 //
 // Where firings are only counted, one counter of the probe is all that is written.
 //
+// Where there is a larger layout, the program takes it, from the beginning, as soon as a slot of the first one turns out to be
+// too small: a string without its NUL, or a size beyond its room. Its records name the group behind the first one's.
+//
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
 // A record made on the stack is cut after the bytes of its last slot, so the ring holds no padding.
 
@@ -79,7 +82,7 @@ struct Gate {
   int32_t not_pid = 0;  // never this one
 };
 
-std::vector<bpf_insn> make_capture_program(const RecordLayout& layout, const ProgramMaps& maps, const PidNamespace& pids,
+std::vector<bpf_insn> make_capture_program(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids,
                                            const TaskLayout& tasks = {}, const Gate* gate = nullptr);
 
 // Whether the program faults pages in and so has to be loaded as sleepable.

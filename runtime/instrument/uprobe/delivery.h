@@ -41,6 +41,14 @@ class Delivery {
     groups_.back().firing.reads_in_time = holds_threads_;
     return groups_.size() - 1;
   }
+  // A group for each layout, one behind the other. The number of the first.
+  size_t add(const RecordLayouts& layouts, int32_t pid, const std::vector<int32_t>& unwound = {}) {
+    const size_t group = add(layouts.first, pid, unwound);
+    if (layouts.larger) add(*layouts.larger, pid, unwound);
+    return group;
+  }
+  // Whether there is room for the groups of one more program.
+  bool is_full() const { return groups() + 2 > kMostGroups; }
   size_t groups() const { return groups_.size(); }
   const RecordGroup& group(size_t number) const { return groups_[number]; }
 

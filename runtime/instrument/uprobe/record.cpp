@@ -177,6 +177,20 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   return layout;
 }
 
+RecordLayouts make_layouts(const CaptureNeeds& possible, const SiteShape& shape) {
+  constexpr uint32_t kLarge = 1024;  // bytes of a record from which on a smaller one is worth the longer program
+  RecordLayout whole = make_layout(possible, shape);
+  if (whole.size < kLarge || whole.frames != 0) return whole;
+  for (const uint32_t most : {384u, 256u, 128u, 64u}) {
+    CaptureNeeds small = possible;
+    for (MemoryNeed& need : small.memory)
+      if (need.is_string || need.sized_by) need.size = std::min(need.size, most);
+    RecordLayout layout = make_layout(small, shape);
+    if (layout.is_on_stack && layout.slots.size() == whole.slots.size()) return {std::move(layout), std::move(whole)};
+  }
+  return whole;
+}
+
 StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> record) noexcept {
   StackCopy copy;
   if (static_cast<int64_t>(word_at(record, layout.stack)) < 0) return copy;

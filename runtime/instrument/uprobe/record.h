@@ -26,7 +26,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dvm/vm/host.h"
@@ -78,6 +80,17 @@ inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 // What can be captured at a site of this shape: arguments that it has, and memory that starts from those; a timer no memory.
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
+
+// The layouts of a program: the one that most firings take and, where strings or copies may be far larger than they mostly are,
+// another that has the same slots with room for them. The first is then made on the BPF stack and holds no padding in the ring.
+struct RecordLayouts {
+  RecordLayout first;
+  std::optional<RecordLayout> larger = {};
+
+  RecordLayouts(RecordLayout only) : first(std::move(only)) {}  // not explicit: most have one
+  RecordLayouts(RecordLayout small, RecordLayout large) : first(std::move(small)), larger(std::move(large)) {}
+};
+RecordLayouts make_layouts(const CaptureNeeds& possible, const SiteShape& shape);
 
 // In the place of a group, in the head of records that tell of processes instead: a ProcessChange, the process and its child.
 inline constexpr uint16_t kChangesGroup = 0xffff;

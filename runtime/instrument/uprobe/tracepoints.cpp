@@ -97,8 +97,8 @@ Status Tracepoints::add(Planned planned, const std::vector<uint16_t>& calls, Del
                             [&](const Planned& other) { return other.can_share(planned) && other.has_room_for(calls); });
   const uint32_t id = planned.gate.probe_id;
   if (place == planned_.end()) {
-    if (delivery.groups() == kMostGroups) return Error{"too many different clauses"};
-    planned.gate.group = static_cast<uint16_t>(delivery.add(make_layout(planned.needs, planned.shape), 0));
+    if (delivery.is_full()) return Error{"too many different clauses"};
+    planned.gate.group = static_cast<uint16_t>(delivery.add(make_layouts(planned.needs, planned.shape), 0));
     place = planned_.insert(planned_.end(), std::move(planned));
   }
   for (const uint16_t call : calls) place->ids[call] = id;
@@ -129,8 +129,9 @@ Status Tracepoints::attach(Planned& planned, const ProgramMaps& maps, const Task
     planned.table = std::move(*table);
     planned.gate.ids_map = planned.table.get();
   }
-  const RecordLayout layout = make_layout(planned.needs, planned.shape);
-  auto program = load_program(make_capture_program(layout, maps, own_pid_namespace(), tasks, &planned.gate), layout);
+  const RecordLayouts layouts = make_layouts(planned.needs, planned.shape);
+  const auto code = make_capture_program(layouts, maps, own_pid_namespace(), tasks, &planned.gate);
+  auto program = load_program(code, layouts.first);
   if (!program) return program.error();
   planned.program = std::move(*program);
   const int link = bpf_raw_tracepoint_open(planned.tracepoint.c_str(), planned.program.get());

@@ -303,8 +303,8 @@ class UprobeInstrument final : public CountingInstrument {
     if (!program) return program.error();
     for (size_t i = 0; i < group_programs_.size(); i++)
       if (group_programs_[i] == *program && delivery_.group(i).is_of(pid, unwound)) return static_cast<uint16_t>(i);
-    if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
-    const size_t group = delivery_.add(make_layout(needs, shape), pid, unwound);
+    if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
+    const size_t group = delivery_.add(make_layouts(needs, shape), pid, unwound);
     group_programs_.resize(group, -1);  // tracepoints have groups too
     group_programs_.push_back(*program);
     return static_cast<uint16_t>(group);
@@ -313,9 +313,9 @@ class UprobeInstrument final : public CountingInstrument {
   Result<int> find_program(const CaptureNeeds& needs, const SiteShape& shape, const ProgramMaps& maps) {
     for (const ProgramEntry& entry : programs_)
       if (entry.shape == shape && entry.needs == needs && entry.root == maps.root) return entry.program.get();
-    const RecordLayout layout = make_layout(needs, shape);
-    const auto code = make_capture_program(layout, maps, own_pid_namespace(), task_layout());
-    auto program = load_program(code, layout);
+    const RecordLayouts layouts = make_layouts(needs, shape);
+    const auto code = make_capture_program(layouts, maps, own_pid_namespace(), task_layout());
+    auto program = load_program(code, layouts.first);
     if (!program) return program.error();
     programs_.push_back({needs, shape, maps.root, std::move(*program)});
     return programs_.back().program.get();

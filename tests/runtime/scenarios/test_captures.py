@@ -1,6 +1,7 @@
 """Values are those of the firing, however large they may be; those that are not are counted at the end."""
 
 import json
+import os
 import tempfile
 import unittest
 
@@ -22,8 +23,7 @@ class Captures(dvmtest.PrivilegedTest):
         """The buffer holds another key when the clause runs."""
         for size in ("4095", "4096", "8192", "64k"):
             with self.subTest(strsize=size):
-                rows, notices = self.run_on("pid$target::named:entry { @[copyinstr(arg0)] = count(); }", "keys 400", "-x", "strsize=" + size,
-                                            "-x", "ringsize=512m")
+                rows, notices = self.run_on("pid$target::named:entry { @[copyinstr(arg0)] = count(); }", "keys 400", "-x", "strsize=" + size)
                 self.assertEqual(notices, "")
                 self.assertEqual(rows, [[f"key{i:02}", "1600"] for i in range(50)])
 
@@ -31,7 +31,7 @@ class Captures(dvmtest.PrivilegedTest):
         """Sizes of which each copy was what the buffer held at the firing; how many were not; and what was said of them."""
         text = (f"pid$target::filled:entry {{ this->copy = (char *)copyin(arg0, {size}); "
                 f"@[arg1, this->copy[0] == arg2 && this->copy[{size} - 1] == arg2] = count(); }}")
-        rows, notices = self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=8k", "-x", "ringsize=64m")
+        rows, notices = self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=8k")
         return {int(size) for size, is_right, count in rows if is_right == "1" and int(count) == ROUNDS}, notices
 
     def test_copies_of_a_size_that_only_the_firing_knows(self):
@@ -47,9 +47,28 @@ class Captures(dvmtest.PrivilegedTest):
     def test_several_strings_share_the_room(self):
         """Five that may have 4 KiB each do not fit as a whole."""
         text = "pid$target::named:entry { @[" + ", ".join(["copyinstr(arg0 + %d)" % i for i in range(5)]) + "] = count(); }"
-        rows, notices = self.run_on(text, "keys 50", "-x", "strsize=64k", "-x", "ringsize=512m")
+        rows, notices = self.run_on(text, "keys 400", "-x", "strsize=64k", "-x", "ringsize=128m")
         self.assertEqual(notices, "")
-        self.assertEqual(rows, [[key[i:] for i in range(5)] + ["200"] for key in (f"key{i:02}" for i in range(50))])
+        self.assertEqual(rows, [[key[i:] for i in range(5)] + ["1600"] for key in (f"key{i:02}" for i in range(50))])
+
+    def test_long_strings_are_whole(self):
+        text = 'pid$target::filled:entry { @[strlen(copyinstr(arg0)), index(copyinstr(arg0), "\\177")] = count(); }'
+        for size in ("300", "1000", "2000", "4095"):
+            self.assertEqual(self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=" + size), ([[size, "-1", str(9 * ROUNDS)]], ""))
+
+    def test_what_a_system_call_writes(self):
+        """Nothing can wait for memory there; short and long ones are of different layouts."""
+        text = ('syscall::write:entry /pid == $target/ { @[arg2, strlen(stringof(copyin(arg1, arg2)))] = count(); }')
+        loop = "import os\nfor size in (5, 384, 385, 4096): os.write(1, b'x' * size)"
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+            script.write(loop)
+            script.flush()
+            result = dvm("run", "-q", "-x", "strsize=8k", "-o", script.name + ".out", "-n", text, "-c", f"/usr/bin/python3 {script.name}")
+            with open(script.name + ".out") as file:
+                rows = [[int(field) for field in line.split()] for line in file if line.strip()]
+            os.unlink(script.name + ".out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(row[:2] for row in rows), [[size, size] for size in (5, 384, 385, 4096)])
 
     def test_a_replay_has_the_same_late_values(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -230,6 +230,23 @@ TEST(Record, CheapClausesStayCheap) {
   EXPECT_EQ(by_string.least, 24u);
 }
 
+// Of what may be large there are two layouts with the same slots, the first without padding in the ring.
+TEST(Record, WhatMayBeLargeMostlyIsSmall) {
+  CaptureNeeds needs;
+  needs.memory = {{0, true, 0, kMostBytes}, {1, false, 0, 16}};
+  const RecordLayouts layouts = make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  ASSERT_TRUE(layouts.larger);
+  EXPECT_TRUE(layouts.first.is_on_stack);
+  EXPECT_TRUE(layouts.first.is_cut);
+  ASSERT_EQ(layouts.first.slots.size(), layouts.larger->slots.size());
+  EXPECT_EQ(layouts.first.slots[0].need, layouts.larger->slots[0].need);
+  EXPECT_EQ(layouts.larger->slots[1].need, needs.memory[0]);
+  needs.memory = {{0, true, 0, 257}, {1, true, 0, 257}};
+  EXPECT_FALSE(make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry).larger);
+  needs.memory = {{0, true, 0, kMostBytes}, {1, false, 0, 600}};
+  EXPECT_FALSE(make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry).larger);  // too much of a fixed size
+}
+
 TEST(Record, LargeOnesAreMadeInTheRing) {
   CaptureNeeds needs;
   needs.memory = {{0, true, 0, 256}};
