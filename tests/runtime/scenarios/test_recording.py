@@ -150,7 +150,7 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertIn("looper`main+0x", run.stdout)
         replay = dvm("replay", path, "-s", script)
         self.assertEqual(replay.stdout, run.stdout)
-        self.assertRegex(replay.stderr, r"\Advm: \d+ values were read after their firing[^\n]*\n\Z")
+        self.assertRegex(replay.stderr, r"(?m)^dvm: \d+ values were read after their firing")
 
     def test_types_and_variables_are_taken_from_the_recorded_files(self):
         script = "pid$target:types_separate:visit:entry { printf(\"%d %s\", args[0]->next->value, stringof(args[0]->name)); }"
