@@ -90,6 +90,7 @@ target_sources(dvm_source PRIVATE
   symbol/elf.cpp
   symbol/frame_program.cpp
   symbol/go_program.cpp
+  symbol/go_signature.cpp
   symbol/indirect.cpp
   symbol/libdw_files.cpp
   symbol/exceptions.cpp

@@ -185,6 +185,9 @@ struct Translate : ExprOf<ExprKind::Translate> {
   // Of sema:
   Translator* translator = nullptr;
   std::vector<TranslatedMember> members;  // of a structure that is needed as a whole
+  // Without a translator: a structure that lies in several words. Why it cannot be needed as a whole, as some members are in
+  // none.
+  std::string problem;
 };
 
 // A copy as it was before sema, for what is checked at each of its uses (inlines).

@@ -100,7 +100,7 @@ class ArgumentList {
     return argument.is_word ? s_.types.basic("uint64_t") : s_.target.import(argument.type);
   }
   static bool same(const dif::ArgumentDesc& a, const dif::ArgumentDesc& b) {
-    return a.arg == b.arg && a.is_in_memory == b.is_in_memory && a.problem == b.problem;
+    return a.arg == b.arg && a.is_in_memory == b.is_in_memory && a.problem == b.problem && a.parts == b.parts;
   }
 
   bool collect() {
@@ -126,6 +126,66 @@ class ArgumentList {
 
 }  // namespace
 
+// A member, or the whole, out of the word that it lies in.
+ExprPtr ExprChecker::argument_word(const dif::ArgumentPart& part, uint64_t offset, const Type* type, Location where) {
+  auto word = std::make_unique<Identifier>(where);
+  word->name = fmt::format("arg{}", part.arg);
+  word->symbol = s_.symbols.find(dif::Scope::global, word->name);
+  word->type = word->symbol->type;
+  word->is_user = true;
+  ExprPtr value = std::move(word);
+  if (const uint64_t shift = part.shift + 8 * (offset - part.offset)) {
+    auto shifted = std::make_unique<Binary>(where);
+    shifted->op = Op::shift_right;
+    shifted->type = value->type, shifted->is_user = true;
+    shifted->left = std::move(value), shifted->right = make_integer(where, shift, s_.types.basic("int"));
+    value = std::move(shifted);
+  }
+  auto cast = std::make_unique<Cast>(where);
+  cast->operand = std::move(value);
+  cast->type = type;
+  cast->is_user = is_pointer(type);
+  return cast;
+}
+
+// A value at an offset of an argument that lies in several words; null: it lies in none.
+ExprPtr ExprChecker::assemble(const dif::ArgumentDesc& argument, uint64_t offset, const Type* type, Location where,
+                              unsigned depth) {
+  constexpr unsigned kDeepest = 16;  // of structures inside structures
+  if (!s_.is_defined(type) || depth > kDeepest) return nullptr;
+  const Type& resolved = resolve(*type);
+  if (!is_record(type)) {
+    const auto holds = [&](const dif::ArgumentPart& part) {
+      return part.offset <= offset && offset + resolved.size <= part.offset + part.size;
+    };
+    const auto part = std::find_if(argument.parts.begin(), argument.parts.end(), holds);
+    return part != argument.parts.end() && is_scalar(type) ? argument_word(*part, offset, type, where) : nullptr;
+  }
+  auto whole = std::make_unique<Translate>(where);
+  whole->type = type;
+  (void)resolved.find("");  // members are added when the first is asked for
+  for (const Field& field : resolved.fields) {
+    ExprPtr value = field.bits ? nullptr : assemble(argument, offset + field.offset, field.type, where, depth + 1);
+    const auto* inner = as<Translate>(value.get());
+    if (!value || (inner && !inner->problem.empty()))
+      whole->problem = fmt::format("{} cannot be had as a whole: member {} is in none of its words", type->name, field.name);
+    if (value) whole->members.push_back({&field, std::move(value)});
+  }
+  return whole;
+}
+
+ExprPtr ExprChecker::assembled_member(Member& e, Translate& from) {
+  for (TranslatedMember& member : from.members)
+    if (member.field->name == e.name) return std::move(member.value);
+  if (resolve(*from.type).find(e.name))
+    fail(e, Tag::D_ARGS_TYPE,
+         fmt::format("member {} cannot be had: it is in a vector register, an array, or in none of arg0 to arg9", e.name));
+  else
+    fail(e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, from.type->name),
+         member_hints(*from.type, e.name));
+  return nullptr;
+}
+
 // args[N] becomes argN, or what lies at the address in it, as the type that it was declared with.
 ExprPtr ExprChecker::typed_argument(Index& e) {
   int64_t index = 0;
@@ -141,6 +201,8 @@ ExprPtr ExprChecker::typed_argument(Index& e) {
   const Type* type = nullptr;
   const dif::ArgumentDesc* argument = list.at(static_cast<size_t>(index), type);
   if (!argument) return fail(e), nullptr;
+  if (!argument->parts.empty())
+    if (ExprPtr value = assemble(*argument, 0, type, e.where)) return value;
   auto word = std::make_unique<Identifier>(e.where);
   word->name = fmt::format("arg{}", argument->arg);
   word->symbol = s_.symbols.find(dif::Scope::global, word->name);

@@ -398,7 +398,7 @@ ExprPtr ExprChecker::check(Member& e) {
     return nullptr;
   }
   if (auto* translated = as<Translate>(e.base.get()); translated && e.arrow == is_pointer(translated->type))
-    return translated_member(e, *translated);
+    return translated->translator ? translated_member(e, *translated) : assembled_member(e, *translated);
   const std::string_view op = e.arrow ? "->" : ".";
   const Type* record = e.base->type;
   if (e.arrow && !is_pointer(record)) {

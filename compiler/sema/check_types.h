@@ -103,6 +103,9 @@ class ExprChecker {
   ExprPtr target_constant(Location where, const std::string& module, const std::string& name);
   bool check_typed(const Expr& e);
   ExprPtr typed_argument(Index& e);
+  ExprPtr argument_word(const dif::ArgumentPart& part, uint64_t offset, const Type* type, Location where);
+  ExprPtr assemble(const dif::ArgumentDesc& argument, uint64_t offset, const Type* type, Location where, unsigned depth = 0);
+  ExprPtr assembled_member(Member& e, Translate& from);
   static bool is_of_target(const Expr& e);
   bool check_own_memory(const Expr& target, Expr& operation, std::string_view op);
 

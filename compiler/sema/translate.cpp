@@ -229,6 +229,7 @@ ExprPtr ExprChecker::translated_member(Member& e, Translate& from) {
 
 void ExprChecker::expand_translation(ExprPtr& e) {
   auto& translate = static_cast<Translate&>(*e);
+  if (!translate.problem.empty()) return fail(*e, Tag::D_ARGS_TYPE, translate.problem);
   if (is_pointer(e->type))
     return fail(
         *e, Tag::D_OP_DYNAMIC,
@@ -244,7 +245,8 @@ void ExprChecker::expand_translation(ExprPtr& e) {
 
 void expand_translations(ExprPtr& e, Session& s) {
   auto* translate = as<Translate>(e.get());
-  if (translate && translate->translator && translate->members.empty()) ExprChecker(s).expand_translation(e);
+  const bool is_translated = translate && translate->translator && translate->members.empty();
+  if (is_translated || (translate && !translate->problem.empty())) ExprChecker(s).expand_translation(e);
   for_each_child(*e, [&](ExprPtr& child) {
     if (child) expand_translations(child, s);
   });

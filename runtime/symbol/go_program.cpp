@@ -1,4 +1,4 @@
-// Reads what Go's linker says of a program. Covered by tests/unit/instrument/go_program_test.cpp.
+// Reads what Go's linker says of a program. Covered by tests/runtime/scenarios/test_go.py.
 
 #include "runtime/symbol/go_program.h"
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "runtime/symbol/dwarf_names.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -125,6 +127,17 @@ ParameterPlace read_at(Dwarf_Attribute& location, Dwarf_Addr address) {
 }
 
 }  // namespace
+
+std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function) {
+  constexpr size_t kMost = 1024;
+  std::vector<Dwarf_Die> list;
+  DieWalk walk(kMost);
+  walk.below(function, [&](Dwarf_Die& child) {
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter) list.push_back(child);
+    return DieWalk::Next::over;
+  });
+  return list;
+}
 
 ParameterPlace place_at_entry(const Dwarf_Die& function, const Dwarf_Die& parameter) {
   Dwarf_Addr entry = 0;

@@ -34,6 +34,9 @@ struct ParameterPlace {
   bool is_through_pointer = false;  // unsaid, but what the function keeps of it is its address
 };
 
+// The parameters that stand with the function itself.
+std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function);
+
 // function: the copy that has code, of which the parameter is a child.
 ParameterPlace place_at_entry(const Dwarf_Die& function, const Dwarf_Die& parameter);
 

@@ -21,7 +21,6 @@ constexpr unsigned kRegisters = 6;        // that integers are passed in
 constexpr unsigned kKnownArguments = 10;  // arg0 to arg9
 constexpr const char* kInVector = "it is passed in a vector register, as floating-point values are";
 constexpr unsigned kDeepest = 16;  // of types inside types
-constexpr size_t kMostParameters = 1024;
 
 enum class Class : uint8_t { none, integer, vector, memory };
 
@@ -31,6 +30,7 @@ struct Passing {
   uint64_t size = 0;
   bool by_address = false;  // an object of C++ that may not be copied bit by bit
   bool is_wide = false;     // a long double: aligned to 16 bytes
+  bool is_structure = false;
   bool is_unknown = false;  // an enumeration of Rust whose values have members
 
   bool in_memory() const { return low == Class::memory; }
@@ -38,7 +38,7 @@ struct Passing {
   bool is_integer() const { return low == Class::integer && high == Class::none; }
 };
 
-constexpr Passing kByAddress = {Class::integer, Class::none, 8, true, false, false};
+constexpr Passing kByAddress = {Class::integer, Class::none, 8, true, false, false, false};
 
 void merge(Class& into, Class found) {
   if (into == Class::none || found == Class::memory || (into == Class::vector && found == Class::integer)) into = found;
@@ -57,10 +57,11 @@ class Classifier {
     if (desc.as == DescribedAs::structure || desc.as == DescribedAs::union_) {
       const bool is_large = desc.size > 16;
       if (is_passed_by_address(*die) || (is_rust_ && is_large)) return kByAddress;
-      if (is_large) return {Class::memory, Class::none, desc.size, false, false, false};
+      if (is_large) return {Class::memory, Class::none, desc.size, false, false, false, false};
     }
     add(type, 0, passing, 0);
     if (passing.high == Class::memory || passing.low == Class::memory) passing.low = Class::memory, passing.high = Class::none;
+    passing.is_structure = desc.as == DescribedAs::structure || desc.as == DescribedAs::union_;
     passing.is_unknown = is_rust_ && passing.low == Class::none && passing.size > 0;
     return passing;
   }
@@ -133,7 +134,10 @@ class Places {
     } else if (!passing.in_memory() && registers_ + passing.integers() <= kRegisters) {
       argument.arg = registers_;
       argument.is_in_memory = passing.by_address;
-      if (!passing.is_integer()) argument.problem = "it is passed in several registers";
+      if (passing.is_structure)
+        add_parts(passing, argument);
+      else if (!passing.is_integer())
+        argument.problem = "it is passed in several registers";
       registers_ += passing.integers();
     } else {
       on_stack(passing, argument);
@@ -142,6 +146,12 @@ class Places {
   }
 
  private:
+  void add_parts(const Passing& passing, dif::ArgumentDesc& argument) const {
+    unsigned arg = registers_;
+    if (passing.low == Class::integer) argument.parts.push_back({0, std::min<uint64_t>(passing.size, 8), arg++, 0});
+    if (passing.high == Class::integer) argument.parts.push_back({8, passing.size - 8, arg, 0});
+  }
+
   void on_stack(const Passing& passing, dif::ArgumentDesc& argument) {
     if (passing.is_wide) stack_ += stack_ % 2;
     argument.arg = kRegisters + static_cast<unsigned>(std::min<uint64_t>(stack_, 1 << 20));
@@ -168,14 +178,30 @@ bool is_vector(unsigned reg) {
   return reg >= kFirst && reg <= kLast;
 }
 
+// Whether the parts are those of the calling convention. What of them is in vector registers, or left out, is not known.
+bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
+  const dif::ArgumentDesc usual = argument;
+  argument.parts.clear();
+  argument.is_in_memory = false;
+  argument.problem = "";
+  for (const ParameterPlace::Part& part : place.parts)
+    if (const auto arg = argument_in(part.reg)) argument.parts.push_back({part.offset, part.size, *arg, 0});
+  if (argument.parts.empty()) argument.problem = usual.problem.empty() ? kInVector : usual.problem;
+  return std::all_of(argument.parts.begin(), argument.parts.end(), [&](const dif::ArgumentPart& part) {
+    return std::any_of(usual.parts.begin(), usual.parts.end(),
+                       [&](const dif::ArgumentPart& other) { return part.offset == other.offset && part.arg == other.arg; });
+  });
+}
+
 // What the debug information says of a parameter outweighs the calling convention: compilers change functions that are called
 // from nowhere else. Whether it agrees with the convention.
 bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   const dif::ArgumentDesc usual = argument;
   switch (place.kind) {
     case ParameterPlace::Kind::unsaid:
-    case ParameterPlace::Kind::in_parts:
       return true;
+    case ParameterPlace::Kind::in_parts:
+      return correct_parts(place, argument);
     case ParameterPlace::Kind::nowhere:
       argument.problem = "the compiler has changed the function, which is not passed it";
       return false;
@@ -191,6 +217,7 @@ bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   argument.is_in_memory = place.kind == ParameterPlace::Kind::at_register;
   argument.arg = arg.value_or(0);
   argument.problem = "";
+  if (!usual.parts.empty()) argument.parts = {{0, usual.parts.front().size, argument.arg, 0}};
   if (!arg) argument.problem = "it is passed in a register that none of arg0 to arg5 is";
   return arg == usual.arg && argument.is_in_memory == usual.is_in_memory && usual.problem.empty();
 }
@@ -202,18 +229,8 @@ struct Parameters {
   std::vector<Dwarf_Die> list;
 };
 
-std::vector<Dwarf_Die> children_of(Dwarf_Die function) {
-  std::vector<Dwarf_Die> list;
-  DieWalk walk(kMostParameters);
-  walk.below(function, [&](Dwarf_Die& child) {
-    if (dwarf_tag(&child) == DW_TAG_formal_parameter) list.push_back(child);
-    return DieWalk::Next::over;
-  });
-  return list;
-}
-
 Parameters parameters_of(Dwarf_Die function) {
-  Parameters found{function, children_of(function)};
+  Parameters found{function, parameters_with_code(function)};
   for (unsigned hop = 1; hop < 4 && found.list.empty(); hop++) {
     Dwarf_Attribute attribute;
     Dwarf_Die origin;
@@ -221,7 +238,7 @@ Parameters parameters_of(Dwarf_Die function) {
         dwarf_attr(&found.function, DW_AT_specification, &attribute) == nullptr)
       break;
     if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
-    found = {origin, children_of(origin)};
+    found = {origin, parameters_with_code(origin)};
   }
   return found;
 }

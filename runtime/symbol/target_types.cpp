@@ -9,6 +9,7 @@
 
 #include "common/similar.h"
 #include "runtime/catalog/catalog.h"
+#include "runtime/symbol/go_signature.h"
 #include "runtime/symbol/signature.h"
 
 namespace dvm::runtime {
@@ -62,6 +63,17 @@ const ElfObject* TargetTypes::elf_of(Module& module) {
   if (module.elf == nullptr)
     if (auto elf = ElfObject::read(module.object.open_path)) module.elf = *elf;
   return module.elf.get();
+}
+
+GoAbi TargetTypes::abi_of(Module& module, uint64_t address) {
+  const ElfObject* elf = elf_of(module);
+  const ElfFunction* function = elf == nullptr ? nullptr : elf->function_at(address);
+  if (function == nullptr) return GoAbi::none;
+  if (!module.go) {
+    const auto code = ModuleCode::open(module.object.open_path);
+    module.go = code ? GoProgram::read(**code, *elf) : std::nullopt;
+  }
+  return *module.go ? (*module.go)->abi_of(*function) : GoAbi::none;
 }
 
 Error TargetTypes::missing(const Module& module, std::string_view part) {
@@ -162,7 +174,8 @@ Result<std::vector<dif::ArgumentDesc>> TargetTypes::arguments(std::string_view p
     const std::optional<Dwarf_Die> function = address ? dwarf->find_function(*address) : std::nullopt;
     if (const auto part = function ? std::nullopt : dwarf->missing_part()) return missing(module, *part);
     if (!function) return Error{fmt::format("{}: its debug information does not describe the function", module.object.name)};
-    return arguments_of(*function, is_return, table_);
+    const GoAbi abi = abi_of(module, *address);
+    return abi == GoAbi::none ? arguments_of(*function, is_return, table_) : go_arguments_of(*function, is_return, abi, table_);
   }
   return Error{"the function's file is not at hand"};
 }

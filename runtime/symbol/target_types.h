@@ -14,6 +14,7 @@
 #include "runtime/symbol/dwarf_describe.h"
 #include "runtime/symbol/dwarf_file.h"
 #include "runtime/symbol/elf.h"
+#include "runtime/symbol/go_program.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -47,12 +48,14 @@ class TargetTypes {
     bool is_opened = false;
     std::unique_ptr<DwarfFile> dwarf;  // null: it has none
     std::shared_ptr<const ElfObject> elf;
-    std::string problem;  // why there are no types
+    std::string problem;                         // why there are no types
+    std::optional<std::optional<GoProgram>> go;  // once it is asked for
   };
 
   std::vector<Module*> matching(std::string_view pattern);
   DwarfFile* dwarf_of(Module& module);
   const ElfObject* elf_of(Module& module);
+  GoAbi abi_of(Module& module, uint64_t address);
   void add_type(Module& module, std::string_view name, uint64_t address, dif::DataDesc& data);
   Error not_found(const std::vector<Module*>& modules, std::string_view pattern);
   static Error missing(const Module& module, std::string_view part);

@@ -38,6 +38,32 @@ class Arguments(GoTest):
         out = self.trace('go:greet:return { printf("%d %d\\n", arg2, arg3 != 0); } go:many:return { printf("many %d\\n", arg1); }')
         self.assertIn("4 0\n0 1\nmany 55\n", out)
 
+    def test_typed_arguments(self):
+        out = self.trace("""go:??Shop?.Put:entry /args[1] == 999/ {
+            printf("Put %d %s %d, tags %d %d\\n", args[0]->total, copyinstr((uintptr_t)args[2].Name.str, args[2].Name.len + 1),
+                   args[2].Price, *args[3].array, args[3].len); }
+            go:mix:entry { printf("mix %d %d %d, %d %d\\n", args[0].small, args[0].flag, args[0].large, args[2], args[5]); }
+            go:many:entry { printf("many %d %d\\n", args[0], args[9]); }""")
+        self.assertIn("Put 498501 apple 3, tags 1 2\n", out)
+        self.assertIn("mix -5 7 1099511627776, -3 200\n", out)
+        self.assertIn("many 1 10\n", out)
+
+    def test_typed_results(self):
+        out = self.trace("""go:greet:return { printf("greet %d %d\\n", args[1].len, args[2].tab != 0); }
+            go:mix:return { printf("mix %d %d\\n", args[1], args[2]); }""")
+        self.assertIn("greet 4 0\ngreet 0 1\nmix 1099511627983 1\n", out)
+
+    def test_structures_as_a_whole(self):
+        out = self.trace("go:greet:entry { self->name = args[0]; self->list = args[1]; } "
+                         'go:greet:return { printf("%d %d\\n", self->name.len, self->list.cap); }')
+        self.assertIn("5 2\n5 0\n", out)
+
+    def test_what_has_no_word_is_refused(self):
+        for argument, why in (("args[1]", "vector register"), ("args[3]", "array"), ("args[6]", "out of range")):
+            result = dvm("run", "-qn", "pid$target:a.out:main.mix:entry { trace(%s); }" % argument, "-c", program("go_shop"))
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(why, result.stderr)
+
     def test_words_at_an_instruction(self):
         out = self.trace('go:many:0 { printf("many %d %d %d\\n", arg0, arg8, arg9); }')
         self.assertIn("many 1 9 0\n", out)
@@ -59,6 +85,11 @@ class Entries(GoTest):
             self.assertEqual(found[f"{function} entry"], calls)
             if function != "work":  # it calls Done() last, and the program may end before
                 self.assertEqual(found[f"{function} return"], calls)
+
+    def test_the_goroutine_is_in_a_register(self):
+        out = self.trace("go:huge:entry { begin[uregs[R_R14]] = timestamp; } "
+                         'go:huge:return /begin[uregs[R_R14]]/ { @["pairs"] = count(); begin[uregs[R_R14]] = 0; }')
+        self.assertRegex(out, r"pairs +200")
 
     def test_the_first_instruction_fires_more_often(self):
         """Or the test above would show nothing."""

@@ -134,6 +134,19 @@ TEST_F(DwarfTest, ArgumentsOfFunctionsThatTheCompilerChanged) {
   EXPECT_THAT(arguments("kept"), ElementsAre("order arg0", "twice arg1", "times arg2"));
 }
 
+// Two words are two registers, of which the debug information of optimised code says which.
+TEST_F(DwarfTest, StructuresInRegisters) {
+  open_file(std::string(DVM_SOURCE_DIR "/tests/fuzz/corpus/dwarf/clang5opt"));
+  for (const ElfFunction& f : elf_->functions()) {
+    if (f.name != "part") continue;
+    const auto found = arguments_of(*file_->find_function(f.address), false, table_);
+    EXPECT_THAT(spell(found), ElementsAre("t arg0", "n arg2", "x arg3"));
+    EXPECT_THAT(found[0].parts, ElementsAre(dif::ArgumentPart{0, 8, 0, 0}, dif::ArgumentPart{8, 4, 1, 0}));
+    return;
+  }
+  FAIL() << "the seed has no such function";
+}
+
 TEST_F(DwarfTest, Results) {
   open("types");
   EXPECT_THAT(arguments("visit", true), ElementsAre(" arg0", " arg1"));

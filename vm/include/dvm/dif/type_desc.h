@@ -53,6 +53,14 @@ struct EnumeratorDesc {
   int64_t value = 0;
 };
 
+// Bytes of an argument that are in a word: from bit `shift` of argN on.
+struct ArgumentPart {
+  uint64_t offset = 0, size = 0;  // in the argument
+  unsigned arg = 0;
+  unsigned shift = 0;
+  friend bool operator==(const ArgumentPart&, const ArgumentPart&) = default;
+};
+
 // args[n] of a probe.
 struct ArgumentDesc {
   std::string name;
@@ -61,6 +69,8 @@ struct ArgumentDesc {
   bool is_word = false;       // it has no type but is a 64-bit number: where a function returned
   bool is_in_memory = false;  // argN is its address
   std::string problem;        // why it cannot be had; empty: it can
+  // Not empty: it has no address and does not lie in argN alone. What no part covers is not known.
+  std::vector<ArgumentPart> parts;
 };
 
 // A named constant: an enumerator.
