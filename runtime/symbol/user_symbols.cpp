@@ -140,9 +140,8 @@ std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
 }
 
 void UserSymbols::meet(int32_t pid, uint64_t address) {
-  if (is_recorded_) return;
   process(pid, kReadAgain);
-  if (find(pid, address) || unnamed_.size() == kMostUnnamed) return;
+  if (find(pid, address) || is_recorded_ || unnamed_.size() == kMostUnnamed) return;
   unnamed_.push_back({pid, address, static_cast<int64_t>(read_clock(CLOCK_MONOTONIC))});
 }
 

@@ -2,11 +2,14 @@
 
 #include "runtime/symbol/user_symbols.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -162,6 +165,66 @@ TEST(UserSymbols, FilesOfARecordingAreReadWhereTheyAreStillThere) {
   ASSERT_TRUE(replay.find(8, 0x1000));  // whatever lies there, it is of this file
   EXPECT_EQ(replay.find(8, 0x1000)->module, "gone");
   EXPECT_FALSE(replay.find(8, 0x1010));
+}
+
+// A library that is opened once the process is known.
+class LateLibrary {
+ public:
+  LateLibrary() : handle_(dlopen(DVM_BINARY_DIR "/tests/programs/liblate_library.so", RTLD_NOW)) {}
+  ~LateLibrary() { close(); }
+  uint64_t function() const { return handle_ ? reinterpret_cast<uint64_t>(dlsym(handle_, "late_function")) : 0; }
+  void close() {
+    if (handle_) dlclose(handle_);
+    handle_ = nullptr;
+  }
+
+ private:
+  void* handle_;
+};
+
+std::string name_of(UserSymbols& symbols, uint64_t address) {
+  const auto symbol = symbols.find(getpid(), address);
+  return symbol ? symbol->module + "`" + symbol->function : "";
+}
+
+TEST(UserSymbols, WhatIsMetIsNamedOnceItsMapMayBeReadAgain) {
+  UserSymbols symbols;
+  symbols.learn(getpid());
+  LateLibrary library;
+  const uint64_t address = library.function();
+  ASSERT_NE(address, 0u);
+  symbols.meet(getpid(), address);
+  for (int i = 0; i < 1000 && symbols.answers().empty(); i++) usleep(1000), symbols.meet_again();
+  EXPECT_EQ(symbols.answers().size(), 1u);
+  library.close();
+  symbols.learn_anew(getpid());
+  EXPECT_EQ(name_of(symbols, address), "liblate_library.so`late_function");
+}
+
+TEST(UserSymbols, WhatHasBeenClosedIsStillKnown) {
+  UserSymbols symbols;
+  LateLibrary library;
+  const uint64_t address = library.function();
+  symbols.learn(getpid());
+  library.close();
+  symbols.learn_anew(getpid());
+  EXPECT_EQ(name_of(symbols, address), "liblate_library.so`late_function");
+}
+
+double seconds(auto&& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST(UserSymbols, AddressesThatStayUnknownDoNotHaveTheMapReadEachTime) {
+  UserSymbols symbols;
+  double reading = 1;
+  for (int i = 0; i < 10; i++) reading = std::min(reading, seconds([&] { symbols.learn_anew(getpid()); }));
+  const double searching = seconds([&] {
+    for (uint64_t address = 8; address <= 8 * 2000; address += 8) EXPECT_FALSE(symbols.find(getpid(), address));
+  });
+  EXPECT_LT(searching, 1000 * reading);
 }
 
 }  // namespace

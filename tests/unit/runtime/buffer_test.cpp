@@ -11,6 +11,7 @@
 #include "runtime/buffer/aggregation_buffer.h"
 #include "runtime/buffer/cpu_buffers.h"
 #include "runtime/buffer/key_words.h"
+#include "runtime/buffer/seen_addresses.h"
 
 namespace dvm::runtime {
 namespace {
@@ -319,6 +320,30 @@ TEST(AggregationBuffer, TheSmallestBufferStillEnds) {
   ASSERT_TRUE(buffer.allocate(0));
   for (uint64_t key = 0; key < 100; key++) buffer.find(1, key_of(key), 1, 0);
   EXPECT_GT(buffer.drops(), 90u);
+}
+
+TEST(SeenAddresses, HandsOutEachOnceAndOnlyWhereThereIsRoom) {
+  SeenAddresses seen;
+  seen.note(1, 0x10);  // no room was made
+  EXPECT_FALSE(seen.has_added());
+  seen.make_room();
+  for (const uint64_t address : {0x10, 0x20, 0x10, 0}) seen.note(1, address);
+  seen.note(2, 0x10);
+  std::vector<std::pair<int32_t, uint64_t>> added;
+  seen.take_added([&](const SeenAddresses::Entry& one) { added.emplace_back(one.pid, one.address); });
+  EXPECT_EQ(added, (std::vector<std::pair<int32_t, uint64_t>>{{1, 0x10}, {1, 0x20}, {2, 0x10}}));
+  seen.note(1, 0x20);
+  EXPECT_FALSE(seen.has_added());
+}
+
+TEST(SeenAddresses, StaysPartlyFree) {
+  SeenAddresses seen;
+  seen.make_room();
+  size_t count = 0;
+  for (uint64_t address = 1; address < 100'000; address++) seen.note(1, address);
+  seen.take_added([&](const SeenAddresses::Entry&) { count++; });
+  EXPECT_GT(count, 40'000u);
+  EXPECT_LT(count, 65'536u);
 }
 
 }  // namespace
