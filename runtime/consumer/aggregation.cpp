@@ -269,9 +269,7 @@ struct WeighedLine {
 };
 
 // The column that lines are sorted by.
-size_t first_column(const SortOrder& order, size_t columns) {
-  return order.value_position < columns ? order.value_position : 0;
-}
+size_t first_column(const SortOrder& order, size_t columns) { return order.value_position < columns ? order.value_position : 0; }
 
 // By the columns from the first one on, then by those before it, as dtrace does.
 int compare_lines(const WeighedLine& a, const WeighedLine& b, const SortOrder& order) {
@@ -323,8 +321,9 @@ SortOrder::SortOrder(const dif::Options& options)
       key_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortkeypos], 0))),
       value_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortpos], 0))) {}
 
+// Its first clause may be enabled late, and says how keys are made.
 void Aggregations::declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial) {
-  if (by_id_.contains(desc.id)) return;
+  if (MergedAggregation* known = find(desc.id)) return static_cast<void>(known->desc = desc);
   MergedAggregation& added = all_.emplace_back();
   added.desc = desc;
   added.words = words;
