@@ -133,6 +133,7 @@ class Recordings(dvmtest.PrivilegedTest):
     def test_late_reads_stacks_and_names_are_as_in_the_run(self):
         script = os.path.join(self.folder.name, "late.d")
         pathlib.Path(script).write_text("""#pragma D option quiet
+            #pragma D option ustackunwind=0
             pid$target:looper:func:entry
             {
                 /* no address of these can be foreseen */
