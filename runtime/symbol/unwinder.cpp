@@ -28,6 +28,15 @@ bool find_cfa(const CapturedStack& stack, const FrameRule& rule, uint64_t& cfa) 
   return !rule.cfa_is_loaded || load(stack, cfa, cfa);
 }
 
+// Whether the return address lies behind what was captured.
+bool runs_out(const CapturedStack& stack, const FrameRule& rule) {
+  const FrameRule::Place& place = rule.places[kReturnAddress];
+  uint64_t cfa = 0;
+  if (stack.bytes.empty() || place.kept != FrameRule::Kept::at_cfa || !find_cfa(stack, rule, cfa)) return false;
+  const uint64_t at = cfa + static_cast<uint64_t>(int64_t{place.offset});
+  return at >= stack.address + stack.bytes.size() && at >= stack.registers[kStackPointer];
+}
+
 // How many links of the chain that begins at `pointer` lie in the captured bytes; pointer becomes where the next one does.
 size_t captured_links(const CapturedStack& stack, uint64_t& pointer) {
   size_t count = 0;
@@ -170,6 +179,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
   size_t count = 0;
   Process& known = processes_[pid];
   const CapturedStack first = stack;
+  bool is_cut = false;
   for (bool is_exact = true; count < frames.size();) {
     const uint64_t address = stack.registers[kReturnAddress];
     if (address == 0 || (count > 0 && !is_code(pid, known, address))) return count;
@@ -177,9 +187,13 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     const FrameRule* rule = rule_at(pid, known, is_exact ? address : address - 1);
     const bool is_known = rule != nullptr && rule->is_known;
     is_exact = is_known && rule->is_signal;
+    is_cut = is_known && runs_out(stack, *rule);
     if (is_known ? !step_by_rule(stack, *rule) : !step_by_frame_pointer(stack)) break;
   }
-  return count > 0 ? follow_chain(pid, known, rest_of_chain(first, stack), frames, count) : 0;
+  if (count == 0 || count == frames.size()) return count;
+  const size_t all = follow_chain(pid, known, rest_of_chain(first, stack), frames, count);
+  cut_ += is_cut && all == count;
+  return all;
 }
 
 size_t Unwinder::count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept {

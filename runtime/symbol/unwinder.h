@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/symbol/call_frames.h"
@@ -45,6 +46,8 @@ class Unwinder {
   bool keeps_frame_pointers(int32_t pid);
   // Program counters, the innermost first. Returns how many.
   size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
+  // How many walks since the last call ended although the stack goes on, for what was captured of it did.
+  uint64_t take_cut() { return std::exchange(cut_, 0); }
   // How many program counters that were found by frame pointers can be a stack of the process: of these the first `certain` ones
   // were not guessed.
   size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
@@ -64,6 +67,7 @@ class Unwinder {
   bool is_code(int32_t pid, Process& process, uint64_t address);
   size_t follow_chain(int32_t pid, Process& process, std::span<const std::byte> chain, std::span<uint64_t> frames, size_t count);
 
+  uint64_t cut_ = 0;
   std::map<int32_t, Process> processes_;
   std::map<std::string, std::unique_ptr<CallFrames>> files_;  // by path in the process; null: they have no information
 };

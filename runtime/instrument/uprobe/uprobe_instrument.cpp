@@ -1,4 +1,6 @@
 // The instrument: groups of sites, their programs and links, and the poll. Tested by tests/unit/instrument/uprobe_test.cpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -118,13 +120,21 @@ class UprobeInstrument final : public CountingInstrument {
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }
 
   uint64_t missed_returns() const override { return losses_ ? losses_->count() : 0; }
-  std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
 
   uint64_t count_of(const Probe& probe) const override {
     uint64_t count = 0;
     if (counts_.data() != nullptr && probe.id < kProbeCounters)
       std::memcpy(&count, counts_.data() + probe.id * sizeof count, sizeof count);
     return count;
+  }
+
+  std::vector<std::string> take_notes() override {
+    const uint64_t cut = delivery_.unwinder().take_cut();
+    if (cut != 0)
+      notes_.push_back(
+          fmt::format("{} stack{} where the captured part of {} does; -x ustackunwind=16k captures more, 64k the most", cut,
+                      cut == 1 ? " ends" : "s end", cut == 1 ? "it" : "them"));
+    return std::exchange(notes_, {});
   }
 
   void disable() override {
