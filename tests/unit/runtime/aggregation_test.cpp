@@ -129,6 +129,7 @@ TEST(Aggregations, DistributionsWeighTheirBucketsByCount) {
   EXPECT_EQ(order_of_keys(Action::agg_quantize, {}, {{"a", {0, 0, 0}}, {"b", {0}}, {"c", {-1, 1, 0, 0}}}), "bca\n");
   EXPECT_EQ(order_of_keys(Action::agg_lquantize, {0, 100, 10}, {{"a", {5}}, {"b", {-5}}}), "ba\n");
   EXPECT_EQ(order_of_keys(Action::agg_lquantize, {100, 200, 10}, {{"a", {195, 195}}, {"b", {105, 105, 105}}}), "ba\n");
+  EXPECT_EQ(order_of_keys(Action::agg_lquantize, {100, 210, 10}, {{"z", {105, 105}}, {"y", {215}}}), "zy\n");
   EXPECT_EQ(order_of_keys(Action::agg_llquantize, {10, 0, 3, 10}, {{"a", {0}}, {"b", {-100}}, {"c", {10}}, {"d", {5}}}),
             "badc\n");
 }
@@ -302,6 +303,16 @@ TEST(Aggregations, ManyKeysOfAllKinds) {
       {clause("BEGIN", {aggregate(Action::agg_count, 1, {text(""), constant(-2), three, text("12345678")}, 4), exit_with(0)})},
       {declare(1, Action::agg_count, {kString, kInt, bytes, kString})});
   EXPECT_EQ(rows(session.out()), "\n-2 abc 12345678 1\n");
+}
+
+// Keys of a whole number of words have nothing behind them.
+TEST(Aggregations, KeysOfEightBytes) {
+  dif::Difo eight = text("abcdefgh");
+  eight.result = {dif::TypeKind::bytes, false, false, 8, ""};
+  Session session;
+  session.run({clause("BEGIN", {aggregate(Action::agg_count, 1, {eight, constant(7, kLong)}, 2), exit_with(0)})},
+              {declare(1, Action::agg_count, {eight.result, kLong})});
+  EXPECT_EQ(rows(session.out()), "\nabcdefgh 7 1\n");
 }
 
 }  // namespace

@@ -99,6 +99,41 @@ TEST_F(SpeculationsTest, DiscardedElsewhereIsForgottenWhenCleaned) {
   EXPECT_EQ(all.open(), id);
 }
 
+TEST_F(SpeculationsTest, NothingIsLeftOfWhatIsCleaned) {
+  const uint64_t id = all.open();
+  EXPECT_TRUE(speculate(id, 0, 1));
+  all.discard(id, 1);
+  clean();
+  EXPECT_EQ(all.open(), id);
+  EXPECT_TRUE(speculate(id, 0, 2));
+  commit(id, 0);
+  EXPECT_EQ(committed(), "2@0 ");
+}
+
+TEST_F(SpeculationsTest, SeveralAreCleanedAtOnce) {
+  make(2, 64);
+  for (const uint64_t id : {all.open(), all.open()}) {
+    EXPECT_TRUE(speculate(id, 0, static_cast<Epid>(id)));
+    commit(id, 1);
+  }
+  clean();
+  EXPECT_EQ(committed(), "1@0 2@0 ");
+  EXPECT_FALSE(all.wants_cleaning());
+  EXPECT_NE(all.open(), 0u);
+  EXPECT_NE(all.open(), 0u);
+}
+
+TEST_F(SpeculationsTest, EachHasMemoryOfItsOwn) {
+  make(2, 2 * kRecord);
+  const uint64_t first = all.open(), second = all.open();
+  for (Epid epid = 1; epid <= 2; epid++) EXPECT_TRUE(speculate(first, 0, epid));
+  for (Epid epid = 3; epid <= 4; epid++) EXPECT_TRUE(speculate(second, 0, epid));
+  commit(first, 0);
+  EXPECT_EQ(committed(), "1@0 2@0 ");
+}
+
+TEST_F(SpeculationsTest, AllTogetherAreNotLargerThanTheMachine) { EXPECT_FALSE(all.allocate(2, memory_for_each(2) / 2 + 64, 2)); }
+
 TEST_F(SpeculationsTest, InUseIsUnavailable) {
   make(2, 64);
   EXPECT_EQ(all.open(), 1u);

@@ -102,6 +102,11 @@ TEST_F(StateTest, StructuresTakeTheirSizeAndNoMore) {
   EXPECT_EQ(variables_->drops().drops, 1u);
 }
 
+TEST_F(StateTest, UnsetStructuresAreZeros) {
+  EXPECT_EQ(run("ldts w, %r1\nldx [%r1], %r2\nret %r2\n"), 0u);
+  EXPECT_EQ(state_->fault().id, dif::Fault::none);
+}
+
 TEST_F(StateTest, AllocatedScratchIsZero) {
   run("setx 8, %r1\nallocs %r1, %r2\nstx %r1, [%r2]\nret %r0\n");
   state_->begin_clause(1);

@@ -89,6 +89,11 @@ TEST(Verify, WantsTablesToReachFarEnough) {
   EXPECT_THAT(errors_of(std::move(difo)), ElementsAre("0: no string at 0 in a table of 0 bytes"));
 }
 
+TEST(Verify, WantsTranslatorsToBeResolved) {
+  EXPECT_THAT(errors_of_words({Instruction::indexed(Opcode::xlate, 0, 1), kRet}),
+              ElementsAre("0: a translator that the compiler should have resolved"));
+}
+
 // Whichever check finds it.
 TEST(Verify, TellsErrorsInTheOrderOfTheText) {
   EXPECT_THAT(errors_of_words({Instruction::indexed(Opcode::setx, 0, 1), Instruction::registers(Opcode::mov, 9, 0, 1), kRet}),
