@@ -70,7 +70,7 @@ struct ArgumentDesc {
   bool is_in_memory = false;  // argN is its address
   std::string problem;        // why it cannot be had; empty: it can
   // Not empty: it has no address and does not lie in argN alone. What no part covers is not known.
-  std::vector<ArgumentPart> parts;
+  std::vector<ArgumentPart> parts{};
 };
 
 // A named constant: an enumerator.
