@@ -79,6 +79,17 @@ TEST(Aggregations, SortedByTheKeyAskedFor) {
   EXPECT_EQ(rows(session.out()), "\ny 1 2\nv 2 4\nw 2 3\nx 3 1\n");
 }
 
+TEST(Aggregations, EqualValuesGoByTheKeyAskedFor) {
+  auto pair = [](const std::string& key, int64_t number) {
+    return aggregate(Action::agg_sum, 1, {text(key), constant(number), constant(1, kLong)}, 2);
+  };
+  Session session;
+  session.set("aggsortkeypos", "1")
+      .run({clause("BEGIN", {pair("x", 3), pair("y", 1), pair("w", 2), pair("v", 2), exit_with(0)})},
+           {declare(1, Action::agg_sum, {kString, kInt})});
+  EXPECT_EQ(rows(session.out()), "\ny 1 1\nv 2 1\nw 2 1\nx 3 1\n");
+}
+
 TEST(Aggregations, PrintaJoinsByKey) {
   std::vector<dif::ActDesc> actions{
       sum(1, "a", 1), sum(1, "b", 5), sum(2, "b", 2), sum(2, "c", 3), printa({1, 2}, "%-2s|%@2d|%@2d\n"),
