@@ -3,25 +3,43 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace dvm::compiler {
 
 namespace {
 
-constexpr std::string_view kFlags = "-+ #0'@?";
+constexpr std::string_view kModifiers = "-+ #0123456789'@?.*";
 constexpr std::string_view kSizes = "hlLw";
 
-size_t skip(std::string_view text, size_t i, std::string_view set) {
-  const size_t end = text.find_first_not_of(set, i);
-  return end == std::string_view::npos ? text.size() : end;
+// Flags, width, precision and @, in any order. False: twice the same, with the reason.
+bool add_modifier(char c, Conversion& conversion, bool& has_point, std::string& reason) {
+  if (c == '@') conversion.is_aggregation = true;
+  if (c == '.' && std::exchange(has_point, true)) return reason = "has more than one '.' specified", false;
+  if (c != '*') return true;
+  bool& dynamic = has_point ? conversion.dynamic_precision : conversion.dynamic_width;
+  if (!std::exchange(dynamic, true)) return true;
+  reason = fmt::format("has more than one '*' specified for the output {}", has_point ? "precision" : "width");
+  return false;
 }
 
-// A width or precision: digits or *.
-size_t number(std::string_view text, size_t i, bool& dynamic) {
-  if (i < text.size() && text[i] == '*') {
-    dynamic = true;
-    return i + 1;
+// The conversion behind a %, which ends at `i`. False: why it is none.
+bool read_conversion(std::string_view format, size_t& i, Conversion& c, std::string& reason) {
+  bool has_point = false;
+  for (; i < format.size(); i++) {
+    if (kSizes.find(format[i]) != std::string_view::npos)
+      c.name += format[i];
+    else if (kModifiers.find(format[i]) == std::string_view::npos)
+      break;
+    else if (!add_modifier(format[i], c, has_point, reason))
+      return false;
   }
-  return skip(text, i, "0123456789");
+  if (i == format.size()) return reason = "name expected before end of format string", false;
+  if (format[i] == '$') return reason = "uses unsupported positional format (%n$)", false;
+  if (format[i] == '%') return reason = "cannot be combined with other format flags: %%", false;
+  c.letter = format[i++];
+  c.name += c.letter;
+  return true;
 }
 
 }  // namespace
@@ -34,18 +52,10 @@ bool parse_format(std::string_view format, std::vector<Conversion>& conversions,
       continue;
     }
     Conversion c;
-    const size_t flags = skip(format, i, kFlags);
-    c.is_aggregation = format.substr(i, flags - i).find('@') != std::string_view::npos;
-    i = number(format, flags, c.dynamic_width);
-    if (i < format.size() && format[i] == '.') i = number(format, i + 1, c.dynamic_precision);
-    const size_t sizes = skip(format, i, kSizes);
-    if (sizes >= format.size()) {
-      reason = fmt::format("format conversion #{} name expected before end of format string", conversions.size() + 1);
+    if (!read_conversion(format, i, c, reason)) {
+      reason = fmt::format("format conversion #{} {}", conversions.size() + 1, reason);
       return false;
     }
-    c.letter = format[sizes];
-    c.name = format.substr(i, sizes + 1 - i);
-    i = sizes + 1;
     conversions.push_back(std::move(c));
   }
   return true;

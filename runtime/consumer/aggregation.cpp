@@ -117,7 +117,14 @@ Weight weight_lquantize(State state, const MergedAggregation& g) {
   const std::vector<int64_t>& p = g.desc.parameters;
   auto base = static_cast<long double>(p[0]);
   auto step = p.size() > 2 ? static_cast<long double>(p[2]) : 1;
-  return {sum_buckets(state, [&](size_t i) { return i == 0 ? base - 1 : base + static_cast<long double>(i - 1) * step; }), 0};
+  const auto value = [&](size_t i) {
+    const long double end = i + 1 == state.size() ? 1 : 0;  // what overflows weighs the limit and 1
+    return i == 0 ? base - 1 : base + static_cast<long double>(i - 1) * step + end;
+  };
+  int64_t zeros = 0;
+  for (size_t i = state.size(); i-- > 0;)
+    if (value(i) == 0) zeros = as_signed(state[i]);
+  return {sum_buckets(state, value), zeros};
 }
 long double llquantize_at(size_t i, const LogLinear& shape) {
   size_t zero = shape.zero_bucket();
@@ -125,12 +132,13 @@ long double llquantize_at(size_t i, const LogLinear& shape) {
   if (distance == 0) return 0;
   auto per = static_cast<size_t>(shape.per_magnitude());
   auto bottom = static_cast<long double>(shape.power(shape.low + static_cast<int64_t>((distance - 1) / per)));
-  auto value = bottom * (1 + static_cast<long double>((distance - 1) % per) / static_cast<long double>(per));
+  auto value = bottom * (1 + static_cast<long double>((distance - 1) % per) * static_cast<long double>(shape.factor) /
+                                 static_cast<long double>(shape.steps));
   return i > zero ? value : -value;
 }
 Weight weight_llquantize(State state, const MergedAggregation& g) {
   const LogLinear shape(g.desc.parameters);
-  return {sum_buckets(state, [&](size_t i) { return llquantize_at(i, shape); }), 0};
+  return {sum_buckets(state, [&](size_t i) { return llquantize_at(i, shape); }), as_signed(state[shape.zero_bucket()])};
 }
 
 // print_<name>: by a conversion, or in a column of 16 when there is none.

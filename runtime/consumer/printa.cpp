@@ -11,19 +11,21 @@ namespace {
 
 void append_row(std::string& out, const TableStyle& style, const MadePrinter& made, const PrintedAggregations& printed,
                 const JoinedRow& row) {
-  std::vector<Datum> keys = keys_of(row.any());
-  size_t key = 0, value = 0;
+  const std::vector<Datum> data = keys_of(row.any());
+  Arguments keys(data);
+  size_t value = 0;
   for (const Conversion& piece : printed.format->pieces()) {
     out += piece.literal;
     if (piece.kind == 0) continue;
+    const Conversion conversion = measured(piece, keys);
     if (!piece.is_aggregation) {
       const size_t begin = out.size();
-      if (key < keys.size()) append_converted(out, piece, keys[key++], made);
+      if (const Datum* key = keys.next()) append_converted(out, conversion, *key, made);
       if (style.to_terminal) make_printable(out, begin, kLayout);
       continue;
     }
     size_t which = std::min(value++, row.rows.size() - 1);  // a last aggregation serves all conversions that are left
-    append_value(out, {&piece, style.bars}, *printed.aggregations[which], row.rows[which]);
+    append_value(out, {&conversion, style.bars}, *printed.aggregations[which], row.rows[which]);
   }
 }
 

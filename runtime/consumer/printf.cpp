@@ -39,7 +39,7 @@ class Reader {
   size_t at_ = 0;
 };
 
-// False: c is no flag.
+// False: c is no modifier.
 bool read_flag(char c, Conversion& conversion) {
   Field& field = conversion.field;
   switch (c) {
@@ -48,40 +48,48 @@ bool read_flag(char c, Conversion& conversion) {
     case '?':
       return field.width = kAddressDigits, true;
     case '-':
-      return field.is_left = true;
+      return field.has_zeros = false, field.is_left = true;
     case '0':
-      return field.has_zeros = true;
+      return field.is_left = false, field.has_zeros = true;
     case '+':
       return field.has_plus = true;
     case ' ':
       return field.has_space = true;
     case '#':
       return field.is_alternate = true;
+    case 'h':
+    case 'L':
+      return conversion.is_wide = false, true;
+    case 'l':  // of lengths only that of wide characters says something here: else the argument's type does
+    case 'w':
+      return conversion.is_wide = true;
     default:
       return c == '\'';
   }
 }
-void read_flags(Reader& reader, Conversion& conversion) {
-  while (!reader.at_end() && read_flag(reader.peek(), conversion)) reader.next();
-}
 
-void read_width(Reader& reader, Conversion& conversion) {
-  if (reader.accept('*'))
-    conversion.width_given = true;
-  else if (reader.peek() >= '0' && reader.peek() <= '9')
-    conversion.field.width = reader.number();
-  if (!reader.accept('.')) return;
-  if (reader.accept('*'))
-    conversion.precision_given = true;
-  else
-    conversion.field.precision = reader.number();
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Of lengths only that of wide characters says something here: else the argument's type does.
-void read_length(Reader& reader, Conversion& conversion) {
-  while (!reader.at_end() && std::string_view("hlLw").find(reader.peek()) != std::string_view::npos) {
-    const char c = reader.next();
-    conversion.is_wide = c == 'l' || c == 'w';
+// Flags, width, precision and lengths in any order, as dtrace reads them. A precision of 0 is none.
+void read_modifiers(Reader& reader, Conversion& conversion) {
+  bool has_point = false, has_digits = false;
+  for (;;) {
+    if (reader.accept('*')) {
+      (has_point ? conversion.precision_given : conversion.width_given) = true;
+    } else if (reader.accept('.')) {
+      has_point = true;
+    } else if (is_digit(reader.peek()) && (has_point || has_digits || reader.peek() != '0')) {
+      const int number = reader.number();
+      if (has_point)
+        conversion.field.precision = number == 0 ? -1 : number;
+      else
+        conversion.field.width = number;
+      has_digits = true;
+    } else if (!reader.at_end() && read_flag(reader.peek(), conversion)) {
+      reader.next();
+    } else {
+      return;
+    }
   }
 }
 
@@ -201,9 +209,7 @@ Result<Format> Format::parse(std::string_view text) {
       current.literal += c;
       continue;
     }
-    read_flags(reader, current);
-    read_width(reader, current);
-    read_length(reader, current);
+    read_modifiers(reader, current);
     current.kind = reader.next();
     if (current.kind == '%') {
       current.literal += '%';
@@ -278,38 +284,20 @@ void append_converted(std::string& out, const Conversion& c, const Datum& datum,
   made.append(out, datum, c.field.is_left ? c.field.width : 0);
 }
 
-namespace {
+int Arguments::next_number() {
+  const Datum* datum = next();
+  return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
+}
 
-// Those that a printf() is given, one after the other.
-class Arguments {
- public:
-  explicit Arguments(std::span<const Datum> data) : left_(data) {}
-  const Datum* next() {
-    if (left_.empty()) return nullptr;
-    const Datum* datum = left_.data();
-    left_ = left_.subspan(1);
-    return datum;
-  }
-  int next_number() {
-    const Datum* datum = next();
-    return datum ? static_cast<int>(std::clamp<int64_t>(datum->signed_value(), -kMostWidth, kMostWidth)) : 0;
-  }
-
- private:
-  std::span<const Datum> left_;
-};
-
-// The conversion with the width and precision that arguments give.
 Conversion measured(const Conversion& piece, Arguments& arguments) {
   Conversion conversion = piece;
   Field& field = conversion.field;
   if (piece.width_given) field.width = arguments.next_number();
   if (piece.width_given && field.width < 0) field.is_left = true, field.width = -field.width;
   if (piece.precision_given) field.precision = arguments.next_number();
+  if (field.precision == 0) field.precision = -1;
   return conversion;
 }
-
-}  // namespace
 
 void append_formatted(std::string& out, const Format& format, std::span<const Datum> data, const MadePrinter& made,
                       bool to_terminal) {
@@ -318,7 +306,7 @@ void append_formatted(std::string& out, const Format& format, std::span<const Da
     out += piece.literal;
     if (piece.kind == 0) continue;
     const size_t begin = out.size();
-    if (piece.width_given || piece.precision_given) {
+    if (piece.is_measured()) {
       const Conversion conversion = measured(piece, arguments);
       if (const Datum* datum = arguments.next()) append_converted(out, conversion, *datum, made);
     } else if (const Datum* datum = arguments.next()) {

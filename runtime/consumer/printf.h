@@ -3,6 +3,8 @@
 //
 //   % [@] [# + space - 0 ' ?] [width or *] [.precision or .*] [h hh l ll L w] conversion
 //
+// What stands before the conversion may stand in any order. A precision of 0 is none.
+//
 // Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
 // escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), k (a stack), a A (a symbol), I
 // (a host by the text of its address), P (a service by its port in network order), %. An @ takes the next aggregation of printa()
@@ -31,6 +33,8 @@ struct Conversion {
   bool width_given = false;      // by an argument: *
   bool precision_given = false;  // by an argument: .*
   bool is_wide = false;          // c, s: of wchar_t
+
+  bool is_measured() const { return width_given || precision_given; }
 };
 
 class Format {
@@ -48,6 +52,25 @@ void append_converted(std::string& out, const Conversion& conversion, const Datu
 void append_converted(std::string& out, const Conversion& conversion, const Datum& datum);
 // The same for an integer that is not recorded: the value of an aggregation.
 void append_converted(std::string& out, const Conversion& conversion, int64_t value);
+
+// Values that a format takes one after the other: the arguments of printf(), the keys of printa().
+class Arguments {
+ public:
+  explicit Arguments(std::span<const Datum> data) : left_(data) {}
+  const Datum* next() {
+    if (left_.empty()) return nullptr;
+    const Datum* datum = left_.data();
+    left_ = left_.subspan(1);
+    return datum;
+  }
+  int next_number();
+
+ private:
+  std::span<const Datum> left_;
+};
+
+// The conversion with the width and precision that arguments give.
+Conversion measured(const Conversion& piece, Arguments& arguments);
 
 // A whole printf(). to_terminal: control characters of the arguments are escaped, but for newlines and tabs.
 void append_formatted(std::string& out, const Format& format, std::span<const Datum> arguments, const MadePrinter& made,

@@ -87,6 +87,12 @@ TEST(Format, Conversions) {
   c.clear();
   EXPECT_FALSE(parse_format("%d %5", c, reason));
   EXPECT_EQ(reason, "format conversion #2 name expected before end of format string");
+  c.clear();
+  ASSERT_TRUE(parse_format("%8@d %-10@lld", c, reason));
+  EXPECT_TRUE(c[0].is_aggregation && c[1].is_aggregation);
+  EXPECT_EQ(c[1].name, "lld");
+  EXPECT_FALSE(parse_format("%**d", c, reason));
+  EXPECT_NE(reason.find("more than one '*'"), std::string::npos);
 }
 
 TEST(Types, Constants) {

@@ -67,6 +67,38 @@ TEST(Aggregations, SortedByValueThenKey) {
   EXPECT_EQ(rows(by_key.out()), "\na 2\nb 1\nc 1\n");
 }
 
+// The keys in the order in which their distributions are printed.
+std::string order_of(Action function, const std::vector<int64_t>& parameters,
+                     const std::vector<std::pair<std::string, int64_t>>& values) {
+  std::vector<dif::ActDesc> actions;
+  for (const auto& [key, value] : values) actions.push_back(add(function, 1, key, value));
+  actions.push_back(printa({1}, "%s"));
+  actions.push_back(exit_with(0));
+  dif::AggregationDesc declared = declare(1, function, {kString});
+  declared.parameters = parameters;
+  Session session;
+  session.run({clause("BEGIN", actions)}, {declared});
+  return session.out();
+}
+
+TEST(Aggregations, EqualDistributionsAreSortedByWhatIsAtZero) {
+  EXPECT_EQ(order_of(Action::agg_lquantize, {-10, 10, 10}, {{"a", 0}, {"a", 0}, {"b", 0}}), "ba\n");
+  EXPECT_EQ(order_of(Action::agg_llquantize, {10, 0, 1, 10}, {{"a", 0}, {"a", 0}, {"b", 0}}), "ba\n");
+}
+
+TEST(Aggregations, DistributionsWeighWhereTheirBucketsBegin) {
+  EXPECT_EQ(order_of(Action::agg_lquantize, {0, 2, 1}, {{"a", 7}, {"b", 1}, {"b", 1}}), "ba\n");  // beyond the limit of 2: 3
+  EXPECT_EQ(order_of(Action::agg_llquantize, {10, 0, 1, 10}, {{"a", 9}, {"b", 3}, {"b", 3}}), "ba\n");
+}
+
+TEST(Aggregations, WidthsComeFromKeys) {
+  const auto keyed = aggregate(Action::agg_sum, 1, {constant(6, kInt), constant(31, kInt), constant(5, kLong)}, 2);
+  Session session;
+  session.run({clause("BEGIN", {keyed, printa({1}, "[%*d][%-3@d]"), printa({1}, "[%-*d]"), exit_with(0)})},
+              {declare(1, Action::agg_sum, {kInt, kInt})});
+  EXPECT_EQ(session.out(), "[    31][5  ][31    ]\n");
+}
+
 TEST(Aggregations, SortedByTheKeyAskedFor) {
   auto pair = [](const std::string& key, int64_t number, int64_t value) {
     return aggregate(Action::agg_sum, 1, {text(key), constant(number), constant(value, kLong)}, 2);

@@ -33,6 +33,15 @@ std::string format(const std::string& text, const std::vector<Argument>& argumen
   return out;
 }
 
+TEST(Printf, ModifiersInAnyOrder) {
+  EXPECT_EQ(format("[%8+d][%6-d][%08d][%-08d][%0-8d]", {7, 7, 7, 7, 7}), "[      +7][7     ][00000007][00000007][7       ]");
+  EXPECT_EQ(format("[%*-d][%8@x]", {6, 7, 255}), "[7     ][      ff]");
+}
+
+TEST(Printf, APrecisionOf0IsNone) {
+  EXPECT_EQ(format("[%.0s][%.s][%.*s][%.1s]", {"abc", "abc", int64_t{0}, "abc", "abc"}), "[abc][abc][abc][a]");
+}
+
 TEST(Printf, TextAndPercent) {
   EXPECT_EQ(format("no conversion", {}), "no conversion");
   EXPECT_EQ(format("100%% of %d%%", {7}), "100% of 7%");
