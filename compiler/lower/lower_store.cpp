@@ -109,6 +109,9 @@ const Symbol* array_of(const Index& e) {
 // The structure in which a part of it lies, if that is a dynamic variable: an element, or one of a thread. Null: it is not.
 const Expr* dynamic_object(const Expr& part) {
   if (const auto* member = as<Member>(&part)) return member->arrow ? nullptr : dynamic_object(*member->base);
+  if (const auto* cast = as<Cast>(&part); cast && is_string(cast->operand->type)) return dynamic_object(*cast->operand);
+  if (const auto* index = as<Index>(&part); index && !array_of(*index) && index->base->kind == ExprKind::Cast)
+    return dynamic_object(*index->base);  // a character of a string
   if (const auto* index = as<Index>(&part); index && !array_of(*index))
     return is_by_reference(index->base->type) ? dynamic_object(*index->base) : nullptr;
   if (const auto* index = as<Index>(&part)) return array_of(*index)->kind == SymbolKind::built_in ? nullptr : &part;

@@ -121,7 +121,19 @@ bool check_expression(ExprPtr& expr, CheckedAction& action, Session& s) {
   return true;
 }
 
+// Of $1 ? printf(...) : printf(...) one branch is the statement.
+void choose_branch(ExprPtr& expr, Session& s) {
+  while (auto* conditional = as<Conditional>(expr.get())) {
+    ExprChecker checker(s);
+    checker.check(conditional->condition);
+    ExprPtr chosen = checker.chosen_branch(*conditional);
+    if (!chosen) return;
+    expr = std::move(chosen);
+  }
+}
+
 bool check(Statement& statement, CheckedAction& action, Session& s) {
+  choose_branch(statement.expr, s);
   if (auto* assign = as<Assign>(statement.expr.get());
       assign && assign->target->kind == ExprKind::Aggregation && assign->op == Op::assign)
     return check_aggregation(*assign, action, s);

@@ -110,12 +110,27 @@ ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
   return nullptr;
 }
 
+namespace {
+
+// A string variable, or an element: the characters of others can be read, not assigned.
+bool is_own_string(const Expr& e) {
+  const auto* element = as<Index>(&e);
+  const Expr& variable = element ? *element->base : e;
+  const auto* name = as<Identifier>(&variable);
+  const auto* scoped = as<Scoped>(&variable);
+  const Symbol* symbol = name ? name->symbol : scoped ? scoped->symbol : nullptr;
+  return symbol && symbol->kind == SymbolKind::variable;
+}
+
+}  // namespace
+
 ExprPtr ExprChecker::index_memory(Index& e) {
   if (is_error(e.base->type) || has_error(e.arguments)) {
     fail(e);
     return nullptr;
   }
-  const bool of_string = is_string(e.base->type);  // its characters can be read, not assigned
+  const bool of_string = is_string(e.base->type);
+  const bool is_writable = !of_string || is_own_string(*e.base);
   if (of_string) e.base = convert(std::move(e.base), s_.types.pointer_to(s_.types.basic("char")));
   if (!is_pointer(e.base->type)) {
     fail(e, Tag::D_ARR_BADREF, fmt::format("cannot index: \"{}\" is not an array or pointer", e.base->type->name));
@@ -138,7 +153,7 @@ ExprPtr ExprChecker::index_memory(Index& e) {
       s_.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
                fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
     e.type = target;
-    e.is_lvalue = !of_string;
+    e.is_lvalue = is_writable;
     e.is_user = e.base->is_user;
   }
   return nullptr;

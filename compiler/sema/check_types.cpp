@@ -287,7 +287,7 @@ bool ExprChecker::is_dynamic(Expr& e, const Expr& first, const Expr& second, std
 
 // What either of two values is; null when there is no such type.
 const Type* ExprChecker::common_type(const Expr& a, const Expr& b) const {
-  if (is_integer(a.type) && is_integer(b.type)) return s_.types.common(a.type, b.type);
+  if (is_integer(a.type) && is_integer(b.type) && !is_same(a.type, b.type)) return s_.types.common(a.type, b.type);
   if (is_string(a.type) ? is_string_like(b.type) : is_string(b.type) && is_string_like(a.type)) return s_.types.basic("string");
   if (is_same(a.type, b.type) && !is_void(a.type) && !is_array(a.type)) return a.type;
   if (!pointers_match(a, b)) return nullptr;
@@ -296,9 +296,20 @@ const Type* ExprChecker::common_type(const Expr& a, const Expr& b) const {
   return is_array(t) ? s_.types.pointer_to(target_of(t)) : t;
 }
 
+ExprPtr ExprChecker::chosen_branch(Conditional& e) {
+  int64_t value = 0;
+  if (!constant(*e.condition, value)) return nullptr;
+  use_macros(value != 0 ? *e.otherwise : *e.then, s_);
+  return std::move(value != 0 ? e.then : e.otherwise);
+}
+
 ExprPtr ExprChecker::check(Conditional& e) {
   if (is_dynamic(e, *e.then, *e.otherwise, "?:")) return nullptr;
-  check(e.condition);
+  if (!e.condition->type) check(e.condition);  // that of a statement has been checked
+  if (ExprPtr chosen = chosen_branch(e)) {
+    check(chosen);
+    return chosen;
+  }
   check(e.then);
   check(e.otherwise);
   if (is_error(e.condition->type) || is_error(e.then->type) || is_error(e.otherwise->type)) {
@@ -321,7 +332,7 @@ ExprPtr ExprChecker::check(Conditional& e) {
   e.is_user = e.then->is_user && e.otherwise->is_user;
   if (is_string(e.type))
     for (ExprPtr* side : {&e.then, &e.otherwise}) *side = convert(std::move(*side), e.type);
-  return fold(e);
+  return nullptr;
 }
 
 ExprPtr ExprChecker::check(SizeofType& e) {

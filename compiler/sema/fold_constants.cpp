@@ -130,10 +130,4 @@ ExprPtr fold(const Cast& e) {
   return make_integer(e.where, wrap(operand->value, e.type), e.type);
 }
 
-ExprPtr fold(const Conditional& e) {
-  const Integer *condition = constant(e.condition), *then = constant(e.then), *otherwise = constant(e.otherwise);
-  if (!condition || !then || !otherwise) return nullptr;
-  return make_integer(e.where, condition->value ? then->value : otherwise->value, e.type);
-}
-
 }  // namespace dvm::compiler

@@ -17,6 +17,5 @@ ExprPtr make_integer(Location where, uint64_t value, const Type* type);
 ExprPtr fold(const Unary& e);
 ExprPtr fold(const Binary& e, Session& session);
 ExprPtr fold(const Cast& e);
-ExprPtr fold(const Conditional& e);
 
 }  // namespace dvm::compiler

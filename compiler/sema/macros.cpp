@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "common/similar.h"
+#include "compiler/ast/visitor.h"
 #include "compiler/parse/literal.h"
 
 namespace dvm::compiler {
@@ -118,6 +119,11 @@ ExprPtr expand_macro(const Macro& macro, Session& s) {
   if (!is_number(*text) && !is_word(*text)) return make_string(macro.where, *text);
   if (is_digit(text->front()) || text->front() == '-' || text->front() == '+') return make_integer(macro, *text, s);
   return make_name(macro.where, *text);
+}
+
+void use_macros(Expr& e, Session& s) {
+  if (const auto* macro = as<Macro>(&e)) (void)expand_macro(*macro, s);
+  for_each_child(e, [&](ExprPtr& child) { use_macros(*child, s); });
 }
 
 }  // namespace dvm::compiler

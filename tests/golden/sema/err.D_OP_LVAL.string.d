@@ -1,1 +1,1 @@
-BEGIN { s = "abc"; s[0] = 1; s["x"] = 2; }
+BEGIN { execname[0] = 1; }

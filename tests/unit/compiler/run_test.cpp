@@ -30,6 +30,13 @@ TEST(Run, StringsHaveCharacters) {
             (Values{"97", "1", "0", "100"}));
 }
 
+TEST(Run, CharactersOfStringVariablesAreAssigned) {
+  EXPECT_EQ(run("BEGIN { this->s = \"hello\"; this->s[2] = 0; trace(this->s); g = \"world\"; g[0] = 'W'; g[1] += 2; trace(g); "
+                "self->t = \"abc\"; self->t[1] = 'X'; trace(self->t); a[1] = \"key\"; a[1][0]++; trace(a[1]); "
+                "trace((n = \"abc\", n[0] = 'A', n)); }"),
+            (Values{"he", "Wqrld", "aXc", "ley", "Abc"}));
+}
+
 TEST(Run, ArithmeticHas64Bits) {
   EXPECT_EQ(run("BEGIN { i = -1; u = 1u; trace(i < u); l = (long)i; trace(l < u); trace(i / 2); trace(i >> 1); trace((unsigned)i "
                 ">> 1); }"),
@@ -91,6 +98,13 @@ TEST(Run, LogicAndConditions) {
       (Values{"0", "1", "1", "2", "1", "1", "1"}));
   EXPECT_EQ(run("BEGIN { i = 2; trace(i == 1 ? \"one\" : \"other\"); trace(i ? (i > 1 ? 20 : 10) : 0); trace((x = 4, x + 1)); }"),
             (Values{"other", "20", "5"}));
+}
+
+TEST(Run, AConstantConditionLeavesOneBranch) {
+  EXPECT_EQ(run("inline int verbose = 0; BEGIN { $1 ? trace(1) : trace(2); verbose ? trace(3) : trace(4); "
+                "$1 == 12 ? ($1 > 20 ? trace(5) : trace(6)) : trace(7); trace(1 ? \"text\" : 5); 0 ? nowhere = 1 : (x = 2); "
+                "trace(x); 1 ? trace(7) : trace($$2); }"),
+            (Values{"1", "4", "6", "text", "2", "7"}));
 }
 
 TEST(Run, Variables) {
