@@ -25,7 +25,7 @@ Result<dif::ProbeDesc> read_description(const std::string& text, const std::map<
   });
   if (!expanded) return Error{fmt::format("macro variable ${} is not defined", unknown)};
   const auto description = dif::parse_probe_desc(*expanded);
-  if (!description) return Error{"more than four fields"};
+  if (!description) return Error{"Overspecified probe description"};
   return *description;
 }
 

@@ -102,13 +102,15 @@ void lower_source(Job& job, Session& session) {
   }
 }
 
+// Tells of the last one, as DTrace does.
 void check_arguments(Session& session) {
-  if (!session.options.refuse_unused_arguments) return;
-  for (size_t i = 1; i < session.options.arguments.size(); i++)
-    if (i >= session.used_arguments.size() || !session.used_arguments[i])
-      session.error(Tag::D_MACRO_UNUSED, {},
-                    fmt::format("extraneous argument '{}' (${} is not defined in program)", session.options.arguments[i], i),
-                    {"-x argref allows arguments that no program names"});
+  if (!session.options.refuse_unused_arguments || session.options.arguments.empty()) return;
+  size_t last = session.options.arguments.size();
+  while (--last > 0 && last < session.used_arguments.size() && session.used_arguments[last]) continue;
+  if (last == 0) return;
+  session.error(Tag::D_MACRO_UNUSED, {},
+                fmt::format("extraneous argument '{}' (${} is not referenced)", session.options.arguments[last], last),
+                {"-x argref allows arguments that no program names"});
 }
 
 void sort_by_place(std::vector<Diagnostic>& diagnostics, std::span<const Source> sources) {

@@ -75,7 +75,7 @@ bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
     if (!text) {
       good = false;
     } else if (!desc) {
-      s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe description \"{}\": more than four fields", *text));
+      s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe description \"{}\": Overspecified probe description", *text));
       good = false;
     } else {
       good &= is_stable_enough(probe, *desc, s) && match(probe, *desc, checked, s);

@@ -28,7 +28,7 @@ class Listing(unittest.TestCase):
 
     def test_descriptions_have_four_fields(self):
         result = dvm("list", "a:b:c:d:e")
-        self.assertIn("failed to match a:b:c:d:e: more than four fields", result.stderr)
+        self.assertIn("failed to match a:b:c:d:e: Overspecified probe description", result.stderr)
 
     def test_options_are_listed(self):
         result = dvm("compile", "--options")
