@@ -17,7 +17,6 @@ struct Rule {
   const char* message;
 };
 constexpr Rule kRules[] = {
-    {Part::commit, Part::commit, Tag::D_COMM_COMM, "commit( ) may not follow commit( )"},
     {Part::record, Part::commit, Tag::D_COMM_DREC, "commit( ) may not follow data-recording action(s)"},
     {Part::commit, Part::aggregation, Tag::D_AGG_COMM, "aggregating actions may not follow commit( )"},
     {Part::speculate, Part::speculate, Tag::D_SPEC_SPEC, "speculate( ) may not follow speculate( )"},

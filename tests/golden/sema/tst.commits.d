@@ -1,0 +1,1 @@
+BEGIN { commit(1); discard(3); commit(2); }
