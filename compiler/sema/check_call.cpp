@@ -52,6 +52,18 @@ bool ExprChecker::check_alloca(const Call& e) {
   return false;
 }
 
+// What is written to is memory of D, not of the traced process, and no string.
+bool ExprChecker::check_scratch(const Call& e, size_t index) {
+  if (index >= e.arguments.size()) return true;
+  const Expr& to = *e.arguments[index];
+  const bool is_address = is_pointer(to.type) || is_string(to.type);
+  if (is_pointer(to.type) && !to.is_user) return true;
+  s_.error(Tag::D_PROTO_ARG, to.where,
+           fmt::format("{}( ) argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", e.name, index + 1,
+                       is_address ? "alloca pointer" : "void *", is_address ? "non-alloca pointer" : to.type->name));
+  return false;
+}
+
 ExprPtr ExprChecker::check(Call& e) {
   if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
     nested_action_ = &e;
@@ -81,6 +93,9 @@ ExprPtr ExprChecker::check(Call& e) {
   } else if (!row->unsupported.empty()) {
     fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
   } else if (row->id == dif::Subroutine::alloca && !check_alloca(e)) {
+    fail(e);
+  } else if ((row->id == dif::Subroutine::copyinto && !check_scratch(e, 2)) ||
+             (row->id == dif::Subroutine::bcopy && !check_scratch(e, 1))) {
     fail(e);
   } else if (!check_prototype(e.name + "( )", row->arguments, e.arguments, e.where)) {
     fail(e);

@@ -4,6 +4,7 @@
 #include "compiler/sema/check_types.h"
 #include "compiler/sema/fold_constants.h"
 #include "dvm/dif/instruction.h"
+#include "dvm/dif/register.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::compiler {
@@ -93,6 +94,17 @@ ExprPtr ExprChecker::index_associative(Index& e, Symbol& symbol) {
   return nullptr;
 }
 
+bool ExprChecker::check_register(Expr& e) {
+  int64_t index = 0;
+  if (!constant(e, index))
+    fail(e, Tag::D_PROTO_ARG,
+         fmt::format("uregs[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n\t argument: {}",
+                     e.type->name));
+  else if (index >= 0 && static_cast<uint64_t>(index) >= dif::kRegisterNumbers)
+    fail(e, Tag::D_UNKNOWN, fmt::format("uregs[]: index out of bounds ({})", index));
+  return !is_error(e.type);
+}
+
 ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
   bind(*e.base, symbol);
   const dif::BuiltInInfo& row = *dif::find_built_in(symbol.id);
@@ -103,6 +115,7 @@ ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
     fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
   } else {
     int64_t index = 0;
+    if (row.id == dif::BuiltIn::uregs && !check_register(*e.arguments[0])) return fail(e), nullptr;
     if (constant(*e.arguments[0], index) && index < 0)
       s_.error(Tag::D_REGS_IDX, e.arguments[0]->where, fmt::format("index {} is out of range for array {}", index, row.name));
     e.type = symbol.type;

@@ -100,6 +100,7 @@ class ExprChecker {
 
   // check_call.cpp
   bool check_alloca(const Call& e);
+  bool check_scratch(const Call& e, size_t index);
 
   // check_target.cpp
   ExprPtr target_constant(Location where, const std::string& module, const std::string& name);
@@ -117,6 +118,7 @@ class ExprChecker {
   ExprPtr index_associative(Index& e, Symbol& symbol);
   ExprPtr index_memory(Index& e);
   ExprPtr index_built_in(Index& e, Symbol& symbol);
+  bool check_register(Expr& e);
 
   // check_args.cpp
   const DeclaredProbe* declared_probe(Index& e);

@@ -8,6 +8,14 @@ namespace dvm::dif {
 
 inline constexpr unsigned kSavedRegisters = 21;  // words of struct pt_regs
 
+// One above the largest number that uregs[] takes.
+inline constexpr unsigned kRegisterNumbers = [] {
+  unsigned end = 0;
+#define DVM_REGISTER(number, name, word) end = end > number ? end : number + 1;
+#include "vm/dif/registers.def"
+  return end;
+}();
+
 // Which word of struct pt_regs uregs[number] is; nothing: a probe does not see such a register.
 constexpr std::optional<unsigned> saved_register(uint64_t number) {
   constexpr int none = -1;
