@@ -73,7 +73,8 @@ Value ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy
 
 Value ExprLowering::lower_node(const Call& e) {
   push_all(e.arguments);
-  return {out_.call(e.subroutine)};
+  const bool is_narrow = is_scalar(e.type) && resolve(*e.type).size < 8;
+  return {out_.call(e.subroutine), is_narrow ? Held::number : Held::fitting};
 }
 
 }  // namespace dvm::compiler

@@ -46,7 +46,7 @@ uint64_t subr_rand(State& state) noexcept {
   uint64_t z = state.random += 0x9e3779b97f4a7c15u + state.firing->timestamp;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return (z ^ z >> 31) >> 33;
+  return (z ^ z >> 31) >> 32;
 }
 
 // Only base 10 knows a sign; 16 is written with 0x and 8 with 0 before it.

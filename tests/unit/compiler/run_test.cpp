@@ -179,6 +179,8 @@ TEST(Run, Subroutines) {
   EXPECT_EQ(value("index(\"abcabc\", \"c\", 3)"), "5");
   EXPECT_EQ(run("BEGIN { trace(strtok(\"a:b\", \":\")); trace(strtok(NULL, \":\")); }"), (Values{"a", "b"}));
   EXPECT_EQ(value("htons(0x1234)"), std::to_string(0x3412));
+  EXPECT_EQ(value("(rand() | rand() | rand() | rand() | rand() | rand() | rand() | rand()) > 2147483647"), "1");  // 32 bits
+  EXPECT_EQ(value("rand() < 0"), "0");
   EXPECT_EQ(value("execname"), "prog");
 }
 
