@@ -38,9 +38,11 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-// What DTrace defines of D; the names of the platform that are no names of programs (linux, unix) are left to these.
+// What DTrace defines of D; the names of the platform that are no names of programs (linux, unix) are left to these. Without
+// __GNUC__, system headers use none of GCC's extensions, which D cannot read.
 std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp) {
-  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux", "-Uunix"};
+  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000",
+                                    "-Ulinux",   "-Uunix",       "-U__GNUC__"};
   words.insert(words.end(), cpp.arguments.begin(), cpp.arguments.end());
   const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();
   words.insert(words.end(), {"-iquote", folder.empty() ? "." : folder.string(), "-"});

@@ -34,6 +34,14 @@ class Preprocessor(unittest.TestCase):
         script = self.write("a.d", '#ifdef M\n#error defined\n#endif\nBEGIN { printf("fine"); exit(0); }\n')
         self.assertIn("fine", self.run_ok("-C", "-D", "M", "-U", "M", "-s", script).stdout)
 
+    def test_no_extensions_of_gcc(self):
+        script = self.write("a.d", '#ifdef __GNUC__\n#error defined\n#endif\nBEGIN { printf("fine"); exit(0); }\n')
+        self.assertIn("fine", self.run_ok("-C", "-s", script).stdout)
+
+    def test_further_arguments(self):
+        script = self.write("a.d", 'BEGIN { printf("%d", N + M); exit(0); }\n')
+        self.assertIn("9", self.run_ok("-C", "-xcppargs=-DN=4", "-xcppargs=-DM=5", "-xstdc=a", "-s", script).stdout)
+
     def test_include(self):
         self.write("inc/n.h", "#define N 7\n")
         self.write("beside.h", "#define M 8\n")
