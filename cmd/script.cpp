@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -96,6 +98,7 @@ std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::
   for (const auto& [flag, option] :
        {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
     for (const std::string& text : options.texts(option)) cpp.arguments.push_back(flag + text);
+  for (const std::string& text : options.texts(dif::Option::cppargs)) cpp.arguments.push_back(text);
   if (given.show_headers || options[dif::Option::cpphdrs] > 0) cpp.arguments.emplace_back("-H");
   return cpp;
 }
@@ -273,7 +276,27 @@ std::vector<std::string> macro_arguments(const ScriptOptions& options) {
   return arguments;
 }
 
+namespace {
+
+// DTRACE_OPT_STRSIZE=512: weaker than pragmas and -x.
+Status set_from_environment(dif::Options& options) {
+  constexpr std::string_view kPrefix = "DTRACE_OPT_";
+  for (char** entry = environ; *entry != nullptr; entry++) {
+    std::string setting = *entry;
+    if (!setting.starts_with(kPrefix)) continue;
+    setting.erase(0, kPrefix.size());
+    const size_t end = std::min(setting.find('='), setting.size());
+    std::transform(setting.begin(), setting.begin() + static_cast<std::ptrdiff_t>(end), setting.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (Status set = set_option(options, setting); !set) return set;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options) {
+  if (Status set = set_from_environment(options); !set) return set.error();
   for (const std::string& setting : command_line_settings(given)) {
     Status set = set_option(options, setting);
     if (!set) return set.error();

@@ -224,7 +224,9 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       .add_option_function<std::string>(
           "-b", [&options](const std::string& size) { options.script.settings.push_back("bufsize=" + size); },
           "Size of a principal buffer, as -x bufsize")
-      ->type_name("SIZE");
+      ->type_name("SIZE")
+      ->trigger_on_parse()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command.add_flag_function(
       "-B", [](size_t) { tell("option -B has no effect here"); }, "For the sake of dtrace: no effect");
 }

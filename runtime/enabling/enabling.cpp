@@ -96,14 +96,16 @@ Result<Value> make_value(const dif::RecDesc& desc, const Maker& maker) {
   return value;
 }
 
-// Stacks of no given depth have that of the options.
+// Stacks of no given depth have that of the options, and none is deeper than maxframes.
 void set_frames(dif::Program& program, const dif::Options& options) {
   for (dif::EcbDesc& clause : program.clauses)
     for (dif::ActDesc& action : clause.actions)
       for (dif::RecDesc& desc : action.args) {
         const bool is_user = desc.made_by != dif::Action::stack;
-        if (dif::is_stack(desc.made_by) && desc.frames == 0)
+        if (!dif::is_stack(desc.made_by)) continue;
+        if (desc.frames == 0)
           desc.frames = static_cast<uint32_t>(options[is_user ? dif::Option::ustackframes : dif::Option::stackframes]);
+        desc.frames = std::min(desc.frames, static_cast<uint32_t>(options[dif::Option::maxframes]));
       }
 }
 

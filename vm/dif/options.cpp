@@ -76,6 +76,9 @@ std::optional<int64_t> size_value(std::string_view text) {
   return std::nullopt;
 }
 
+// strsize has room for a character and its NUL.
+constexpr int64_t kLeastString = 2;
+
 // In nanoseconds; without a suffix, and with hz, so often a second.
 std::optional<int64_t> rate_value(std::string_view text) {
   const auto quantity = split(text);
@@ -163,7 +166,8 @@ Status Options::set(std::string_view name, std::string_view value, OptionTime fr
   if (!row) return Error{"Invalid option name"};
   if (from < row->when) return misplaced(from);
   const auto read = value_of(row->kind, value);
-  if (!read || (row->most >= 0 && *read > row->most)) return Error{"Invalid value for specified option"};
+  const bool is_short = row->id == Option::strsize && read && *read < kLeastString;
+  if (!read || is_short || (row->most >= 0 && *read > row->most)) return Error{"Invalid value for specified option"};
   if (!row->unsupported.empty() && *read != row->standard) return Error{std::string(row->unsupported)};
   values_[static_cast<unsigned>(row->id)] = *read;
   if (row->kind == OptionKind::text) texts_[static_cast<unsigned>(row->id)].emplace_back(value);

@@ -78,6 +78,12 @@ TEST(Options, SomeSizesHaveALimit) {
   Options options;
   EXPECT_EQ(set(options, "strsize", "1m"), "");
   EXPECT_EQ(set(options, "strsize", "1025k"), kInvalid);
+  EXPECT_EQ(set(options, "strsize", "1"), kInvalid);
+  for (const char* moment : {"exec", "preinit", "postinit", "main"}) EXPECT_EQ(set(options, "evaltime", moment), "");
+  EXPECT_EQ(set(options, "evaltime", "later"), kInvalid);
+  EXPECT_EQ(set(options, "stdc", "a"), "");
+  EXPECT_EQ(set(options, "stdc", "b"), kInvalid);
+  EXPECT_EQ(set(options, "pspec", ""), "");
   EXPECT_EQ(set(options, "dynvarsize", "1g"), "");
   EXPECT_EQ(set(options, "dynvarsize", "2g"), kInvalid);
   EXPECT_EQ(set(options, "bufsize", "2g"), "");
