@@ -16,6 +16,25 @@ def run(*args):
 COMMANDS = "commands: run, record, replay, compile, exec, list, cost, simulate, header"
 
 
+class Settings(unittest.TestCase):
+    SIZE = 'BEGIN { s = "abcdef"; printf("%s", s); exit(0); }'
+
+    def printed(self, *args, **variables):
+        result = dvmtest.dvm("run", "-q", *args, "-n", self.SIZE, env=dict(dvmtest.ENV, **variables))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.strip()
+
+    def test_options_from_the_environment_are_the_weakest(self):
+        self.assertEqual(self.printed(DTRACE_OPT_STRSIZE="4"), self.printed("-xstrsize=4"))
+        self.assertEqual(self.printed("-xstrsize=3", DTRACE_OPT_STRSIZE="4"), self.printed("-xstrsize=3"))
+        result = dvmtest.dvm("run", "-n", self.SIZE, env=dict(dvmtest.ENV, DTRACE_OPT_STRSZE="4"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("failed to set -x strsze: Invalid option name", result.stderr)
+
+    def test_the_last_buffer_size_counts(self):
+        self.assertEqual(self.printed("-b", "1m", "-b", "2m"), "abcdef")
+
+
 class Usage(unittest.TestCase):
     def misused(self, *words):
         result = dvmtest.dvm(*words)
