@@ -140,6 +140,7 @@ class Generator:
             return Expression(f"((long)({to.name}){a.c})", f"(({to.name}){a.d})", to)
         if kind < 0.38:
             c = self.expression(depth - 1, avoid)
+            a = binary(a, "+", Variable("gl", "gl", "long").read())  # of a constant, one branch would be left
             same = b.type.name == c.type.name
             return Expression(f"({a.c} ? {b.c} : {c.c})", f"({a.d} ? {b.d} : {c.d})", b.type if same else b.type.common(c.type))
         if kind < 0.4:
