@@ -2,6 +2,8 @@
 
 #include "runtime/consumer/json_printer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "dvm/dif/variable.h"

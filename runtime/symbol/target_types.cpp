@@ -174,7 +174,7 @@ Result<std::vector<dif::ArgumentDesc>> TargetTypes::arguments(std::string_view p
     const std::optional<Dwarf_Die> function = address ? dwarf->find_function(*address) : std::nullopt;
     if (const auto part = function ? std::nullopt : dwarf->missing_part()) return missing(module, *part);
     if (!function) return Error{fmt::format("{}: its debug information does not describe the function", module.object.name)};
-    const GoAbi abi = abi_of(module, *address);
+    const GoAbi abi = abi_of(module, address.value_or(0));
     return abi == GoAbi::none ? arguments_of(*function, is_return, table_) : go_arguments_of(*function, is_return, abi, table_);
   }
   return Error{"the function's file is not at hand"};

@@ -115,7 +115,8 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!found) return std::nullopt;
   const MappedObject& object = *found;
   const ElfObject* file = elf(object);
-  const auto in_file = file ? file->address_of(address - object.address + object.offset) : std::nullopt;
+  std::optional<uint64_t> in_file;
+  if (file != nullptr) in_file = file->address_of(address - object.address + object.offset);
   const UserSymbol module{object.name, "", address, object.address};
   // A mapping begins at a page, a segment anywhere in it. The first address stands for the object as a key of umod().
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
