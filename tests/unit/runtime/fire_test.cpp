@@ -117,7 +117,7 @@ TEST(Records, BytesArePricedBySize) {
   EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("abc\0xxxxx")), 4u);
   EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("abcdefghi")), 9u);
   value.type = kLong;
-  EXPECT_EQ(sized_bytes(value, nullptr), 0u);
+  EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("12345678")), 0u);
 }
 
 TEST(Records, IntegersAreWidenedByTheirType) {
