@@ -114,7 +114,7 @@ TEST(KernelProviders, SayWhatLinuxHasNoTracepointFor) {
             "the kernel has no tracepoint for sched:::tick");
   EXPECT_THAT(make_proc_provider()->discover({"proc", "", "", "exce"}, catalog).similar, testing::Contains("exec"));
   EXPECT_EQ(make_sched_provider()->discover({"", "", "", "tick"}, catalog).reason, "");
-  EXPECT_THAT(make_absent_provider()->discover({"fbt", "", "vfs_read", "entry"}, catalog).reason, HasSubstr("rawtp:::NAME"));
+  EXPECT_THAT(make_absent_provider()->discover({"fbt", "", "vfs_read", "entry"}, catalog).reason, HasSubstr("sdt:::NAME"));
   EXPECT_EQ(catalog.size(), 0U);
 }
 
