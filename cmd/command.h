@@ -28,7 +28,7 @@ void add_list(CLI::App& app, Action& chosen);
 void add_header(CLI::App& app, Action& chosen);
 void add_simulate(CLI::App& app, Action& chosen);
 
-// "dvm: MESSAGE" on standard error, fit for a terminal whatever names are in it.
+// Prints "dvm: MESSAGE" on standard error, with control characters escaped.
 template <class... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
   fmt::print(stderr, "dvm: {}\n", printable(fmt::format(text, std::forward<Args>(args)...), kLayout));

@@ -30,7 +30,7 @@ class Targets {
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();
-  // How each that has exited did so.
+  // How each exited target has ended.
   std::vector<std::string> exit_notices();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Commands as they are typed: help for one that is missing or misspelt, which CLI11 only says is required.
+// Help for a command that is missing or misspelt; CLI11 only says that one is required.
 
 #include <span>
 #include <string>
@@ -11,10 +11,10 @@ class App;
 
 namespace dvm::cmd {
 
-// "help run" as "run --help".
+// Turns "help run" into "run --help".
 std::vector<std::string> spell_out_help(std::vector<std::string> words);
 
-// What is wrong where a command of `app` should stand, with hints; empty if a command stands there, or an option of its own.
+// The error if no command of `app` and no option of its own comes first, with hints; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
 }  // namespace dvm::cmd

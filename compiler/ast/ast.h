@@ -185,8 +185,8 @@ struct Translate : ExprOf<ExprKind::Translate> {
   // Of sema:
   Translator* translator = nullptr;
   std::vector<TranslatedMember> members;  // of a structure that is needed as a whole
-  // Without a translator: a structure that lies in several words. Why it cannot be needed as a whole, as some members are in
-  // none.
+  // Without a translator: a structure that lies in several words. Why it cannot be used as a whole: no word holds some of its
+  // members.
   std::string problem;
 };
 

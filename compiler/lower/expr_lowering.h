@@ -11,11 +11,11 @@
 
 namespace dvm::compiler {
 
-// How much of a value the 64 bits of its register are.
+// How much of a value the 64 bits of its register hold.
 enum class Held : uint8_t {
-  fitting,  // all of it, and it is one that its type can hold
-  number,   // all of it; arithmetic may have led beyond what its type can hold
-  low,      // the bytes that its type has; those above are yet to be made
+  fitting,  // all of it, and its type can hold it
+  number,   // all of it, but arithmetic may have exceeded its type
+  low,      // only the bytes of its type; the upper ones are undefined
 };
 struct Value {
   Register reg = 0;
@@ -33,7 +33,7 @@ class ExprLowering {
   Value lower(const Expr& e);
   // The value cut to what `type` can hold.
   Register lower_as(const Expr& e, const Type* type);
-  // The value as arithmetic made it.
+  // The 64-bit value of the arithmetic, not cut.
   Register number(const Expr& e);
   // The value to keep: an object of the traced process is copied in.
   Value lower_value(const Expr& e);
@@ -45,7 +45,7 @@ class ExprLowering {
   struct Place {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
-    std::vector<Register> held_keys;             // their values, if they are to be pushed more than once
+    std::vector<Register> held_keys;             // their values, if they are pushed more than once
     Register address = 0;                        // or memory
     const Field* field = nullptr;                // a bit-field at it
     const Type* type = nullptr;

@@ -5,8 +5,8 @@
 //
 //   Expr ── Emitter ── passes (optimize.h) ── registers and tables ──> Difo          code.h draws it
 //
-// A register holds a value as 64 bits, and arithmetic computes with all of them, whatever the types of its operands: it may lead
-// beyond what the type of its result can hold. Casts, assignments, keys and arguments cut the value to their type (shifts, or a
+// A register holds a value as 64 bits, and arithmetic computes with all of them, whatever the types of its operands, so a result
+// may exceed its type. Casts, assignments, keys and arguments cut the value to their type (shifts, or a
 // mask); stores and records take the bytes of their type, aggregating functions and conditions the whole value.
 // By-reference values (strings, structures) are addresses.
 //
@@ -17,7 +17,7 @@
 
 namespace dvm::compiler {
 
-// What becomes of the value: it is dropped, recorded in as many bytes as its type has, tested for zero, or used as a
+// The use of the value: it is dropped, recorded in as many bytes as its type has, tested for zero, or used as a
 // number of 64 bits.
 enum class Use : uint8_t { effect, record, test, number };
 

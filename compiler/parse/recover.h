@@ -21,7 +21,7 @@ class ItemTokens : public antlr4::TokenStream {
 
   // Takes away the smallest part around token `at` of the file without which the item may be D. False: there is none.
   bool leave_out(size_t at);
-  // Adds the names in all that remains, of an item that cannot be read.
+  // Adds the names in the rest of an item that cannot be parsed.
   void note_names();
   // Names of variables in what was left out: what is said of them later is not sure.
   std::vector<std::pair<dif::Scope, std::string>> names;

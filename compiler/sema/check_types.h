@@ -33,7 +33,7 @@ class ExprChecker {
   bool check_value(ExprPtr& e);
   // The value of a constant expression; false, with no diagnostic, when it is none.
   static bool constant(const Expr& e, int64_t& value);
-  // The branch of a condition that is a constant, which is all that remains of it; else null.
+  // The branch that a constant condition chooses, to replace the whole; null if the condition is not constant.
   ExprPtr chosen_branch(Conditional& e);
   // Arguments against a prototype of the tables ("string int int?"), converted to it. `what` is "strlen( )".
   bool check_prototype(const std::string& name, std::string_view prototype, std::vector<ExprPtr>& arguments, Location where);

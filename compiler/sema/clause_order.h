@@ -1,5 +1,5 @@
 #pragma once
-// Which of a clause's predicate and actions is checked first, and so declares the variables that the other one reads.
+// Whether the predicate or the actions of a clause are checked first, and so declare the variables that the others read.
 
 #include "compiler/ast/ast.h"
 #include "compiler/types/symbols.h"

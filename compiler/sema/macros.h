@@ -12,7 +12,7 @@ std::optional<std::string> macro_text(std::string_view name, Location where, Ses
 
 // The unchecked node in the place of a macro: an integer, a name, or with $$ a string; null after a diagnostic.
 ExprPtr expand_macro(const Macro& macro, Session& session);
-// Macros of what is left out, which count as used.
+// Marks the macro variables of an expression that is left out as used.
 void use_macros(Expr& e, Session& session);
 
 }  // namespace dvm::compiler

@@ -75,7 +75,7 @@ struct Session {
   Providers providers;
   PendingPragmas pragmas;
   std::vector<dif::ProbeDesc> probes;  // of the clause that is checked
-  bool has_probes = true;              // false: there are none, which was said; what depends on their arguments is not told
+  bool has_probes = true;              // false: none match, which was reported; errors that follow from it are not
   bool in_library = false;             // a D library is checked, no program
   std::vector<bool> used_arguments;    // $0, $1, ... that some script names
   // The least stable that the source names: probes in descriptions, and names in statements.

@@ -16,7 +16,7 @@ namespace dvm::compiler {
 
 struct PlainClause {
   ExprPtr predicate;
-  bool is_own_predicate = false;  // the clause's; else a variable that a part before has set
+  bool is_own_predicate = false;  // the clause's own; else a variable that an earlier part has set
   std::vector<Statement> statements;
 };
 

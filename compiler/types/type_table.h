@@ -49,7 +49,7 @@ class TypeTable {
   const Type* of_constant(uint64_t value, bool decimal, bool is_unsigned, bool is_long) const;
   // An enumeration's value is an int, as is a _Bool.
   const Type* promote(const Type* type) const;
-  // Of what an operator makes of both: the longer one, without sign if they are equally long and one has none.
+  // The type of an operator's result: the longer one; if both are equally long and one is unsigned, unsigned.
   const Type* common(const Type* a, const Type* b) const;
 
   // A type that no name leads to.
