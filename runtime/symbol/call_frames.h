@@ -46,7 +46,7 @@ class CallFrames {
   std::optional<uint64_t> address_of(uint64_t offset) const;
   // Good until the next call.
   const FrameRule& at(uint64_t address);
-  // Whether every function of the table that has a frame sets %rbp to it.
+  // True if every function of the table that has a frame sets %rbp to it.
   bool keeps_frame_pointers();
 
  private:

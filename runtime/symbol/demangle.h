@@ -9,9 +9,9 @@ namespace dvm::runtime {
 // "lp::work" for _ZN2lp4workEi or _RNvCs1234_2lp4work: without arguments; empty: not a mangled name.
 std::string demangle_without_arguments(std::string_view name);
 
-// Whether the symbol is of a piece that the compiler has moved out of a function: f.cold, f.part.0. Such a piece is entered on
-// the way through the function, so it is no call. Clones (f.isra.0, f.constprop.0) are called in the function's place and are
-// none.
+// True if the symbol names a piece that the compiler has moved out of a function: f.cold, f.part.0. Such a piece is entered in
+// the course of the function, so entering it is not a call. Clones (f.isra.0, f.constprop.0) are called in place of the
+// function and are not pieces.
 bool is_piece_of_function(std::string_view symbol);
 
 }  // namespace dvm::runtime

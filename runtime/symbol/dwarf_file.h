@@ -38,9 +38,9 @@ class DwarfFile {
     Dwarf_Die enumeration, enumerator;
   };
   std::optional<Enumerator> find_enumerator(std::string_view name) const;
-  // Which .dwo file (-gsplit-dwarf: the descriptions of a unit in a file of their own) cannot be had, and why.
+  // The .dwo file (-gsplit-dwarf: the descriptions of a unit in a separate file) that cannot be opened, and why.
   std::optional<std::string> missing_part() const;
-  // "PATH: reason" of a file that belongs to it, is there and may not be read; empty: none that was wanted so far.
+  // "PATH: reason" for a file that it refers to, that exists and could not be opened; empty: none so far.
   const std::string& refused() const;
 
  private:

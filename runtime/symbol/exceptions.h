@@ -1,18 +1,18 @@
 #pragma once
-// Whether an exception may pass functions of a process while it runs, judged by the files that it has mapped. Unwinders know
-// nothing of the address that a uretprobe puts in the place of a return address: a throw below such a frame is not caught above
-// it. That does harm only where a frame above catches or cleans up, so a process is safe in which no such frame is ever entered.
+// Judges by the mapped files of a process if exceptions may pass its functions. An unwinder does not know the address that a
+// uretprobe puts in place of a return address, so an exception thrown below such a frame is not caught above it. That does harm
+// only if a frame above catches or cleans up; a process is safe if it never enters such a frame.
 //
 //   handlers  a file whose .eh_frame names a personality: frames of C++, Rust, C with -fexceptions
 //   runtime   a library that throws for others (libstdc++, libgcc_s, libunwind). It does nothing by itself, so it counts only if
 //             a file that counts imports something of it
-//   allocator a library that replaces malloc(). Its C functions throw nothing and call nobody back, so it counts only if a file
+//   allocator a library that replaces malloc(). Its C functions throw nothing and make no callbacks, so it counts only if a file
 //             that counts imports a C++ name of it: libjemalloc has `operator new`, which C programs do not call
 //
-// All other files count. The C library has handlers for cancelled threads only: a cancelled thread ends as it should, as its
+// All other files count. The C library has handlers for cancelled threads only. A cancelled thread still ends correctly, as its
 // unwinder takes the unknown address for the end of the stack.
 //
-// Judged by what is mapped when the probes are enabled: a C++ library that a program of C loads later is not seen.
+// The judgement is made when the probes are enabled: a C++ library that a C program loads later is not seen.
 
 #include <map>
 #include <memory>
@@ -27,17 +27,17 @@
 
 namespace dvm::runtime {
 
-// What a file has to do with exceptions and, by its dynamic symbols, with other files.
+// How a file takes part in exceptions and, by its dynamic symbols, which other files it uses.
 struct LinkedFile {
   std::unordered_set<std::string> imports, exports;
   bool has_handlers = true;
   bool is_runtime = false, is_allocator = false, is_c_library = false;
 
-  // Of a file that cannot be read, the worst.
+  // For a file that cannot be read, the worst case.
   static LinkedFile read(const MappedObject& object);
 };
 
-// Whether an exception may pass a function of a process that has these files mapped.
+// True if an exception may pass a function of a process that has these files mapped.
 bool can_throw(std::span<const LinkedFile* const> files);
 
 }  // namespace dvm::runtime

@@ -6,8 +6,9 @@
 
 namespace dvm::runtime {
 
-// Whether a walk by frame pointers misses who called the function: it makes a frame and does not set %rbp to it. A function
-// without a frame calls nothing, and so is only ever the innermost. Instructions that cannot be read hide the caller.
+// True if a walk by frame pointers misses the caller of the function: it makes a frame and does not set %rbp to it. A function
+// without a frame makes no calls, so it can only be the innermost. Instructions that cannot be decoded count as hiding the
+// caller.
 bool hides_caller(std::span<const uint8_t> program);
 
 }  // namespace dvm::runtime

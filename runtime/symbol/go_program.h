@@ -1,10 +1,10 @@
 #pragma once
-// Programs made by Go's compiler: which functions in them are Go's, and where those are passed their arguments.
+// Programs made by Go's compiler: which of their functions are Go functions, and where these get their arguments.
 //
 //   registers  since Go 1.17: integer words in %rax %rbx %rcx %rdi %rsi %r8 %r9 %r10 %r11, then from 8(%rsp) on; results in the
 //              same registers. %r14 has the goroutine
 //   stack      before that, and functions written in assembly (f.abi0): all from 8(%rsp) on, the results behind the arguments
-//   none       no function of Go, as those of C that cgo has added
+//   none       not a Go function: one of the C functions that cgo has added
 //
 // argN of a Go function is word N in that order. Everything in the file is untrusted.
 
@@ -23,19 +23,19 @@ inline constexpr unsigned kGoRegisters = 9;
 
 class GoProgram {
  public:
-  // None: the file is no program of Go.
+  // None: the file is not a Go program.
   static std::optional<GoProgram> read(const ModuleCode& file, const ElfObject& elf);
 
   GoAbi abi_of(const ElfFunction& function) const;
-  // Of "go1.19.8" 19; 0: not known.
+  // The minor version, 19 for "go1.19.8"; 0: not known.
   unsigned version() const { return version_; }
 
  private:
   unsigned version_ = 0;
-  uint64_t begin_ = 0, end_ = UINT64_MAX;  // addresses of the file: beyond them is none of Go's code
+  uint64_t begin_ = 0, end_ = UINT64_MAX;  // addresses of the file, between which all Go code lies
 };
 
-// arg0 to arg9 at the entry; of a return arg1 on, the results. On the stack no results are known.
+// arg0 to arg9 at the entry; at a return the results, from arg1 on. Results on the stack are not available.
 Operands go_arguments(GoAbi abi, bool is_return);
 
 }  // namespace dvm::runtime

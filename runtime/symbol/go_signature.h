@@ -1,10 +1,9 @@
 #pragma once
-// The arguments and results of Go's functions as Go passes them (its ABIInternal, or on the stack): the words that each is made
-// of.
+// The words that make up each argument and result of a Go function, as Go passes them (by its ABIInternal, or on the stack).
 //
 //   func greet(name string, f float64, list []int64)      name: arg0, arg1; f: a vector register; list: arg2, arg3, arg4
 //
-// A value whose words do not all fit into the registers that are left goes to the stack as a whole.
+// A value goes to the stack as a whole if its words do not all fit into the remaining registers.
 
 #include <elfutils/libdw.h>
 

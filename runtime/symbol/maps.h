@@ -25,10 +25,10 @@ struct AddressRange {
   uint64_t begin = 0, end = 0;
 };
 
-// All that a process can execute, in the order of the addresses.
+// All code that a process can execute, by address.
 struct MappedCode {
   std::vector<MappedObject> objects;  // each once
-  std::vector<AddressRange> ranges;   // of files or not; without the kernel's own page for uprobes
+  std::vector<AddressRange> ranges;   // with and without a file, but not the kernel's page for uprobes
 };
 
 // Fails if the process does not exist or may not be looked at.
@@ -36,7 +36,7 @@ Result<MappedCode> mapped_code(int32_t pid);
 // The objects alone.
 Result<std::vector<MappedObject>> mapped_objects(int32_t pid);
 
-// Whether one of the ranges, which are in the order of their addresses, has the address.
+// True if one of the ranges, which are sorted, contains the address.
 bool has_address(const std::vector<AddressRange>& ranges, uint64_t address);
 
 // The object, of those in the order of their addresses, whose code an address may lie in; null: none begins before it.

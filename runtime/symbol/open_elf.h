@@ -31,7 +31,7 @@ class OpenElf {
   std::string problem_;
 };
 
-// Whether the sections of a file, all read, are within what check_cost() allows: any number may share the same bytes.
+// Checks the total size of all sections by check_cost(), since any number of sections may share the same bytes.
 Status check_sections(Elf* elf, uint64_t bytes_on_disk);
 
 // The first section of that name; null: there is none.

@@ -5,8 +5,8 @@
 //     o       no location                                     -> nowhere
 //     times   %rdx                                            -> in_register, whatever the calling convention says
 //
-// Code that is not optimised keeps its parameters in its frame, which is not yet set up at the entry: such a location is not
-// valid there, and the calling convention holds (unsaid).
+// Unoptimised code keeps its parameters in its frame, which is not set up yet at the entry. Such a location is not valid there,
+// and the calling convention applies (unsaid).
 
 #include <elfutils/libdw.h>
 
@@ -17,12 +17,12 @@ namespace dvm::runtime {
 
 struct ParameterPlace {
   enum class Kind : uint8_t {
-    unsaid,       // the calling convention says it
+    unsaid,       // the calling convention decides
     nowhere,      // the function is not passed it
     in_register,  // parts has one element
     at_register,  // it lies in memory, at the address in the register
-    in_parts,     // of a structure: each part in a register
-    computed,     // from what the function is passed
+    in_parts,     // a structure, each part in a register
+    computed,     // derived from other arguments
   };
   struct Part {
     uint64_t offset = 0, size = 0;
@@ -31,13 +31,13 @@ struct ParameterPlace {
 
   Kind kind = Kind::unsaid;
   std::vector<Part> parts;
-  bool is_through_pointer = false;  // unsaid, but what the function keeps of it is its address
+  bool is_through_pointer = false;  // unsaid, but the function keeps its address, not its value
 };
 
-// The parameters that stand with the function itself.
+// The parameters that are children of the function's own entry.
 std::vector<Dwarf_Die> parameters_with_code(Dwarf_Die function);
 
-// function: the copy that has code, of which the parameter is a child.
+// function: the entry that has the code and is the parameter's parent.
 ParameterPlace place_at_entry(const Dwarf_Die& function, const Dwarf_Die& parameter);
 
 }  // namespace dvm::runtime

@@ -1,7 +1,7 @@
 #pragma once
 // Names of code that a process has generated (a JIT): the file /tmp/perf-PID.map that it writes, a line "ADDRESS SIZE NAME" for
-// each function, numbers in hexadecimal. PID and /tmp are those of the process's own namespaces. Only a file of the process's
-// user or of root counts, and no link: anybody may write into /tmp.
+// each function, numbers in hexadecimal. PID and /tmp are those of the process's own namespaces. The file must
+// belong to the process's user or to root and must not be a link, since every user may write into /tmp.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ struct GeneratedFunction {
 
 class PerfMap {
  public:
-  // Reads what the file has become, but for reading takes at most a twentieth of the time. Of a process that has ended, what
-  // stands under the same name here, if it was written since the process was first asked about.
+  // Reads the file again if it has changed, for at most a twentieth of the time. For a process that has ended it reads the file
+  // of the same name here, if that was written since the process was first asked about.
   void read(int32_t pid);
   // Null: none.
   const GeneratedFunction* find(uint64_t address) const;
@@ -28,7 +28,7 @@ class PerfMap {
   uint64_t first_address() const { return functions_.empty() ? 0 : functions_.front().address; }
 
  private:
-  // Of a process as it is now.
+  // The current identity of a process.
   struct Owner {
     int64_t number = 0;  // in its own pid namespace; 0: it is gone
     uint32_t user = UINT32_MAX;
@@ -46,8 +46,8 @@ class PerfMap {
   std::vector<GeneratedFunction> functions_;  // by address
 };
 
-// The functions in the text of such a file, at most a million; lines of another form are left out. Where two begin at one
-// address, the later line's.
+// The functions in the text of such a file, at most a million; other lines are ignored. If two begin at one address, the later
+// line wins.
 std::vector<GeneratedFunction> parse_perf_map(std::string_view text);
 
 }  // namespace dvm::runtime

@@ -1,8 +1,8 @@
 #pragma once
-// Regular files of whoever is traced, opened for reading. A path of theirs may lead to a pipe or a device, may lead elsewhere a
-// moment later, and may name a file that claims to hold more than there is memory for:
+// Opens regular files that a traced process names. Such a path may lead to a pipe or a device, may lead elsewhere a moment
+// later, and may name a file that claims to be larger than the memory:
 //
-//   path -> descriptor of what it leads to (O_PATH: nothing happens to that) -> is it regular? -> the same file, for reading
+//   path -> O_PATH descriptor of its target (without effect on that) -> is it regular? -> the same file, for reading
 //
 // Never waits, and opens neither pipe nor device.
 
@@ -36,10 +36,10 @@ class RegularFile {
   struct stat status_ {};
 };
 
-// Fails if a file claims to hold more, packed or in holes, than one of its size on disk plausibly does. The error names the
+// Fails if a file claims to hold more bytes, packed or in holes, than is plausible for its size on disk. The error names the
 // limit.
 Status check_cost(uint64_t bytes, uint64_t bytes_on_disk);
-// Fails if so much would take more than half of this machine's memory. The error names the limit.
+// Fails if `bytes` are more than half of this machine's memory. The error names the limit.
 Status check_memory(uint64_t bytes);
 
 }  // namespace dvm::runtime

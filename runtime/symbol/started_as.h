@@ -1,5 +1,5 @@
 #pragma once
-// The name by which a process's program was started, which may be that of a link: what its user knows it by.
+// The name by which a process's program was started. It may be a link's name, which is the one that its user knows.
 
 #include <cstdint>
 #include <string>

@@ -4,10 +4,10 @@
 //
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //
-// Each frame is found by the information of its own function, and by the frame pointer only where there is none (code that was
-// generated, the kernel's vdso). Behind the captured part of the stack the walk goes on by the chain of frame pointers that the
-// kernel has followed, as long as each function is known to set one. An address at which the process can execute nothing ends
-// the stack. What is met for the first time is read from its file; else nothing is allocated.
+// Each frame is unwound by the information of its own function, and by the frame pointer only if there is none (generated code,
+// the kernel's vdso). Beyond the captured part of the stack the walk follows the chain of frame pointers that the kernel has
+// walked, as long as each function is known to set one. An address that the process cannot execute ends the stack. A file is
+// read when its code is first met; otherwise nothing is allocated.
 
 #include <array>
 #include <cstddef>
@@ -42,14 +42,14 @@ class Unwinder {
   // A child has mapped what its parent has; one that becomes another program no longer.
   void inherit(int32_t child, int32_t parent);
   void forget(int32_t pid) { processes_.erase(pid); }
-  // Whether a walk by frame pointers misses nothing: every function of every file that the process has mapped sets them.
+  // True if a walk by frame pointers misses nothing: every function of every file that the process has mapped sets them.
   bool keeps_frame_pointers(int32_t pid);
   // Program counters, the innermost first. Returns how many.
   size_t walk(int32_t pid, CapturedStack stack, std::span<uint64_t> frames) noexcept;
-  // How many walks since the last call ended although the stack goes on, for what was captured of it did.
+  // The number of walks since the last call that ended at the end of the captured part, not of the stack.
   uint64_t take_cut() { return std::exchange(cut_, 0); }
-  // How many program counters that were found by frame pointers can be a stack of the process: of these the first `certain` ones
-  // were not guessed.
+  // The number of leading `frames`, found by frame pointers, that can be a stack of the process. The first `certain` ones were
+  // not guessed.
   size_t count_executable(int32_t pid, std::span<const uint64_t> frames, size_t certain) noexcept;
 
  private:

@@ -40,8 +40,8 @@ class UserSymbols {
   // What a recording says that the process had mapped, and which names it knows; no live process is asked from then on.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
   void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
-  // Names an address that a firing has recorded, while the process is there; where that fails, once more as soon as its map
-  // may be read again: meet_again(), which is to be called now and then.
+  // Names an address that a firing has recorded, while the process exists. If that fails, meet_again() tries once more when the
+  // map may be read again; call it regularly.
   void meet(int32_t pid, uint64_t address);
   void meet_again();
   // Nothing where the process has mapped no file.
@@ -56,7 +56,7 @@ class UserSymbols {
  private:
   struct Process {
     std::vector<MappedObject> objects;  // by address
-    std::vector<MappedObject> before;   // what it has closed, or had before it became another program; by address
+    std::vector<MappedObject> before;   // files that it has closed, or had before an exec; by address
     PerfMap generated;
     int64_t read_at = 0;  // ns, CLOCK_MONOTONIC
     int64_t took = 0;     // ns
