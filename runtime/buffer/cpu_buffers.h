@@ -8,7 +8,7 @@
 
 namespace dvm::runtime {
 
-// The most that each CPU's buffers of one kind may take: together half of what the machine has, or this process may have.
+// The limit on each CPU's buffers of one kind: together half of the memory of the machine, or of this process's limit.
 size_t memory_for_each(unsigned cpus);
 
 struct CpuBuffer {
@@ -23,7 +23,7 @@ class CpuBuffers {
 
   // Makes the buffers of CPUs 0 to cpus - 1. False: there is no memory, or it would be more than the machine has.
   bool allocate(const BufferPlan& plan, unsigned cpus);
-  // Consumer context: makes the buffers of a CPU that has none yet, smaller ones if those there are take a quarter of the memory.
+  // Consumer context: makes the buffers of a CPU that has none yet, smaller ones once the others take a quarter of the memory.
   // Without memory its records are drops.
   void meet(int32_t cpu);
 
@@ -35,7 +35,7 @@ class CpuBuffers {
   // A CPU that there cannot be has the buffers of CPU 0.
   CpuBuffer& operator[](int32_t cpu) noexcept { return buffers_[knows(cpu) ? static_cast<size_t>(cpu) : 0]; }
 
-  // By number, with those that are not made.
+  // By number, including CPUs without buffers.
   std::vector<CpuBuffer>& all() { return buffers_; }
   const std::vector<CpuBuffer>& all() const { return buffers_; }
   bool is_filled() const noexcept;

@@ -1,5 +1,6 @@
 #pragma once
-// Which addresses of which processes firings have recorded, each once: they are named while the process is there. Probe context.
+// Addresses that firings have recorded, with their processes, each once, so that they are named while the process still exists.
+// Probe context.
 
 #include <cstdint>
 #include <utility>
@@ -16,12 +17,12 @@ class SeenAddresses {
     friend bool operator==(const Entry&, const Entry&) = default;
   };
 
-  // Until then nothing is noted. Consumer context.
+  // Before this call nothing is noted. Consumer context.
   void make_room() {
     table_.resize(kMost);
     added_.reserve(kMost);
   }
-  // A quarter of the table stays free, so that a search ends soon: what comes later is not noted.
+  // A quarter of the table stays free, so that searches are short; further addresses are not noted.
   void note(int32_t pid, uint64_t address) noexcept {
     constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
     if (table_.empty() || address == 0) return;
@@ -34,7 +35,7 @@ class SeenAddresses {
     added_.push_back(wanted);
   }
   bool has_added() const { return !added_.empty(); }
-  // Hands each that was added since the last call to a function. Consumer context.
+  // Calls a function with each entry added since the last call. Consumer context.
   template <class Function>
   void take_added(Function function) {
     for (const Entry& entry : added_) function(entry);

@@ -71,7 +71,7 @@ class Speculations {
 
   size_t bytes_ = 0;
   std::vector<State> states_;
-  std::vector<CpuShare> shares_;  // by CPU; without memory: it has none
+  std::vector<CpuShare> shares_;  // by CPU; memory is null for a CPU without a share
   size_t made_ = 0;
   size_t busy_ = 0;  // how many are
   uint64_t drops_ = 0, failed_busy_ = 0, failed_unavailable_ = 0;

@@ -14,9 +14,9 @@
 //    exception in a register, so no entry runs into one;
 //  - no register of an argument that the probe tells is written, nor the frame pointer, if it tells callers; and %rsp moves by a
 //    number of bytes that is known.
-// Where the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is put at
-// the next that can be. Such a first instruction may have a LOCK prefix: then memory is not what it was at the entry, and it may
-// fault, in which case the entry is not seen.
+// If the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is put at
+// the next that can be. Such a first instruction may have a LOCK prefix: it then changes memory before the probe fires, and if it
+// faults the entry is not seen.
 //
 // Then what the probe tells is told as exactly as at the first instruction. Other registers may have changed: who asks for those
 // is given the first instruction.
@@ -32,8 +32,8 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// What a probe tells: bit n for argument n, of those in registers; one for callers, who are found by the frame pointer; those for
-// the further registers that functions of Go are passed something in; and one for memory other than the stack.
+// What a probe reports, as bits: bit n for argument n in a register; one for callers found by the frame pointer; one for each
+// further register in which Go passes words; and one for memory other than the stack.
 using Told = uint16_t;
 inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldMemory = 0x1000;
 inline constexpr Told kToldAll = kToldArguments | kToldCallers | kToldMemory, kToldOfGo = 0xfff | kToldMemory;

@@ -2,9 +2,9 @@
 // How a function is left: by `ret`, or by a jump to another function that returns in its place.
 //
 // Where all such instructions are known a return probe can lie on them. A uretprobe instead puts an address of the kernel's in
-// the place of the return address. That saves the step of a `ret`, but whoever looks at the stack meanwhile sees the wrong
-// address: an exception that is thrown through such a frame ends the program, a Go program that moves its stack crashes; and the
-// kernel follows 64 of them. runtime/instrument/uprobe/return_plan.h decides.
+// the place of the return address. That saves the step of a `ret`, but code that reads the stack meanwhile sees the wrong
+// address. An exception that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The
+// kernel follows 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides.
 
 #include <cstdint>
 #include <functional>

@@ -53,7 +53,7 @@ struct MachineInstruction {
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
   bool is_misread = false;          // by the kernel, under a probe
-  bool is_refused = false;          // by the kernel, for a prefix: no probe can lie on it
+  bool is_refused = false;          // by the kernel, because of a prefix: it cannot be probed
   bool is_table_jump = false;       // an indirect jump that may lead to any place in the function
   std::optional<int64_t> target{};  // in its function, or outside of it
 
@@ -67,7 +67,7 @@ struct FunctionCode {
   // The instruction that begins there, or null.
   const MachineInstruction* at(uint64_t offset) const;
   bool has_table_jump() const;
-  // Whether something in it jumps behind its first instruction, up to and with `last`.
+  // True if some instruction jumps to a place after the first instruction, up to and including `last`.
   bool is_entered_up_to(uint32_t last) const;
   bool has_call() const;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// A file of a traced process, mapped for reading. Its owner may cut it short meanwhile, and touching what is no longer there
-// raises SIGBUS: the handler of this file then puts zeros there, which is no code.
+// A file of a traced process, mapped for reading. Its owner may truncate it meanwhile, and reading the lost part raises SIGBUS.
+// A handler in mapped_file.cpp then maps zeros there, which the decoder does not take for code.
 
 #include <cstddef>
 #include <span>

@@ -15,8 +15,8 @@
 //          ((struct iovec *)copyin(arg1, 16))->iov_len)  arg1 ─ + 8 ─> word, so many of them
 //
 // A size is a constant or such a word: then as many bytes are captured as the word says, but no more than kMostBytes, or than the
-// constant c in `n < c ? n : c`. A string is captured up to kMostBytes, however large strsize is. What was captured of a larger
-// copy, or of a string without its NUL, is a part and never taken for the whole: the VM then asks for all of it. That, and what
+// constant c in `n < c ? n : c`. A string is captured up to kMostBytes, however large strsize is. The captured part of a
+// larger copy, or of a string without its NUL, is never taken for the whole: the VM then asks for all of it. That, and what
 // could not be foreseen (an address that was computed otherwise, further pointers, more than a record may hold), is a late read.
 //
 // Members of one object that lie near each other are one need. Where a word lies in memory, CaptureNeeds::memory has a need that
@@ -88,19 +88,19 @@ struct CaptureNeeds {
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;     // of the user stack, at most kMostFrames
   uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
-  // Of the stack itself, for frames without frame pointers; 0: frames are found by those. kWhereNeeded: as many as usual, where
-  // not all code that may be on the stack has them.
+  // Bytes of the stack itself, to unwind code without frame pointers; 0: frames are found by frame pointers. kWhereNeeded: the
+  // usual number, if some code that may be on the stack has none.
   uint32_t stack_bytes = 0;
 
-  // Adds memory, and the words that its address is found by; or nothing, where there are too many needs. How large they are
-  // together is decided by fit_record().
+  // Adds memory, and the words that lead to its address; nothing if there are too many needs. fit_record() limits their total
+  // size.
   void add(const MemoryNeed& need);
   CaptureNeeds& operator|=(const CaptureNeeds& other);
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
 };
 
-// Cuts and leaves out needs, so that a record has room for those that are left: small ones of a fixed size stay, strings and
-// copies that are sized by a word share what is left equally, for most are far shorter than they may be, and a part serves only
+// Cuts and drops needs until they fit into a record. Needs of a fixed size are kept, the smallest first. Strings and copies that
+// are sized by a word share the remaining room equally: most are far shorter than their limit, and a captured part only serves
 // those.
 void fit_record(std::vector<MemoryNeed>& needs);
 

@@ -97,7 +97,7 @@ class Instrument {
   virtual uint64_t drops() const { return 0; }
   // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.
   virtual uint64_t drops_on(uint32_t cpu) const { return cpu == 0 ? drops() : 0; }
-  // Returns that the kernel did not tell since enable(), for the calls were nested too deep.
+  // Returns that the kernel did not report since enable(), because the calls were nested too deep.
   virtual uint64_t missed_returns() const { return 0; }
   // From now on what the process forks is traced as it is, with all that comes of it. Before its probes are enabled.
   virtual Status follow(int32_t) { return {}; }

@@ -1,6 +1,6 @@
 #pragma once
-// What a replayed script asks of firings that their recording does not have, since the recorded script did not ask for it. Its
-// values are then empty, 0 or a fault, and the user must be told why. Used by the replay instrument.
+// Counts firings that lack something the replayed script reads, because the recorded script did not ask for it. Such values are
+// empty, 0 or a fault, and the user is told why. Used by the replay instrument.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace dvm::runtime {
 
 class RecordingGaps {
  public:
-  // Takes note of a firing and what the clauses on its probe need. has_stack: it is one of a thread in its process.
+  // Notes a firing and what the clauses on its probe need. has_stack: it fired in a thread of its process.
   void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack) noexcept {
     stacks_ += has_stack && needs.frames != 0 && firing.stack.empty();
     times_ += needs.vtime && firing.vtimestamp == 0;

@@ -12,8 +12,8 @@
 //
 // Where firings are only counted, one counter of the probe is all that is written.
 //
-// Where there is a larger layout, the program takes it, from the beginning, as soon as a slot of the first one turns out to be
-// too small: a string without its NUL, or a size beyond its room. Its records name the group behind the first one's.
+// If there is a larger layout, the program starts again with it when a slot of the first one is too small: for a string without
+// its NUL, or a size beyond the slot's room. Records of the larger layout name the group after the first one's.
 //
 // A slot that still cannot be read is marked absent. Only a layout with slots has the slow part, and only its program must sleep.
 // A record made on the stack is cut after the bytes of its last slot, so the ring holds no padding.

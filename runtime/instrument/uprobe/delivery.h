@@ -41,7 +41,7 @@ class Delivery {
     groups_.back().firing.reads_in_time = holds_threads_;
     return groups_.size() - 1;
   }
-  // A group for each layout, one behind the other. The number of the first.
+  // Adds a group for each layout, with consecutive numbers. Returns the first number.
   size_t add(const RecordLayouts& layouts, int32_t pid, const std::vector<int32_t>& unwound = {}) {
     const size_t group = add(layouts.first, pid, unwound);
     if (layouts.larger) add(*layouts.larger, pid, unwound);

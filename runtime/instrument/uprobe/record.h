@@ -81,8 +81,8 @@ inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 
-// The layouts of a program: the one that most firings take and, where strings or copies may be far larger than they mostly are,
-// another that has the same slots with room for them. The first is then made on the BPF stack and holds no padding in the ring.
+// The layouts of a program. Most firings use the first. If strings or copies may be far larger than usual, a second one has the
+// same slots with room for them; the first is then built on the BPF stack and has no padding in the ring.
 struct RecordLayouts {
   RecordLayout first;
   std::optional<RecordLayout> larger = {};

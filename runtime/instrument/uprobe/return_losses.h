@@ -1,7 +1,7 @@
 #pragma once
-// Counts the returns that the kernel does not tell. It keeps at most 64 return addresses that it has replaced in a thread, of all
-// uretprobes together; a call deeper than that returns unseen. It says how many there are (task_struct.utask->depth), so a
-// program on the entry of each function that has a uretprobe knows that this call's return will be missed.
+// Counts the returns that the kernel does not report. For each thread it keeps at most 64 replaced return addresses, of all
+// uretprobes together; deeper calls return unseen. task_struct.utask->depth is their number, so a program on the entry of each
+// function with a uretprobe can tell that the return of this call will be missed.
 
 #include <cstdint>
 #include <map>
@@ -14,10 +14,10 @@ namespace dvm::runtime {
 
 class ReturnLosses {
  public:
-  // Fails where the kernel does not say how deep a thread is.
+  // Fails if the types of the kernel lack that depth.
   static Result<std::unique_ptr<ReturnLosses>> make();
 
-  // To be put on entries, for the processes that the maps mean.
+  // The program for entries, in the processes that the maps select.
   Result<int> program(const ProgramMaps& maps);
   uint64_t count() const;
 
