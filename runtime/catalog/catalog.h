@@ -20,7 +20,7 @@ bool glob_match(std::string_view pattern, std::string_view text);
 // Whether the pattern means more than the one name it spells.
 bool is_glob(std::string_view pattern);
 // Whether a description's module field means this object of a process: by base name, by the base name up to a dot ("libc"), by
-// full path, or as a.out if it is the program itself; that, if a link started it, also by the base name of its file.
+// full path, or as a.out if it is the program itself. A program that a link started also matches the base name of its file.
 bool module_match(std::string_view pattern, std::string_view module, std::string_view object, bool in_program);
 
 class Catalog {

@@ -22,9 +22,9 @@ struct UprobeSite {
   uint64_t size = 0;                 // of the function; 0: not known
   uint64_t alone = 0;                // bytes of it before another symbol begins
   std::optional<Operands> inside{};  // within a function: its arguments there
-  std::optional<Operands> passed{};  // of an entry or return: arguments that are not where C passes them
-  uint32_t behind = 0;               // of an entry: bytes from there to where it fires, for what lies between may run again
-  uint64_t semaphore = 0;            // where in the file a count lies of those who have it enabled; 0: nowhere
+  std::optional<Operands> passed{};  // entry or return: arguments that are not where C passes them
+  uint32_t behind = 0;     // entry: offset of the instruction that is probed instead, since the code before it may run again
+  uint64_t semaphore = 0;  // where in the file a count lies of those who have it enabled; 0: nowhere
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

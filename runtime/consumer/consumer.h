@@ -41,7 +41,7 @@ class Consumer {
   // The end of the session: every aggregation that no printa() has printed.
   void print_rest();
   void print_exit(int status) { printer_->print_exit(status); }
-  // At the end: the faults that were counted only.
+  // At the end: the numbers of faults that were not printed.
   void report_more_errors();
   // True: there are more.
   bool report_drops(const Drops& before, const Drops& now);

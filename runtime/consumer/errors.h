@@ -19,10 +19,10 @@ std::string place_text(const Ecb& ecb);
 std::string_view fault_text(dif::Fault fault);
 // "error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): divide-by-zero at DIF offset 12"
 std::string error_text(const ErrorRecord& error, const Enabling& enabling);
-// Where a clause took the directory that a system call begins with for a path: "the path of openat is arg1". Else empty.
+// A hint if a clause used the directory, arg0 of a system call, as its path: "the path of openat is arg1". Else empty.
 std::string error_hint(const ErrorRecord& error, const Enabling& enabling);
 
-// How many faults of a clause and a kind there were beside those that were printed.
+// The number of faults of one clause and kind that were not printed.
 struct MoreErrors {
   unsigned clause;
   dif::Fault fault;
@@ -31,15 +31,15 @@ struct MoreErrors {
 // "79995 more errors in dt_clause_0: divide-by-zero"
 std::string more_errors_text(const MoreErrors& more);
 
-// Has the first faults of each clause and kind printed, and counts the others, so that one mistake in a script does not fill the
-// screen. A clause is one for all probes that it is enabled on.
+// Lets the first faults of each clause and kind be printed and counts the others, so that one mistake does not fill the screen.
+// A clause counts once, on however many probes it is enabled.
 class ErrorLimit {
  public:
   static constexpr uint64_t kPrinted = 5;
 
-  // False: there were enough like it.
+  // False: enough faults of its clause and kind were printed.
   bool admits(const ErrorRecord& error, const Enabling& enabling);
-  // Those that were not admitted.
+  // The faults that were not admitted.
   std::vector<MoreErrors> more() const;
 
  private:

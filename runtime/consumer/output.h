@@ -19,7 +19,7 @@ class Output {
   // What flush() will write.
   std::string& text() { return text_; }
   std::string& notices() { return notices_; }
-  // Whether the text goes to one, which obeys control characters.
+  // True if the text goes to a terminal, which obeys control characters.
   bool is_terminal() const { return is_terminal_; }
 
   // The error says why something could not be written, now or before.

@@ -3,7 +3,7 @@
 //
 //   % [@] [# + space - 0 ' ?] [width or *] [.precision or .*] [h hh l ll L w] conversion
 //
-// What stands before the conversion may stand in any order. A precision of 0 is none.
+// The parts before the conversion may come in any order. A precision of 0 means no precision.
 //
 // Conversions, by dtrace's table: d i (sign by the argument's type), u o x X p (unsigned, of the argument's size), c C s S (S:
 // escaped; lc wc ls ws: wide characters), e E f g G, Y T (time in ns since 1970: local, RFC 822), k (a stack), a A (a symbol), I

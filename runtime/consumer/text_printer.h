@@ -41,7 +41,7 @@ class TextPrinter final : public Printer {
   const MadePrinter& made_;
   Flow flow_;
   bool has_heading_ = false;
-  std::set<std::string> hints_;  // of errors: each is given once
+  std::set<std::string> hints_;  // about errors; each is printed once
 };
 
 }  // namespace dvm::runtime

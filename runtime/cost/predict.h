@@ -25,7 +25,7 @@ namespace dvm::runtime {
 struct SourceShare {
   std::string source;
   double share = 1;
-  bool copies_stack = false;  // not all code of its process has frame pointers: ustack() copies a piece of the stack
+  bool copies_stack = false;  // ustack() copies a piece of the stack, as some code of the process has no frame pointers
 };
 using SourceShares = std::vector<SourceShare>;
 using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text

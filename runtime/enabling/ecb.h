@@ -50,7 +50,7 @@ struct Value {
   dif::DataType type;
   dif::Action made_by = dif::Action::expression;  // a stack or symbol: made of the firing, with the DIFO's value as the address
   uint32_t offset = 0;                            // in the record; of a key or an aggregated value: unused
-  bool may_be_null = false;                       // a string, whose variable may hold none: recorded as an empty one
+  bool may_be_null = false;                       // a string variable that may hold no string: recorded as an empty one
   uint32_t size = 0;                              // bytes in the record
 };
 

@@ -28,7 +28,7 @@ struct FireSession {
   uint64_t errors_in_error = 0;  // faults of clauses on the ERROR probe
   const ProbeEcbs* error_probe = nullptr;
   Chill chill;
-  SeenAddresses addresses;  // that are recorded to be named
+  SeenAddresses addresses;  // recorded ones that are to be named
   Stages stages;            // filled in a run with accounting, on the sampled firings
 
   // The buffers of a CPU; of one that fires for the first time they are made, which is for consumer context.

@@ -29,7 +29,7 @@ struct Ending {
 // "pid 12 has exited", "pid 12 exited with status 3", "pid 12 terminated by SIGSEGV", as dtrace says it.
 std::string describe_ending(pid_t pid, const std::optional<Ending>& ending);
 
-// Whether there is no such process, or it has exited and only waits for its parent.
+// True if there is no such process, or it has exited and only waits for its parent.
 bool is_gone(pid_t pid);
 
 class Process {
@@ -55,7 +55,7 @@ class Process {
   // on, and lets it run.
   Status resume(bool is_held = false);
   bool has_exited();
-  // As far as it is known, which of a process that is no child depends on the kernel (6.15 and later) and on its parent.
+  // As far as known: for a process that is not a child it depends on the kernel (6.15 and later) and on its parent.
   std::optional<Ending> ending();
   // Ends a child that still runs, and waits for it. A grabbed process is left alone.
   void kill();

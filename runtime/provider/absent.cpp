@@ -1,4 +1,4 @@
-// Providers that dvm does not have: says what there is instead. Tested by tests/unit/instrument/providers_test.cpp.
+// Providers that dvm does not have: names a substitute for each. Tested by tests/unit/instrument/providers_test.cpp.
 
 #include <fmt/format.h>
 

@@ -35,7 +35,7 @@ class ChosenFunctions {
 
 // indirect: those that the pattern means too, but that are called by way of a choice (runtime/symbol/indirect.h).
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
-// Pieces of functions are left out: they would count calls twice under the name of the function. Demangling every name is slow.
+// Pieces of functions are left out, since they would count a call twice under the function's name. Demangling every name is slow.
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern);
 
 }  // namespace dvm::runtime

@@ -59,7 +59,7 @@ UprobeSite PidProbes::site_of(const ElfFunction& function, bool is_return) {
   return site;
 }
 
-// At the instruction before it runs: as dtrace has it, the registers that arguments come in, whatever is in them by then.
+// Before the instruction runs: the registers of arguments, whatever they hold by then, as in DTrace.
 UprobeSite PidProbes::instruction_site(const ElfFunction* function, uint64_t offset) {
   UprobeSite site{object_.open_path, offset, false, pid_};
   const GoAbi abi = function == nullptr ? GoAbi::none : abi_of(*function);

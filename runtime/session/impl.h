@@ -32,7 +32,7 @@ namespace dvm::runtime {
 
 constexpr size_t kMostDirectIds = 1 << 20;
 
-// The process whose number a provider ends with; 0: none.
+// The process id at the end of a provider's name; 0: none.
 int32_t process_of(std::string_view provider);
 
 // Of an ECB's DIFOs.
@@ -111,7 +111,7 @@ struct Handle::Impl final : EventSink {
   void activate(Instrument& instrument);
   void tell_notes();
   std::set<int32_t> roots() const;
-  // The outcome of a step, or that a process has exited if the step failed, or if it is incomplete and no process is left.
+  // The outcome of a step. If the step failed, or is incomplete and no process is left: that a process has exited.
   Discovery gone(int32_t pid) const;
   Status after_exits(Status status, bool is_complete) const;
   Status follow_forks();

@@ -41,7 +41,7 @@ class ProcessHost final : public vm::Host {
     recorded_.begin(firing.late);
   }
   uint64_t late_reads() const { return late_reads_; }
-  // Values that the script has from late reads of processes that had gone on since the firing, or the recorded script had.
+  // The number of values from late reads, by this script or the recorded one, of processes that had continued since the firing.
   uint64_t late_values() const { return late_values_; }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
@@ -60,7 +60,7 @@ class ProcessHost final : public vm::Host {
     return size;
   }
   bool write(uint64_t address, std::span<const std::byte> from) noexcept override {
-    is_late_ = false;  // what the script reads from now on is to be as it has written it
+    is_late_ = false;  // what the script reads from now on is as the script has written it
     return memory_.write(memory_of_, address, from);
   }
   bool signal(int64_t number) noexcept override { return !is_replay_ && signals_.send(pid_, number); }

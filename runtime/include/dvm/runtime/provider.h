@@ -21,7 +21,7 @@ class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const = 0;
-  // False: its probes have other providers' names.
+  // False: its probes have names of other providers.
   virtual bool is_named_in_descriptions() const { return true; }
   // Adds the probes that the description may mean, if its provider field can be this provider's.
   virtual Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) = 0;

@@ -48,7 +48,7 @@ struct OptionInfo {
   std::string_view text;
 };
 
-// A row that C++ has a keyword for ends with an underscore: `return_`.
+// A row whose name is a C++ keyword ends with an underscore: `return_`.
 constexpr std::string_view spelled(std::string_view row) { return row.substr(0, row.size() - (row.ends_with('_') ? 1 : 0)); }
 
 inline constexpr std::array kOptions = {

@@ -69,7 +69,7 @@ struct ArgumentDesc {
   bool is_word = false;       // it has no type but is a 64-bit number: where a function returned
   bool is_in_memory = false;  // argN is its address
   std::string problem;        // why it cannot be had; empty: it can
-  // Not empty: it has no address and does not lie in argN alone. What no part covers is not known.
+  // Not empty: it has no address and does not lie in argN alone. Bytes that no part covers are not known.
   std::vector<ArgumentPart> parts{};
 };
 

@@ -38,7 +38,7 @@ struct Firing {
   uint64_t vtimestamp = 0;     // ns of the thread's CPU time, 0 where it was not captured
   int32_t pid = 0, tid = 0, cpu = 0;
   int32_t error_number = 0;  // errno
-  // Memory that the clauses read is as it was at the firing: the thread waits until they have run, or dvm itself has fired.
+  // Memory that the clauses read has not changed since the firing: the thread waits until they have run, or dvm itself has fired.
   bool reads_in_time = false;
   std::array<uint64_t, 10> args{};
   // NUL-terminated and alive as long as the consumer, so that a D string may point at them.
