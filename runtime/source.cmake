@@ -26,6 +26,7 @@ if(DVM_BPF)
     instrument/uprobe/kernel_emitter.cpp
     instrument/uprobe/kernel_types.cpp
     instrument/uprobe/load_watch.cpp
+    instrument/uprobe/record_emitter.cpp
     instrument/uprobe/return_losses.cpp
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp

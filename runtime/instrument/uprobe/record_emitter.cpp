@@ -1,0 +1,284 @@
+// Tested by tests/unit/instrument/uprobe_test.cpp, which loads and runs capture programs.
+#include "runtime/instrument/uprobe/record_emitter.h"
+
+#include <asm/ptrace.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int16_t at_saved(uint8_t word) { return static_cast<int16_t>(8 * word); }
+
+}  // namespace
+
+void RecordEmitter::thread_and_time() {
+  if (layout_.time) {
+    call(BPF_FUNC_ktime_get_ns);
+    store(r7, at16(layout_.time), r0);
+  }
+  if (layout_.thread) thread();
+  if (layout_.comm && layout_.shape.thread.is_given()) {
+    kernel_name(layout_.shape.thread.name);
+  } else if (layout_.comm) {
+    record_address(r1, layout_.comm);
+    mov(r2, kCommBytes);
+    call(BPF_FUNC_get_current_comm);
+  }
+}
+
+void RecordEmitter::thread() {
+  const OtherThread& other = layout_.shape.thread;
+  if (!other.is_given()) {
+    this_thread(pids_);
+    return store(r7, at16(layout_.thread), r0);
+  }
+  kernel_operand(other.process);
+  mov(r8, r1);
+  shift_left(r8, 32);
+  kernel_operand(other.thread);
+  bits_or(r1, r8);
+  store(r7, at16(layout_.thread), r1);
+}
+
+void RecordEmitter::kernel_name(const Operand& address) {
+  kernel_operand(address);
+  mov(r3, r1);
+  to_kernel(r3);
+  record_address(r1, layout_.comm);
+  mov(r2, kCommBytes);
+  call(BPF_FUNC_probe_read_kernel);
+}
+
+void RecordEmitter::to_kernel(Register address) {
+  load_constant(r1, INT64_MIN);
+  bits_or(address, r1);
+}
+
+// Of a thread that has just been given the CPU: its time begins now, so it is what it was (cpu_clock.h has the formula).
+void RecordEmitter::cpu_time_of_other() {
+  kernel_operand(layout_.shape.thread.run_time);
+  mov(r8, r1);
+  call(BPF_FUNC_get_current_task_btf);
+  load(r1, r0, tasks_.cfs_rq);
+  load(r1, r1, tasks_.rq);
+  load(r1, r1, tasks_.clock);
+  minus(r8, r1);
+  call(BPF_FUNC_ktime_get_ns);
+  plus(r0, r8);
+  store(r7, at16(layout_.vtime), r0);
+}
+
+// A tick between the first load and the last would be counted twice or not at all; it shows in exec_start, then once more.
+void RecordEmitter::cpu_time() {
+  if (layout_.shape.thread.is_given()) return cpu_time_of_other();
+  call(BPF_FUNC_get_current_task_btf);
+  mov(r8, r0);
+  read_cpu_time();
+  const Place unchanged = jump_if(BPF_JEQ, r1, r2);
+  read_cpu_time();
+  land(unchanged);
+}
+
+// Leaves exec_start as it was before, in r1, and is now, in r2.
+void RecordEmitter::read_cpu_time() {
+  load(r1, r8, tasks_.exec_start);
+  store(fp, -8, r1);
+  load(r2, r8, tasks_.sum_exec_runtime);
+  minus(r2, r1);
+  load(r1, r8, tasks_.cfs_rq);
+  load(r1, r1, tasks_.rq);
+  load(r3, r1, tasks_.clock_task);
+  plus(r2, r3);
+  load(r3, r1, tasks_.clock);
+  minus(r2, r3);
+  store(r7, at16(layout_.vtime), r2);
+  call(BPF_FUNC_ktime_get_ns);
+  load(r1, r7, at16(layout_.vtime));
+  plus(r0, r1);
+  store(r7, at16(layout_.vtime), r0);
+  load(r1, fp, -8);
+  load(r2, r8, tasks_.exec_start);
+}
+
+void RecordEmitter::arguments() {
+  if (layout_.zero) store(r7, at16(layout_.zero), 0);
+  if (layout_.error) {
+    kernel_operand(layout_.shape.error);
+    store(r7, at16(layout_.error), r1);
+  }
+  for (unsigned n = 0; n < layout_.args.size(); n++)  // the slow part may use them before they are read
+    if (lies_in_memory(layout_, n)) store(r7, at16(layout_.args[n]), 0);
+  for (unsigned n = 0; n < layout_.args.size(); n++)
+    if (layout_.args[n]) argument(n);
+}
+
+void RecordEmitter::argument(unsigned n) {
+  const Operand& operand = layout_.shape.args[n];
+  const int16_t at = at16(layout_.args[n]);
+  if (is_in_kernel(layout_.shape.kind)) {
+    kernel_operand(operand);
+    return store(r7, at, r1);
+  }
+  if (operand.kind == Operand::Kind::memory) return memory_argument(n);
+  if (operand.kind == Operand::Kind::constant) load_constant(r1, operand.value);
+  if (operand.kind == Operand::Kind::counter) program_counter(r1, operand.value == 1);
+  if (operand.kind == Operand::Kind::saved) load(r1, r6, at_saved(operand.base));
+  widen(r1, operand);
+  store(r7, at, r1);
+}
+
+// Where a timer interrupted the process or, if not in_process, the kernel; 0 if it was the other one.
+void RecordEmitter::program_counter(Register to, bool in_process) {
+  load(to, r6, offsetof(pt_regs, rip));
+  load(r2, r6, offsetof(pt_regs, cs));
+  const Place was_in_process = jump_if(BPF_JSET, r2, 3);
+  if (in_process) mov(to, 0);
+  const Place done = jump();
+  land(was_in_process);
+  if (!in_process) mov(to, 0);
+  land(done);
+}
+
+// Of the thread in its process. A timer may have interrupted the kernel: then the context has the kernel's registers. A
+// tracepoint's context has none.
+RecordEmitter::Register RecordEmitter::user_registers() {
+  if (layout_.shape.kind != SiteKind::timer && layout_.shape.kind != SiteKind::tracepoint) return r6;
+  call(BPF_FUNC_get_current_task_btf);
+  mov(r1, r0);
+  call(BPF_FUNC_task_pt_regs);
+  return r0;
+}
+
+void RecordEmitter::registers() {
+  const Register from = user_registers();
+  uint32_t at = layout_.registers;
+  for (int16_t word = 0; layout_.saved >> word != 0; word++) {
+    if ((layout_.saved >> word & 1) == 0) continue;
+    load(r1, from, static_cast<int16_t>(8 * word));
+    store(r7, at16(at), r1);
+    at += 8;
+  }
+}
+
+// Bytes or an error, then the word that the frames do not tell, then the frames.
+void RecordEmitter::user_stack() {
+  const SiteKind kind = layout_.shape.kind;
+  if (kind == SiteKind::timer || kind == SiteKind::inside || is_in_kernel(kind)) store(r7, at16(layout_.stack + 8), 0);
+  if (layout_.shape.kind == SiteKind::entry) {
+    record_address(r1, layout_.stack + 8);
+    mov(r2, 8);
+    load(r3, r6, offsetof(pt_regs, rsp));
+    if (layout_.shape.stack_moved) plus(r3, layout_.shape.stack_moved);
+    call(BPF_FUNC_probe_read_user);
+  }
+  if (layout_.shape.kind == SiteKind::return_) store_function();
+  if (is_in_kernel(kind))
+    call(BPF_FUNC_get_current_task_btf);
+  else
+    mov(r0, r6);
+  mov(r1, r0);
+  record_address(r2, layout_.stack + 16);
+  mov(r3, static_cast<int32_t>(8 * layout_.frames));
+  mov(r4, BPF_F_USER_STACK);
+  call(is_in_kernel(kind) ? BPF_FUNC_get_task_stack : BPF_FUNC_get_stack);
+  store(r7, at16(layout_.stack), r0);
+}
+
+// In pieces, for above the stack there may be nothing to be read: how many bytes were read is known before each. Threads of the
+// kernel have no such stack.
+void RecordEmitter::stack_bytes() {
+  std::vector<Place> ends;
+  store(r7, at16(layout_.stack + 8), 0);
+  if (layout_.shape.kind == SiteKind::return_) store_function();
+  const Register from = user_registers();
+  if (!can_sleep(layout_.shape.kind)) {
+    store(r7, at16(layout_.stack), -EFAULT);
+    load(r1, from, offsetof(pt_regs, cs));
+    bits_and(r1, 3);
+    ends.push_back(jump_if(BPF_JEQ, r1, 0));
+  }
+  load(r8, from, offsetof(pt_regs, rsp));
+  bits_and(r8, -static_cast<int32_t>(kStackPiece));
+  for (uint32_t done = 0; done < layout_.stack_bytes; done += kStackPiece) {
+    store(r7, at16(layout_.stack), static_cast<int32_t>(done));
+    record_address(r1, layout_.stack_at + done);
+    mov(r2, static_cast<int32_t>(kStackPiece));
+    mov(r3, r8);
+    plus(r3, static_cast<int32_t>(done));
+    call(BPF_FUNC_probe_read_user);
+    ends.push_back(jump_if(BPF_JSLT, r0, 0));
+  }
+  store(r7, at16(layout_.stack), static_cast<int32_t>(layout_.stack_bytes));
+  for (const Place end : ends) land(end);
+  chain();
+}
+
+// What lies behind the bytes is found by frame pointers, as far as those go up. The two words of a frame are read onto the
+// stack.
+void RecordEmitter::chain() {
+  std::vector<Place> ends;
+  store(r7, at16(layout_.chain), 0);
+  load(r8, user_registers(), offsetof(pt_regs, rbp));
+  for (uint32_t count = 0; count < layout_.frames; count++) {
+    stack_address(r1, -16);
+    mov(r2, 16);
+    mov(r3, r8);
+    call(BPF_FUNC_probe_read_user);
+    ends.push_back(jump_if(BPF_JSLT, r0, 0));
+    load(r1, fp, -8);
+    store(r7, at16(layout_.chain + 8 + 8 * count), r1);
+    store(r7, at16(layout_.chain), static_cast<int32_t>(count + 1));
+    load(r1, fp, -16);
+    ends.push_back(jump_if(BPF_JLE, r1, r8));
+    mov(r8, r1);
+  }
+  for (const Place end : ends) land(end);
+}
+
+void RecordEmitter::store_function() {
+  mov(r1, r6);
+  call(BPF_FUNC_get_func_ip);
+  store(r7, at16(layout_.stack + 8), r0);
+}
+
+void RecordEmitter::memory_argument(unsigned n) {
+  const Operand& operand = layout_.shape.args[n];
+  record_address(r1, layout_.args[n]);
+  mov(r2, operand.size);
+  operand_address(r3, operand);
+  call(BPF_FUNC_probe_read_user);
+  const Place ok = jump_if(BPF_JSGE, r0, 0);
+  to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
+  land(ok);
+  if (operand.size == 8 || !operand.is_signed) return;
+  load(r1, r7, at16(layout_.args[n]));
+  widen(r1, operand);
+  store(r7, at16(layout_.args[n]), r1);
+}
+
+void RecordEmitter::operand_address(Register to, const Operand& operand) {
+  load_constant(to, operand.value);
+  if (operand.base != kNoWord) add_register(to, operand.base, 1);
+  if (operand.index != kNoWord) add_register(to, operand.index, operand.scale);
+}
+
+void RecordEmitter::add_register(Register to, uint8_t word, uint8_t scale) {
+  load(r4, r6, at_saved(word));
+  if (scale > 1) shift_left(r4, std::countr_zero(scale));
+  plus(to, r4);
+}
+
+void RecordEmitter::record_address(Register to, uint32_t offset) {
+  mov(to, r7);
+  plus(to, static_cast<int32_t>(offset));
+}
+
+void RecordEmitter::stack_address(Register to, int32_t at) {
+  mov(to, fp);
+  plus(to, at);
+}
+
+}  // namespace dvm::runtime

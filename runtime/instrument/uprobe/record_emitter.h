@@ -1,0 +1,62 @@
+#pragma once
+// Emits the parts of a capture program that fill a record from the thread's state: time, thread, arguments, registers and stack.
+// capture_program.cpp adds the memory slots and the ring. It says what the registers and the BPF stack hold.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/instrument/uprobe/kernel_emitter.h"
+#include "runtime/instrument/uprobe/record.h"
+
+namespace dvm::runtime {
+
+constexpr int kAttempts = 3;  // slow rounds before memory counts as unreadable
+
+// True if argument n is recorded and is read from memory.
+inline bool lies_in_memory(const RecordLayout& layout, unsigned n) {
+  return layout.args[n] != 0 && layout.shape.args[n].kind == Operand::Kind::memory;
+}
+
+class RecordEmitter : protected KernelEmitter {
+ protected:
+  RecordEmitter(RecordLayout layout, const PidNamespace& pids, const TaskLayout& tasks)
+      : pids_(pids), layout_(std::move(layout)), tasks_(tasks) {}
+
+  static int16_t at16(uint32_t offset) { return static_cast<int16_t>(offset); }
+
+  void cpu_time();
+  void thread_and_time();
+  void arguments();
+  void registers();
+  void user_stack();
+  void stack_bytes();
+
+  // Leaves r1 and r2 unchanged.
+  void operand_address(Register to, const Operand& operand);
+  void record_address(Register to, uint32_t offset);
+  void stack_address(Register to, int32_t at);
+  // An address without its top bit as the kernel has it.
+  void to_kernel(Register address);
+
+  PidNamespace pids_;
+  RecordLayout layout_;         // of the record that is being emitted
+  std::vector<Place> to_slow_;  // jumps that are taken when memory cannot be read at once
+
+ private:
+  void thread();
+  void kernel_name(const Operand& address);
+  void cpu_time_of_other();
+  void read_cpu_time();
+  void argument(unsigned n);
+  void program_counter(Register to, bool in_process);
+  Register user_registers();
+  void chain();
+  void store_function();
+  void memory_argument(unsigned n);
+  void add_register(Register to, uint8_t word, uint8_t scale);
+
+  TaskLayout tasks_;
+};
+
+}  // namespace dvm::runtime
