@@ -1,5 +1,5 @@
 # dvm_needs: what of a process must be captured at a firing, by the DIF of its clauses.
-dvm_library(needs instrument/capture.cpp instrument/capture_needs.cpp)
+dvm_library(needs instrument/capture.cpp instrument/capture_needs.cpp instrument/known_value.cpp)
 target_link_libraries(dvm_needs PUBLIC dvm_dif)
 
 # dvm_source: where probes are and how their firings arrive. Whoever adds files does so with a target_sources of a few lines.

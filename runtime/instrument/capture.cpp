@@ -1,17 +1,16 @@
-// Abstract interpretation of DIF: a register or clause-local variable is a constant, a known word plus a constant, the address of
-// a copy of memory at such a word, or unknown. Code runs forward only, so one pass in order of the instructions sees every state.
-// The DIF need not be verified: whatever it does not understand it takes for unknown. Tested by
+// Abstract interpretation of DIF with the values of known_value.h. Code runs forward only, so one pass in order of the
+// instructions sees every state. The DIF need not be verified: a value that is not understood is unknown. Tested by
 // tests/unit/instrument/capture_test.cpp.
 #include "runtime/instrument/capture.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "dvm/dif/register.h"
 #include "dvm/dif/variable.h"
+#include "runtime/instrument/known_value.h"
 
 namespace dvm::runtime {
 namespace {
@@ -20,101 +19,11 @@ using dif::BuiltIn;
 using dif::Instruction;
 using dif::Opcode;
 using dif::Subroutine;
+using known::Locals;
+using known::State;
+using known::Value;
 
 constexpr uint16_t kAllArguments = 0x3ff;
-
-struct Value {
-  enum class Kind : uint8_t {
-    unknown,
-    constant,  // number
-    word,      // the word plus number
-    copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
-    limited,   // the word or, on another way, number: a size with a limit
-  };
-  Kind kind = Kind::unknown;
-  Word word;
-  uint64_t number = 0;
-
-  static Value constant(uint64_t number) { return {Kind::constant, {}, number}; }
-  static Value of(const Word& word) { return {Kind::word, word, 0}; }
-  // A constant that can be an address of the process: of a variable.
-  static Value of_variable(const Value& value) {
-    constexpr uint64_t kFirst = 4096, kBehind = uint64_t{1} << 47;
-    const bool is_address = value.is_constant() && value.number >= kFirst && value.number < kBehind;
-    return is_address ? Value{Kind::word, Word::zero(), value.number} : value;
-  }
-  bool is_constant() const { return kind == Kind::constant; }
-  bool is_word() const { return kind == Kind::word; }
-  bool is_address() const { return kind == Kind::word || kind == Kind::copy; }
-  friend bool operator==(const Value&, const Value&) = default;
-};
-
-using Locals = std::map<unsigned, Value>;
-
-struct State {
-  std::array<Value, dif::kRegisters> registers{};
-  std::vector<Value> tuple;
-  Locals locals;
-
-  State() { registers[0] = Value::constant(0); }
-};
-
-Value limited(const Value& word, const Value& limit) {
-  if (!word.is_word() || word.number != 0 || !limit.is_constant()) return {};
-  return {Value::Kind::limited, word.word, limit.number};
-}
-
-Value join(const Value& a, const Value& b) {
-  if (a == b) return a;
-  return a.is_constant() ? limited(b, a) : limited(a, b);
-}
-
-void join_locals(Locals& into, const Locals& from) {
-  std::erase_if(into, [&](const auto& entry) {
-    const auto other = from.find(entry.first);
-    return other == from.end() || other->second != entry.second;
-  });
-}
-
-void join(State& into, const State& from) {
-  for (size_t i = 0; i < into.registers.size(); i++) into.registers[i] = join(into.registers[i], from.registers[i]);
-  if (into.tuple.size() != from.tuple.size()) into.tuple.clear();  // the verifier rejects this
-  for (size_t i = 0; i < into.tuple.size(); i++) into.tuple[i] = join(into.tuple[i], from.tuple[i]);
-  join_locals(into.locals, from.locals);
-}
-
-// Adding and subtracting keep an address; the rest is known of constants only.
-Value plus(const Value& a, const Value& b) {
-  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
-  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
-  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
-  return {};
-}
-
-Value minus(const Value& a, const Value& b) { return b.is_constant() ? plus(a, Value::constant(0 - b.number)) : Value{}; }
-
-Value of_constants(Opcode op, const Value& a, const Value& b) {
-  if (!a.is_constant() || !b.is_constant()) return {};
-  const unsigned count = b.number & 63;
-  switch (op) {
-    case Opcode::or_:
-      return Value::constant(a.number | b.number);
-    case Opcode::xor_:
-      return Value::constant(a.number ^ b.number);
-    case Opcode::and_:
-      return Value::constant(a.number & b.number);
-    case Opcode::mul:
-      return Value::constant(a.number * b.number);
-    case Opcode::sll:
-      return Value::constant(a.number << count);
-    case Opcode::srl:
-      return Value::constant(a.number >> count);
-    case Opcode::sra:
-      return Value::constant(static_cast<uint64_t>(static_cast<int64_t>(a.number) >> count));
-    default:
-      return {};
-  }
-}
 
 // Bytes that a load takes.
 uint32_t load_bytes(Opcode op) {

@@ -1,0 +1,74 @@
+// Tested by tests/unit/instrument/capture_test.cpp.
+#include "runtime/instrument/known_value.h"
+
+namespace dvm::runtime::known {
+
+using dif::Opcode;
+
+namespace {
+
+Value limited(const Value& word, const Value& limit) {
+  if (!word.is_word() || word.number != 0 || !limit.is_constant()) return {};
+  return {Value::Kind::limited, word.word, limit.number};
+}
+
+Value join(const Value& a, const Value& b) {
+  if (a == b) return a;
+  return a.is_constant() ? limited(b, a) : limited(a, b);
+}
+
+}  // namespace
+
+Value Value::of_variable(const Value& value) {
+  constexpr uint64_t kFirst = 4096, kBehind = uint64_t{1} << 47;
+  const bool is_address = value.is_constant() && value.number >= kFirst && value.number < kBehind;
+  return is_address ? Value{Kind::word, Word::zero(), value.number} : value;
+}
+
+void join_locals(Locals& into, const Locals& from) {
+  std::erase_if(into, [&](const auto& entry) {
+    const auto other = from.find(entry.first);
+    return other == from.end() || other->second != entry.second;
+  });
+}
+
+void join(State& into, const State& from) {
+  for (size_t i = 0; i < into.registers.size(); i++) into.registers[i] = join(into.registers[i], from.registers[i]);
+  if (into.tuple.size() != from.tuple.size()) into.tuple.clear();  // the verifier rejects this
+  for (size_t i = 0; i < into.tuple.size(); i++) into.tuple[i] = join(into.tuple[i], from.tuple[i]);
+  join_locals(into.locals, from.locals);
+}
+
+Value plus(const Value& a, const Value& b) {
+  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
+  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
+  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
+  return {};
+}
+
+Value minus(const Value& a, const Value& b) { return b.is_constant() ? plus(a, Value::constant(0 - b.number)) : Value{}; }
+
+Value of_constants(Opcode op, const Value& a, const Value& b) {
+  if (!a.is_constant() || !b.is_constant()) return {};
+  const unsigned count = b.number & 63;
+  switch (op) {
+    case Opcode::or_:
+      return Value::constant(a.number | b.number);
+    case Opcode::xor_:
+      return Value::constant(a.number ^ b.number);
+    case Opcode::and_:
+      return Value::constant(a.number & b.number);
+    case Opcode::mul:
+      return Value::constant(a.number * b.number);
+    case Opcode::sll:
+      return Value::constant(a.number << count);
+    case Opcode::srl:
+      return Value::constant(a.number >> count);
+    case Opcode::sra:
+      return Value::constant(static_cast<uint64_t>(static_cast<int64_t>(a.number) >> count));
+    default:
+      return {};
+  }
+}
+
+}  // namespace dvm::runtime::known

@@ -1,0 +1,57 @@
+#pragma once
+// What is known of a value before DIF runs: a register or clause-local variable is a constant, a known word plus a constant, the
+// address of a copy of memory at such a word, or unknown. Used to find what a clause captures (capture.cpp).
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "dvm/dif/instruction.h"
+#include "dvm/dif/opcode.h"
+#include "runtime/instrument/capture.h"
+
+namespace dvm::runtime::known {
+
+struct Value {
+  enum class Kind : uint8_t {
+    unknown,
+    constant,  // number
+    word,      // the word plus number
+    copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
+    limited,   // the word or, on another way, number: a size with a limit
+  };
+  Kind kind = Kind::unknown;
+  Word word;
+  uint64_t number = 0;
+
+  static Value constant(uint64_t number) { return {Kind::constant, {}, number}; }
+  static Value of(const Word& word) { return {Kind::word, word, 0}; }
+  // A constant that can be an address of the process (of a variable) becomes a word; other values are not changed.
+  static Value of_variable(const Value& value);
+  bool is_constant() const { return kind == Kind::constant; }
+  bool is_word() const { return kind == Kind::word; }
+  bool is_address() const { return kind == Kind::word || kind == Kind::copy; }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+using Locals = std::map<unsigned, Value>;
+
+struct State {
+  std::array<Value, dif::kRegisters> registers{};
+  std::vector<Value> tuple;
+  Locals locals;
+
+  State() { registers[0] = Value::constant(0); }
+};
+
+// What is known where two ways through the code meet.
+void join(State& into, const State& from);
+void join_locals(Locals& into, const Locals& from);
+
+// Adding and subtracting keep an address; the other operations are known for constants only.
+Value plus(const Value& a, const Value& b);
+Value minus(const Value& a, const Value& b);
+Value of_constants(dif::Opcode op, const Value& a, const Value& b);
+
+}  // namespace dvm::runtime::known
