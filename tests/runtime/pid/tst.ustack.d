@@ -1,10 +1,12 @@
 /* The user stack at entries and returns, as an action, of the depth that options or arguments say: the probed function first.
+ * A uretprobe would replace a return address, where the walk then ends.
  * run: -c '{programs}/stacks'
  * needs: uprobes
  * mask: \+0x[0-9a-f]+
  */
 #pragma D option quiet
 #pragma D option ustackframes=3
+#pragma D option return=exits
 
 pid$target:stacks:bottom:entry
 /arg0 == 7/
