@@ -58,7 +58,7 @@ bool changes(const ZydisDecodedOperand& operand, Told told) {
   return is_elsewhere && (told & kToldMemory) != 0;
 }
 
-// Whether all that an entry probe tells is still told after it. All effects of what LOCK may stand before are its operands'.
+// True if everything that an entry probe reports is unchanged after it. A LOCK instruction only affects its operands.
 bool keeps(const Operated& one, Told told) {
   const bool is_locked = (one.instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
   if (!is_locked && !is_simple(one.instruction)) return false;

@@ -67,7 +67,7 @@ bool do_texts_end(Elf* elf) {
   return true;
 }
 
-// libdw reads all sections at once, and decompresses them: what says where lines are is much of it, and nobody here asks for it.
+// libdw reads all sections at once, and decompresses them: line tables are a large part of that, and dvm does not use them.
 // A section without bits is left alone.
 void hide_unneeded(Elf* elf) {
   static constexpr std::string_view kNeeded[] = {"info",    "types",    "abbrev", "str",         "line_str", "addr",

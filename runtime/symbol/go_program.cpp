@@ -27,7 +27,7 @@ std::string_view text(Bytes file, uint64_t at, uint64_t size) {
   return {reinterpret_cast<const char*>(file.data() + at), size};
 }
 
-// f(segment) until it says true.
+// Calls f(segment) until it returns true.
 template <class F>
 void for_each_segment(Bytes file, F&& f) {
   const auto header = load<Elf64_Ehdr>(file, 0);
@@ -64,7 +64,7 @@ std::string_view version_text(Bytes file, uint64_t at) {
   return pointer && load<uint8_t>(file, at + kPointerSize) == sizeof(uint64_t) ? string_at(file, *pointer) : std::string_view();
 }
 
-// Of "go1.19.8", "devel go1.27-f00" the second number.
+// The second number of "go1.19.8" or "devel go1.27-f00".
 unsigned second_number(std::string_view version) {
   constexpr std::string_view kFirst = "go1.";
   size_t at = version.find(kFirst);

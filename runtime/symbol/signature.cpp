@@ -194,7 +194,7 @@ bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
 }
 
 // What the debug information says of a parameter outweighs the calling convention: compilers change functions that are called
-// from nowhere else. Whether it agrees with the convention.
+// from nowhere else. Returns true if it agrees with the convention.
 bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   const dif::ArgumentDesc usual = argument;
   switch (place.kind) {

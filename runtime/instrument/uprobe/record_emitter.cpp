@@ -57,7 +57,7 @@ void RecordEmitter::to_kernel(Register address) {
   bits_or(address, r1);
 }
 
-// Of a thread that has just been given the CPU: its time begins now, so it is what it was (cpu_clock.h has the formula).
+// For a thread that has just been given the CPU: its time has not grown since it last ran (cpu_clock.h has the formula).
 void RecordEmitter::cpu_time_of_other() {
   kernel_operand(layout_.shape.thread.run_time);
   mov(r8, r1);
@@ -163,7 +163,7 @@ void RecordEmitter::registers() {
   }
 }
 
-// Bytes or an error, then the word that the frames do not tell, then the frames.
+// Bytes or an error, then the word that the frames lack, then the frames.
 void RecordEmitter::user_stack() {
   const SiteKind kind = layout_.shape.kind;
   if (kind == SiteKind::timer || kind == SiteKind::inside || is_in_kernel(kind)) store(r7, at16(layout_.stack + 8), 0);
@@ -187,7 +187,7 @@ void RecordEmitter::user_stack() {
   store(r7, at16(layout_.stack), r0);
 }
 
-// In pieces, for above the stack there may be nothing to be read: how many bytes were read is known before each. Threads of the
+// In pieces, since the stack may end before the room does: the number of bytes so far is stored before each piece. Threads of the
 // kernel have no such stack.
 void RecordEmitter::stack_bytes() {
   std::vector<Place> ends;
@@ -216,7 +216,7 @@ void RecordEmitter::stack_bytes() {
   chain();
 }
 
-// What lies behind the bytes is found by frame pointers, as far as those go up. The two words of a frame are read onto the
+// Frames beyond the bytes are found by frame pointers, as long as those ascend. The two words of a frame are read onto the
 // stack.
 void RecordEmitter::chain() {
   std::vector<Place> ends;

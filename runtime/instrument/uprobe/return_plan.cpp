@@ -59,7 +59,7 @@ uint64_t ReturnPlanner::size_of(const UprobeSite& site, const ModuleCode& file, 
   return framed ? framed->address + framed->size - *address : 0;
 }
 
-// Calls itself, at once or by way of one other function of the file. What is called through a stub lies in another file, mostly.
+// True if it calls itself, directly or through one other function of the file. A call through a stub mostly leaves the file.
 bool ReturnPlanner::comes_back(const UprobeSite& site, const ModuleCode& file) {
   if (file.has_call(site.offset, site.size, site.offset)) return true;
   for (const MachineInstruction& one : decode_function(file.bytes(site.offset, site.size)).instructions) {

@@ -243,7 +243,7 @@ class UprobeInstrument final : public CountingInstrument {
     return needs;
   }
 
-  // At what fires in any process nobody knows of all code that may be on the stack.
+  // A probe that fires in any process may find any code on the stack.
   CaptureNeeds with_stack(CaptureNeeds needs, const WantedProcesses& wanted) {
     if (needs.frames <= known_frames(SiteKind::timer)) needs.stack_bytes = 0;
     if (needs.stack_bytes == kWhereNeeded) needs.stack_bytes = kUsualStackBytes;
