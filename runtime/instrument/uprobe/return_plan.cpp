@@ -107,7 +107,8 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
 }
 
-ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by) {
+ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by,
+                               bool shows_callers) {
   if (file == nullptr || site.size == 0) return {};
   const CodeBytes code = file->bytes(site.offset, site.size);
   const Exits exits = find_exits(code, [&](int64_t target) { return beyond(site, *file, target); });
@@ -116,7 +117,7 @@ ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, b
   plan.why_not = harm_of_uretprobe(site, *file, exits.is_leaf, by);
   const auto first = decode_instruction(code, 0);
   const bool is_better = (wants_offset && !plan.only_exit) || (first && !first->can_be_probed()) ||
-                         (by == ReturnBy::safe && comes_back(site, *file));
+                         (by == ReturnBy::safe && (shows_callers || comes_back(site, *file)));
   const bool are_known = exits.is_complete && (!exits.offsets.empty() || file->is_go());
   if (are_known && (is_better || !plan.why_not.empty()))
     plan.by = ReturnPlan::By::exits;

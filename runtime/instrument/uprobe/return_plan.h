@@ -11,6 +11,8 @@
 //       kept for later (setjmp, vfork)
 //     - it calls itself: the kernel follows 64 levels
 //     - a clause asks for the exit (arg0) and there are several
+//     - a clause shows the stack: a walk ends at a replaced
+//       return address
 //     - no probe can lie on its first instruction
 //   exits not known                                           a uretprobe, if it can do no harm; or the probe is left out
 //
@@ -42,8 +44,9 @@ struct ReturnPlan {
 
 class ReturnPlanner {
  public:
-  // file: the site's, or null if it cannot be read.
-  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by = ReturnBy::safe);
+  // file: the site's, or null if it cannot be read. shows_callers: a clause walks the stack, and a uretprobe would end the walk.
+  ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by = ReturnBy::safe,
+                  bool shows_callers = false);
 
  private:
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);

@@ -65,9 +65,15 @@ void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const Return
   }
 }
 
+// Whether a clause walks the stack to the callers of a function.
+bool any_shows_callers(std::span<const EnabledProbe> probes) {
+  return std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > 1; });
+}
+
 class Planner {
  public:
-  explicit Planner(std::vector<Refused>& refused) : refused_(refused) {}
+  Planner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused)
+      : shows_callers_(any_shows_callers(probes)), refused_(refused) {}
 
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
     if (site.is_return && site.size != 0) return add_return(enabled, site);
@@ -84,7 +90,7 @@ class Planner {
  private:
   void add_return(const EnabledProbe& enabled, const UprobeSite& site) {
     const bool wants_offset = (enabled.needs.args & 1) != 0;
-    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants_offset, enabled.returns);
+    const ReturnPlan plan = returns_.plan(site, files_.open(site.path), wants_offset, enabled.returns, shows_callers_);
     if (plan.by == ReturnPlan::By::exits) return add_exits(enabled, site, plan, places_);
     if (plan.by == ReturnPlan::By::nothing) {
       refused_.push_back({enabled.probe, std::string(plan.why_not)});
@@ -116,6 +122,7 @@ class Planner {
 
   ModuleCodes files_;
   ReturnPlanner returns_;
+  bool shows_callers_;
   std::vector<Refused>& refused_;
   std::vector<Place> places_;
 };
@@ -179,7 +186,7 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
 }
 
 std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-  Planner planner(refused);
+  Planner planner(probes, refused);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);
     if (!first) continue;

@@ -1,12 +1,11 @@
 /* The user stack at entries and returns, as an action, of the depth that options or arguments say: the probed function first.
- * A uretprobe would replace a return address, where the walk then ends.
+ * The return of middle() lies on its exit, since a uretprobe would end the walks of bottom().
  * run: -c '{programs}/stacks'
  * needs: uprobes
  * mask: \+0x[0-9a-f]+
  */
 #pragma D option quiet
 #pragma D option ustackframes=3
-#pragma D option return=exits
 
 pid$target:stacks:bottom:entry
 /arg0 == 7/

@@ -58,7 +58,7 @@ class ReturnPlanTest : public testing::Test {
   }
 
   ReturnPlan plan(std::string_view name, pid_t pid, bool wants_offset = false, const std::string& path = "/proc/self/exe",
-                  ReturnBy by = ReturnBy::safe) {
+                  ReturnBy by = ReturnBy::safe, bool shows_callers = false) {
     const auto elf = ElfObject::read(path);
     const auto code = ModuleCode::open(path);
     if (!elf || !code) {
@@ -73,7 +73,7 @@ class ReturnPlanTest : public testing::Test {
     }
     UprobeSite site{path, found->offset, true, pid};
     site.size = found->size;
-    return planner_.plan(site, code->get(), wants_offset, by);
+    return planner_.plan(site, code->get(), wants_offset, by, shows_callers);
   }
   ReturnPlan plan_by(ReturnBy by, std::string_view name, pid_t pid) { return plan(name, pid, false, "/proc/self/exe", by); }
   pid_t thrower() const { return getpid(); }
@@ -140,6 +140,14 @@ TEST_F(ReturnPlanTest, TheScriptMayChoose) {
   const ReturnPlan unknown = plan_by(ReturnBy::exits, "rp_unknown", other());
   EXPECT_EQ(unknown.by, By::nothing);
   EXPECT_THAT(std::string(unknown.why_not), HasSubstr("not all instructions that leave the function are known"));
+}
+
+TEST_F(ReturnPlanTest, AWalkToTheCallersMeetsNoUretprobe) {
+  constexpr const char* kSelf = "/proc/self/exe";
+  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::safe, false).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::safe, true).by, By::exits);
+  EXPECT_EQ(plan("rp_unknown", other(), false, kSelf, ReturnBy::safe, true).by, By::uretprobe);
+  EXPECT_EQ(plan("rp_calls", other(), false, kSelf, ReturnBy::uretprobe, true).by, By::uretprobe);
 }
 
 TEST_F(ReturnPlanTest, WhatCannotBeSafeIsLeftOut) {
