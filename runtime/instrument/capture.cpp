@@ -313,7 +313,7 @@ class Reader {
         result = copy_bytes(arguments, in.index() == static_cast<unsigned>(Subroutine::copyin));
         break;
       case Subroutine::copyinstr:
-        copy_string(arguments);
+        if (!arguments.empty()) copy_string(arguments[0], arguments.size() > 1 ? &arguments[1] : nullptr);
         break;
       case Subroutine::bcopy:
         if (arguments.size() > 2) read_bytes(arguments[0], arguments[2]);
@@ -342,12 +342,12 @@ class Reader {
 
   // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters. Of a longer one than
   // kMostBytes that many are captured, which are all if the NUL is among them.
-  void copy_string(const std::vector<Value>& arguments) {
-    const Value from = arguments.empty() ? Value{} : Value::of_variable(arguments[0]);
+  void copy_string(const Value& address, const Value* limit = nullptr) {
+    const Value from = Value::of_variable(address);
     if (!from.is_word()) return;
     const uint32_t most = std::clamp(strsize_, 1u, kMostBytes - 1) + 1;
-    if (arguments.size() == 1) return need(from, Value::constant(most), most, true);
-    Value size = arguments[1];
+    if (limit == nullptr) return need(from, Value::constant(most), most, true);
+    Value size = *limit;
     if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);
     need(from, size, most, true);
   }
@@ -365,7 +365,7 @@ class Reader {
   }
 
   // What the machine reads at an address that it is given as a string, as so many bytes, or as a value of a type.
-  void read_string(const Value& address) { copy_string({address}); }
+  void read_string(const Value& address) { copy_string(address); }
   void read_bytes(const Value& address, const Value& size) {
     const Value from = Value::of_variable(address);
     if (from.is_word() && size.is_constant()) need(from, size, kMostFixed, false);
