@@ -272,6 +272,8 @@ TEST(AggregationBuffer, KeysOfOneHashAreKeptApart) {
   uint64_t* first = buffer.find(1, longer, 1, 1);
   uint64_t* second = buffer.find(1, shorter, 1, 2);
   EXPECT_NE(first, second);
+  EXPECT_EQ(*first, 1u);
+  EXPECT_EQ(*second, 2u);
   EXPECT_EQ(buffer.find(1, longer, 1, 0), first);
   EXPECT_EQ(buffer.find(1, shorter, 1, 0), second);
   const uint64_t folded_to_nothing[] = {0, 0xff51afd7ed558ccd};
