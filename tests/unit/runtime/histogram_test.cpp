@@ -90,11 +90,62 @@ TEST(Histogram, LlquantizeLeavesOutBucketsBetweenIntegers) {
                                                     line("3", std::string(20, '@'), "1") + line("4", "", "0"));
 }
 
+TEST(Histogram, LlquantizeNamesBothOpenEnds) {
+  const std::string text = llquantize({2, 0, 1, 2}, {-100, 100});
+  EXPECT_NE(text.find(" <= -4 |"), std::string::npos) << text;
+  EXPECT_NE(text.find(" >= 4 |"), std::string::npos) << text;
+}
+
+TEST(Histogram, BarsAreRoundedToColumns) {
+  Bars bars({});
+  bars.add(1), bars.add(2);
+  EXPECT_EQ(bars.bar(1), "|" + std::string(13, '@') + std::string(27, ' '));
+  EXPECT_EQ(bars.bar(2), "|" + std::string(27, '@') + std::string(13, ' '));
+}
+
+TEST(Histogram, TheLongestZoomedBarLeavesTwoColumns) {
+  Bars bars({true, false, false});
+  bars.add(10), bars.add(5);
+  EXPECT_EQ(bars.bar(10), "|" + std::string(38, '@') + "  ");
+  EXPECT_EQ(bars.bar(5), "|" + std::string(19, '@') + std::string(21, ' '));
+}
+
+std::string packed(const PackedBuckets& buckets, const std::vector<uint64_t>& state, bool utf8 = false) {
+  std::string out;
+  append_packed_header(out, buckets, 0);
+  append_packed(out, buckets, state, {false, false, utf8});
+  return out;
+}
+
+std::string packed_quantized(const std::vector<unsigned>& values) {
+  std::vector<uint64_t> state(kQuantizeBuckets, 0);
+  for (const unsigned bucket : values) state[bucket]++;
+  const std::span<const uint64_t> states[] = {state};
+  return packed(packed_quantize(states), state);
+}
+
+// Zero needs none before it.
+TEST(Histogram, PackedFromOneBucketBeforeTheFirstToOneBehindTheLast) {
+  EXPECT_EQ(packed_quantized({kQuantizeZero}), "\n  min .--. max  | count\n    0 :X : 1    | 1\n");
+  EXPECT_EQ(packed_quantized({kQuantizeZero + 2}), "\n  min .---. max  | count\n    1 : X : 4    | 1\n");
+  EXPECT_EQ(packed_quantized({kQuantizeZero - 2}), "\n  min .---. max  | count\n   -4 : X : -1   | 1\n");
+  // Columns are as wide as their label: five characters and four.
+  EXPECT_EQ(packed_quantized({kQuantizeZero - 11}), "\n   min .---. max  | count\n -2048 : X : -512 | 1\n");
+}
+
+TEST(Histogram, PackedLinearOnesShowAllBuckets) {
+  const std::vector<int64_t> parameters{0, 30, 10};
+  EXPECT_EQ(packed(packed_lquantize(parameters, 5), {0, 1, 0, 0, 1}),
+            "\n     min .-----. max      | count\n     < 0 : x  x: >= 30    | 2\n");
+  EXPECT_NE(packed(packed_lquantize(parameters, 5), {0, 0, 0, 0, 1}, true).find(":    \u2588:"), std::string::npos);
+}
+
 TEST(Histogram, NormalizedIsSafe) {
   EXPECT_EQ(normalized(-10, 3), -3);
   EXPECT_EQ(normalized(10, 0), 10);
   EXPECT_EQ(normalized(INT64_MIN, -1), INT64_MAX);
   EXPECT_EQ(normalized(5, -1), -5);
+  EXPECT_EQ(normalized(INT64_MAX, -1), -INT64_MAX);
 }
 
 }  // namespace
