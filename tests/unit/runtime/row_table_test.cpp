@@ -63,5 +63,15 @@ TEST(RowTable, KeepsWhatItIsToldTo) {
   EXPECT_EQ(table.size(), 11u);
 }
 
+TEST(RowTable, KeepsAllWordsOfAState) {
+  RowTable table;
+  MergedRow& row = row_of(table, key_of(1), 3);
+  for (uint64_t i = 0; i < 3; i++) row.state[i] = i + 5;
+  const MergedRow* const kept[] = {&row};
+  table.keep_only(kept);
+  const auto state = row_of(table, key_of(1), 3).state;
+  EXPECT_EQ(std::vector<uint64_t>(state.begin(), state.end()), (std::vector<uint64_t>{5, 6, 7}));
+}
+
 }  // namespace
 }  // namespace dvm::runtime
