@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,12 +71,25 @@ TEST(Fire, ErrorReadsTheProcessAnew) {
   EXPECT_EQ(session.out(), "old now\n");
 }
 
+// Leaves bytes that are not 0 where the next record begins: no speculation takes the clause's, so it is lost.
+dif::EcbDesc left_behind(const std::string& probe) {
+  return clause(probe, {print("%d%d%d", {constant(-1, kLong), constant(-1, kLong), constant(-1, kLong)}),
+                        action(Action::speculate, {constant(1)})});
+}
+
+TEST(Fire, SpeculationsThatThereCannotBeAreFaults) {
+  for (const Action kind : {Action::speculate, Action::commit, Action::discard}) {
+    Session session;
+    session.run(
+        {clause("BEGIN", {action(kind, {constant(7)})}), clause("ERROR", {print("fault")}), clause("BEGIN", {exit_with(0)})});
+    EXPECT_EQ(session.out(), "fault\n");
+  }
+}
+
 TEST(Records, StringsEndWhateverWasThereBefore) {
   Session session;
   session.set("strsize", "8");
-  session.run({clause("BEGIN", {print("%d%d%d", {constant(-1, kLong), constant(-1, kLong), constant(-1, kLong)}),
-                                action(Action::trace, {divide_by_zero()})}),
-               clause("BEGIN", {print("%s|", {text("12345678")}), exit_with(0)})});
+  session.run({left_behind("BEGIN"), clause("BEGIN", {print("%s|", {text("12345678")}), exit_with(0)})});
   EXPECT_EQ(session.out(), "12345678|\n");
 }
 
@@ -141,6 +155,21 @@ dif::ActDesc tracemem(uint64_t address, int64_t wanted) {
   return desc;
 }
 
+TEST(Keys, StacksEndWithTheFirstZeroBehindThePid) {
+  Value value;
+  value.size = 3 * sizeof(uint64_t);
+  uint64_t full[] = {0, 1, 2, UINT64_MAX, 0}, half[] = {0, 1, 0, UINT64_MAX, 0};
+  EXPECT_EQ(end_stack(value, reinterpret_cast<std::byte*>(full)), 32u);
+  EXPECT_EQ(end_stack(value, reinterpret_cast<std::byte*>(half)), 24u);
+}
+
+TEST(Keys, ZerosFillTheLastWord) {
+  uint64_t key[] = {UINT64_MAX, UINT64_MAX};
+  EXPECT_EQ(pad_key(reinterpret_cast<std::byte*>(key), 5), 8u);
+  EXPECT_EQ(key[0], UINT64_MAX >> 24);
+  EXPECT_EQ(key[1], UINT64_MAX);
+}
+
 TEST(Records, TracememTakesWhatIsWantedAndZerosForTheRest) {
   static const char memory[] = "abcdefgh";
   const auto at = reinterpret_cast<uint64_t>(memory);
@@ -149,15 +178,30 @@ TEST(Records, TracememTakesWhatIsWantedAndZerosForTheRest) {
     session.set("rawbytes");
     session.fire(session.add_probe("f", "entry"));
     session.instrument().firings.back().pid = getpid();
-    session.run({clause("entry", {print("%d%d%d", {constant(-1, kLong), constant(-1, kLong), constant(-1, kLong)}),
-                                  action(Action::trace, {divide_by_zero()})}),
-                 clause("entry", {tracemem(at, wanted)})});
+    session.run({clause("entry", {tracemem(at, wanted)})});
     return session.out();
   };
   EXPECT_EQ(dump(0), dump(8));
   EXPECT_EQ(dump(9), dump(8));
   EXPECT_EQ(dump((int64_t{1} << 32) + 3), dump(3));  // an int
   EXPECT_NE(dump(3), dump(8));
+}
+
+// What lies behind it may not be readable.
+TEST(Records, TracememReadsNoMoreThanIsWanted) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<char*>(memory) + page, page, PROT_NONE), 0);
+  const uint64_t at = reinterpret_cast<uint64_t>(memory) + page - 3;
+  for (const auto& [wanted, is_read] : {std::pair{int64_t{3}, true}, {(int64_t{1} << 32) + 3, true}, {int64_t{4}, false}}) {
+    Session session;
+    session.fire(session.add_probe("f", "entry"));
+    session.instrument().firings.back().pid = getpid();
+    session.run({clause("entry", {tracemem(at, wanted)}), clause("ERROR", {print("fault")})});
+    EXPECT_EQ(session.out() != "fault\n", is_read) << session.out() << session.err();
+  }
+  munmap(memory, 2 * page);
 }
 
 // What is behind the type of their arguments is not theirs.
@@ -183,6 +227,14 @@ TEST(Destructive, ChillTakesHalfOfEachSecondAtMost) {
   EXPECT_TRUE(chill.spin(1'000'000));
   EXPECT_FALSE(chill.spin(499'500'000));
   EXPECT_TRUE(chill.spin(1'000'000));
+}
+
+TEST(Destructive, ChillBeginsAnewWithTheNextSecond) {
+  Chill chill;
+  EXPECT_TRUE(chill.spin(300'000'000));
+  EXPECT_FALSE(chill.spin(300'000'000));
+  usleep(800'000);
+  EXPECT_TRUE(chill.spin(300'000'000));
 }
 
 }  // namespace
