@@ -348,6 +348,67 @@ TEST(Aggregations, ManyKeysOfAllKinds) {
   EXPECT_EQ(rows(session.out()), "\n-2 abc 12345678 1\n");
 }
 
+TEST(Aggregations, KeysAndValuesHaveTheirType) {
+  constexpr int64_t kBeyond = int64_t{1} << 32;
+  std::vector<dif::ActDesc> actions;
+  for (const int64_t key : {kBeyond + 5, int64_t{5}})
+    actions.push_back(aggregate(Action::agg_sum, 1, {constant(key), constant(kBeyond + 2)}, 1));
+  actions.push_back(exit_with(0));
+  Session session;
+  session.run({clause("BEGIN", actions)}, {declare(1, Action::agg_sum, {kInt})});
+  EXPECT_EQ(rows(session.out()), "\n5 4\n");
+}
+
+TEST(Aggregations, StringKeysEndAtTheLargestSize) {
+  Session session;
+  session.set("strsize", "8")
+      .run({clause("BEGIN", {sum(1, "123456789", 1), sum(1, "12345678", 2), printa({1}, "%s=%@d,"), exit_with(0)})}, {sums(1)});
+  EXPECT_EQ(session.out(), "12345678=3,\n");
+}
+
+// One key takes all the room there is.
+TEST(Aggregations, CountsWithoutRoomAreDrops) {
+  Session session;
+  session.set("aggsize", "64")
+      .run({clause("BEGIN", {aggregate(Action::agg_count, 1, {constant(1, kLong)}, 1), aggregate(Action::agg_count, 2, {}, 0),
+                             aggregate(Action::agg_count, 3, {}, 0), aggregate(Action::agg_count, 4, {}, 0), exit_with(0)})},
+           {declare(1, Action::agg_count, {kLong}), declare(2, Action::agg_count), declare(3, Action::agg_count),
+            declare(4, Action::agg_count)});
+  EXPECT_NE(session.err().find("aggregation drop"), std::string::npos) << session.out() << session.err();
+}
+
+TEST(Aggregations, BarsOfSums) {
+  const auto drawn = [](std::vector<dif::ActDesc> actions, const char* zoom) {
+    actions.push_back(exit_with(0));
+    Session session;
+    session.set("agghist").set("aggzoom", zoom).run({clause("BEGIN", std::move(actions))}, {sums(1)});
+    return session.out();
+  };
+  const dif::ActDesc a = sum(1, "a", 10), b = sum(1, "b", 30), by = on_aggregations(Action::normalize, {1}, {constant(10)});
+  const std::string head = "\n\n              key  ------------- Distribution ------------- count    \n";
+  const auto line = [](char key, size_t length, int count) {
+    const std::string number = std::to_string(count);
+    return std::string(16, ' ') + key + " |" + std::string(length, '@') + std::string(40 - length, ' ') + ' ' + number +
+           std::string(9 - number.size(), ' ') + '\n';
+  };
+  EXPECT_EQ(drawn({a, b}, "off"), head + line('a', 10, 10) + line('b', 30, 30));
+  EXPECT_EQ(drawn({a, b, by}, "off"), head + line('a', 10, 1) + line('b', 30, 3));
+  EXPECT_EQ(drawn({a, b}, "on"), head + line('a', 13, 10) + line('b', 38, 30));
+}
+
+TEST(Aggregations, PackedInAsciiIfSaid) {
+  const auto packed = [](const char* encoding) {
+    Session session;
+    session.set("aggpack")
+        .set("encoding", encoding)
+        .run({clause("BEGIN", {aggregate(Action::agg_quantize, 1, {constant(1)}, 0), exit_with(0)})},
+             {declare(1, Action::agg_quantize)});
+    return session.out();
+  };
+  EXPECT_NE(packed("ascii").find(": X :"), std::string::npos) << packed("ascii");
+  EXPECT_NE(packed("utf8").find(": \u2588 :"), std::string::npos) << packed("utf8");
+}
+
 // Keys of a whole number of words have nothing behind them.
 TEST(Aggregations, KeysOfEightBytes) {
   dif::Difo eight = text("abcdefgh");
