@@ -393,6 +393,12 @@ TEST(Capture, LargeCopiesThatFindNoRoomAreLeftOut) {
   EXPECT_EQ(fitted({{0, false, 0, 6000}, {1, false, 0, 7000}, {2, false, 0, 5000}}).size(), 2u);
 }
 
+TEST(Capture, WhatFitsExactlyIsNotLeftOut) {
+  const MemoryNeed first{0, false, 0, kMostRecord / 2}, second{1, false, 0, kMostRecord - kMostRecord / 2 - 100},
+      string{2, true, 0, 100};
+  EXPECT_EQ(fitted({first, second, string}), (std::vector{first, second, string}));
+}
+
 // Short ones stay as they are, long ones are cut to the same length.
 TEST(Capture, StringsShareTheRoom) {
   std::vector<MemoryNeed> needs = {{3, false, 0, 500}};
