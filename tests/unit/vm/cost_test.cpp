@@ -82,6 +82,15 @@ TEST_F(CostTest, BranchesAreCountedByTheirWays) {
   }
 }
 
+TEST_F(CostTest, ABuiltInVariableAloneIsReadToItsEnd) {
+  const auto difo = prepare("ldgs arg0, %r1\nret %r1\n", CostPolicy::blocks);
+  run(*difo, 1), run(*difo, 2);
+  Counts counts;
+  InstructionCounts instructions;
+  difo->take_counts(counts, instructions);
+  EXPECT_EQ(instructions, (InstructionCounts{{2, 0, 0}, {2, 0, 0}}));
+}
+
 TEST_F(CostTest, EachInstructionHasWhatItMoved) {
   for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
     const auto difo = prepare("sets \"abcd\", %r1\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n", policy);
