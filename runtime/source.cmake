@@ -90,7 +90,9 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_names.cpp
   symbol/elf.cpp
   symbol/frame_program.cpp
+  symbol/go_functions.cpp
   symbol/go_program.cpp
+  symbol/goroutine.cpp
   symbol/go_signature.cpp
   symbol/indirect.cpp
   symbol/libdw_files.cpp

@@ -58,8 +58,8 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-// Of arg0 to arg9.
-inline constexpr size_t kArguments = 10;
-using Operands = std::array<Operand, kArguments>;
+// Of arg0 to arg9, and of the goroutine's number (goid).
+inline constexpr size_t kArguments = 10, kGoroutine = kArguments;
+using Operands = std::array<Operand, kArguments + 1>;
 
 }  // namespace dvm::runtime

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct UprobeSite {
   uint64_t alone = 0;                // bytes of it before another symbol begins
   std::optional<Operands> inside{};  // within a function: its arguments there
   std::optional<Operands> passed{};  // entry or return: arguments that are not where C passes them
-  uint32_t behind = 0;     // entry: offset of the instruction that is probed instead, since the code before it may run again
-  uint64_t semaphore = 0;  // where in the file a count lies of those who have it enabled; 0: nowhere
+  uint32_t behind = 0;  // entry: offset of the instruction that is probed instead, since the code before it may run again
+  std::string_view no_goroutine{};  // why goid is not known; a literal
+  uint64_t semaphore = 0;           // where in the file a count lies of those who have it enabled; 0: nowhere
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

@@ -76,4 +76,17 @@ uint32_t behind_stack_check(CodeBytes code, bool are_free) {
   return has_compared && !function.is_entered_up_to(behind) ? behind : 0;
 }
 
+bool keeps_goroutine(CodeBytes code) {
+  const FunctionCode function = decode_function(code);
+  return function.is_complete &&
+         std::none_of(function.instructions.begin(), function.instructions.end(), [&](const MachineInstruction& here) {
+           Operated one;
+           return !one.decode(code.subspan(here.offset)) ||
+                  std::any_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+                    return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && is_write(operand) &&
+                           whole(operand.reg.value) == ZYDIS_REGISTER_R14;
+                  });
+         });
+}
+
 }  // namespace dvm::runtime

@@ -18,4 +18,8 @@ namespace dvm::runtime {
 // change all registers, since the arguments are on the stack; otherwise only %r12 and %r13.
 uint32_t behind_stack_check(CodeBytes code, bool are_free);
 
+// Whether %r14, which has the goroutine in code that Go's compiler makes, is the same in all of a function: nothing in it writes
+// the register. Wrappers of functions in assembly do, for those may use it.
+bool keeps_goroutine(CodeBytes code);
+
 }  // namespace dvm::runtime

@@ -254,6 +254,9 @@ class Reader {
       case BuiltIn::errno_:
         needs_.error = true;
         break;
+      case BuiltIn::goid:
+        needs_.args |= kGoroutineBit;
+        break;
       case BuiltIn::pid:
       case BuiltIn::tid:
       case BuiltIn::ppid:

@@ -33,8 +33,9 @@
 namespace dvm::runtime {
 
 inline constexpr unsigned kMostPointers = 4;
-inline constexpr uint16_t kMostFrames = 127;  // the kernel walks no further
-inline constexpr uint16_t kKnownFrames = 2;   // at the entry or return of a function the first ones, known without a walk
+inline constexpr uint16_t kGoroutineBit = 1 << 10;  // of CaptureNeeds::args
+inline constexpr uint16_t kMostFrames = 127;        // the kernel walks no further
+inline constexpr uint16_t kKnownFrames = 2;         // at the entry or return of a function the first ones, known without a walk
 inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
 inline constexpr uint32_t kUsualStackBytes = 4096;
 inline constexpr uint32_t kMostBytes = 4096;    // of a string, or of a copy whose size is a word
@@ -78,7 +79,7 @@ struct MemoryNeed {
 };
 
 struct CaptureNeeds {
-  uint16_t args = 0;  // bit n: argN is read
+  uint16_t args = 0;  // bit n: argN is read; kGoroutineBit: goid
   bool time = false;  // timestamp, walltimestamp
   bool vtime = false;
   bool thread = false;  // pid or tid, or thread-local variables

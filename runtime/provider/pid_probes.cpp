@@ -53,8 +53,11 @@ UprobeSite PidProbes::site_of(const ElfFunction& function, bool is_return) {
   site.size = function.size;
   site.alone = function.alone;
   const GoAbi abi = abi_of(function);
+  const Goroutine goroutine = goroutine_of(&function, abi);
+  site.no_goroutine = goroutine.problem;
   if (abi == GoAbi::none) return site;
   site.passed = go_arguments(abi, is_return);
+  (*site.passed)[kGoroutine] = goroutine.number;
   if (!is_return) site.behind = behind_stack_check(bytes_of(function), abi == GoAbi::stack);
   return site;
 }
@@ -66,12 +69,26 @@ UprobeSite PidProbes::instruction_site(const ElfFunction* function, uint64_t off
   Operands& args = site.inside.emplace(abi == GoAbi::none ? SiteShape(SiteKind::entry).args : go_arguments(abi, false));
   for (Operand& one : args)
     if (one.kind != Operand::Kind::saved) one = {};
+  Goroutine goroutine = goroutine_of(function, abi);
+  if (goroutine.problem.empty() && !keeps_goroutine(bytes_of(*function)))
+    goroutine = {{}, "the function writes %r14, so that it may hold no goroutine at an instruction"};
+  args[kGoroutine] = goroutine.number;
+  site.no_goroutine = goroutine.problem;
   return site;
 }
 
-GoAbi PidProbes::abi_of(const ElfFunction& function) {
+const std::optional<GoProgram>& PidProbes::go() {
   if (!go_) go_ = code() ? GoProgram::read(*code(), elf_) : std::nullopt;
-  return *go_ ? (*go_)->abi_of(function) : GoAbi::none;
+  return *go_;
+}
+
+GoAbi PidProbes::abi_of(const ElfFunction& function) { return go() ? go()->abi_of(function) : GoAbi::none; }
+
+Goroutine PidProbes::goroutine_of(const ElfFunction* function, GoAbi abi) {
+  if (!go()) return {{}, kNoGoProgram};
+  if (function == nullptr || abi == GoAbi::none) return {{}, kNoGoFunction};
+  if (!goroutines_) goroutines_.emplace(*go(), code()->file(), object_.open_path);
+  return goroutines_->at(function->address, abi);
 }
 
 PidRefusal PidProbes::add_offset(const ChosenFunction& function, std::string_view name) {

@@ -6,6 +6,7 @@
 #include "runtime/code/module_code.h"
 #include "runtime/provider/pid_functions.h"
 #include "runtime/symbol/go_program.h"
+#include "runtime/symbol/goroutine.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
@@ -41,7 +42,9 @@ class PidProbes {
   Probe make(std::string_view function, std::string_view name, UprobeSite site) const;
   UprobeSite site_of(const ElfFunction& function, bool is_return);
   UprobeSite instruction_site(const ElfFunction* function, uint64_t offset);
+  const std::optional<GoProgram>& go();
   GoAbi abi_of(const ElfFunction& function);
+  Goroutine goroutine_of(const ElfFunction* function, GoAbi abi);
   const ModuleCode* code();
   CodeBytes bytes_of(const ElfFunction& function);
 
@@ -52,6 +55,7 @@ class PidProbes {
   Catalog& catalog_;
   std::unique_ptr<ModuleCode> code_;            // once it is needed
   std::optional<std::optional<GoProgram>> go_;  // likewise
+  std::optional<Goroutines> goroutines_;        // likewise
 };
 
 }  // namespace dvm::runtime

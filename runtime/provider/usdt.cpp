@@ -125,7 +125,7 @@ class UsdtProvider : public Provider {
     const auto symbol = [&](std::string_view name) { return elf ? find_symbol(*elf, name) : std::nullopt; };
     Operands operands{};
     const auto arguments = parse_stapsdt_arguments(note.arguments, note.address, symbol);
-    for (size_t n = 0; n < std::min(arguments.size(), operands.size()); n++) {
+    for (size_t n = 0; n < std::min(arguments.size(), kArguments); n++) {
       operands[n] = arguments[n].operand;
       if (arguments[n].problem.empty()) continue;
       remark += fmt::format("{}arg{} reads 0, {}", remark.empty() ? "" : "; ", n, arguments[n].problem);

@@ -20,6 +20,22 @@ bool fires_anywhere(const Probe& probe) {
   return std::holds_alternative<TracepointSite>(probe.site) || std::holds_alternative<TimerSite>(probe.site);
 }
 
+// Why a clause on the probe asks for goid in vain; empty: it does not.
+std::string_view unknown_goroutine(const EnabledProbe& enabled) {
+  constexpr std::string_view kElsewhere = "goid is known only at the entry, the return and the instructions of functions of Go";
+  if ((enabled.needs.args & kGoroutineBit) == 0) return {};
+  const auto problem = [&](const UprobeSite& site) {
+    const std::optional<Operands>& known = site.inside ? site.inside : site.passed;
+    if (known && (*known)[kGoroutine].kind != Operand::Kind::none) return std::string_view();
+    return site.no_goroutine.empty() ? kElsewhere : site.no_goroutine;
+  };
+  const auto* site = std::get_if<UprobeSite>(&enabled.probe->site);
+  std::string_view found = site == nullptr ? kElsewhere : problem(*site);
+  for (const UprobeSite& more : enabled.probe->more_sites)
+    if (found.empty()) found = problem(more);
+  return found;
+}
+
 }  // namespace
 
 Handle::Impl::Impl(HandleConfig c)
@@ -181,6 +197,10 @@ Status Handle::Impl::turn_on(std::span<const EnabledProbe> probes, std::vector<R
   std::vector<std::vector<EnabledProbe>> shares(instruments.size());
   for (const EnabledProbe& probe : probes) {
     if (std::holds_alternative<InternalSite>(probe.probe->site)) continue;
+    if (const std::string_view problem = config.is_replay ? std::string_view() : unknown_goroutine(probe); !problem.empty()) {
+      refused.push_back({probe.probe, std::string(problem)});
+      continue;
+    }
     auto taker = std::find_if(instruments.begin(), instruments.end(), [&](auto& i) { return i->takes(*probe.probe); });
     if (taker == instruments.end())
       refused.push_back({probe.probe, "nothing here can make it fire"});

@@ -6,26 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
+
+#include "runtime/symbol/file_bytes.h"
 
 namespace dvm::runtime {
 namespace {
 
 using Bytes = CodeBytes;
-
-template <class T>
-std::optional<T> load(Bytes file, uint64_t at) {
-  if (at > file.size() || file.size() - at < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, file.data() + at, sizeof value);
-  return value;
-}
-
-std::string_view text(Bytes file, uint64_t at, uint64_t size) {
-  if (at > file.size() || file.size() - at < size) return {};
-  return {reinterpret_cast<const char*>(file.data() + at), size};
-}
 
 // Calls f(segment) until it returns true.
 template <class F>
@@ -124,7 +112,7 @@ Operands go_arguments(GoAbi abi, bool is_return) {
   Operands args;
   const size_t in_registers = abi == GoAbi::registers ? kRegisters.size() : 0;
   for (size_t n = 0; n < in_registers; n++) args[is_return ? n + 1 : n] = Operand::of_register(kRegisters[n]);
-  for (size_t n = in_registers; n < args.size() && !is_return; n++)
+  for (size_t n = in_registers; n < kArguments && !is_return; n++)
     args[n] = Operand::memory(saved::rsp, 8 * static_cast<int64_t>(n - in_registers + 1));
   return args;
 }

@@ -29,6 +29,8 @@ class GoProgram {
   GoAbi abi_of(const ElfFunction& function) const;
   // The minor version, 19 for "go1.19.8"; 0: not known.
   unsigned version() const { return version_; }
+  // The address of runtime.text, from which Go's tables count; none: the symbol is not there.
+  std::optional<uint64_t> text() const { return begin_ != 0 ? std::optional(begin_) : std::nullopt; }
 
  private:
   unsigned version_ = 0;

@@ -27,6 +27,8 @@ void set_state(World& world, const std::string& key, uint64_t value) {
   Firing& f = world.firing;
   if (key.starts_with("arg"))
     f.args.at(std::stoul(key.substr(3))) = value;
+  else if (key == "goid")
+    f.args[10] = value;
   else if (key == "strsize")
     world.limits.strsize = value;
   else if (key == "scratch")

@@ -1,4 +1,4 @@
-// arg0 to arg9 and args[]. Covered by tests/conformance/variable.
+// arg0 to arg9, args[] and goid. Covered by tests/conformance/variable.
 
 #include "vm/variable/getter.h"
 
@@ -6,7 +6,8 @@ namespace dvm::vm {
 
 // Arguments that no probe has read as 0.
 uint64_t var_args(State& state, uint64_t index) noexcept {
-  return index < state.firing->args.size() ? state.firing->args[index] : 0;
+  constexpr uint64_t kArguments = 10;
+  return index < kArguments ? state.firing->args[index] : 0;
 }
 
 #define DVM_ARGUMENT(n) \
@@ -22,5 +23,7 @@ DVM_ARGUMENT(7)
 DVM_ARGUMENT(8)
 DVM_ARGUMENT(9)
 #undef DVM_ARGUMENT
+
+uint64_t var_goid(State& state, uint64_t) noexcept { return state.firing->args[10]; }
 
 }  // namespace dvm::vm

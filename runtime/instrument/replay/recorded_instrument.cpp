@@ -6,9 +6,9 @@
 namespace dvm::runtime {
 namespace {
 
-// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time and
-// thread. Memory is not among it: only the recorded script says which.
-const CaptureNeeds kWhateverIsAsked{.args = 0x3f,
+// What a later script may ask of any firing, beside what the recorded one asks: the registers that hold arguments, time,
+// thread and goroutine. Memory is not among it: only the recorded script says which.
+const CaptureNeeds kWhateverIsAsked{.args = 0x3f | kGoroutineBit,
                                     .time = true,
                                     .vtime = false,
                                     .thread = true,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dvm/vm/host.h"
+#include "runtime/catalog/operand.h"
 #include "runtime/instrument/capture.h"
 
 namespace dvm::runtime {
@@ -17,13 +18,14 @@ class RecordingGaps {
   void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack) noexcept {
     stacks_ += has_stack && needs.frames != 0 && firing.stack.empty();
     times_ += needs.vtime && firing.vtimestamp == 0;
+    goroutines_ += (needs.args & kGoroutineBit) != 0 && firing.args[kGoroutine] == 0;
     registers_ += needs.registers != 0 && firing.registers.which == 0;
   }
   // A line for each kind of gap that was met since the last call.
   std::vector<std::string> take();
 
  private:
-  uint64_t stacks_ = 0, times_ = 0, registers_ = 0;  // firings
+  uint64_t stacks_ = 0, times_ = 0, goroutines_ = 0, registers_ = 0;  // firings
 };
 
 }  // namespace dvm::runtime

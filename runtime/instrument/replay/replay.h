@@ -22,7 +22,7 @@ std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingRead
 // `count` firings of each enabled probe that has a site (not BEGIN), one probe after the other in turn.
 struct SyntheticFirings {
   uint64_t count = 0;
-  std::array<uint64_t, 10> args{};
+  decltype(vm::Firing::args) args{};
   std::vector<std::pair<uint8_t, std::string>> strings;  // what an argument points at; its address is args[]
   int32_t pid = 1000;
   int32_t threads = 1;  // tids are pid, pid + 1, ..., in turn

@@ -60,7 +60,7 @@ struct RecordLayout {
   bool cpu = false;
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, error = 0, stack = 0;
   uint32_t frames = 0;  // that the stack has room for
-  std::array<uint32_t, kArguments> args{};
+  std::array<uint32_t, std::tuple_size_v<Operands>> args{};
   uint32_t zero = 0;           // a word that is 0, where addresses of variables start from
   uint32_t captured_args = 0;  // a bit for each
   uint32_t registers = 0;      // the first of them

@@ -8,7 +8,7 @@ constexpr std::array<uint8_t, 6> kArgumentRegisters = {saved::rdi, saved::rsi, s
 
 Operands entry_arguments(int32_t stack_moved) {
   Operands args;
-  for (size_t n = 0; n < args.size(); n++) {
+  for (size_t n = 0; n < kArguments; n++) {
     const size_t above = n - kArgumentRegisters.size() + 1;  // words above the return address
     args[n] = n < kArgumentRegisters.size() ? Operand::of_register(kArgumentRegisters[n])
                                             : Operand::memory(saved::rsp, stack_moved + 8 * static_cast<int64_t>(above));

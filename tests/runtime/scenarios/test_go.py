@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 import unittest
 
 import dvmtest
@@ -72,6 +73,51 @@ class Arguments(GoTest):
         out = self.trace('go:ofGo:entry { @go[arg0, arg1] = count(); } pid$target:a.out:of_c:entry { @c[arg0, arg1] = count(); }', "go_cgo")
         for call in range(10):
             self.assertEqual(len(re.findall(rf"^ +{100 + call} +{call} +1$", out, re.M)), 2, out)
+
+
+class GoroutineNumbers(GoTest):
+    """Held against what the program prints of its own goroutines."""
+
+    def numbers(self, out, word):
+        return dict(re.findall(rf"^{word} (\d+) (\d+)$", out, re.M))
+
+    def test_entries_returns_and_instructions(self):
+        out = self.trace('go:sleep:entry { printf("at %d %d\\n", arg0, goid); } go:sleep:return { @r[goid] = count(); } go:leaf:0 { @i[goid] = count(); }', "go_goroutines")
+        own = self.numbers(out, "own")
+        self.assertEqual(len(set(own.values())), 50)
+        self.assertEqual(self.numbers(out, "at"), own)
+        for count in (1, 2):
+            self.assertEqual({number for number, times in re.findall(r"^ +(\d+) +(\d+)$", out, re.M) if times == str(count)}, set(own.values()))
+
+    def test_latency_by_goroutine(self):
+        """They wait inside the function, and many go on in another thread."""
+        out = self.trace("go:sleep:entry { ts[goid] = timestamp; in[goid] = tid; } go:sleep:return /ts[goid]/ "
+                         "{ @n = count(); @m = sum(in[goid] != tid); @l = min(timestamp - ts[goid]); ts[goid] = 0; }".replace("in[", "began["), "go_goroutines")
+        calls, moved, least = dvmtest.numbers(out.split("own")[-1])[-3:]
+        self.assertEqual(calls, 50)
+        self.assertGreater(moved, 0)
+        self.assertGreaterEqual(least, 5_000_000)
+
+    def test_recording(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "goroutines")
+            recorded = dvm("record", "-o", path, "-n", "pid$target:a.out:main.sleep:entry { }", "-c", program("go_goroutines"))
+            replayed = dvm("replay", "-q", "-n", 'pid$target:a.out:main.sleep:entry { printf("at %d %d\\n", arg0, goid); }', path)
+        self.assertEqual(replayed.returncode, 0, replayed.stderr)
+        self.assertEqual(self.numbers(replayed.stdout, "at"), self.numbers(recorded.stdout, "own"))
+        self.assertEqual(len(self.numbers(replayed.stdout, "at")), 50)
+
+    def refused(self, probe, name):
+        result = dvm("run", "-q", "-n", probe + " { trace(goid); }", "-c", program(name))
+        self.assertIn("1 probe left out", result.stderr)
+        return result.stderr
+
+    def test_refused_where_it_is_not_known(self):
+        self.assertIn("no program of Go", self.refused("pid$target:a.out:main:entry", "looper"))
+        self.assertIn("only in functions of Go", self.refused("pid$target:a.out:of_c:entry", "go_cgo"))
+        self.assertIn("writes %r14", self.refused("pid$target:a.out:main.ofGo:0", "go_cgo"))
+        self.assertIn("in assembly", self.refused("pid$target:a.out:runtime.memmove:entry", "go_shop"))
+        self.assertIn("functions of Go", self.refused("syscall::write:entry", "go_shop"))
 
 
 class Entries(GoTest):

@@ -64,6 +64,7 @@ TEST(Capture, EachVariableNeedsItsOwn) {
   const auto of = [](BuiltIn variable) { return needs({get(variable, 1), ret(1)}); };
   EXPECT_EQ(of(BuiltIn::arg0).args, 1);
   EXPECT_EQ(of(BuiltIn::arg9).args, 1 << 9);
+  EXPECT_EQ(of(BuiltIn::goid).args, kGoroutineBit);
   EXPECT_TRUE(of(BuiltIn::timestamp).time);
   EXPECT_TRUE(of(BuiltIn::walltimestamp).time);
   EXPECT_TRUE(of(BuiltIn::vtimestamp).vtime);
@@ -598,7 +599,7 @@ TEST(Capture, AnyBytesAreRead) {
     }
     const CaptureNeeds found = needs(std::move(text), {1, 2, 1u << 31});
     EXPECT_LE(found.memory.size(), 16u);
-    EXPECT_EQ(found.args & ~0x3ff, 0);
+    EXPECT_EQ(found.args & ~(0x3ff | kGoroutineBit), 0);
   }
 }
 

@@ -40,7 +40,7 @@ struct Firing {
   int32_t error_number = 0;  // errno
   // Memory that the clauses read has not changed since the firing: the thread waits until they have run, or dvm itself has fired.
   bool reads_in_time = false;
-  std::array<uint64_t, 10> args{};
+  std::array<uint64_t, 11> args{};  // of the probe, and the number of the goroutine
   // NUL-terminated and alive as long as the consumer, so that a D string may point at them.
   std::string_view provider, module, function, name;
   std::string_view execname;

@@ -1,0 +1,28 @@
+#pragma once
+// Reads numbers and texts out of the bytes of a file that is not trusted.
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "runtime/code/function_code.h"
+
+namespace dvm::runtime {
+
+// None: they do not lie in the file.
+template <class T>
+std::optional<T> load(CodeBytes file, uint64_t at) {
+  if (at > file.size() || file.size() - at < sizeof(T)) return std::nullopt;
+  T value;
+  std::memcpy(&value, file.data() + at, sizeof value);
+  return value;
+}
+
+// Empty: it does not lie in the file.
+inline std::string_view text(CodeBytes file, uint64_t at, uint64_t size) {
+  if (at > file.size() || file.size() - at < size) return {};
+  return {reinterpret_cast<const char*>(file.data() + at), size};
+}
+
+}  // namespace dvm::runtime

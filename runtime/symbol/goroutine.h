@@ -1,0 +1,40 @@
+#pragma once
+// Where the number of the goroutine that runs is found at a function of Go: %r14 points at its runtime.g in all code that Go's
+// compiler makes since 1.17. Elsewhere (assembly, C) it may hold anything.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/catalog/operand.h"
+#include "runtime/symbol/go_functions.h"
+#include "runtime/symbol/go_program.h"
+
+namespace dvm::runtime {
+
+struct Goroutine {
+  Operand number{};            // none: it is not known
+  std::string_view problem{};  // why; a literal
+};
+
+inline constexpr std::string_view kNoGoProgram = "goid is that of a goroutine, and this is no program of Go";
+inline constexpr std::string_view kNoGoFunction = "goid is known only in functions of Go";
+
+class Goroutines {
+ public:
+  // path: of the file, to find its debug information.
+  Goroutines(const GoProgram& program, CodeBytes file, const std::string& path);
+
+  // In the function that begins at this address of the file.
+  Goroutine at(uint64_t address, GoAbi abi) const;
+
+ private:
+  std::optional<uint64_t> offset_;  // of goid in runtime.g
+  std::optional<GoFunctions> functions_;
+};
+
+// Of goid in runtime.g, in the debug information of the file; without that, as the release has it. None: it is not known.
+std::optional<uint64_t> goid_offset(const std::string& path, unsigned version);
+
+}  // namespace dvm::runtime
