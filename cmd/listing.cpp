@@ -54,11 +54,11 @@ class SitePrinter {
   runtime::ModuleCodes files_;
 };
 
-// All that an entry tells; of a return the value.
+// All that an entry tells, and the value of a return. One frame, since a script that shows callers probes other returns.
 runtime::CaptureNeeds usual_needs(const runtime::Probe& probe) {
   runtime::CaptureNeeds needs;
   needs.args = probe.name == "return" ? 2 : runtime::kToldArguments;
-  needs.frames = runtime::kMostFrames;
+  needs.frames = 1;
   return needs;
 }
 

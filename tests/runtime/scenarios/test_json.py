@@ -58,7 +58,8 @@ class Json(unittest.TestCase):
         objects = self.values("int zero; tick-1ms { @ = sum(1 / zero); } ERROR { @faults = count(); } tick-100ms { exit(0); }")
         shown = [item for item in objects if item["type"] == "error"]
         more = [item for item in objects if item["type"] == "errors"]
-        faults = next(item["rows"][0]["values"][0] for item in objects if item["type"] == "aggregation")
+        counted = [item for item in objects if item["type"] == "aggregation" and item["aggregations"][0]["name"] == "faults"]
+        faults = counted[0]["rows"][0]["values"][0]
         self.assertEqual(len(shown), 5)
         self.assertEqual(more, [{"type": "errors", "clause": 0, "fault": "divide-by-zero", "count": faults - 5,
                                  "message": f"{faults - 5} more errors in dt_clause_0: divide-by-zero"}])
