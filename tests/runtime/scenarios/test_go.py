@@ -41,7 +41,7 @@ class Arguments(GoTest):
 
     def test_typed_arguments(self):
         out = self.trace("""go:??Shop?.Put:entry /args[1] == 999/ {
-            printf("Put %d %s %d, tags %d %d\\n", args[0]->total, copyinstr((uintptr_t)args[2].Name.str, args[2].Name.len + 1),
+            printf("Put %d %s %d, tags %d %d\\n", args[0]->total, stringof(copyin((uintptr_t)args[2].Name.str, args[2].Name.len)),
                    args[2].Price, *args[3].array, args[3].len); }
             go:mix:entry { printf("mix %d %d %d, %d %d\\n", args[0].small, args[0].flag, args[0].large, args[2], args[5]); }
             go:many:entry { printf("many %d %d\\n", args[0], args[9]); }""")
