@@ -144,7 +144,7 @@ TEST(Record, VariablesStartFromAWordThatIsZero) {
     EXPECT_NE(layout.zero, 0u);
     EXPECT_EQ(layout.slots[0].base, layout.zero);
     EXPECT_EQ(layout.slots[1].base, layout.slots[0].at + 8);
-    EXPECT_EQ(layout.args, (std::array<uint32_t, 10>{}));
+    EXPECT_EQ(layout.args, (decltype(RecordLayout::args){}));
   }
   EXPECT_TRUE(layout_of({{Word::zero(), false, at, 8}}, SiteKind::timer).slots.empty());
   EXPECT_EQ(layout_of({{1, false, 0, 8}}).zero, 0u);

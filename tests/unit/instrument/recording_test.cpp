@@ -126,7 +126,7 @@ TEST_F(Recording, KeepsAllThatAFiringHas) {
     EXPECT_EQ(firing.tid, getpid() + static_cast<int32_t>(i % 3));
     EXPECT_EQ(firing.cpu, static_cast<int32_t>(i % 2));
     EXPECT_EQ(firing.error_number, 2);
-    EXPECT_EQ(firing.args, (std::array<uint64_t, 10>{0x1000 + i, 0, i, 0, 0, 0, 0, 0, 0, ~i}));
+    EXPECT_EQ(firing.args, (decltype(vm::Firing::args){0x1000 + i, 0, i, 0, 0, 0, 0, 0, 0, ~i}));
     EXPECT_EQ(firing.execname, "sample");
     EXPECT_EQ(firing.execname.data()[firing.execname.size()], '\0');
     ASSERT_EQ(firing.memory.size(), 2U);

@@ -166,7 +166,7 @@ TEST_F(Uprobe, TenArgumentsAndTheReturnValue) {
   all.args = 0x3ff;
   const auto seen = trace(child, {{&entry, all}, {&leave, all}});
   ASSERT_EQ(seen.size(), 2u);
-  const std::array<uint64_t, 10> expected = {1, static_cast<uint64_t>(-2), 3, 4, 5, 6, 70, 80, 90, 1'000'000'007};
+  const decltype(vm::Firing::args) expected = {1, static_cast<uint64_t>(-2), 3, 4, 5, 6, 70, 80, 90, 1'000'000'007};
   EXPECT_EQ(seen[0].firing.probe_id, 1u);
   EXPECT_EQ(seen[0].firing.args, expected);
   EXPECT_EQ(seen[1].firing.probe_id, 2u);
@@ -198,7 +198,7 @@ TEST_F(Uprobe, OperandsInsideAFunction) {
   all.args = 0x3ff;
   const auto seen = trace(child, {{&probe, all}});
   ASSERT_EQ(seen.size(), 1u);
-  const std::array<uint64_t, 10> expected = {
+  const decltype(vm::Firing::args) expected = {
       static_cast<uint64_t>(-7), 0xde, 0xffffffffffffdef0, 0x9abcdef0, 2, static_cast<uint64_t>(-5), 3, 0, 0, 0};
   EXPECT_EQ(seen[0].firing.args, expected);
 }

@@ -80,7 +80,7 @@ class Session {
   uint32_t add_probe(const std::string& function, const std::string& name) {
     return handle().catalog().add({0, "pid1", "a.out", function, name, UprobeSite{"a.out", 1, false, 1}}).id;
   }
-  void fire(uint32_t probe, std::array<uint64_t, 10> args = {}, int32_t cpu = 0) {
+  void fire(uint32_t probe, decltype(vm::Firing::args) args = {}, int32_t cpu = 0) {
     vm::Firing firing;
     firing.probe_id = probe;
     firing.pid = firing.tid = 1;
