@@ -34,7 +34,10 @@ class Stacks(dvmtest.PrivilegedTest):
     def test_no_more_than_is_captured(self):
         whole, part = self.stacks("stacks_bare"), self.stacks("stacks_bare", "-x", "ustackunwind=1")
         result = dvm("run", "-q", "-x", "ustackunwind=1", "-n", "pid$target:stacks_bare:bottom:entry { ustack(); }", "-c", program("stacks_bare"))
-        self.assertRegex(result.stderr, r"^dvm: \d+ stacks? ends? where the captured part of (it|them) does; ")
+        # By chance of where the stack begins, the little that is captured may hold all frames.
+        are_cut = result.stdout.count("`_start") < result.stdout.count("`bottom")
+        note = r"^dvm: \d+ stacks? ends? where the captured part of (it|them) does; " if are_cut else r"^$"
+        self.assertRegex(result.stderr, note)
         self.assertEqual(whole[-1][:8], ["bottom"] + ["deep"] * 6 + ["main"])
         self.assertTrue(all(functions[:1] == ["bottom"] for functions in part))
         self.assertLessEqual(len(part[-1]), len(whole[-1]))
