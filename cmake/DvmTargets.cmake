@@ -1,4 +1,4 @@
-# Targets as this project makes them: C++20, warnings are errors, headers found from the top of the tree.
+# Targets as this project makes them: C++20, warnings are errors unless DVM_WERROR is off, headers found from the top of the tree.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -18,7 +18,8 @@ if(DVM_FUZZ)
 endif()
 
 add_library(dvm_warnings INTERFACE)
-target_compile_options(dvm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_compile_options(dvm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  $<$<BOOL:${DVM_WERROR}>:-Werror>)
 # GCC 12 sees overlapping copies in every "literal" + std::string once it inlines enough (-O3).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(dvm_warnings INTERFACE -Wno-restrict)
