@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Reads the includes of every source file and fails when a folder includes what it may not know.
+"""Reads the includes of every source file and the libraries of CMake, and fails when the tree leaves its layout:
 
-The allowed edges are the targets of the top-level layout: compiler and vm both know only the DIF contract, the runtime
-knows the vm, the command line knows all; ANTLR, libbpf and libdw stay in their folder and out of public headers.
+- a folder includes what it may not know (ALLOWED, FENCED, FORBIDDEN);
+- folders, or headers with their source files, include each other in a cycle;
+- a public header (include/) includes a private one;
+- a library of CMake is not the source files of one folder, or does not have its name.
+
+known.txt lists the exceptions, one a line. One that is no longer needed is an error too.
 """
 
 import pathlib
-import re
 import sys
+
+import graph
+from tree import Tree, folder, is_public, libraries
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
@@ -19,7 +25,8 @@ ALLOWED = {
     "vm": ["common/", "vm/", "dvm/dif/", "dvm/vm/"],
     "compiler": ["common/", "compiler/", "vm/dif/", "dvm/dif/", "dvm/compiler/", "DLexer.h", "DParser.h"],
     "runtime": ["common/", "runtime/", "vm/dif/", "dvm/dif/", "dvm/vm/", "dvm/runtime/"],
-    "cmd": ["common/", "cmd/", "runtime/", "dvm/"],
+    "lab": ["common/", "lab/", "runtime/", "vm/dif/", "dvm/"],
+    "cmd": ["common/", "cmd/", "lab/", "runtime/", "dvm/"],
 }
 # library header prefix -> the only folders that may include it
 FENCED = {
@@ -44,30 +51,77 @@ def allowed_for(path):
     return ALLOWED[max(folders, key=len)] if folders else None
 
 
-def problems(path, include, quoted):
+def misplaced(path, include, quoted):
     if quoted and (allowed := allowed_for(path)) is not None and "/" in include:
         if not any(include.startswith(prefix) for prefix in allowed):
             yield f"{path} may not include {include}"
     for prefix, folders in FENCED.items():
         if include.startswith(prefix) and not any(path.startswith(f) for f in folders):
             yield f"{path} may not include {include}: only {', '.join(folders)} may"
-    for folder, prefixes in FORBIDDEN.items():
-        if path.startswith(folder) and any(include.startswith(p) for p in prefixes):
+    for owner, prefixes in FORBIDDEN.items():
+        if path.startswith(owner) and any(include.startswith(p) for p in prefixes):
             yield f"{path} may not include {include}"
 
 
+class Known:
+    """The exceptions: lines "KIND FROM -> TO", or "library NAME"."""
+
+    def __init__(self, text):
+        lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        self.edges = {kind: {(w[1], w[3]) for w in lines if w[0] == kind} for kind in ("folder", "unit", "public")}
+        self.libraries = {w[1] for w in lines if w[0] == "library"}
+
+
+def cycles(kind, edges, known):
+    """The cycles that are left without the known edges, and the known edges that close none."""
+    rest = graph.without(edges, known)
+    for component in graph.strong_components(rest):
+        inside = sorted(f"{a} -> {b}" for a in component for b in rest.get(a, ()) if b in component)
+        yield f"cycle of {kind}s:\n    " + "\n    ".join(inside)
+    for a, b in sorted(known):
+        if b not in edges.get(a, ()) or not graph.reaches(rest, b, a):
+            yield f"known.txt: {kind} {a} -> {b} is no longer needed"
+
+
+def leaks(tree, known):
+    """Public headers that include private ones."""
+    found = {(path, header) for path, include, _ in tree.includes() if is_public(path) and (header := tree.header(include)) and not is_public(header)}
+    yield from (f"the public {a} includes the private {b}" for a, b in sorted(found - known))
+    yield from (f"known.txt: public {a} -> {b} is no longer needed" for a, b in sorted(known - found))
+
+
+def misnamed(name, sources):
+    """What is wrong with a library: its sources are those of one folder, the end of whose path is its name."""
+    folders = sorted({folder(s) for s in sources})
+    if len(folders) > 1:
+        return f"library {name} holds {', '.join(folders)}"
+    if folders and not ("_" + folders[0].replace("/", "_")).endswith("_" + name):
+        return f"library {name} holds {folders[0]}"
+    return None
+
+
+def strays(found, known):
+    wrong = {name: text for name, sources in found.items() if (text := misnamed(name, sources))}
+    yield from (text for name, text in sorted(wrong.items()) if name not in known)
+    yield from (f"known.txt: library {name} is no longer needed" for name in sorted(known - set(wrong)))
+    owners = {}
+    for name in sorted(set(found) - set(wrong)):
+        for place in {folder(s) for s in found[name]}:
+            if place in owners:
+                yield f"{place} is split between the libraries {owners[place]} and {name}"
+            owners[place] = name
+
+
 def main():
-    found, read = [], 0
-    for top in ("common", "compiler", "vm", "runtime", "cmd"):
-        for file in sorted((ROOT / top).rglob("*")):
-            if file.suffix not in (".h", ".cpp"):
-                continue
-            read += 1
-            path = str(file.relative_to(ROOT))
-            for mark, include in re.findall(r'^\s*#include\s*([<"])([^>"]+)[>"]', file.read_text(), re.M):
-                found += problems(path, include, mark == '"')
-    print("\n".join(found) or f"{read} files keep to the layout")
-    return 1 if found or read == 0 else 0
+    tree = Tree(ROOT)
+    known = Known((ROOT / "tests/layering/known.txt").read_text())
+    problems = [p for path, include, mark in tree.includes() for p in misplaced(path, include, mark == '"')]
+    problems += cycles("folder", tree.edges(folder), known.edges["folder"])
+    problems += cycles("unit", tree.edges(tree.unit), known.edges["unit"])
+    problems += leaks(tree, known.edges["public"])
+    problems += strays(libraries(ROOT), known.libraries)
+    print("\n".join(problems) or f"{len(tree.text)} files keep to the layout")
+    return 1 if problems or not tree.text else 0
 
 
 if __name__ == "__main__":

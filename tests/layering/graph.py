@@ -1,0 +1,42 @@
+"""Cycles of a directed graph, given as {node: set of nodes}."""
+
+
+def strong_components(graph):
+    """The sets of more than one node in which each reaches every other (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(set(stack[at:]))
+            del stack[at:]
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found
+
+
+def reaches(graph, start, end):
+    seen, todo = set(), [start]
+    while todo:
+        node = todo.pop()
+        if node == end:
+            return True
+        if node not in seen:
+            seen.add(node)
+            todo += graph.get(node, ())
+    return False
+
+
+def without(graph, edges):
+    return {node: {other for other in others if (node, other) not in edges} for node, others in graph.items()}
