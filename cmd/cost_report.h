@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/validate/program_validation.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
-#include "runtime/cost/validate.h"
 
 namespace dvm::cmd {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cmd/script.h"
-#include "runtime/cost/validate/traced_program.h"
+#include "lab/validate/traced_program.h"
 
 namespace dvm::cmd {
 

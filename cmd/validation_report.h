@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cost/validate/live_validation.h"
+#include "lab/validate/live_validation.h"
 
 namespace dvm::cmd {
 

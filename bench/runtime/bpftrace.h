@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/runtime/workload.h"
-#include "runtime/cost/validate/bpftrace_peer.h"
+#include "lab/validate/bpftrace_peer.h"
 
 namespace dvm::bench {
 

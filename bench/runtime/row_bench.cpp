@@ -1,4 +1,4 @@
-// What each row of a profile costs: a benchmark a row, by the cases that calibration measures it with (runtime/cost/calibrate).
+// What each row of a profile costs: a benchmark a row, by the cases that calibration measures it with (lab/calibrate).
 // The time is of one use, a median of its own samples; `per_byte` is what a byte more takes, in ns.
 //
 //   interp/opcode/add  interp/variable/pid  interp/subr/...  interp/action/trace  interp/agg/count    engine first
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dvm/compiler/compile.h"
-#include "runtime/cost/calibrate/row_measurement.h"
+#include "lab/calibrate/row_measurement.h"
 #include "runtime/cost/machine.h"
 
 namespace dvm::runtime {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dvm/vm/profile.h"
-#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_share.h"
+#include "runtime/cost/middle.h"
 
 namespace dvm::runtime {
 

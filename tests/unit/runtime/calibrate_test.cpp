@@ -8,14 +8,14 @@
 #include <set>
 
 #include "dvm/vm/profile.h"
+#include "lab/calibrate/dif_cases.h"
+#include "lab/calibrate/dif_meter.h"
+#include "lab/calibrate/looping_child.h"
 #include "runtime/cost/apart.h"
-#include "runtime/cost/calibrate/dif_cases.h"
-#include "runtime/cost/calibrate/dif_meter.h"
-#include "runtime/cost/calibrate/looping_child.h"
-#include "runtime/cost/calibrate/middle.h"
 #include "runtime/cost/core_share.h"
 #include "runtime/cost/core_speed.h"
 #include "runtime/cost/interrupt_time.h"
+#include "runtime/cost/middle.h"
 #include "runtime/cost/quiet_time.h"
 #include "tests/support/skip.h"
 

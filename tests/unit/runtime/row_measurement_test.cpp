@@ -1,6 +1,6 @@
 // Each row of a profile has a measurement, and so a benchmark, or a reason why not.
 
-#include "runtime/cost/calibrate/row_measurement.h"
+#include "lab/calibrate/row_measurement.h"
 
 #include <gtest/gtest.h>
 

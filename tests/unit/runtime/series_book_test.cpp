@@ -1,6 +1,6 @@
 // What passes of a calibration have found, taken together.
 
-#include "runtime/cost/calibrate/series_book.h"
+#include "lab/calibrate/series_book.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,201 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/capture_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "runtime/cost/predict.h"
+#include "runtime/cost/rows.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr const char* kProbe = "calibrated:::entry";
+constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
+constexpr uint32_t kShort = 7, kLong = 199;   // letters
+constexpr uint32_t kSmallCopy = 1024, kLargeCopy = 4096;
+constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
+
+// How a case is run once: of a row that is priced by size there are two.
+struct Size {
+  uint32_t letters = 0, depth = 0;
+  uint32_t stack_bytes = 0;  // of ustackunwind
+  double things = 0;         // that the row is priced by
+};
+
+struct CaptureCase {
+  const char* row;
+  bool is_in_dvm;
+  const char* actions;  // {}: the size's things
+  std::array<std::optional<Size>, 2> sizes;
+};
+
+constexpr double frames_at(uint32_t depth) { return frames_of({.depth = depth}); }
+constexpr Size of_text(uint32_t letters) { return {letters, 0, 0, letters + 1.0}; }
+constexpr Size of_bytes(double bytes) { return {kLong, 0, 0, bytes}; }
+constexpr Size of_stack(uint32_t depth) { return {0, depth, 0, frames_at(depth)}; }
+constexpr Size of_unwound(uint32_t depth) { return {0, depth, kLargeCopy, frames_at(depth)}; }
+constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast<double>(bytes)}; }
+
+// Two sizes of what has frames lie in the same stack.
+const CaptureCase kCases[] = {
+    {"capture/time", false, "@ = sum(timestamp);", {Size{}, {}}},
+    {"capture/cpu_time", false, "@ = sum(vtimestamp);", {Size{}, {}}},
+    {"capture/thread", false, "@ = sum(tid);", {Size{}, {}}},
+    {"capture/name", false, "@[execname] = count();", {Size{}, {}}},
+    {"capture/argument", false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}},
+    {"capture/bytes", false, "@ = sum(*(uint64_t *)copyin(arg0, {}));", {of_bytes(8), of_bytes(kLong)}},
+    {"capture/string", false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
+    {"capture/stack", false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
+    {"action/ustack", true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
+    {"capture/stack_bytes", false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
+    {"capture/unwind", true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
+};
+constexpr unsigned kArguments = 4;  // that the case of capture/argument reads
+
+std::string script_of(const CaptureCase& one, const Size& size) {
+  return fmt::format("{} {{ {} }}", kProbe, fmt::format(fmt::runtime(one.actions), static_cast<unsigned>(size.things)));
+}
+
+struct Sides {
+  double thread = 0, dvm = 0;  // ns
+};
+
+// What the profile says of a firing.
+Sides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
+  const dif::Program* programs[] = {&program};
+  PredictOptions how;
+  how.probability = 1;
+  how.sizes.expected = std::max(size.letters + 1.0, static_cast<double>(sizeof "dvm"));
+  how.sizes.frames = frames_at(size.depth);
+  how.stack_bytes = size.stack_bytes;
+  how.sources[kProbe] = {{"pid_emulated", 1}};
+  const Prediction prediction = predict(programs, profile, how);
+  if (prediction.probes.empty()) return {};
+  const ProbePrediction& probe = prediction.probes.front();
+  const double ns = 1e9 / profile.clock_hz;
+  return {probe.thread.clocks * ns, (probe.firing.expected.clocks - probe.thread.clocks) * ns};
+}
+
+class CaptureMeter {
+ public:
+  CaptureMeter(LoopingChild& child, const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile)
+      : child_(child), compile_(compile), options_(options), profile_(profile) {}
+
+  // What firings of a function take more where more functions return behind it.
+  Status measure_returns() {
+    const auto few = traced_more(kShallow), many = traced_more(kDeep);
+    if (!few) return few.error();
+    if (!many) return many.error();
+    const double more = kDeep - kShallow;
+    profile_.set(std::string(kReturnRow),
+                 times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more},
+                       profile_.clock_hz / 1e9));
+    return {};
+  }
+
+  Status measure(const CaptureCase& one) {
+    profile_.set(one.row, {});
+    const auto first = rest(one, *one.sizes[0]);
+    if (!first) return Error{fmt::format("{}: {}", one.row, first.error().message)};
+    if (!one.sizes[1]) {
+      const double things = one.row == std::string_view("capture/argument") ? kArguments : 1;
+      return set(one, {first->m / things, 0, first->spread / things});
+    }
+    const auto second = rest(one, *one.sizes[1]);
+    if (!second) return Error{fmt::format("{}: {}", one.row, second.error().message)};
+    return set(one, by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things));
+  }
+
+ private:
+  Status set(const CaptureCase& one, const vm::Price& ns) {
+    profile_.set(one.row, times(ns, profile_.clock_hz / 1e9));
+    return {};
+  }
+
+  // Ns of a call through so many functions, more than untraced.
+  Result<vm::Price> traced_more(uint32_t depth) {
+    const Size size{0, depth};
+    const auto traced = counting(size);
+    if (!traced) return traced.error();
+    const auto plain =
+        measure_untraced(fmt::format("depth {}", depth), {Stub::emulated, options_.calls, depth, 0}, child_, options_);
+    if (!plain) return plain.error();
+    return difference(traced->figures.thread, *plain);
+  }
+
+  // Ns of what the profile does not say.
+  Result<vm::Price> rest(const CaptureCase& one, const Size& size) {
+    const auto with = run(script_of(one, size), size), without = counting(size);
+    if (!with) return with.error();
+    if (!without) return without.error();
+    const auto side = [&](const Measured& all) { return one.is_in_dvm ? all.figures.handled : all.figures.thread; };
+    const auto said = [&](const Measured& all) { return one.is_in_dvm ? all.predicted.dvm : all.predicted.thread; };
+    vm::Price price = difference(side(*with), side(*without));
+    price.m = std::max(price.m - (said(*with) - said(*without)), 0.0);
+    return price;
+  }
+
+  struct Measured {
+    LiveFigures figures;
+    Sides predicted;
+  };
+
+  // Once for each depth and number of calls.
+  Result<Measured> counting(const Size& size) {
+    const auto key = std::pair(size.depth, size.stack_bytes > 0);
+    if (const auto known = counting_.find(key); known != counting_.end()) return known->second;
+    Result<Measured> measured = run(fmt::format("{} {{ @ = count(); }}", kProbe), size);
+    if (measured) counting_.emplace(key, *measured);
+    return measured;
+  }
+
+  Result<Measured> run(const std::string& script, const Size& size) {
+    const Result<dif::Program> program = compile_(script);
+    if (!program) return program.error();
+    const std::string bytes = std::to_string(size.stack_bytes);
+    const uint64_t calls = size.stack_bytes > 0 ? std::min(options_.calls, kMostCopies) : options_.calls;
+    LiveCase live{{Stub::emulated, calls, size.depth, size.letters}, script, {}};
+    live.settings = {{"ustackunwind", bytes.c_str()}};
+    const Result<LiveFigures> figures =
+        measure_live(fmt::format("{} depth {} letters {} bytes {}", script, size.depth, size.letters, bytes), live, child_,
+                     compile_, options_);
+    if (!figures) return figures.error();
+    return Measured{*figures, predicted(*program, size, profile_)};
+  }
+
+  LoopingChild& child_;
+  const CompileScript& compile_;
+  LiveMeterOptions options_;
+  vm::Profile& profile_;
+  std::map<std::pair<uint32_t, bool>, Measured> counting_;
+};
+
+}  // namespace
+
+std::vector<std::string> capture_rows() {
+  std::vector<std::string> rows;
+  for (const CaptureCase& one : kCases) rows.emplace_back(one.row);
+  rows.emplace_back(kReturnRow);
+  return rows;
+}
+
+Status measure_captures(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile,
+                        const std::string& only) {
+  auto child = LoopingChild::start();
+  if (!child) return child.error();
+  CaptureMeter meter(**child, compile, options, profile);
+  for (const CaptureCase& one : kCases)
+    if (only.empty() || only == one.row)
+      if (Status measured = meter.measure(one); !measured) return measured;
+  return only.empty() || only == kReturnRow ? meter.measure_returns() : Status();
+}
+
+}  // namespace dvm::runtime

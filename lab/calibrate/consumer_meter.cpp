@@ -1,0 +1,278 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/consumer_meter.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "common/clock.h"
+#include "dvm/runtime/handle.h"
+#include "lab/calibrate/live_run.h"
+#include "runtime/cost/apart.h"
+#include "runtime/cost/consumer.h"
+#include "runtime/cost/middle.h"
+#include "runtime/cost/quiet_time.h"
+#include "runtime/cost/tables.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Ticks of a stage of a whole run, and how often it was reached.
+struct StageSample {
+  double ticks = 0, count = 0;
+  bool is_quiet = false;  // the core was, whenever the consumer read
+};
+
+Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, std::string_view stage,
+                                 const char* aggsize = "4m") {
+  auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = aggsize});
+  if (!run) return run.error();
+  Handle& handle = (*run)->handle();
+  QuietTime time;
+  bool is_quiet = true;
+  time.begin();
+  (*run)->fire_all([&](const RunPiece& piece) {
+    const bool was_quiet = time.end(piece.consumer, 1).is_quiet;
+    is_quiet = is_quiet && (was_quiet || piece.consumer == 0);
+  });
+  if (Status stopped = handle.stop(); !stopped) return stopped.error();
+  is_quiet = time.end(0, 0).is_quiet && is_quiet;
+  const Account account = handle.account();
+  for (const auto& [name, tally] : account.stages)
+    if (name == stage) return StageSample{static_cast<double>(tally.ticks), static_cast<double>(tally.count), is_quiet};
+  return Error{"the account has no such stage"};
+}
+
+// Reading what is empty, and what is full.
+Status measure_records(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr std::string_view kStage = "snapshot_records";
+  const Result<dif::Program> empty = compile("replay:::firing { @ = count(); }"),
+                             full = compile("replay:::firing { trace(arg1); }");
+  if (!empty) return empty.error();
+  if (!full) return full.error();
+  QuietSamples once(options.samples), each(options.samples);
+  while (once.wants_more() || each.wants_more()) {
+    const auto little = sample_stage(*empty, options.firings, kStage), much = sample_stage(*full, options.firings, kStage);
+    if (!little) return little.error();
+    if (!much) return much.error();
+    const double first = little->ticks / std::max(little->count, 1.0);
+    once.add({first, little->is_quiet});
+    each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kTracedBytes, much->is_quiet});
+  }
+  const Middle first = settle(options.book, "buffer_snapshot", once), byte = settle(options.book, "copy", each);
+  profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
+  profile.set("consumer/copy", {0, std::max(byte.median, 0.0), 0});
+  return {};
+}
+
+// Reading an aggregation buffer with few keys in it, and one with many: what it takes besides its keys.
+Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr std::string_view kStage = "snapshot_aggregations";
+  const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
+  if (!program) return program.error();
+  QuietSamples once(options.samples);
+  while (once.wants_more()) {
+    const auto large = sample_stage(*program, options.firings, kStage);
+    const auto small = sample_stage(*program, options.firings, kStage, "4k");
+    if (!large) return large.error();
+    if (!small) return small.error();
+    once.add({(small->ticks - large->ticks) / std::max(small->count - large->count, 1.0), small->is_quiet && large->is_quiet});
+  }
+  const Middle first = settle(options.book, "aggregation_snapshot", once);
+  profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
+  return {};
+}
+
+// Reads of a run of so many firings by some thousand keys each, in a look or two.
+Result<QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firings) {
+  auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = kReadAtOnce});
+  if (!run) return run.error();
+  QuietTime time, reads;
+  double since = 0;  // firings, since the last read
+  time.begin();
+  (*run)->fire_all([&](const RunPiece& piece) {
+    const QuietSample taken = time.end(piece.consumer, 1);
+    since += piece.events;
+    if (piece.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
+    if (!time.starts_quietly()) time.begin();
+  });
+  if (Status stopped = (*run)->handle().stop(); !stopped) return stopped.error();
+  return reads;
+}
+
+// Merging keys into as many others, in no order.
+Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  const Result<dif::Program> program = compile(fmt::format("replay:::firing {{ @[rand() % {:.0f}] = count(); }}", kMostKeys));
+  if (!program) return program.error();
+  QuietSamples each(options.samples);
+  while (each.wants_more()) {
+    const Result<QuietTime> reads = time_reads_of_keys(*program, 2 * static_cast<uint64_t>(kMostKeys));
+    if (!reads) return reads.error();
+    each.add(*reads);
+  }
+  const Middle key = times(settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
+  profile.set("consumer/aggregation_build", {0, std::max(key.median, 0.0), 0});
+  return {};
+}
+
+Status measure_status(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kTimes = 1000;
+  const Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
+  if (!program) return program.error();
+  auto run = MadeUpRun::make(*program, {.firings = options.firings});
+  if (!run) return run.error();
+  QuietSamples samples(options.samples);
+  while (samples.wants_more()) {
+    QuietPiece piece(wait_for_quiet_core());
+    const uint64_t begin = vm::read_ticks();
+    for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
+    samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
+  }
+  const Middle all = settle(options.book, "status_snapshot", samples);
+  profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
+  return {};
+}
+
+void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kTimes = 200;
+  std::vector<double> samples;
+  for (unsigned i = 0; i < options.samples; i++) {
+    QuietTime time;
+    for (unsigned n = 0; n < kTimes; n++) {
+      time.begin();
+      const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+      const timespec interval{0, 100'000};
+      ppoll(nullptr, 0, &interval, nullptr);
+      time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), 1);
+    }
+    samples.push_back(time.each());
+  }
+  const Middle all = times(settle_middle(options.book, "context_switch", quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
+  profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
+}
+
+constexpr const char* kHandlerOfLooks = "source/pid_emulated/handler";  // of the firings that looks are measured with
+
+// Looks for what a child does in each millisecond, before it rests as the program that is traced does: to wake up, and to handle
+// the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
+class LooksOf {
+ public:
+  explicit LooksOf(unsigned clauses) : one_(looked_for(clauses)) {}
+
+  Status start(const CompileScript& compile, const vm::Profile& profile) {
+    const Result<dif::Program> program = compile(one_.script);
+    if (!program) return program.error();
+    firing_ = known_firings(one_.script, compile, profile, 0).m;  // of the clauses the first alone has no predicate
+    if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
+    auto child = LoopingChild::start();
+    if (!child) return child.error();
+    child_ = std::move(*child);
+    run_.emplace(one_, std::array{child_.get()});
+    return run_->start(*program);
+  }
+  // Ns of a look are those without its firings, as far as these are known.
+  Result<LiveLooks> sample(bool is_apart = true) {
+    const Placed placed = is_apart ? Placed::apart(child_->pid()) : Placed::together(child_->pid());
+    Result<LiveLooks> looks = run_->look();
+    if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
+    return looks;
+  }
+
+ private:
+  static LiveCase looked_for(unsigned clauses) {
+    constexpr uint64_t kBursts = 80, kCalls = 50;
+    LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
+                 .script = "calibrated:::entry { @ = count(); }",
+                 .settings = {{"switchrate", "1h"}}};
+    for (unsigned i = 1; i < clauses; i++)
+      one.script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
+    return one;
+  }
+
+  LiveCase one_;
+  std::unique_ptr<LoopingChild> child_;
+  std::optional<LiveRun> run_;
+  double firing_ = 0;
+};
+
+// The first firing of a clause in a look finds it in no cache, and that for as many clauses as there are: what a look for many
+// takes more than the one just before it for one, since looks of another moment take half as long, or twice.
+Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kRuns = 6, kClauses = 10;
+  LooksOf one(1), many(kClauses);
+  for (LooksOf* looks : {&one, &many})
+    if (Status started = looks->start(compile, profile); !started) return started;
+  const unsigned wanted = kRuns * options.samples;
+  QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
+  while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
+    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
+    for (const auto* sample : {&of_one, &of_many, &together})
+      if (!*sample) return sample->error();
+    look.add(of_one->ns), shared.add(together->ns);
+    late.add({of_one->late, of_one->ns.is_quiet});  // who shares the core wakes dvm up later
+    clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
+  }
+  const double clocks = profile.clock_hz / 1e9;
+  const auto settled = [&](const char* series, const QuietSamples& samples) {
+    return times(settle_middle(options.book, series, samples.plain_middle(), samples.is_quiet()), clocks);
+  };
+  const Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
+  const double n = std::max(each.median, 0.0);
+  const auto look_row = [&](const char* row, const Middle& whole) {
+    profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
+  };
+  look_row("consumer/look", first);
+  look_row("consumer/look_shared", settled("shared look", shared));
+  profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
+  return {};
+}
+
+Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
+  if (!program) return program.error();
+  QuietSamples quiet(options.samples), headed(options.samples);
+  while (quiet.wants_more() || headed.wants_more())
+    for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
+      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
+      if (!sample) return sample.error();
+      samples->add(sample->consumer);
+    }
+  const Middle of_headed = settle(options.book, "heading", headed), of_quiet = settle(options.book, "heading quiet", quiet);
+  profile.set("consumer/heading", times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> look_rows() { return {"consumer/look", "consumer/look_shared", "consumer/late"}; }
+
+std::vector<std::string> consumer_rows() {
+  return {"consumer/status_snapshot",   "consumer/buffer_snapshot", "consumer/copy",          "consumer/aggregation_snapshot",
+          "consumer/aggregation_build", "consumer/heading",         "consumer/context_switch"};
+}
+
+// Where nothing can be traced a look is two switches of threads.
+void measure_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  if (sample_looks(compile, options, profile)) return;
+  if (profile.find("consumer/context_switch") == nullptr) measure_wake_up(options, profile);
+  for (const char* row : {"consumer/look", "consumer/look_shared"})
+    profile.set(row, times(*profile.find("consumer/context_switch"), 2));
+}
+
+Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  if (Status measured = measure_records(compile, options, profile); !measured) return measured;
+  if (Status measured = measure_aggregation_snapshot(compile, options, profile); !measured) return measured;
+  if (Status measured = measure_keys(compile, options, profile); !measured) return measured;
+  measure_wake_up(options, profile);
+  if (Status measured = measure_heading(compile, options, profile); !measured) return measured;
+  return measure_status(compile, options, profile);
+}
+
+}  // namespace dvm::runtime

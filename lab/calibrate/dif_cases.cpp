@@ -1,0 +1,348 @@
+// The cases of DIF's rows. Covered by tests/unit/runtime/calibrate_test.cpp, which runs each of them.
+
+#include "lab/calibrate/dif_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+#include "dvm/vm/operands.h"
+#include "dvm/vm/profile.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::Format;
+using dif::Opcode;
+
+constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
+constexpr std::string_view kTwoNumbers = "setx 7, %r1\nsetx 5, %r2\n";
+constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nmov %r1, %r2\n";  // equal ones
+// A string that was written just now takes longer to be read than one that lies there, so what a subroutine made is read once.
+constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
+constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
+
+std::string row(std::string_view table, std::string_view name) { return fmt::format("{}/{}", table, name); }
+
+DifCase flat(std::string_view name, std::string_view setup, std::string body, std::string base = {}) {
+  return {row("opcode", name), std::string(setup), std::move(body), std::move(base)};
+}
+
+// A variable of one scope: scl or arr, glb, tls or loc.
+std::string declare(Opcode opcode, std::string_view type) {
+  const bool is_array = opcode == Opcode::ldgaa || opcode == Opcode::stgaa || opcode == Opcode::ldtaa || opcode == Opcode::sttaa;
+  std::string_view scope = "glb";
+  if (opcode == Opcode::ldts || opcode == Opcode::stts || opcode == Opcode::ldtaa || opcode == Opcode::sttaa) scope = "tls";
+  if (opcode == Opcode::ldls || opcode == Opcode::stls) scope = "loc";
+  return fmt::format("v 500 {} {} r/w {}\n", is_array ? "arr" : "scl", scope, type);
+}
+
+Opcode store_of(Opcode load) {
+  switch (load) {
+    case Opcode::ldgs:
+      return Opcode::stgs;
+    case Opcode::ldts:
+      return Opcode::stts;
+    case Opcode::ldls:
+      return Opcode::stls;
+    case Opcode::ldgaa:
+      return Opcode::stgaa;
+    default:
+      return Opcode::sttaa;
+  }
+}
+
+bool is_dynamic(Opcode store) { return store == Opcode::stts || store == Opcode::stgaa || store == Opcode::sttaa; }
+
+constexpr std::string_view kOneKey = "setx 7, %r1\npushtv %r1\n";
+
+// The variable is there before it is measured, or of one that is looked up it also is not; its one key, if it has any, stays on
+// the tuple stack.
+DifCase variable_case(const dif::OpcodeInfo& opcode) {
+  const bool is_load = !vm::stored_scope(opcode.opcode);
+  const Opcode store = is_load ? store_of(opcode.opcode) : opcode.opcode;
+  const bool keyed = vm::takes_key(opcode.opcode);
+  const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
+  const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", dif::info(store).mnemonic, value); };
+  DifCase made = flat(opcode.mnemonic, stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  if (keyed) made.only_body = {vm::kValueKeyRow};
+  if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
+  if (!is_load && is_dynamic(opcode.opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
+  return made;
+}
+
+DifCase reference_case(const dif::OpcodeInfo& opcode) {
+  const bool keyed = vm::takes_key(opcode.opcode);
+  const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + "sets \"{s}\", %r1\n";
+  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), setup,
+                      fmt::format("{} %r1, v\n", opcode.mnemonic));
+  if (keyed) made.only_body = {vm::kValueKeyRow};
+  made.by_size = true;
+  return made;
+}
+
+// Bytes that are moved.
+DifCase sized(std::string_view name, std::string setup, std::string body, std::string base = {}) {
+  DifCase made = flat(name, setup, std::move(body), std::move(base));
+  made.by_size = true;
+  return made;
+}
+
+// Those that their format does not tell.
+std::map<Opcode, DifCase> special_opcodes() {
+  std::map<Opcode, DifCase> cases;
+  cases[Opcode::scmp] = sized("scmp", std::string(kTwoStrings), "scmp %r1, %r2\n");
+  cases[Opcode::allocs] = sized("allocs", "setx {n}, %r1\n", "allocs %r1, %r2\n");
+  cases[Opcode::allocs].copies = kFew;
+  cases[Opcode::copys] = sized("copys", std::string(kScratch) + "sets \"{s}\", %r1\nsetx {n}, %r2\n", "copys %r1, %r2, %r4\n");
+  cases[Opcode::pushtr] = sized("pushtr", "sets \"{s}\", %r1\n", "flushts\npushtr string, %r0, %r1\n", "flushts\n");
+  cases[Opcode::pushtv] = flat("pushtv", kTwoNumbers, "flushts\npushtv %r1\n", "flushts\n");
+  cases[Opcode::flushts] = flat("flushts", kTwoNumbers, "flushts\n");
+  cases[Opcode::popts] = flat("popts", kTwoNumbers, "pushtv %r1\npopts\n");
+  cases[Opcode::popts].only_body = {"opcode/pushtv"};
+  return cases;
+}
+
+// The ret of a DIFO that is a variable alone.
+DifCase alone_case(const dif::OpcodeInfo& opcode) {
+  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), "ldgs arg0, %r1\n", "");
+  made.only_body = {"variable/arg0"};
+  made.copies = 0;
+  made.end = "ret %r1\n";
+  return made;
+}
+
+DifCase opcode_case(const dif::OpcodeInfo& opcode) {
+  static const std::map<Opcode, DifCase> special = special_opcodes();
+  if (const auto found = special.find(opcode.opcode); found != special.end()) return found->second;
+  const std::string_view name = opcode.mnemonic;
+  const bool of_process = name.starts_with("uld");
+  switch (opcode.format) {
+    case Format::log:
+      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2, %r3\n", name));
+    case Format::r1rd:
+      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
+    case Format::cmp:
+      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
+    case Format::tst:
+      return flat(name, kTwoNumbers, fmt::format("{} %r1\n", name));
+    case Format::branch:
+      return flat(name, std::string(kTwoNumbers) + "cmp %r1, %r2\n", fmt::format("{} l{{i}}\nl{{i}}: nop\n", name), "nop\n");
+    case Format::load:
+      return flat(name, of_process ? fmt::format("setx {}, %r4\n", kCaptured) : std::string(kScratch),
+                  fmt::format("{} [%r4], %r2\n", name));
+    case Format::store:
+      return flat(name, std::string(kScratch) + "setx 7, %r1\n", fmt::format("{} %r1, [%r4]\n", name));
+    case Format::setx:
+      return flat(name, "", "setx 9, %r1\n");
+    case Format::sets:
+      return flat(name, "", "sets \"x\", %r1\n");
+    case Format::ldv:
+    case Format::stv:
+      return variable_case(opcode);
+    default:
+      return flat(name, "", fmt::format("{}\n", name));
+  }
+}
+
+// What makes %r3 a string in such a place, of %r1, a literal.
+std::string made_in(vm::Place place) {
+  switch (place) {
+    case vm::Place::scratch:
+      return "sets \"\", %r2\npushtr string, %r0, %r1\npushtr string, %r0, %r2\ncall strjoin, %r3\n";
+    case vm::Place::variable:
+      return "stgs %r1, v\nldgs v, %r3\n";
+    case vm::Place::local:
+      return "stls %r1, v\nldls v, %r3\n";
+    case vm::Place::dynamic:
+      return "stts %r1, v\nldts v, %r3\n";
+    case vm::Place::captured:
+      return fmt::format("setx {}, %r2\npushtv %r2\ncall copyinstr, %r3\n", kCaptured);
+    default:
+      return "ldgs execname, %r3\n";
+  }
+}
+
+// A string that lies there is pushed, and a literal.
+DifCase place_case(vm::Place place) {
+  const std::map<vm::Place, Opcode> stores = {
+      {vm::Place::variable, Opcode::stgs}, {vm::Place::local, Opcode::stls}, {vm::Place::dynamic, Opcode::stts}};
+  DifCase made;
+  made.row = vm::place_row(place);
+  if (const auto store = stores.find(place); store != stores.end()) made.setup = declare(store->second, "string");
+  made.setup += "sets \"{s}\", %r1\n" + made_in(place);
+  made.body = "flushts\npushtr string, %r0, %r3\n";
+  made.base = "flushts\npushtr string, %r0, %r1\n";
+  return made;
+}
+
+// A variable of two keys is read, and one of one.
+DifCase value_key_case() {
+  DifCase made;
+  made.row = vm::kValueKeyRow;
+  made.setup =
+      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
+      "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n";
+  made.body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n";
+  made.base = "flushts\npushtv %r1\nldgaa w, %r2\n";
+  made.only_body = {"opcode/pushtv"};
+  return made;
+}
+
+// One of a string is read, and one of a number.
+DifCase reference_key_case() {
+  DifCase made;
+  made.row = vm::kReferenceKeyRow;
+  made.setup =
+      "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
+      "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n";
+  made.body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n";
+  made.base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n";
+  made.only_base = {"opcode/flushts", "opcode/pushtv", vm::kValueKeyRow};
+  made.by_size = true;
+  return made;
+}
+
+DifCase built_in_case(const dif::BuiltInInfo& variable) {
+  if (variable.kind == dif::BuiltInKind::scalar)
+    return {row("variable", variable.name), "", fmt::format("ldgs {}, %r1\n", variable.name)};
+  const int index = variable.id == dif::BuiltIn::uregs ? 36 : 1;
+  return {row("variable", variable.name), fmt::format("setx {}, %r1\n", index),
+          fmt::format("ldga {}, %r1, %r2\n", variable.name)};
+}
+
+// What is pushed for the arguments of a subroutine, where its prototype alone would not make it work.
+const std::map<std::string_view, std::vector<std::string>>& special_arguments() {
+  static const std::map<std::string_view, std::vector<std::string>> arguments = {
+      {"copyin", {"captured", "size"}},
+      {"copyinto", {"captured", "size", "scratch"}},
+      {"bcopy", {"text", "scratch", "size"}},
+      {"alloca", {"size"}},
+      {"inet_ntop", {"2", "captured"}},
+      {"substr", {"string", "1"}},
+      {"strchr", {"string", "122"}},
+      {"strrchr", {"string", "122"}},
+      {"strstr", {"string", "other"}},
+      {"index", {"string", "other"}},
+      {"rindex", {"string", "other"}},
+      {"strtok", {"string", "other"}},
+      {"strtoll", {"digits"}},
+      {"lltostr", {"1234"}},
+      {"json", {"object", "key"}},
+  };
+  return arguments;
+}
+
+std::vector<std::string> arguments_of(const dif::SubroutineInfo& subroutine) {
+  const auto special = special_arguments().find(subroutine.name);
+  if (special != special_arguments().end()) return special->second;
+  std::vector<std::string> arguments;
+  std::istringstream prototype{std::string(subroutine.arguments)};
+  for (std::string type; prototype >> type;) {
+    if (type.back() == '?') continue;
+    if (type == "string")
+      arguments.push_back("string");
+    else
+      arguments.push_back(type == "ptr" ? "captured" : "7");
+  }
+  return arguments;
+}
+
+// What makes an argument, for the register whose number follows.
+std::string setup_of(const std::string& argument, unsigned number) {
+  static const std::map<std::string, std::string> made = {
+      {"string", "ldgs execname"}, {"text", "sets \"{s}\""},  {"other", "sets \"zz\""},
+      {"digits", "sets \"{d}\""},  {"key", "sets \"b\""},     {"object", "sets \"{\\\"a\\\": \\\"{s}\\\", \\\"b\\\": 1}\""},
+      {"size", "setx {n}"},        {"captured", "setx 4096"},
+  };
+  if (argument == "scratch") return fmt::format("setx 512, %r{0}\nallocs %r{0}, %r{0}\n", number);
+  if (const auto found = made.find(argument); found != made.end()) return fmt::format("{}, %r{}\n", found->second, number);
+  return fmt::format("setx {}, %r{}\n", argument, number);
+}
+
+bool is_text(const std::string& argument) {
+  return argument == "string" || argument == "other" || argument == "digits" || argument == "key" || argument == "object";
+}
+
+DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
+  DifCase made;
+  made.row = row("subroutine", subroutine.name);
+  std::string pushes;
+  unsigned number = 1;
+  for (const std::string& argument : arguments_of(subroutine)) {
+    made.setup += setup_of(argument, number);
+    pushes += fmt::format(fmt::runtime(is_text(argument) ? "pushtr string, %r0, %r{}\n" : "pushtv %r{}\n"), number);
+    number++;
+  }
+  made.body = pushes + fmt::format("call {}, %r7\n", subroutine.name);
+  made.base = pushes + "flushts\n";
+  made.only_base = {"opcode/flushts"};
+  if (subroutine.result == "string") {
+    made.setup += "sets \"{s}\", %r6\n";
+    made.body += fmt::format(fmt::runtime(kReading), 7);
+    made.base += fmt::format(fmt::runtime(kReading), 6);
+  }
+  made.by_size = subroutine.cost == dif::CostClass::bytes;
+  made.copies = kFew;
+  return made;
+}
+
+void replace(std::string& text, std::string_view what, const std::string& with) {
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) text.replace(at, what.size(), with);
+}
+
+bool is_measured(const std::string& row) {
+  const std::vector<Uncalibrated> without = uncalibrated_rows();
+  return std::none_of(without.begin(), without.end(), [&](const Uncalibrated& one) { return one.row == row; });
+}
+
+}  // namespace
+
+std::vector<Uncalibrated> uncalibrated_rows() {
+  return {{"subroutine/progenyof", "it asks for the parents of a live process"},
+          {"subroutine/copyout", "it writes to a live process"},
+          {"subroutine/copyoutstr", "it writes to a live process"},
+          {"subroutine/speculation", "it takes a speculation each time"}};
+}
+
+std::vector<DifCase> dif_cases() {
+  std::vector<DifCase> cases;
+  const auto add = [&cases](DifCase made) {
+    if (is_measured(made.row)) cases.push_back(std::move(made));
+  };
+  const std::vector<std::string> rows = vm::dif_rows();
+  const auto is_row = [&rows](std::string_view name) { return std::find(rows.begin(), rows.end(), name) != rows.end(); };
+  for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
+    if (!is_row(row("opcode", opcode.mnemonic))) continue;
+    if (opcode.opcode != Opcode::ret) add(opcode_case(opcode));
+    if (vm::stored_scope(opcode.opcode)) add(reference_case(opcode));
+    if (opcode.opcode == Opcode::ret) add(alone_case(opcode));
+  }
+  for (const dif::BuiltInInfo& variable : dif::kBuiltIns)
+    if (is_row(row("variable", variable.name))) add(built_in_case(variable));
+  for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
+    if (is_row(row("subroutine", subroutine.name))) add(subroutine_case(subroutine));
+  for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::Place>(i)));
+  add(value_key_case());
+  add(reference_key_case());
+  return cases;
+}
+
+std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters) {
+  std::string text = one.setup;
+  for (unsigned i = 0; i < copies; i++) {
+    std::string copy = part;
+    replace(copy, "{i}", std::to_string(i));
+    text += copy;
+  }
+  replace(text, "{s}", std::string(letters, 'a'));
+  replace(text, "{d}", std::string(letters, '1'));
+  replace(text, "{n}", std::to_string(letters + 1));
+  return text + one.end;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,217 @@
+// Timing DIF. Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "lab/calibrate/dif_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "common/clock.h"
+#include "dvm/dif/text.h"
+#include "dvm/vm/engine.h"
+#include "runtime/cost/middle.h"
+#include "runtime/cost/quiet_time.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Letters of the strings that by_size is found with: as likely as others, so no multiples of what is moved at once.
+constexpr unsigned kShort = 13, kLong = 197;
+constexpr size_t kCapturedBytes = 512;
+
+// A process of one piece of memory, which can be written.
+class CaseHost final : public vm::Host {
+ public:
+  bool read(uint64_t, std::span<std::byte> to) noexcept override {
+    std::fill(to.begin(), to.end(), std::byte{'a'});
+    return true;
+  }
+  std::ptrdiff_t read_string(uint64_t, std::span<char> to) noexcept override {
+    std::fill(to.begin(), to.end(), 'a');
+    return static_cast<std::ptrdiff_t>(to.size());
+  }
+  bool write(uint64_t, std::span<const std::byte>) noexcept override { return true; }
+  int32_t ppid() noexcept override { return 1; }
+  int64_t uid() noexcept override { return 0; }
+  int64_t gid() noexcept override { return 0; }
+};
+
+// A text, ready to run again and again in a firing of its own each time.
+class Runnable {
+ public:
+  static Result<std::unique_ptr<Runnable>> make(const std::string& text, unsigned letters) {
+    Result<dif::Difo> difo = dif::assemble(text);
+    if (!difo) return difo.error();
+    auto made = std::unique_ptr<Runnable>(new Runnable(difo->variables, letters));
+    auto verified = vm::verify(*std::move(difo));
+    if (const auto* errors = std::get_if<1>(&verified)) return Error{errors->front().message};
+    made->difo_ = vm::prepare_interp(std::get<0>(std::move(verified)), vm::CostPolicy::none);
+    made->variables_.share_strings(made->difo_->strings());
+    made->run(1);
+    if (made->state_.fault().id != dif::Fault::none)
+      return Error{fmt::format("fault at instruction {}", made->state_.fault().pc)};
+    return made;
+  }
+
+  void run(uint64_t times) noexcept {
+    for (uint64_t i = 0; i < times; i++) {
+      state_.begin_firing(firing_, host_);
+      difo_->run(state_);
+    }
+  }
+
+  // The same firings without DIF.
+  void run_nothing(uint64_t times) noexcept {
+    for (uint64_t i = 0; i < times; i++) state_.begin_firing(firing_, host_);
+  }
+
+  // Ticks of one of so many runs.
+  double time(uint64_t times, bool with_dif = true) noexcept {
+    const uint64_t begin = vm::read_ticks();
+    with_dif ? run(times) : run_nothing(times);
+    return static_cast<double>(vm::read_ticks() - begin) / static_cast<double>(times);
+  }
+
+ private:
+  Runnable(const std::vector<dif::Variable>& variables, unsigned letters)
+      : variables_(variables, {}), state_(variables_, {}), string_(letters, 'a'), bytes_(kCapturedBytes, std::byte{'a'}) {
+    memory_[0] = {kCaptured, std::as_bytes(std::span(string_.c_str(), string_.size() + 1)), true};
+    memory_[1] = {kCaptured, bytes_, false};
+    firing_.timestamp = firing_.vtimestamp = firing_.walltimestamp = 1;
+    firing_.provider = firing_.module = firing_.function = firing_.name = names_;
+    firing_.execname = string_;
+    firing_.memory = memory_;
+    firing_.registers = {(1u << registers_.size()) - 1, registers_};
+    firing_.stack = stack_;
+  }
+
+  std::unique_ptr<vm::PreparedDifo> difo_;
+  vm::VariableState variables_;
+  vm::MachineState state_;
+  std::string string_, names_ = string_;
+  std::vector<std::byte> bytes_;
+  std::array<vm::CapturedMemory, 2> memory_;
+  std::array<uint64_t, 21> registers_{};
+  std::array<uint64_t, 3> stack_ = {1, 2, 3};
+  vm::Firing firing_;
+  CaseHost host_;
+};
+
+// So that one sample takes about as long as is asked for.
+uint64_t times_of(Runnable& text, const MeterOptions& options) {
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  uint64_t times = 0;
+  uint64_t taken = 0;
+  for (; taken < options.sample_ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
+  return std::max<uint64_t>(times, 1);
+}
+
+constexpr unsigned kTries = 6;  // of a sample, which is short
+
+vm::Price difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
+  const uint64_t runs = times_of(text, options);
+  const std::string of_with = series + " with", of_without = series + " without";
+  const unsigned samples =
+      std::max(wanted(options.book, of_with, options.samples), wanted(options.book, of_without, options.samples));
+  QuietSamples with(samples, kTries), without(samples, kTries);
+  while (with.wants_more()) {
+    QuietPiece piece(wait_for_quiet_core());
+    const QuietSample one = piece.end(text.time(runs)), other = piece.end(base ? base->time(runs) : text.time(runs, false));
+    const bool is_quiet = one.is_quiet && other.is_quiet;
+    with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
+  }
+  return difference(settle(options.book, of_with, with), settle(options.book, of_without, without));
+}
+
+// What a copy of the body takes more than one of the base. A case without copies is its setup alone.
+Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
+  const std::string series = fmt::format("{} {}", one.row, letters);
+  auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
+  if (!text) return text.error();
+  if (one.copies == 0) return difference(series, **text, nullptr, options);
+  auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
+  if (!base) return base.error();
+  return times(difference(series, **text, base->get(), options), 1.0 / one.copies);
+}
+
+// m without something, n with it; the body of the latter does it so many times.
+Result<vm::Price> price_with(const DifCase& without, const DifCase& with, unsigned uses, const MeterOptions& options) {
+  const Result<vm::Price> m = measure(without, kShort, options), more = measure(with, kShort, options);
+  if (!m) return m;
+  if (!more) return more;
+  return by_size(*m, 0, times(*more, 1.0 / uses), 1);
+}
+
+// What one takes where it does not find the variable, and where it does.
+Result<vm::Price> price_of_found(const DifCase& one, const MeterOptions& options) {
+  DifCase other = one;
+  other.setup = one.setup_without, other.row += " not there";
+  return price_with(other, one, 1, options);
+}
+
+// What one takes where the variable stays, and where it comes or goes.
+Result<vm::Price> price_of_change(const DifCase& one, const MeterOptions& options) {
+  DifCase other = one;
+  other.body = one.body_of_change, other.row += " changing";
+  return price_with(one, other, 2, options);
+}
+
+Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
+  if (!one.setup_without.empty()) return price_of_found(one, options);
+  if (!one.body_of_change.empty()) return price_of_change(one, options);
+  Result<vm::Price> few = measure(one, kShort, options);
+  if (!few || !one.by_size) return few;
+  Result<vm::Price> many = measure(one, kLong, options);
+  if (!many) return many;
+  return by_size(*few, kShort + 1, *many, kLong - kShort);
+}
+
+// What is left of a case without the rows that it has besides its own; those may have others besides, too.
+class Parting {
+ public:
+  explicit Parting(const std::vector<DifCase>& cases) : cases_(cases) {}
+  void set(const std::string& row, const vm::Price& price) { whole_[row] = price; }
+
+  vm::Price own(const DifCase& one) const {
+    vm::Price left = whole_.at(one.row);
+    for (const std::string& row : one.only_base) add(left, row, 1);
+    for (const std::string& row : one.only_body) add(left, row, -1);
+    left.m = std::max(left.m, 0.0);
+    return left;
+  }
+  size_t size() const { return whole_.size(); }
+
+ private:
+  void add(vm::Price& to, const std::string& row, double sign) const {
+    const auto of_row = [&](const DifCase& one) { return one.row == row; };
+    const auto found = std::find_if(cases_.begin(), cases_.end(), of_row);
+    if (found == cases_.end()) return;
+    const vm::Price price = own(*found);
+    to.m += sign * price.m;
+    to.spread += price.spread;
+  }
+
+  const std::vector<DifCase>& cases_;
+  std::map<std::string, vm::Price> whole_;
+};
+
+}  // namespace
+
+Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
+                                             const std::function<void(size_t)>& told) {
+  Parting parting(cases);
+  for (const DifCase& one : cases) {
+    Result<vm::Price> found = price(one, options);
+    if (!found) return Error{fmt::format("{}: {}", one.row, found.error().message)};
+    parting.set(one.row, *found);
+    told(parting.size());
+  }
+  std::vector<MeasuredRow> rows;
+  for (const DifCase& one : cases) rows.push_back({one.row, parting.own(one)});
+  return rows;
+}
+
+}  // namespace dvm::runtime

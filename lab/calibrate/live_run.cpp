@@ -1,0 +1,293 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/live_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "common/clock.h"
+#include "dvm/runtime/handle.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/quiet_looks.h"
+#include "runtime/instrument/pace.h"
+#include "runtime/instrument/timer.h"
+#include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr const char* kProvider = "calibrated";
+constexpr uint64_t kFew = 100, kMany = 2100;  // calls whose firings are handled at once, while a core may stay quiet
+constexpr unsigned kDrains = 4;               // of both, a sample
+
+double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+// A stream into a string.
+class LiveRun::Text {
+ public:
+  Text() : file_(open_memstream(&text_, &size_)) {}
+  ~Text() {
+    if (file_ != nullptr) std::fclose(file_);
+    std::free(text_);
+  }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  std::FILE* file() { return file_; }
+  std::string text() {
+    std::fflush(file_);
+    return {text_, size_};
+  }
+
+ private:
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* file_;
+};
+
+LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
+    : case_(one), children_(children.begin(), children.end()), printed_(std::make_unique<Text>()) {}
+LiveRun::~LiveRun() = default;
+
+Status LiveRun::start(const dif::Program& program) {
+  if (printed_->file() == nullptr) return Error{"failed to open a stream"};
+  HandleConfig config;
+  config.out = config.err = printed_->file();
+  if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}}); !set) return set;
+  for (const auto& [name, value] : case_.settings)
+    if (Status set = set_options(config.options, {{name, value}}); !set) return set;
+  handle_ = std::make_unique<Handle>(config);
+  handle_->add_instrument(case_.is_counted_only ? make_counting_instrument() : make_uprobe_instrument());
+  if (Status found = find_probes(program); !found) return found;
+  if (Status enabled = handle_->enable(program); !enabled) return enabled;
+  std::vector<Refused> refused;
+  if (Status went = handle_->go(refused); !went) return went;
+  return refused.empty() ? Status() : Error{refused.front().reason};
+}
+
+Result<LiveSample> LiveRun::sample(size_t callers) {
+  const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
+  QuietTime looked;
+  looked.begin();
+  if (Status called = call(callers); !called) return called.error();
+  while (!children_.front()->is_done() && work(looked)) {
+  }
+  const Result<QuietSample> thread = finish(callers);
+  if (!thread) return thread.error();
+  work(looked);  // what is left in the ring
+  const auto firings = static_cast<double>(handle_->account().events - events);
+  return LiveSample{*thread,
+                    {looked.each(), looked.quiet_share() >= kQuietEnough},
+                    firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
+}
+
+Result<QuietSample> LiveRun::thread(const StubCalls& calls) {
+  if (Status called = children_.front()->call(calls); !called) return called.error();
+  while (!children_.front()->is_done() && handle_->look() && handle_->rest()) {
+  }
+  return children_.front()->finish();
+}
+
+Result<QuietSample> LiveRun::drain(uint64_t calls) {
+  StubCalls some = case_.calls;
+  some.times = calls;
+  if (Status called = children_.front()->call(some); !called) return called.error();
+  if (const auto finished = children_.front()->finish(); !finished) return finished.error();
+  QuietPiece piece(wait_for_quiet_core());
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  handle_->look();
+  return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+}
+
+Result<LiveLooks> LiveRun::look() {
+  constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
+  constexpr unsigned kFirst = 2;  // looks, which find what others have left: in a long run there are hardly any such
+  if (Status called = call(1); !called) return called.error();
+  for (unsigned i = 0; i < kFirst && handle_->look(); i++) handle_->rest();
+  QuietLooks looks(*handle_);
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
+  while (!children_.front()->is_done() && looks.look()) {
+  }
+  if (const Result<QuietSample> done = finish(1); !done) return done.error();
+  const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - looks.own_ns();
+  const double count = std::max(looks.count(), 1.0);
+  return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
+                   static_cast<double>(handle_->account().events - events) / count,
+                   std::max(passed / count - kLongestWait, 0.0)};
+}
+
+// A piece of what dvm's thread does for firings.
+bool LiveRun::work(QuietTime& looked) {
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
+  const bool goes_on = handle_->look() && handle_->rest();
+  const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+  looked.end(taken, static_cast<double>(handle_->account().events - events));
+  return goes_on;
+}
+
+Result<std::string> LiveRun::stop() {
+  if (Status stopped = handle_->stop(); !stopped) return stopped.error();
+  if (const uint64_t lost = handle_->drops(); lost != 0) return Error{fmt::format("{} firings were lost", lost)};
+  return printed_->text();
+}
+
+Status LiveRun::call(size_t callers) {
+  for (size_t i = 0; i < callers; i++)
+    if (Status called = children_[i]->call(case_.calls); !called) return called;
+  return {};
+}
+
+// What the first one says.
+Result<QuietSample> LiveRun::finish(size_t callers) {
+  Result<QuietSample> first = children_.front()->finish();
+  for (size_t i = 1; i < callers; i++)
+    if (Result<QuietSample> other = children_[i]->finish(); !other) return other;
+  return first;
+}
+
+Status LiveRun::find_probes(const dif::Program& program) {
+  bool has_providers = false;
+  for (const dif::EcbDesc& clause : program.clauses)
+    for (const dif::ProbeDesc& description : clause.probes) {
+      if (description.provider == kProvider) return add_stubs();
+      if (!has_providers)
+        for (auto& provider : make_providers()) handle_->add_provider(std::move(provider));
+      has_providers = true;
+      if (const Discovery found = handle_->discover(description); !found.reason.empty()) return Error{found.reason};
+    }
+  return {};
+}
+
+Status LiveRun::add_stubs() {
+  const Result<uint64_t> offset = offset_of(case_.calls.stub);
+  if (!offset) return offset.error();
+  for (const LoopingChild* child : children_)
+    for (const char* name : {"entry", "again", "return"})
+      handle_->catalog().add({.provider = kProvider,
+                              .function = fmt::format("f{}", child->pid()),
+                              .name = name,
+                              .site = UprobeSite{fmt::format("/proc/{}/exe", child->pid()), *offset,
+                                                 name == std::string_view("return"), child->pid()}});
+  return {};
+}
+
+double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+
+namespace {
+
+// What dvm takes for a firing without the look for it: of looks for few firings and for many. A look is another one each time,
+// and so is what two of them are apart.
+class Drains {
+ public:
+  Drains(const std::string& series, const LiveMeterOptions& options)
+      : series_(series + " drained"), book_(options.book), few_(options.samples * kDrains), many_(options.samples * kDrains) {}
+  bool want_more() const { return few_.wants_more() || many_.wants_more(); }
+  Status add(LiveRun& run) {
+    for (unsigned i = 0; i < kDrains; i++)
+      for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) {
+        const Result<QuietSample> taken = run.drain(calls);
+        if (!taken) return taken.error();
+        samples->add(*taken);
+      }
+    return {};
+  }
+  Middle settled() const {
+    const Middle few = few_.middle(), many = many_.middle();
+    const Middle found = times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
+                               1.0 / static_cast<double>(kMany - kFew));
+    return settle_middle(book_, series_, found, few_.is_quiet() && many_.is_quiet());
+  }
+
+ private:
+  std::string series_;
+  SeriesBook* book_;
+  QuietSamples few_, many_;
+};
+
+// By what part two attachments of the same script to the same calls differ.
+constexpr double kAttachment = 0.01;
+
+Middle of_an_attachment(Middle found) {
+  found.distance = std::max(found.distance, kAttachment * found.median);
+  return found;
+}
+
+// What an interrupt takes is another time each time, as waking up is.
+Middle settle_calls(SeriesBook* book, const std::string& series, const StubCalls& calls, const QuietSamples& samples) {
+  if (calls.stub == Stub::loop) return settle_middle(book, series, samples.middle(), samples.is_quiet());
+  return settle(book, series, samples);
+}
+
+}  // namespace
+
+Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
+                                 const CompileScript& compile, const LiveMeterOptions& options) {
+  const Result<dif::Program> program = compile(one.script);
+  if (!program) return program.error();
+  const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
+  const std::string of_thread = series + " thread";
+  QuietSamples thread = is_loop ? QuietSamples(options.samples) : samples_of(options.book, of_thread, options.samples),
+               looked(options.samples);
+  Drains drains(series, options);
+  const auto wants_more = [&] {
+    return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
+  };
+  LiveFigures figures;
+  LiveRun run(one, std::array{&child});
+  const bool is_sure = !wants_more();
+  if (Status started = is_sure ? Status() : run.start(*program); !started) return started.error();
+  std::vector<double> rate;
+  while (wants_more()) {
+    const Result<LiveSample> sample = run.sample();
+    if (!sample) return sample.error();
+    thread.add(sample->thread), looked.add(sample->looked), rate.push_back(sample->rate);
+    if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
+  }
+  if (!is_sure) {
+    Result<std::string> printed = run.stop();
+    if (!printed) return printed.error();
+    figures.printed = *std::move(printed);
+  }
+  figures.thread = of_an_attachment(settle_calls(options.book, of_thread, one.calls, thread));
+  figures.rate = middle(rate).median;
+  if (is_drained) figures.handled = drains.settled();
+  if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
+  return figures;
+}
+
+vm::Price known_firings(const std::string& script, const CompileScript& compile, const vm::Profile& profile, double probability) {
+  const Result<dif::Program> program = compile(script);
+  if (!program) return {};
+  const dif::Program* programs[] = {&*program};
+  PredictOptions options;
+  options.probability = probability;
+  vm::Price clocks;
+  for (const ProbePrediction& probe : predict(programs, profile, options).probes) {
+    clocks.m += probe.firing.expected.clocks - probe.trigger.clocks - probe.capture.clocks;
+    clocks.spread += probe.firing.expected.spread - probe.trigger.spread - probe.capture.spread;
+  }
+  return times(clocks, 1e9 / profile.clock_hz);
+}
+
+Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
+                                const LiveMeterOptions& options) {
+  const std::string untraced = series + " untraced";
+  QuietSamples samples = samples_of(options.book, untraced, options.samples);
+  while (samples.wants_more()) {
+    if (Status called = child.call(calls); !called) return called.error();
+    const Result<QuietSample> taken = child.finish();
+    if (!taken) return taken.error();
+    samples.add(*taken);
+  }
+  return settle_calls(options.book, untraced, calls, samples);
+}
+
+}  // namespace dvm::runtime

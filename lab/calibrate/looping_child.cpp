@@ -1,0 +1,144 @@
+// Covered by tests/unit/runtime/calibrate_test.cpp.
+
+#include "lab/calibrate/looping_child.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "common/clock.h"
+#include "runtime/cost/core_speed.h"
+#include "runtime/cost/interrupt_time.h"
+#include "runtime/cost/quiet_time.h"
+#include "runtime/symbol/maps.h"
+
+// What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns
+// its argument. And a way there through functions that have frame pointers and call frame information, up to one that has
+// neither.
+extern "C" {
+uint64_t dvm_stub_emulated(uint64_t argument);
+uint64_t dvm_stub_stepped(uint64_t argument);
+uint64_t dvm_stub_nop(uint64_t argument);
+uint64_t dvm_stub_nop5(uint64_t argument);
+uint64_t dvm_stub_moved(uint64_t argument);
+uint64_t dvm_stub_deep(uint64_t argument, uint64_t depth, uint64_t (*function)(uint64_t));
+}
+#define DVM_STUB(name, first, rest)                                                 \
+  ".type dvm_stub_" #name ", @function\n.globl dvm_stub_" #name "\ndvm_stub_" #name \
+  ":\n"                                                                             \
+  ".cfi_startproc\n" first "\n" rest                                                \
+  "mov %rdi, %rax\nret\n.cfi_endproc\n"                                             \
+  ".size dvm_stub_" #name ", . - dvm_stub_" #name "\n"
+asm(".pushsection .text\n"
+    // clang-format off
+    DVM_STUB(emulated, "push %rbp", "pop %rbp\n")
+    DVM_STUB(stepped, "mov %edi, %eax", "")
+    DVM_STUB(nop, "nop", "")
+    DVM_STUB(nop5, ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", "")
+    DVM_STUB(moved, ".byte 0x89, 0xf8", "push %rbp\npop %rbp\n")
+    // clang-format on
+    ".type dvm_stub_deeper, @function\ndvm_stub_deeper:\n.cfi_startproc\n"
+    "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6\n"
+    "dec %rsi\nje 1f\ncall dvm_stub_deeper\njmp 2f\n1: call *%rdx\n2: pop %rbp\n.cfi_def_cfa 7, 8\nret\n"
+    ".cfi_endproc\n.size dvm_stub_deeper, . - dvm_stub_deeper\n"
+    ".type dvm_stub_deep, @function\n.globl dvm_stub_deep\ndvm_stub_deep:\n.cfi_startproc\n.cfi_undefined 16\n"
+    "push %rbp\n.cfi_def_cfa_offset 16\nxor %ebp, %ebp\ncall dvm_stub_deeper\npop %rbp\n.cfi_def_cfa_offset 8\nret\n"
+    ".cfi_endproc\n.size dvm_stub_deep, . - dvm_stub_deep\n"
+    ".popsection");
+
+namespace dvm::runtime {
+namespace {
+
+using Function = uint64_t (*)(uint64_t);
+
+uint64_t system_call(uint64_t argument) { return static_cast<uint64_t>(syscall(SYS_getppid, argument)); }
+uint64_t signal_itself(uint64_t) { return static_cast<uint64_t>(kill(getpid(), SIGURG)); }
+
+Function function_of(Stub stub) {
+  switch (stub) {
+    case Stub::emulated:
+      return dvm_stub_emulated;
+    case Stub::stepped:
+      return dvm_stub_stepped;
+    case Stub::nop:
+      return dvm_stub_nop;
+    case Stub::nop5:
+      return dvm_stub_nop5;
+    case Stub::moved:
+      return dvm_stub_moved;
+    case Stub::system_call:
+      return system_call;
+    case Stub::signal:
+      return signal_itself;
+    case Stub::loop:
+      break;
+  }
+  return nullptr;
+}
+
+void rest_until(uint64_t ns) {
+  const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+}
+
+constexpr uint64_t kMillisecond = 1'000'000;
+
+// Some 40 us, where they are traced: a stepped call takes ten times as long as another.
+uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
+
+QuietSample called(const StubCalls& calls) {
+  static const std::string text(kMostLetters, 'x');
+  Function volatile function = function_of(calls.stub);
+  const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
+  const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.stub);
+  uint64_t next = read_clock(CLOCK_MONOTONIC);
+  QuietTime time;
+  calls.hurries ? time.begin_at_once() : time.begin(true);
+  for (uint64_t done = 0; done < calls.times; done += most) {
+    const uint64_t times = std::min(most, calls.times - done), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    for (uint64_t i = 0; i < times; i++) {
+      const uint64_t argument = calls.is_stamped ? read_clock(CLOCK_MONOTONIC) : fixed;
+      if (calls.depth > 0)
+        dvm_stub_deep(argument, calls.depth, function);
+      else
+        function(argument);
+    }
+    time.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin), static_cast<double>(times));
+    if (calls.rests)
+      rest_until(next += kMillisecond), time.begin_at_once();
+    else if (!calls.hurries && !time.starts_quietly())
+      time.begin(true);
+  }
+  return {time.usual(), time.quiet_share() >= kQuietEnough};
+}
+
+QuietSample watched(uint64_t ns) {
+  double quiet = 0;
+  const double usual = dvm_interrupt_time(&own_gauge(), speed_of_times(), static_cast<int64_t>(ns), &quiet);
+  return {usual, quiet >= kQuietEnough};
+}
+
+QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
+
+}  // namespace
+
+Result<std::unique_ptr<LoopingChild>> LoopingChild::start() {
+  Result<Child> child = Child::start(carry_out);
+  if (!child) return child.error();
+  return std::unique_ptr<LoopingChild>(new LoopingChild(*std::move(child)));
+}
+
+Result<uint64_t> offset_of(Stub stub) {
+  constexpr uint64_t kMov = 2;  // bytes before the push
+  const auto address = reinterpret_cast<uintptr_t>(function_of(stub)) + (stub == Stub::moved ? kMov : 0);
+  const auto objects = mapped_objects(getpid());
+  if (!objects) return objects.error();
+  const MappedObject* program = object_at(*objects, address);
+  if (program == nullptr) return Error{"the program does not find itself among what it has mapped"};
+  return address - program->address + program->offset;
+}
+
+}  // namespace dvm::runtime

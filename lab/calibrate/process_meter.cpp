@@ -1,0 +1,135 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/process_meter.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/cost/predict.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr const char* kProbe = "calibrated:::entry";
+constexpr uint64_t kCalls = 500;           // of a turn: a signal takes long
+constexpr uint32_t kFew = 8, kMany = 200;  // bytes that are written
+
+// What a turn does: {0}: bytes, {1}: a text of so many, {2}: the parent of the process that fires, {3}: a signal that it ignores,
+// {4}: the one that ends a stop.
+struct Turn {
+  const char* row;  // null: nothing
+  unsigned uses;    // in a firing, as many as take some microseconds
+  const char *setup, *use;
+  uint32_t bytes = 0;  // of a row that is priced by them there are two turns
+};
+
+constexpr const char *kCopied = "this->copied = copyin(arg0, {0});", *kCopyout = "copyout(this->copied, arg0, {0});";
+constexpr const char* kCopyoutstr = "copyoutstr(\"{1}\", arg0, {0});";
+constexpr Turn kTurns[] = {
+    {nullptr, 0, "", ""},
+    {"action/raise", 4, "", "raise({3});"},
+    {"action/stop", 1, "", "stop(); raise({4});"},
+    {"subroutine/progenyof", 16, "", "this->is_child = progenyof({2});"},
+    {"subroutine/copyout", 4, kCopied, kCopyout, kFew},
+    {"subroutine/copyout", 4, kCopied, kCopyout, kMany},
+    {"subroutine/copyoutstr", 4, "", kCopyoutstr, kFew},
+    {"subroutine/copyoutstr", 4, "", kCopyoutstr, kMany},
+};
+constexpr size_t kCount = std::size(kTurns);
+
+std::string actions_of(const Turn& turn) {
+  return fmt::format(fmt::runtime(repeated(turn.setup, turn.use, turn.uses)), turn.bytes, std::string(turn.bytes, 'x'), getpid(),
+                     SIGURG, SIGCONT);
+}
+
+std::string script_of_all() {
+  std::string text = fmt::format("{} {{ this->turn = firings++ / {} % {}; }}", kProbe, kCalls, kCount);
+  for (size_t i = 1; i < kCount; i++) text += fmt::format(" {} /this->turn == {}/ {{ {} }}", kProbe, i, actions_of(kTurns[i]));
+  return text;
+}
+
+// Ns of a firing in dvm, of each turn.
+using Samples = std::array<std::vector<double>, kCount>;
+using Settled = std::array<Middle, kCount>;
+
+Settled settle_turns(const Samples& samples, SeriesBook* book) {
+  Settled settled;
+  for (size_t i = 0; i < kCount; i++) settled[i] = settle(book, fmt::format("turn {}", i), quiet_middle(samples[i]));
+  return settled;
+}
+
+Result<Samples> sample_turns(const CompileScript& compile, unsigned count) {
+  auto child = LoopingChild::start();
+  if (!child) return child.error();
+  const LiveCase live{{Stub::emulated, kCalls, 0, kMany}, script_of_all(), {{"destructive", ""}}};
+  const Result<dif::Program> program = compile(live.script);
+  if (!program) return program.error();
+  LoopingChild* const children[] = {child->get()};
+  LiveRun run(live, children);
+  if (Status started = run.start(*program); !started) return started.error();
+  Samples samples;
+  for (size_t i = 0; i < count * kCount; i++) {
+    const Result<LiveSample> sample = run.sample();
+    if (!sample) return sample.error();
+    samples[i % kCount].push_back(sample->looked.value);
+  }
+  const Result<std::string> printed = run.stop();
+  if (!printed) return printed.error();
+  if (printed->find("error") != std::string::npos) return Error{*printed};
+  return samples;
+}
+
+// Clocks of the turn's actions, as far as the profile goes.
+Result<double> known(const Turn& turn, const CompileScript& compile, const vm::Profile& profile) {
+  const Result<dif::Program> program = compile(fmt::format("{} {{ {} }}", kProbe, actions_of(turn)));
+  if (!program) return program.error();
+  const dif::Program* programs[] = {&*program};
+  PredictOptions how;
+  how.sizes.expected = turn.bytes;
+  const Prediction prediction = predict(programs, profile, how);
+  return prediction.probes.front().clauses.front().cost.actions.expected.clocks;
+}
+
+// Clocks of one use; nothing is known of its row but, of the second turn of two, what the first one has found.
+Result<vm::Price> price_of(const Turn& turn, const Settled& settled, const CompileScript& compile, const vm::Profile& profile) {
+  const Result<double> rest = known(turn, compile, profile);
+  if (!rest) return rest.error();
+  const auto at = static_cast<size_t>(&turn - kTurns);
+  vm::Price price = times(difference(settled[at], settled[0]), profile.clock_hz / 1e9 / turn.uses);
+  price.m = std::max(price.m - *rest / turn.uses, 0.0);
+  return price;
+}
+
+// Of the row's two turns: what many bytes take is known as far as few take it, the rest was found.
+vm::Price with_many(const vm::Price& few, const vm::Price& rest) {
+  return by_size(few, kFew, {few.m + rest.m, 0, rest.spread}, kMany - kFew);
+}
+
+}  // namespace
+
+std::vector<std::string> process_rows() {
+  std::vector<std::string> rows;
+  for (const Turn& turn : kTurns)
+    if (turn.row && (rows.empty() || rows.back() != turn.row)) rows.emplace_back(turn.row);
+  return rows;
+}
+
+Status measure_processes(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
+  const Result<Samples> samples = sample_turns(compile, options.samples);
+  if (!samples) return samples.error();
+  const Settled settled = settle_turns(*samples, options.book);
+  for (const std::string& row : process_rows()) profile.set(row, {});
+  for (const Turn& turn : kTurns) {
+    if (!turn.row) continue;
+    const Result<vm::Price> found = price_of(turn, settled, compile, profile);
+    if (!found) return found.error();
+    profile.set(turn.row, turn.bytes == kMany ? with_many(*profile.find(turn.row), *found) : *found);
+  }
+  return {};
+}
+
+}  // namespace dvm::runtime

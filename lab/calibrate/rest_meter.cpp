@@ -1,0 +1,104 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/rest_meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lab/calibrate/live_run.h"
+#include "runtime/cost/apart.h"
+#include "runtime/cost/rows.h"
+
+namespace dvm::runtime {
+namespace {
+
+struct RestedCase {
+  std::string_view row;
+  Stub stub;
+  const char* probe;
+  const char* predicate;  // {}: the child
+};
+constexpr RestedCase kCases[] = {{kRestedInProcess, Stub::emulated, "calibrated:::entry", ""},
+                                 {kRestedInKernel, Stub::system_call, "syscall::getppid:entry", "/pid == {}/"}};
+
+// Few, or what the first one takes more is lost among them; what the next ones take more, too, is in it.
+constexpr uint32_t kBurst = 8;
+constexpr uint64_t kBursts = 40;  // a sample
+
+// Ns that a burst behind a rest takes more than one behind another.
+template <class Call>
+Result<QuietSample> behind_rest(Stub stub, const Call& call) {
+  StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
+  const Result<QuietSample> busy = call(calls);
+  if (!busy) return busy.error();
+  calls.rests = true;
+  const Result<QuietSample> rested = call(calls);
+  if (!rested) return rested.error();
+  return QuietSample{kBurst * (rested->value - busy->value), busy->is_quiet && rested->is_quiet};
+}
+
+class RestMeter {
+ public:
+  RestMeter(const RestedCase& one, LoopingChild& child, const dif::Program& program)
+      : one_(one), child_(child), program_(program), live_{.calls = {.stub = one.stub}, .script = {}} {}
+
+  // Ns more than that where it is traced: what others leave of the caches differs from one second to the next, so one right after
+  // the other.
+  Result<QuietSample> sample() {
+    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) -> Result<QuietSample> {
+      if (Status called = child_.call(calls); !called) return called.error();
+      return child_.finish();
+    });
+    if (!untraced) return untraced.error();
+    LiveRun run(live_, std::array{&child_});
+    if (Status started = run.start(program_); !started) return started.error();
+    const auto traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+    if (!traced) return traced.error();
+    return QuietSample{traced->value - untraced->value, traced->is_quiet && untraced->is_quiet};
+  }
+
+ private:
+  const RestedCase& one_;
+  LoopingChild& child_;
+  const dif::Program& program_;
+  LiveCase live_;
+};
+
+Status measure(const RestedCase& one, const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  constexpr unsigned kRuns = 3;
+  const auto child = LoopingChild::start();
+  if (!child) return child.error();
+  const Placed apart = Placed::apart((*child)->pid());
+  const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
+  const auto program = compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
+  if (!program) return program.error();
+  RestMeter meter(one, **child, *program);
+  QuietSamples more(kRuns * options.samples);
+  while (more.wants_more()) {
+    const Result<QuietSample> sample = meter.sample();
+    if (!sample) return sample.error();
+    more.add(*sample);
+  }
+  // Who uses the caches while the child rests makes it longer, and no gauge sees him: of a pass the quicker samples count.
+  const Middle rested = settle_middle(options.book, std::string(one.row), more.middle(), more.is_quiet());
+  profile.set(std::string(one.row), times({std::max(rested.median, 0.0), 0, rested.deviation()}, profile.clock_hz / 1e9));
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> rest_rows() {
+  std::vector<std::string> rows;
+  for (const RestedCase& one : kCases) rows.emplace_back(one.row);
+  return rows;
+}
+
+Status measure_rests(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+  for (const RestedCase& one : kCases)
+    if (Status measured = measure(one, compile, options, profile); !measured) return measured;
+  return {};
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,274 @@
+// Covered by tests/runtime/scenarios/test_cost.py, whose quick calibration runs all of them.
+
+#include "lab/calibrate/script_cases.h"
+
+#include <fmt/format.h>
+
+#include "dvm/dif/action.h"
+#include "dvm/vm/operands.h"
+#include "runtime/cost/predict.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 197;
+constexpr unsigned kMore = 4;                        // uses of what is small beside the noise of a firing
+constexpr std::string_view kNothing = "P{ arg0; }";  // one ECB that evaluates a little
+
+// The call of an aggregating function, by its prototype.
+std::string call_of(const dif::AggregationInfo& function) {
+  if (function.id == dif::Action::agg_count) return "count()";
+  if (function.id == dif::Action::agg_lquantize) return "lquantize(arg1, 0, 100, 10)";
+  if (function.id == dif::Action::agg_llquantize) return "llquantize(arg1, 10, 0, 6, 10)";
+  return fmt::format("{}(arg1)", function.name);
+}
+
+std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
+
+// What values cost that are kept, by scripts that keep one more, or a longer one.
+std::vector<ScriptCase> kept_values() {
+  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
+  const double longer = kManyLetters - kFewLetters;
+  const auto printed = [](const std::string& format, const std::string& values) {
+    return fmt::format("P{{ arg0; printf(\"{}\", {}); }}", format, values);
+  };
+  const auto counted = [](const std::string& keys) { return fmt::format("P{{ arg0; @[{}] = count(); }}", keys); };
+  const auto counted_by_both = [](const std::string& key, const std::string& other) {
+    return repeated("P{ arg0; ", fmt::format("@a{{}}[{}] = count(); @b{{}}[{}] = count(); ", key, other), kMore / 2, "}");
+  };
+  return {
+      {"record/integer", printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
+      {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
+      {"record/string", "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
+      {"key/integer", counted("arg1, arg2"), counted("arg1")},
+      {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
+      {"key/string", counted_by_both("execname", few), counted_by_both("arg1", "arg1"), 0, false, kMore},
+  };
+}
+
+}  // namespace
+
+namespace {
+
+// Of a literal, so many assignments or sums a firing.
+std::string sums_of(const std::string& value) { return repeated("P{ ", fmt::format("@s{{}} = sum({}); ", value), kMore, "}"); }
+std::string arrays_by(const std::string& key) { return repeated("P{ ", fmt::format("a{{}}[{}] = 1; ", key), kMore, "}"); }
+
+// What instructions work on. In a text that does nothing else the processor finds several strings at a time; a script makes it
+// wait for each.
+std::vector<ScriptCase> operands() {
+  const std::string few = literal(kFewLetters), many = literal(kManyLetters);
+  const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
+  const double longer = kManyLetters - kFewLetters;
+  const auto stored = [](const std::string& variable, const std::string& value) {
+    return repeated("P{ ", fmt::format("{} = {}; ", variable, value), kMore, "}");
+  };
+  const auto stored_and_read = [&](const std::string& read) {
+    return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
+  };
+  return {
+      {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {"opcode/scmp", sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
+      {"opcode/stls_ref", stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgs_ref", stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
+      {"opcode/stts_ref", stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgaa_ref", stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
+      {"opcode/sttaa_ref", stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
+      {vm::place_row(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
+      {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
+      {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
+  };
+}
+
+// Subroutines that look at strings, likewise: what they return is read by who wants it at once. What they take more for each byte
+// is known by then.
+std::vector<ScriptCase> string_subroutines() {
+  const std::string few = literal(kFewLetters);
+  // What they return is a key, too, and so has as many letters.
+  const std::string directory(kFewLetters - 1, 'x'), long_base = "\"/usr/lib/x" + directory + "\"",
+                                                     long_directory = "\"/" + directory + "/yy\"";
+  const std::vector<std::pair<std::string, std::string>> made = {
+      {"strjoin", fmt::format("({}, \"yy\")", few)},
+      {"lltostr", "(arg1)"},
+      {"basename", "(" + long_base + ")"},
+      {"dirname", "(" + long_directory + ")"},
+      {"cleanpath", "(\"/" + directory + "\")"},
+      {"substr", fmt::format("({}, 1, 12)", few)},
+      {"toupper", "(" + few + ")"},
+      {"tolower", "(" + few + ")"},
+  };
+  const std::vector<std::pair<std::string, std::string>> found = {{"strstr", "\"zz\""}, {"strchr", "'z'"}, {"strrchr", "'z'"}};
+  std::vector<ScriptCase> cases;
+  for (const auto& [name, arguments] : made)
+    cases.push_back({"subroutine/" + name, fmt::format("P{{ @[{}{}] = count(); }}", name, arguments),
+                     fmt::format("P{{ @[{}] = count(); }}", few)});
+  for (const auto& [name, wanted] : found)
+    cases.push_back(
+        {"subroutine/" + name, sums_of(fmt::format("{}({}, {}) != NULL", name, few, wanted)), sums_of("arg1"), 0, false, kMore});
+  const std::string copied = "copyinstr(arg2)";
+  const auto traced = [](const std::string& value) { return fmt::format("P{{ trace({}); }}", value); };
+  const auto counted = [](const std::string& key) { return fmt::format("P{{ @[{}] = count(); }}", key); };
+  cases.push_back({.row = "subroutine/copyinstr", .with = traced(copied), .without = traced(few), .memory = kFewLetters});
+  cases.push_back(
+      {.row = vm::place_row(vm::Place::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
+  return cases;
+}
+
+constexpr unsigned kManyDigits = 14;  // as addresses have
+
+// What the consumer does. Its last row is what is left of a record when the others are known.
+std::vector<ScriptCase> printing() {
+  const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
+  const auto traced = [](const std::string& value) { return fmt::format("P{{ arg0; trace({}); }}", value); };
+  const auto numbers = [](unsigned count, const std::string& number) {
+    return fmt::format("P{{ arg0; printf(\"{}\\n\"{}); }}", repeated("", " %d", count, ""),
+                       repeated("", ", " + number, count, ""));
+  };
+  const std::string usual(kUsualDigits, '7'), longer(kManyDigits, '7');
+  return {
+      {"consumer/value", numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
+      {"consumer/value", numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
+      {"consumer/action", repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true, kMore},
+      {"consumer/printf", repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
+       "P{ arg0; printf(\"%d\\n\", 77777); }", 0, true, kMore},
+      {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
+      {"consumer/string", traced(literal(kFewLetters)), traced(usual), 0, true},
+      {"consumer/record", "P{ arg0; trace(77777); }", std::string(kNothing), 0, true},
+  };
+}
+
+// An aggregation of so many keys, before the firings.
+std::string with_keys(unsigned keys, const std::string& call) {
+  return repeated("dtrace:::BEGIN { ", "@[{}] = count(); ", keys, "} ") + fmt::format("P{{ arg0; {}; }}", call);
+}
+
+constexpr unsigned kManyKeys = 65;
+constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consumer does at each
+
+// What the consumer does to an aggregation. Keys that trunc() has dropped are gone, so what one takes is seen at the end.
+std::vector<ScriptCase> consumed_aggregations() {
+  const std::string nothing = with_keys(kPrintedKeys, "1");
+  const auto once = [&](const std::string& row, const std::string& call) {
+    return ScriptCase{
+        .row = row, .with = with_keys(kPrintedKeys, call), .without = nothing, .is_consumer = true, .most_firings = kQuick};
+  };
+  const auto by_key = [](const std::string& row, const std::string& call, uint64_t firings) {
+    return ScriptCase{.row = row,
+                      .with = with_keys(kManyKeys, call),
+                      .without = with_keys(kPrintedKeys, call),
+                      .bytes = kManyKeys - kPrintedKeys,
+                      .is_consumer = true,
+                      .most_firings = firings};
+  };
+  const std::string keys = "dtrace:::BEGIN { @[0] = count(); printa(@); } P{ arg0; @[rand()] = count(); } ";
+  return {
+      by_key("consumer/printa", "printa(@)", kSlow),
+      once("consumer/printa", "printa(@)"),
+      by_key("consumer/clear", "clear(@)", kQuick),
+      once("consumer/clear", "clear(@)"),
+      once("consumer/trunc", "trunc(@)"),
+      {.row = "consumer/trunc",
+       .with = keys + "dtrace:::END { trunc(@); }",
+       .without = keys,
+       .bytes = 1,
+       .is_consumer = true,
+       .most_firings = kQuick},
+      once("consumer/normalize", "normalize(@, 2)"),
+      once("consumer/denormalize", "denormalize(@)"),
+  };
+}
+
+constexpr unsigned kShallow = 4, kDeep = 24;  // frames
+constexpr unsigned kFewBytes = 16, kManyBytes = 256;
+
+// Stacks, symbols, memory and structures as text. Symbols were found before, as they are in a long run.
+std::vector<ScriptCase> printed_values() {
+  const auto stack = [](unsigned frames) { return fmt::format("P{{ arg0; ustack({}); }}", frames); };
+  const auto dump = [](unsigned bytes) {
+    return fmt::format("P{{ this->s = alloca({}); tracemem(this->s, {}); }}", kManyBytes, bytes);
+  };
+  const auto structure = [](unsigned members) {
+    return repeated("struct made_up { ", "int member_{}; ", members, "}; ") +
+           fmt::format("P{{ this->s = (struct made_up *)alloca({}); print(*this->s); }}", kManyBytes);
+  };
+  const double longer = sizeof(int) * (kDeep - kShallow);
+  std::vector<ScriptCase> cases = {
+      {"consumer/stack", "P{ arg0; stack(); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/ustack", stack(kDeep), stack(kShallow), kDeep - kShallow, true, 1, 0, kDeep, kSlow},
+      {"consumer/ustack", stack(1), std::string(kNothing), 0, true, 1, 0, kDeep, kQuick},
+      {"consumer/tracemem", dump(kManyBytes), dump(kFewBytes), kManyBytes - kFewBytes, true, 1, 0, 0, kSlow},
+      {"consumer/tracemem", dump(kFewBytes), std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/print", structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
+      {"consumer/print", "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+  };
+  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
+    cases.push_back({fmt::format("consumer/{}", symbol), fmt::format("P{{ arg0; {}(arg2); }}", symbol), std::string(kNothing), 0,
+                     true, 1, 0, 0, kQuick});
+  return cases;
+}
+
+void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
+  for (ScriptCase& one : more) to.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
+  std::string text(begin);
+  for (unsigned i = 0; i < times; i++) {
+    size_t at = text.size();
+    text += part;
+    while ((at = text.find("{}", at)) != std::string::npos) text.replace(at, 2, std::to_string(i));
+  }
+  return text + std::string(end);
+}
+
+std::vector<ScriptCase> script_cases() {
+  const std::string nothing(kNothing);
+  std::vector<ScriptCase> cases = {
+      {"opcode/ret", repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"), repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"),
+       0, false, kMore},
+      {"action/expression", repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
+      {"prepare/ecb", repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0,
+       false, kMore},
+      {"prepare/predicate", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
+  };
+  append(cases, operands());
+  // By those that follow a first one.
+  const auto add_more = [&](const std::string& row, const std::string& action) {
+    const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };
+    cases.push_back({row, some(kMore + 1), some(1), 0, false, kMore});
+  };
+  for (const dif::AggregationInfo& function : dif::kAggregations)
+    add_more(fmt::format("aggregation/{}", function.name), "@s{} = " + call_of(function));
+  append(cases, kept_values());
+  add_more("key/any", "@s{}[arg1] = count()");
+  cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
+  cases.push_back({"key/once", "P{ @[execname] = count(); }", "P{ @ = count(); }"});
+  append(cases, string_subroutines());
+  const auto add = [&](std::string row, const std::string& action) {
+    cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
+  };
+  add_more("action/trace", "trace(arg1)");
+  add("record/any", "trace(arg1)");
+  add_more("action/printf", "printf(\"%d\\n\", arg1)");
+  add_more("action/print", "print(arg1)");
+  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
+    add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
+  for (const char* stack : {"stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
+  for (const char* consumed : {"printa(@)", "clear(@)", "trunc(@)", "normalize(@, 2)", "denormalize(@)"}) {
+    const std::string_view call = consumed;
+    cases.push_back({fmt::format("action/{}", call.substr(0, call.find('('))), fmt::format("P{{ arg0; @ = count(); {}; }}", call),
+                     "P{ arg0; @ = count(); }"});
+  }
+  cases.push_back({.row = "action/tracemem",
+                   .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
+                   .without = "P{ arg0; this->s = alloca(16); }",
+                   .most_firings = 20'000});
+  append(cases, printing());
+  append(cases, consumed_aggregations());
+  append(cases, printed_values());
+  return cases;
+}
+
+}  // namespace dvm::runtime

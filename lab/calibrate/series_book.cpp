@@ -1,0 +1,120 @@
+// Covered by tests/unit/runtime/series_book_test.cpp.
+
+#include "lab/calibrate/series_book.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "common/clock.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr double kDoubt = 0.03;  // in what only one pass found
+constexpr double kSame = 1.02;   // times as long
+constexpr unsigned kMore = 4;    // times as many tries of what was never quiet
+
+}  // namespace
+
+const std::vector<SeriesBook::Found>& SeriesBook::keep(const std::string& series, const Found& now) {
+  auto& all = series_[series];
+  all.insert(std::upper_bound(all.begin(), all.end(), now, is_less), now);
+  return all;
+}
+
+bool SeriesBook::was_quiet(const std::vector<Found>& all) {
+  return std::any_of(all.begin(), all.end(), [](const Found& one) { return one.is_quiet; });
+}
+
+Middle SeriesBook::settled(const std::vector<Found>& all) {
+  Middle settled = all.front().of_pass;
+  if (all.size() > 1) {
+    const double apart = (all[1].of_pass.median - settled.median) / 2, most = kDoubt * std::abs(settled.median);
+    settled.distance = std::max(settled.distance, std::min(apart, most));
+  }
+  return settled;
+}
+
+Middle SeriesBook::settle(const std::string& series, const Middle& found, bool is_quiet) {
+  return settled(keep(series, {found, is_quiet}));
+}
+
+Middle SeriesBook::settled(const std::string& series) const {
+  const auto known = series_.find(series);
+  return known != series_.end() ? settled(known->second) : Middle();
+}
+
+bool SeriesBook::is_sure(const std::string& series) const {
+  const auto all = series_.find(series);
+  if (all == series_.end() || all->second.size() < 2) return false;
+  const Found &least = all->second[0], &next = all->second[1];
+  return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
+}
+
+unsigned SeriesBook::tries(const std::string& series, unsigned usual) const {
+  const auto all = series_.find(series);
+  if (all == series_.end() || was_quiet(all->second)) return usual;
+  return read_clock(CLOCK_MONOTONIC) < patient_until_ ? kMore * usual : usual;
+}
+
+Middle SeriesBook::settle_middle(const std::string& series, const Middle& found, bool is_quiet) {
+  std::vector<double> medians, distances;
+  const auto& all = keep(series, {found, is_quiet});
+  const bool only_quiet = was_quiet(all);
+  for (const Found& one : all)
+    if (one.is_quiet || !only_quiet) medians.push_back(one.of_pass.median), distances.push_back(one.of_pass.distance);
+  const Middle passes = middle(medians);
+  return {passes.median, std::max(passes.distance, middle(distances).median)};
+}
+
+Middle SeriesBook::settle(const std::string& series, const QuietSamples& samples) {
+  if (samples.is_empty()) return settled(series);
+  return settle(series, samples.middle(), samples.is_quiet());
+}
+
+QuietSeries SeriesBook::quiet_series() const {
+  QuietSeries count;
+  for (const auto& [name, all] : series_) count.all++, count.quiet += was_quiet(all) ? 1 : 0;
+  return count;
+}
+
+std::string SeriesBook::text() const {
+  nlohmann::json text = nlohmann::json::object();
+  for (const auto& [name, all] : series_)
+    for (const Found& one : all) text[name].push_back({one.of_pass.median, one.of_pass.distance, one.is_quiet});
+  return text.dump();
+}
+
+Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
+  SeriesBook book;
+  const nlohmann::json parsed = nlohmann::json::parse(text);
+  for (const auto& [name, all] : parsed.items())
+    for (const auto& one : all)
+      book.series_[name].push_back({{one.at(0).get<double>(), one.at(1).get<double>()}, one.at(2).get<bool>()});
+  return book;
+} catch (const nlohmann::json::exception& error) {
+  return Error{error.what()};
+}
+
+unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples) {
+  return book && book->is_sure(series) ? 0 : samples;
+}
+
+QuietSamples samples_of(const SeriesBook* book, const std::string& series, unsigned samples, unsigned tries) {
+  return QuietSamples(wanted(book, series, samples), book ? book->tries(series, tries) : tries);
+}
+
+Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {
+  return book ? book->settle(series, samples) : samples.middle();
+}
+
+Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet) {
+  return book ? book->settle_middle(series, found, is_quiet) : found;
+}
+
+Middle settle(SeriesBook* book, const std::string& series, const Middle& found) {
+  return book ? book->settle(series, found, true) : found;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,323 @@
+// Covered by tests/runtime/scenarios/test_validate.py.
+
+#include "lab/validate/live_validation.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include "lab/validate/bpftrace_peer.h"
+#include "lab/validate/traced_job.h"
+#include "runtime/cost/model.h"
+#include "runtime/cost/quiet_time.h"
+#include "runtime/cost/quietest.h"
+#include "runtime/cost/sample.h"
+#include "runtime/cost/site_sources.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Of shares, as the paper has it: so many rounds in each so many ns.
+constexpr long kBurst = 50, kPeriod = 1'000'000;
+constexpr double kRoundsASecond = 1e9 * kBurst / kPeriod;
+constexpr long kShortJob = 10'000;      // rounds
+constexpr unsigned kShorterShares = 4;  // of them, and of short jobs: samples are so much shorter, and as many times more of them
+// Of a job of several probes, to be counted, for so long: it lasts until they are on, though they slow it down later.
+constexpr long kSampledRounds = 10'000, kSampledBurst = 10;
+constexpr double kSampledSeconds = 0.1;
+constexpr double kTimerRate = 5000;  // of the fastest timer, on each CPU
+constexpr double kShared = 0.3;      // of what dvm takes where its core is hardly ever its own: how far off the half of it may be
+
+// Ns that all CPUs together were busy, in ticks of the kernel's clock.
+double busy_time() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, interrupts = 0, soft = 0;
+  file >> name >> user >> nice >> system >> idle >> wait >> interrupts >> soft;
+  return (user + nice + system + interrupts + soft) / static_cast<double>(sysconf(_SC_CLK_TCK)) * 1e9;
+}
+
+// Of what the ring has no room for more, or what takes long: over in some milliseconds.
+bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
+
+// CPU time of one round, in ns.
+double of_round(double taken, const Job& job) { return taken / static_cast<double>(job.rounds); }
+double mean(const std::vector<double>& of) {
+  return of.empty() ? 0 : std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+}
+double rate_of(const JobTimes& times, const Job& job) { return static_cast<double>(job.rounds) / times.wall * 1e9; }
+
+}  // namespace
+
+std::optional<double> LiveResult::error() const {
+  if (!predicted || !is_measured() || measured == 0 || row->measure == Measure::plain) return {};
+  return 100 * (predicted->value - measured) / measured;
+}
+
+bool LiveResult::is_within() const {
+  return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread);
+}
+
+LiveResult LiveValidation::measure(const LiveRow& row) {
+  LiveResult failed;
+  failed.row = &row;
+  if (row.measure == Measure::absent) {
+    failed.problem = row.program;
+    return failed;
+  }
+  Result<LiveResult> result = try_measure(row);
+  if (result) return *std::move(result);
+  failed.problem = result.error().message;
+  return failed;
+}
+
+Result<std::vector<long>> LiveValidation::sizes() {
+  auto child = WorkloadChild::start(workload_);
+  if (!child) return child.error();
+  auto sizes = (*child)->run({"sizes"});
+  if (!sizes) return sizes.error();
+  return std::vector{static_cast<long>(sizes->user), static_cast<long>(sizes->system), static_cast<long>(sizes->cpu)};
+}
+
+Result<LiveResult> LiveValidation::try_measure(const LiveRow& row) {
+  if (row.measure == Measure::plain) return measure_plain(row);
+  if (row.measure == Measure::peer) return measure_peer(row);
+  return measure_traced(row);
+}
+
+// At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.
+Job LiveValidation::job_of(const LiveRow& row) const {
+  Job job{std::string(row.job), static_cast<long>(static_cast<double>(row.rounds) * settings_.rounds_share)};
+  job.rounds = std::max(job.rounds, 100L);
+  if (row.measure == Measure::share)
+    job = {job.name, static_cast<long>(kRoundsASecond * settings_.seconds / kShorterShares), kBurst, kPeriod};
+  else if (row.measure == Measure::timer)
+    job.rounds = static_cast<long>(1e9 * settings_.seconds);
+  return job;
+}
+
+namespace {
+
+struct PlainPair {
+  JobTimes with, without;
+  double quiet = 0;
+};
+
+Result<PlainPair> measure_plain_pair(const Job& job, std::string_view baseline, WorkloadChild& child) {
+  const auto with = child.run(job);
+  if (!with) return with.error();
+  const auto without = baseline.empty() ? Result<JobTimes>(JobTimes{}) : child.run({std::string(baseline), job.rounds});
+  if (!without) return without.error();
+  return PlainPair{*with, *without, std::min(with->quiet, without->quiet)};
+}
+
+}  // namespace
+
+Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
+  auto child = WorkloadChild::start(workload_);
+  if (!child) return child.error();
+  const Job job = job_of(row);
+  const auto pairs = quietest<PlainPair>(settings_.pairs, [&] { return measure_plain_pair(job, row.baseline, **child); });
+  if (!pairs) return pairs.error();
+  LiveResult result;
+  result.row = &row;
+  std::vector<double> with, without, quiet;
+  for (const PlainPair& pair : *pairs) {
+    with.push_back(of_round(pair.with.cpu, job)), without.push_back(of_round(pair.without.cpu, job));
+    quiet.push_back(pair.with.quiet);
+  }
+  const double clocks = profile_.clock_hz / 1e9;
+  const Middle of_with = quiet_middle(with), of_without = quiet_middle(without);
+  result.measured = (of_with.median - of_without.median) * clocks;
+  result.spread = std::hypot(of_with.deviation(), of_without.deviation()) * clocks;
+  result.quiet = mean(quiet);
+  if (row.name.starts_with("off_")) result.predicted = Predicted{};  // what is not enabled costs nothing
+  return result;
+}
+
+Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
+  auto child = WorkloadChild::start(workload_);
+  if (!child) return child.error();
+  const Job job = job_of(row);
+  const auto pairs = quietest<Pair>(std::min(settings_.pairs, 3u), [&] { return measure_peer_pair(row, job, **child); });
+  if (!pairs) return pairs.error();
+  std::vector<double> added, quiet;
+  for (const Pair& pair : *pairs)
+    added.push_back(of_round(pair.traced.times.cpu - pair.untraced.times.cpu, job)), quiet.push_back(pair.traced.times.quiet);
+  const Middle all = middle(added);
+  LiveResult result;
+  result.row = &row;
+  result.measured = result.thread = all.median;
+  result.spread = all.deviation();
+  result.quiet = mean(quiet);
+  return result;
+}
+
+Result<LiveValidation::Pair> LiveValidation::measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const {
+  auto untraced = child.run(job);
+  if (!untraced) return untraced.error();
+  auto peer = BpftracePeer::start(child.pid(), fmt::format("uprobe:{}:{} {{ @ = count(); }}", workload_, row.program));
+  if (!peer) return peer.error();
+  auto traced = child.run(job);
+  if (!traced) return traced.error();
+  return Pair{{.times = *untraced}, {.times = *traced}, std::min(untraced->quiet, traced->quiet)};
+}
+
+Result<LiveValidation::Sample> LiveValidation::trace(TracedProgram& program, const Job& job, WorkloadChild& child) const {
+  const double busy = busy_time();
+  const Result<JobRun> run = run_job(program.handle(), job, child);
+  if (!run) return run.error();
+  return Sample{run->times, run->dvm, busy_time() - busy, 0, run->quiet};
+}
+
+// Timers fire on other CPUs, too, and there for nobody: that many fire on the busy one.
+double LiveValidation::firings_of(const LiveRow& row, const Sample& traced) {
+  return row.measure == Measure::timer ? std::min(static_cast<double>(traced.firings), kTimerRate * traced.times.wall / 1e9)
+                                       : static_cast<double>(traced.firings);
+}
+
+// Ns of the workload's thread: of timers, its interrupts by them, of which untraced there are none.
+double LiveValidation::thread_time(const LiveRow& row, const Sample& sample) {
+  return row.measure == Measure::timer ? sample.times.cpu * firings_of(row, sample) : sample.times.cpu;
+}
+
+Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const {
+  const LiveRow& row = *result.row;
+  Pair pair;
+  const double busy = busy_time();
+  auto untraced = child.run(job);
+  if (!untraced) return untraced.error();
+  pair.untraced = {*untraced, 0, busy_time() - busy, 0, 1};
+  auto program = open_(std::string(row.program), {std::string(row.setting)}, child.pid());
+  if (!program) return program.error();
+  const bool is_first = !result.predicted;
+  auto sources = is_first ? find_sources_of(**program, job, child) : SourcesOfProbes();
+  if (!sources) return sources.error();
+  std::vector<Refused> refused;
+  if (Status went = (*program)->handle().go(refused); !went) return went.error();
+  auto traced = trace(**program, job, child);
+  if (!traced) return traced.error();
+  pair.traced = *traced;
+  pair.quiet = std::min({untraced->quiet, traced->times.quiet, traced->dvm_quiet});
+  if (Status stopped = (*program)->handle().stop(); !stopped) return stopped.error();
+  pair.traced.firings = (*program)->handle().account().events;
+  result.drops += (*program)->handle().drops();
+  if (!is_first) return pair;
+  const double firings = firings_of(row, pair.traced) / pair.traced.times.wall * 1e9;
+  if (Status predicted = predict_row(**program, *std::move(sources), rate_of(pair.traced.times, job), firings, result);
+      !predicted)
+    return predicted.error();
+  return pair;
+}
+
+namespace {
+
+// Whether one of them is so.
+bool any_description(const std::vector<const dif::Program*>& programs, const std::function<bool(const dif::ProbeDesc&)>& is_so) {
+  for (const dif::Program* one : programs)
+    for (const dif::EcbDesc& clause : one->clauses)
+      if (std::any_of(clause.probes.begin(), clause.probes.end(), is_so)) return true;
+  return false;
+}
+
+// Samples of a row, each pair of them as soon after another as can be.
+struct Series {
+  std::vector<double> untraced, traced, dvm, rate;  // ns a round, ns a round, ns a round, rounds a second
+  std::vector<double> quiet, dvm_quiet;             // shares
+};
+
+// What traced rounds take more than untraced ones, and what dvm takes for them.
+struct Taken {
+  vm::Price thread;
+  Middle dvm;
+};
+Taken taken_by(const Series& series) {
+  Taken taken{difference(quiet_middle(series.traced), quiet_middle(series.untraced)), middle(series.dvm)};
+  if (mean(series.dvm_quiet) < kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
+  return taken;
+}
+
+}  // namespace
+
+Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
+  auto child = WorkloadChild::start(workload_);
+  if (!child) return child.error();
+  const Job job = job_of(row);
+  LiveResult result;
+  result.row = &row;
+  const unsigned wanted = settings_.pairs * (row.measure == Measure::share || is_short(row) ? kShorterShares : 1);
+  const auto pairs = quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
+  if (!pairs) return pairs.error();
+  Series series;
+  double busy = 0, untraced_busy = 0, wall = 0;
+  for (const Pair& pair : *pairs) {
+    series.untraced.push_back(of_round(thread_time(row, pair.untraced), job));
+    series.traced.push_back(of_round(thread_time(row, pair.traced), job));
+    series.dvm.push_back(of_round(pair.traced.dvm, job));
+    series.rate.push_back(rate_of(pair.traced.times, job));
+    series.quiet.push_back(pair.traced.times.quiet), series.dvm_quiet.push_back(pair.traced.dvm_quiet);
+    busy += pair.traced.busy, untraced_busy += pair.untraced.busy, wall += pair.traced.times.wall;
+  }
+  const Taken taken = taken_by(series);
+  result.rate = middle(series.rate).median, result.quiet = mean(series.quiet);
+  result.thread = taken.thread.m, result.dvm = taken.dvm.median;
+  // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
+  const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
+  result.measured = unit * (taken.thread.m + taken.dvm.median);
+  result.spread = unit * std::hypot(taken.thread.spread, taken.dvm.deviation());
+  if (result.quiet < kQuietEnough) result.spread = std::max(result.spread, kTooLong * result.measured);
+  if (row.measure != Measure::call) result.by_stat = 100 * (busy - untraced_busy) / wall;  // of the same rounds
+  return result;
+}
+
+// Which instructions the probes lie on. Of several probes of a description it must be known how often each fires: they are
+// counted while the job runs once more, as --sample does.
+Result<SourcesOfProbes> LiveValidation::find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const {
+  const std::vector<const dif::Program*> programs = program.programs();
+  const auto has_several = [&](const dif::ProbeDesc& description) {
+    return program.handle().catalog().match(description).size() > 1;
+  };
+  if (!any_description(programs, has_several)) return find_sources(program.handle(), programs);
+  if (Status ordered = child.order({job.name, kSampledRounds, kSampledBurst, kPeriod}); !ordered) return ordered.error();
+  std::vector<Refused> refused;
+  const auto rates = sample_rates(program.handle(), programs, kSampledSeconds, refused);
+  if (const auto done = child.finish(); !done) return done.error();
+  if (!rates) return rates.error();
+  return find_sources(program.handle(), programs, rates->of_probes);
+}
+
+// Of the first pair: each description of the program has its part of the firings.
+Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
+                                   LiveResult& result) const {
+  PredictOptions how;
+  how.sources = std::move(sources);
+  how.probability = result.row->probability;
+  how.sizes.expected = sizeof "hello DTrace";
+  how.sizes.frames = result.row->frames;
+  how.returns = result.row->returns;
+  if (result.row->measure == Measure::share) how.rests = 1e9 / kPeriod;
+  const dif::Options& options = program.handle().options();
+  how.ring = static_cast<double>(options[dif::Option::ringsize]);
+  how.wake_ups = 1e9 / static_cast<double>(options[dif::Option::switchrate]);
+  how.is_quiet = options[dif::Option::quiet] > 0;
+  if (const int64_t bytes = options[dif::Option::ustackunwind]; bytes >= 0) how.stack_bytes = static_cast<uint32_t>(bytes);
+  std::set<std::string> descriptions;
+  any_description(program.programs(), [&](const dif::ProbeDesc& description) {
+    descriptions.insert(text_of(description));
+    return false;
+  });
+  for (const std::string& description : descriptions) how.rates[description] = firings / static_cast<double>(descriptions.size());
+  const std::vector<const dif::Program*> programs = program.programs();
+  const Prediction prediction = predict(programs, profile_, how);
+  const double unit = result.row->measure == Measure::call ? 1e9 / rounds_rate : 100;  // ns a round, or % of a CPU
+  const vm::Cost cost = prediction.total.all().times(unit / profile_.clock_hz);
+  result.predicted = Predicted{cost.clocks, cost.spread, 0};
+  if (result.row->measure == Measure::call && cost.clocks > 0) result.predicted->one_percent_rate = 1e7 / cost.clocks;
+  result.missing = prediction.missing;
+  return {};
+}
+
+}  // namespace dvm::runtime

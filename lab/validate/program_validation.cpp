@@ -1,0 +1,66 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/validate/program_validation.h"
+
+#include <utility>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/cost/measured.h"
+#include "runtime/cost/middle.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kCountedFirings = 1000;
+
+// How often each predicate holds, and each branch is taken.
+Status count_ways(const dif::Program& program, PredictOptions& options) {
+  auto run = MadeUpRun::make(program, {.firings = kCountedFirings, .cost = vm::CostPolicy::blocks});
+  if (!run) return run.error();
+  Handle& handle = (*run)->handle();
+  (*run)->fire_all();
+  if (Status stopped = handle.stop(); !stopped) return stopped;
+  uint64_t faults = 0;
+  const Account account = handle.account();
+  for (const EcbAccount& ecb : account.ecbs) faults += ecb.faults;
+  if (faults != 0) return Error{"it faults: a firing that ends early is not predicted"};
+  options.measured = measured_clauses(account);
+  return {};
+}
+
+}  // namespace
+
+Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned samples) {
+  ProgramValidation made(samples);
+  made.how_.sizes.expected = kExecnameBytes;
+  if (Status counted = count_ways(program, made.how_); !counted) return counted.error();
+  made.program_ = std::move(program);
+  return made;
+}
+
+Status ProgramValidation::sample(uint64_t firings) {
+  Result<ScriptSample> sample = time_program(program_, {.firings = firings});
+  if (!sample) return sample.error();
+  samples_.add(sample->probe);
+  how_.event_bytes = sample->event_bytes;
+  return {};
+}
+
+Validated ProgramValidation::finish(const vm::Profile& profile) const {
+  const dif::Program* programs[] = {&program_};
+  const Prediction prediction = predict(programs, profile, how_);
+  Validated result;
+  const double ns = 1e9 / profile.clock_hz;
+  for (const ProbePrediction& probe : prediction.probes) {
+    result.predicted += probe.firing.expected.clocks * ns;
+    result.predicted_spread += probe.firing.expected.spread * ns;
+  }
+  const Middle all = samples_.middle();
+  result.measured = all.median;
+  result.measured_spread = all.deviation();
+  result.is_quiet = samples_.is_quiet();
+  result.missing = prediction.missing;
+  return result;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,242 @@
+// Covered by tests/runtime/scenarios/test_simulate.py.
+
+#include "lab/validate/simulation_check.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "lab/validate/workload_naps.h"
+#include "runtime/cost/firing_model.h"
+#include "runtime/cost/quietest.h"
+#include "runtime/cost/site_sources.h"
+#include "runtime/cost/total.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr SimulationPoint kPoints[] = {
+#define DVM_SIMULATION_POINT(name, title, rate, threads, keys, program, settings) \
+  {#name, title, rate, threads, keys, program, settings},
+#include "lab/validate/simulation_points.def"
+};
+
+// What can be seen of a point, and where the simulation has it.
+// In % of a CPU that runs as fast as by the profile.
+double of_own_core(const SimulationResult& result, double share) { return 100 * share / result.machine.slowdown; }
+
+struct Figure {
+  std::string_view name, unit;
+  double (*simulated)(const SimulationResult& result);
+};
+
+constexpr Figure kFigures[] = {
+    {"fired", "/s", [](const SimulationResult& result) { return result.fired; }},
+    {"handled", "/s", [](const SimulationResult& result) { return result.handled; }},
+    {"ring drops", "/s", [](const SimulationResult& result) { return result.ring_drops; }},
+    {"other drops", "/s", [](const SimulationResult& result) { return result.dynamic_drops; }},
+    {"threads", "% of a CPU", [](const SimulationResult& result) { return of_own_core(result, result.thread_share); }},
+    {"dvm", "% of a CPU",
+     [](const SimulationResult& result) { return of_own_core(result, result.dvm_share + result.consumer_share); }},
+};
+
+// Where drops begin.
+constexpr double kLeastRate = 5e4;
+constexpr double kMostRate = 4e6;        // more than a thread can fire
+constexpr double kSearched = 0.2;        // seconds at each rate
+constexpr double kSearchedShare = 0.03;  // of the rate, so near
+constexpr double kNoticed = 0.1;         // of the firings; fewer are those of some looks that came late
+constexpr unsigned kVotes = 2;           // on whether a rate drops: so many of one kind decide
+
+// It measures when tracing ends, since a buffer is full.
+bool is_filled(const SimulationPoint& point) { return point.settings.find("bufpolicy=fill") != std::string_view::npos; }
+
+std::vector<std::string> settings_of(const SimulationPoint& point) {
+  std::vector<std::string> all;
+  std::istringstream text{std::string(point.settings)};
+  for (std::string one; text >> one;) all.push_back(one);
+  return all;
+}
+
+Job job_of(const SimulationPoint& point, double rate, double seconds) {
+  return {"paced", static_cast<long>(rate), 0, static_cast<long>(1000 * seconds), point.threads, point.keys};
+}
+
+double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
+
+// In the order of kFigures.
+std::array<double, std::size(kFigures)> figures_of(const JobTimes& untraced, const TracedJob& traced) {
+  const double wall = traced.times.wall, second = wall / 1e9;
+  const double threads =
+      measured_share(traced.times.cpu / wall, rate_of(traced.times), untraced.cpu / untraced.wall, rate_of(untraced));
+  return {traced.times.calls / second, traced.handled / second, traced.lost / second,
+          traced.unrecorded / second,  100 * threads,           100 * traced.dvm / wall};
+}
+
+}  // namespace
+
+std::span<const SimulationPoint> simulation_points() { return kPoints; }
+
+struct SimulationCheck::Sample {
+  std::array<double, std::size(kFigures)> figures;
+  double untraced_rate = 0;  // calls a second
+  double slowdown = 1;       // of the threads
+  double quiet = 0;          // share of dvm's looks, or of the calls
+};
+
+CheckedPoint SimulationCheck::check(const SimulationPoint& point) const {
+  CheckedPoint checked;
+  checked.point = &point;
+  if (Status done = try_check(checked); !done) checked.problem = done.error().message;
+  return checked;
+}
+
+Status SimulationCheck::try_check(CheckedPoint& checked) const {
+  auto child = WorkloadChild::start(workload_);
+  if (!child) return child.error();
+  checked.machine.threads = checked.point->threads;
+  checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  checked.machine.keys = checked.point->keys;
+  if (checked.point->rate > 0) checked.machine.rests = 1e9 / paced_mean_nap(checked.point->rate);
+  if (checked.point->rate < 0) return check_first_drop(**child, checked);
+  return is_filled(*checked.point) ? check_full(**child, checked) : check_figures(**child, checked);
+}
+
+namespace {
+
+// Of each.
+template <class Sample, class Of>
+Middle middle_of(const std::vector<Sample>& samples, Of of) {
+  std::vector<double> all;
+  for (const Sample& one : samples) all.push_back(of(one));
+  return middle(std::move(all));
+}
+
+}  // namespace
+
+// At full speed a thread would fire as often as it calls untraced.
+Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
+  const auto samples = quietest<Sample>(settings_.samples, [&] { return sample(point, child); });
+  if (!samples) return samples.error();
+  const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
+  checked.machine.rate = point.rate > 0 ? point.rate : untraced / point.threads;
+  checked.machine.slowdown = middle_of(*samples, [](const Sample& one) { return one.slowdown; }).median;
+  const SimulationResult result = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds);
+  for (size_t i = 0; i < std::size(kFigures); i++)
+    checked.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
+                               middle_of(*samples, [&](const Sample& one) { return one.figures[i]; })});
+  return {};
+}
+
+// Its probes are on.
+Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPoint& point, const WorkloadChild& child) const {
+  auto program = open_(std::string(point.program), settings_of(point), child.pid());
+  if (!program) return program;
+  std::vector<Refused> refused;
+  if (Status went = (*program)->handle().go(refused); !went) return went.error();
+  if (!refused.empty()) return Error{refused.front().reason};
+  return program;
+}
+
+Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child) const {
+  const Job job = job_of(point, point.rate, settings_.seconds);
+  auto untraced = child.run(job);
+  if (!untraced) return untraced.error();
+  auto program = start(point, child);
+  if (!program) return program.error();
+  auto traced = trace_job(**program, job, child);
+  if (!traced) return traced.error();
+  return Sample{figures_of(*untraced, *traced), rate_of(*untraced), traced->times.slowdown,
+                std::min(traced->quiet, traced->times.quiet)};
+}
+
+Result<SimulationCheck::Simulated> SimulationCheck::model_of(const SimulationPoint& point, const WorkloadChild& child,
+                                                             CheckedPoint& checked) const {
+  auto program = start(point, child);
+  if (!program) return program.error();
+  const std::vector<const dif::Program*> programs = (*program)->programs();
+  const dif::Options& options = (*program)->handle().options();
+  PredictOptions how;
+  how.sources = find_sources((*program)->handle(), programs);
+  how.is_quiet = options[dif::Option::quiet] > 0;
+  const auto model = model_firing(programs, profile_, how, options, checked.missing);
+  if (!model) return model.error();
+  return Simulated{*model, buffers_of(options)};
+}
+
+Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
+  std::vector<double> found, slowdowns;
+  for (unsigned i = 0; i < settings_.samples; i++) {
+    const auto rate = find_first_drop(point, child, slowdowns);
+    if (!rate) return rate.error();
+    found.push_back(*rate);
+  }
+  checked.machine.slowdown = middle(slowdowns).median;
+  const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate, kNoticed);
+  checked.figures.push_back({"drops begin", "/s of each thread", begin, middle(found)});
+  return {};
+}
+
+Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) const {
+  const SimulationPoint& point = *checked.point;
+  const auto simulated = model_of(point, child, checked);
+  if (!simulated) return simulated.error();
+  checked.machine.rate = point.rate;
+  const double end = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds).seconds;
+  std::vector<double> found;
+  for (unsigned i = 0; i < settings_.samples; i++) {
+    auto program = start(point, child);
+    if (!program) return program.error();
+    const auto traced = trace_job(**program, job_of(point, point.rate, settings_.seconds), child);
+    if (!traced) return traced.error();
+    found.push_back(traced->worked / 1e6);
+  }
+  checked.figures.push_back({"ends after", "ms", 1000 * end, middle(found)});
+  return {};
+}
+
+// Doubles the rate until something is dropped, and halves the range; where nothing is at any rate, the largest one.
+Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child,
+                                                std::vector<double>& slowdowns) const {
+  double without = 0, with = 0;
+  while (with == 0 || with - without > kSearchedShare * with) {
+    const double rate = with > 0 ? (without + with) / 2 : std::max(2 * without, kLeastRate);
+    if (rate > kMostRate) return kMostRate;
+    const auto drops = usually_drops_at(rate, point, child, slowdowns);
+    if (!drops) return drops.error();
+    (*drops ? with : without) = rate;
+  }
+  return (with + without) / 2;
+}
+
+// Once may be when the host took dvm's CPU away.
+Result<bool> SimulationCheck::usually_drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
+                                               std::vector<double>& slowdowns) const {
+  unsigned votes[2] = {0, 0};
+  while (votes[false] < kVotes && votes[true] < kVotes) {
+    const auto drops = drops_at(rate, point, child, slowdowns);
+    if (!drops) return drops.error();
+    votes[*drops]++;
+  }
+  return votes[true] >= kVotes;
+}
+
+Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
+                                       std::vector<double>& slowdowns) const {
+  auto program = start(point, child);
+  if (!program) return program.error();
+  auto traced = trace_job(**program, job_of(point, rate, kSearched), child);
+  if (!traced) return traced.error();
+  slowdowns.push_back(traced->times.slowdown);
+  return traced->lost > kNoticed * traced->times.calls;
+}
+
+}  // namespace dvm::runtime
