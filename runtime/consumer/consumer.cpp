@@ -212,6 +212,7 @@ Status Consumer::prepare() {
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
   for (const Ecb& ecb : enabling_.ecbs())
     for (const dif::ActDesc& action : ecb.desc->actions) {
+      uses_aggregations_ |= !action.aggregations.empty() && !dif::find_aggregation(action.kind);
       if (!needs_format(action) || formats_.contains(&action)) continue;
       Result<Format> format = Format::parse(action.format);
       if (!format) return format.error();

@@ -36,6 +36,9 @@ class Consumer {
   // From now on what it does is counted there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 
+  // Whether records may print or change aggregations, which must then be taken before records are consumed.
+  bool uses_aggregations() const { return uses_aggregations_; }
+
   void consume(std::vector<CpuRecords> records);
   void take(AggregationBuffer& buffer);
   // The end of the session: every aggregation that no printa() has printed.
@@ -86,6 +89,7 @@ class Consumer {
   MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
   std::unordered_map<const dif::ActDesc*, Format> formats_;
+  bool uses_aggregations_ = false;
   ErrorLimit errors_;
   std::vector<Datum> data_;
   StepCounts* counts_ = nullptr;

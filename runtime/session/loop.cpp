@@ -172,9 +172,12 @@ void Handle::Impl::flush() {
   if (!status && failure) failure = status;
 }
 
-// Buffers of the other policies are read at the end.
+// Buffers of the other policies are read at the end. trunc(), clear() and printa() act on all that was aggregated before them,
+// also where aggregations are taken less often.
 void Handle::Impl::take_switched() {
-  if (static_cast<BufferPolicy>(config.options[dif::Option::bufpolicy]) == BufferPolicy::switch_) take_records();
+  if (static_cast<BufferPolicy>(config.options[dif::Option::bufpolicy]) != BufferPolicy::switch_) return;
+  if (consumer.uses_aggregations() && !session.aggregations.empty()) take_aggregations();
+  take_records();
 }
 
 // In the order of take_all().

@@ -81,6 +81,43 @@ TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   EXPECT_FALSE(session.handle().look());
 }
 
+// Four keys, then what the action on their aggregation leaves by the end, with records taken long before aggrate.
+std::string left_by(dif::ActDesc action) {
+  Session session;
+  session.set("switchrate", "1ms").set("aggrate", "1h");
+  const uint32_t probe = session.add_probe("f", "entry"), other = session.add_probe("f", "return");
+  EXPECT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_sum, 1, {built_in(dif::BuiltIn::arg0), constant(1)}, 1)}),
+                           clause("return", {std::move(action), print("done ")})},
+                          {declare(1, dif::Action::agg_sum, {kLong})}),
+            "");
+  session.instrument().has_more = true;
+  for (uint64_t key : {1, 2, 3, 4}) session.fire(probe, {key});
+  session.fire(other);
+  for (int times = 0; times < 100 && session.out().empty(); times++) session.handle().work();
+  EXPECT_TRUE(session.handle().stop());
+  return session.out();
+}
+
+TEST(Handle, RecordsActOnAllThatWasAggregatedBeforeThem) {
+  const auto row = [](int key) { return fmt::format("{:>17}{:>17}\n", key, 1); };
+  EXPECT_EQ(left_by(on_aggregations(dif::Action::trunc, {1}, {constant(1)})), "done \n" + row(4));
+  EXPECT_EQ(left_by(on_aggregations(dif::Action::trunc, {1})), "done \n");
+  EXPECT_EQ(left_by(on_aggregations(dif::Action::printa, {1})), "\n" + row(1) + row(2) + row(3) + row(4) + "done \n");
+}
+
+// Not even firings of the same poll that come after exit() are among what the last record saw.
+TEST(Handle, WhatFiresAfterExitIsNotAggregated) {
+  Session session;
+  const uint32_t probe = session.add_probe("f", "entry"), last = session.add_probe("f", "return");
+  for (uint64_t key : {1, 2, 3}) session.fire(probe, {key}, 1);
+  session.fire(last);
+  for (uint64_t key : {4, 5, 6}) session.fire(probe, {key}, 1);
+  session.run({clause("entry", {aggregate(dif::Action::agg_count, 1, {built_in(dif::BuiltIn::arg0)}, 1)}),
+               clause("return", {on_aggregations(dif::Action::trunc, {1}, {constant(2)}), exit_with(0)})},
+              {declare(1, dif::Action::agg_count, {kLong})});
+  EXPECT_EQ(session.out(), fmt::format("\n{:>17}{:>17}\n{:>17}{:>17}\n", 2, 1, 3, 1));
+}
+
 TEST(Handle, CpusOfARecordingMayBeAnything) {
   Session session;
   session.set("bufsize", "1k");
