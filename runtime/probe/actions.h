@@ -209,42 +209,45 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
   return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
 }
 
-// The state of the action's key, null when there is no room for it; `ok` false: a fault.
+// Makes the action's key of so many bytes in the context. False: a fault.
 template <class Policy>
-uint64_t* find_state(FireContext& context, Action& action, bool& ok) noexcept {
-  size_t used = 0;
+bool make_key(FireContext& context, Action& action, size_t& bytes) noexcept {
   for (unsigned i = 0; i < action.key_count; i++) {
     uint64_t result = 0;
-    ok = evaluate<Policy>(context, action.values[i], result);
-    size_t added = ok ? append_key(context, action.values[i], result, context.key.data() + used) : 0;
-    if (added == 0) return ok = false, nullptr;
-    if constexpr (Policy::counts) action.tally.bytes += sized_bytes(action.values[i], context.key.data() + used);
-    used += added;
+    if (!evaluate<Policy>(context, action.values[i], result)) return false;
+    const size_t added = append_key(context, action.values[i], result, context.key.data() + bytes);
+    if (added == 0) return false;
+    if constexpr (Policy::counts) action.tally.bytes += sized_bytes(action.values[i], context.key.data() + bytes);
+    bytes += added;
   }
-  const Aggregation& aggregation = *action.aggregation;
-  return context.session.aggregations.find(aggregation.desc.id, {context.key.data(), used}, aggregation.words,
-                                           aggregation.function->initial);
+  return true;
+}
+
+inline uint64_t* find_state(AggregationBuffer& buffer, const Aggregation& aggregation, std::span<const std::byte> key) noexcept {
+  return buffer.find(aggregation.desc.id, key, aggregation.words, aggregation.function->initial);
 }
 
 inline uint64_t* find_keyless_state(AggregationBuffer& buffer, Aggregation& aggregation) noexcept {
   if (aggregation.generation == buffer.generation()) return aggregation.cached;
-  aggregation.cached = buffer.find(aggregation.desc.id, {}, aggregation.words, aggregation.function->initial);
+  aggregation.cached = find_state(buffer, aggregation, {});
   aggregation.generation = aggregation.cached ? buffer.generation() : 0;
   return aggregation.cached;
 }
 
-// Every aggregating function: keys, then the value, then the increment, then the state changes.
+// Every aggregating function: keys, then the value, then the increment; only then is there a state, which changes.
 template <class Policy>
 bool record_aggregation(FireContext& context, Action& action, std::byte*) noexcept {
-  bool ok = true;
-  uint64_t* state = action.key_count == 0 ? find_keyless_state(context.session.aggregations, *action.aggregation)
-                                          : find_state<Policy>(context, action, ok);
+  size_t key_bytes = 0;
+  if (!make_key<Policy>(context, action, key_bytes)) return false;
   uint64_t arguments[2] = {0, 1};
-  for (size_t i = action.key_count; ok && i < action.values.size(); i++) {
-    ok = evaluate<Policy>(context, action.values[i], arguments[i - action.key_count]);
-    arguments[i - action.key_count] = widen(action.values[i].type, arguments[i - action.key_count]);
+  for (size_t i = action.key_count; i < action.values.size(); i++) {
+    uint64_t& argument = arguments[i - action.key_count];
+    if (!evaluate<Policy>(context, action.values[i], argument)) return false;
+    argument = widen(action.values[i].type, argument);
   }
-  if (!ok) return false;
+  AggregationBuffer& buffer = context.session.aggregations;
+  uint64_t* state = action.key_count == 0 ? find_keyless_state(buffer, *action.aggregation)
+                                          : find_state(buffer, *action.aggregation, {context.key.data(), key_bytes});
   if (state == nullptr) return context.cpu->aggregation_drops++, true;
   action.aggregation->function->update(*action.aggregation, state, static_cast<int64_t>(arguments[0]),
                                        static_cast<int64_t>(arguments[1]));

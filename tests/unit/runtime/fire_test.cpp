@@ -43,6 +43,18 @@ TEST(Fire, NamesAreThoseOfTheProbe) {
   }
 }
 
+// Neither one without keys nor one with them, whatever faults: a key, the value or the increment.
+TEST(Fire, AFaultOfAnAggregationLeavesNoRow) {
+  Session session;
+  session.run({clause("BEGIN", {aggregate(Action::agg_sum, 1, {divide_by_zero()}, 0)}),
+               clause("BEGIN", {aggregate(Action::agg_sum, 2, {constant(7), divide_by_zero()}, 1)}),
+               clause("BEGIN", {aggregate(Action::agg_sum, 2, {divide_by_zero(), constant(7)}, 1)}),
+               clause("BEGIN", {aggregate(Action::agg_quantize, 3, {constant(7), divide_by_zero()}, 0)}),
+               clause("BEGIN", {aggregate(Action::agg_sum, 2, {constant(8), constant(1)}, 1), exit_with(0)})},
+              {declare(1, Action::agg_sum), declare(2, Action::agg_sum, {kInt}), declare(3, Action::agg_quantize)});
+  EXPECT_EQ(session.out(), "\n        8                1\n");
+}
+
 // Speculated alone, not recorded as well.
 TEST(Fire, WhatIsSpeculatedWaitsToBeCommitted) {
   dif::Difo open = constant(0);
