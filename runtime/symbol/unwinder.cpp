@@ -64,15 +64,18 @@ bool is_by_frame_pointer(const FrameRule& rule) {
          pointer.kept == FrameRule::Kept::at_cfa && pointer.offset == -16;
 }
 
-// A register of the caller.
+// A register of the caller. Compilers do not always say that an epilogue has popped one: its place then lies below the stack
+// pointer, where nothing need have been captured, and the register has its value again.
 std::optional<uint64_t> restore(const CapturedStack& stack, const FrameRule& rule, unsigned number, uint64_t cfa) {
   const FrameRule::Place& place = rule.places[number];
   const bool by_register = place.kept == FrameRule::Kept::at_register;
   if (place.kept == FrameRule::Kept::undefined || (by_register && !knows(stack, place.base))) return std::nullopt;
   if (place.kept == FrameRule::Kept::same) return knows(stack, number) ? std::optional(stack.registers[number]) : std::nullopt;
   uint64_t value = 0;
-  const uint64_t from = by_register ? stack.registers[place.base] : cfa;
-  return load(stack, from + static_cast<uint64_t>(int64_t{place.offset}), value) ? std::optional(value) : std::nullopt;
+  const uint64_t at = (by_register ? stack.registers[place.base] : cfa) + static_cast<uint64_t>(int64_t{place.offset});
+  if (load(stack, at, value)) return value;
+  const bool is_popped = knows(stack, kStackPointer) && at < stack.registers[kStackPointer];
+  return is_popped && knows(stack, number) ? std::optional(stack.registers[number]) : std::nullopt;
 }
 
 bool step_by_rule(CapturedStack& stack, const FrameRule& rule) {

@@ -132,6 +132,47 @@ TEST(Unwinder, EndsAStackThatWasFoundByFramePointersWhereNothingCanBeExecuted) {
   EXPECT_EQ(unwinder.count_executable(INT32_MAX, std::array{here, here}, 1), 1u);
 }
 
+// As GCC describes a function that ends with "leave; ret": where %rbp was kept is still said at the ret. And one that has its
+// frame.
+__asm__(R"(
+  .text
+  .cfi_startproc
+dvm_test_left:
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  nop
+  .cfi_def_cfa %rsp, 8
+dvm_test_at_ret:
+  ret
+  .cfi_endproc
+  .cfi_startproc
+dvm_test_framed:
+  .cfi_def_cfa %rbp, 16
+  .cfi_offset %rbp, -16
+  nop
+dvm_test_in_frame:
+  nop
+  ret
+  .cfi_endproc
+)");
+extern "C" const char dvm_test_at_ret, dvm_test_in_frame;
+
+TEST(Unwinder, KnowsAPoppedRegisterWhoseOldPlaceWasNotCaptured) {
+  Unwinder unwinder;
+  const uint64_t here = program_counter(), begin = 0x9000;
+  const std::array<uint64_t, 4> captured = {address_of(&dvm_test_in_frame), 0, 0xa000, here};
+  CapturedStack stack;
+  stack.set(kReturnAddress, address_of(&dvm_test_at_ret));
+  stack.set(kStackPointer, begin);
+  stack.set(kFramePointer, begin + 16);
+  stack.address = begin;
+  stack.bytes = std::as_bytes(std::span(captured));
+  std::array<uint64_t, 3> frames{};
+  EXPECT_EQ(unwinder.walk(getpid(), stack, frames), 3u);
+  EXPECT_EQ(frames[1], captured[0]);
+  EXPECT_EQ(frames[2], here);
+}
+
 // As generated code has it: no information, %rbp leads to one captured frame, the chain to those behind.
 TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
   Unwinder unwinder;
