@@ -5,8 +5,8 @@
 #include <string>
 
 #include "dvm/runtime/handle.h"
+#include "lab/quiet_looks.h"
 #include "runtime/cost/ledger.h"
-#include "runtime/cost/quiet_looks.h"
 
 namespace dvm::cmd {
 

@@ -28,12 +28,14 @@
 #include "lab/calibrate/rest_meter.h"
 #include "lab/calibrate/ring_meter.h"
 #include "lab/calibrate/script_meter.h"
-#include "lab/calibrate/series_book.h"
 #include "lab/calibrate/table_meter.h"
-#include "runtime/cost/core_speed.h"
+#include "lab/measure_as.h"
+#include "lab/noise/core_speed.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/noise/series_book.h"
+#include "lab/price_of.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
-#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {
@@ -61,7 +63,7 @@ Result<dif::Program> compile_script(const std::string& text) {
 // How all of a pass is measured.
 struct Sampling {
   bool is_quick = false;
-  runtime::SeriesBook& book;
+  noise::SeriesBook& book;
 
   // A pass of several takes fewer samples than one that has to do, and others are taken a quarter of a minute later.
   runtime::MeterOptions dif() const {
@@ -133,21 +135,22 @@ constexpr size_t kMostPasses = 8;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
 constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
-Result<vm::Profile> calibrate_once(const CalibrateOptions& options, runtime::SeriesBook& book) {
+Result<vm::Profile> calibrate_once(const CalibrateOptions& options, noise::SeriesBook& book) {
   const PassProgress progress(std::max(options.pass, 1u));
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
   profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
-  profile.core_speed = options.core_speed > 0 ? options.core_speed : runtime::core_speed_over(kLongEnough);
+  profile.core_speed = options.core_speed > 0 ? options.core_speed : noise::core_speed_over(kLongEnough);
   profile.quiet_core = options.quiet_core;
   runtime::measure_as(profile);
   const Sampling sampling{options.quick, book};
   if (Status dif = calibrate_dif(sampling, progress, profile); !dif) return dif.error();
   if (Status scripts = calibrate_scripts(sampling, progress, profile); !scripts) return scripts.error();
   calibrate_sources(sampling, progress, profile);
-  profile.quiet_core = runtime::quiet_core();
+  const noise::QuietReadings quiet = noise::quiet_core();
+  profile.quiet_core = {quiet.near, quiet.far};
   return profile;
 }
 
@@ -174,9 +177,9 @@ class MemoryFile {
   int file_;
 };
 
-Result<runtime::SeriesBook> read_book(const MemoryFile& file) {
+Result<noise::SeriesBook> read_book(const MemoryFile& file) {
   const std::string text = file.text();
-  return text.empty() ? runtime::SeriesBook() : runtime::SeriesBook::parse(text);
+  return text.empty() ? noise::SeriesBook() : noise::SeriesBook::parse(text);
 }
 
 constexpr int kBook = 3;  // as a pass has it
@@ -184,7 +187,7 @@ constexpr int kBook = 3;  // as a pass has it
 // One of several: takes the book of those before it, and leaves it to those that follow.
 Result<vm::Profile> make_pass(const CalibrateOptions& options) {
   const MemoryFile file(kBook);
-  Result<runtime::SeriesBook> book = read_book(file);
+  Result<noise::SeriesBook> book = read_book(file);
   if (!book) return book.error();
   book->be_patient_until(options.patient_until);
   Result<vm::Profile> profile = calibrate_once(options, *book);
@@ -244,7 +247,7 @@ class Passes {
   }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  const double core_speed_ = runtime::core_speed_over(kLongEnough);
+  const double core_speed_ = noise::core_speed_over(kLongEnough);
   const MemoryFile book_;
   vm::Profile profile_;
   unsigned count_ = 0;
@@ -254,7 +257,7 @@ class Passes {
 }  // namespace
 
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
-  runtime::SeriesBook book;
+  noise::SeriesBook book;
   if (options.quick) return calibrate_once(options, book);
   if (options.pass != 0) return make_pass(options);
   Passes passes;

@@ -19,7 +19,7 @@ struct CalibrateOptions {
 };
 
 // In several passes, each in a process of its own: where code and data happen to lie makes a difference of some clocks, and each
-// thing may meet a moment in one of them in which nobody else uses the core (lab/calibrate/series_book.h). Shows how far
+// thing may meet a moment in one of them in which nobody else uses the core (lab/noise/series_book.h). Shows how far
 // it is on standard error, where that is a terminal.
 Result<vm::Profile> calibrate(const CalibrateOptions& options);
 

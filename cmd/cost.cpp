@@ -18,8 +18,8 @@
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"
+#include "lab/measure_as.h"
 #include "runtime/cost/profile_file.h"
-#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {

@@ -12,9 +12,9 @@
 #include "cmd/cost_report.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
+#include "lab/measure_as.h"
 #include "lab/validate/simulation_check.h"
 #include "runtime/cost/machine.h"
-#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {

@@ -16,8 +16,8 @@
 #include "cmd/progress.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
+#include "lab/measure_as.h"
 #include "runtime/cost/machine.h"
-#include "runtime/cost/quiet_time.h"
 
 namespace dvm::cmd {
 namespace {

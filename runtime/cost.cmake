@@ -15,16 +15,10 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_needs PRIVATE fmt::fmt nlohmann
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs
-  cost/apart.cpp
-  cost/core_speed.cpp
   cost/firing_model.cpp
   cost/ledger.cpp
   cost/measured.cpp
-  cost/middle.cpp
-  cost/quiet_looks.cpp
-  cost/quiet_time.cpp
   cost/record_room.cpp
-  cost/run_clock.cpp
   cost/sample.cpp
   cost/site_sources.cpp
   cost/timer_rates.cpp)

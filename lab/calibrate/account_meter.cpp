@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/cost/middle.h"
+#include "lab/price_of.h"
 
 namespace dvm::runtime {
 namespace {
@@ -25,12 +25,12 @@ class AccountMeter {
   }
 
  private:
-  Result<vm::Price> of(const char* script, RunSettings settings, QuietTime ScriptSample::*side) const {
+  Result<vm::Price> of(const char* script, RunSettings settings, noise::QuietTime ScriptSample::*side) const {
     Result<dif::Program> program = compile_(with_probe(script));
     if (!program) return program.error();
     const std::string of_plain = std::string("account ") + script, of_counted = of_plain + " counted";
-    QuietSamples counted = samples_of(options_.book, of_counted, options_.samples),
-                 plain = samples_of(options_.book, of_plain, options_.samples);
+    noise::QuietSamples counted = noise::samples_of(options_.book, of_counted, options_.samples),
+                        plain = noise::samples_of(options_.book, of_plain, options_.samples);
     while (counted.wants_more() || plain.wants_more())
       for (const auto& [cost, samples] : {std::pair(vm::CostPolicy::blocks, &counted), {vm::CostPolicy::none, &plain}}) {
         settings.cost = cost;
@@ -38,7 +38,7 @@ class AccountMeter {
         if (!sample) return sample.error();
         samples->add((*sample).*side);
       }
-    return times(difference(settle(options_.book, of_counted, counted), settle(options_.book, of_plain, plain)),
+    return times(difference(noise::settle(options_.book, of_counted, counted), noise::settle(options_.book, of_plain, plain)),
                  profile_.clock_hz / 1e9);
   }
 

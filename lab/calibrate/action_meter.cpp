@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "runtime/cost/middle.h"
+#include "lab/price_of.h"
 
 namespace dvm::runtime {
 namespace {
@@ -84,18 +84,18 @@ constexpr const char* kCommit = "action/commit";
 constexpr double kSmallRecord = 24, kLargeRecord = 16 + 256;  // bytes with their head
 
 // Ns of a firing whose speculation ends so.
-Result<Middle> time_ending(const std::string& recorded, const char* ending, const CompileScript& compile,
-                           const ScriptMeterOptions& options) {
+Result<noise::Middle> time_ending(const std::string& recorded, const char* ending, const CompileScript& compile,
+                                  const ScriptMeterOptions& options) {
   const std::string script = fmt::format("{}speculate(this->id); {}; }} P{{ {}(this->id); }}", kTakes, recorded, ending);
   const Result<dif::Program> program = compile(with_probe(script));
   if (!program) return program.error();
-  QuietSamples samples = samples_of(options.book, script, options.samples);
+  noise::QuietSamples samples = noise::samples_of(options.book, script, options.samples);
   while (samples.wants_more()) {
     const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings});
     if (!sample) return sample.error();
     samples.add(sample->probe);
   }
-  return settle(options.book, script, samples);
+  return noise::settle(options.book, script, samples);
 }
 
 // What a commit takes more than a discard, with a small record and with a large one.

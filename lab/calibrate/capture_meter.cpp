@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "lab/price_of.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/rows.h"
 

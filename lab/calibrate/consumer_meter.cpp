@@ -15,10 +15,10 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/live_run.h"
-#include "runtime/cost/apart.h"
+#include "lab/noise/apart.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/price_of.h"
 #include "runtime/cost/consumer.h"
-#include "runtime/cost/middle.h"
-#include "runtime/cost/quiet_time.h"
 #include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
@@ -35,7 +35,7 @@ Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, 
   auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = aggsize});
   if (!run) return run.error();
   Handle& handle = (*run)->handle();
-  QuietTime time;
+  noise::QuietTime time;
   bool is_quiet = true;
   time.begin();
   (*run)->fire_all([&](const RunPiece& piece) {
@@ -57,7 +57,7 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
                              full = compile("replay:::firing { trace(arg1); }");
   if (!empty) return empty.error();
   if (!full) return full.error();
-  QuietSamples once(options.samples), each(options.samples);
+  noise::QuietSamples once(options.samples), each(options.samples);
   while (once.wants_more() || each.wants_more()) {
     const auto little = sample_stage(*empty, options.firings, kStage), much = sample_stage(*full, options.firings, kStage);
     if (!little) return little.error();
@@ -66,7 +66,8 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
     once.add({first, little->is_quiet});
     each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kTracedBytes, much->is_quiet});
   }
-  const Middle first = settle(options.book, "buffer_snapshot", once), byte = settle(options.book, "copy", each);
+  const noise::Middle first = noise::settle(options.book, "buffer_snapshot", once),
+                      byte = noise::settle(options.book, "copy", each);
   profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
   profile.set("consumer/copy", {0, std::max(byte.median, 0.0), 0});
   return {};
@@ -77,7 +78,7 @@ Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMe
   constexpr std::string_view kStage = "snapshot_aggregations";
   const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
   if (!program) return program.error();
-  QuietSamples once(options.samples);
+  noise::QuietSamples once(options.samples);
   while (once.wants_more()) {
     const auto large = sample_stage(*program, options.firings, kStage);
     const auto small = sample_stage(*program, options.firings, kStage, "4k");
@@ -85,20 +86,20 @@ Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMe
     if (!small) return small.error();
     once.add({(small->ticks - large->ticks) / std::max(small->count - large->count, 1.0), small->is_quiet && large->is_quiet});
   }
-  const Middle first = settle(options.book, "aggregation_snapshot", once);
+  const noise::Middle first = noise::settle(options.book, "aggregation_snapshot", once);
   profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
   return {};
 }
 
 // Reads of a run of so many firings by some thousand keys each, in a look or two.
-Result<QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firings) {
+Result<noise::QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firings) {
   auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = kReadAtOnce});
   if (!run) return run.error();
-  QuietTime time, reads;
+  noise::QuietTime time, reads;
   double since = 0;  // firings, since the last read
   time.begin();
   (*run)->fire_all([&](const RunPiece& piece) {
-    const QuietSample taken = time.end(piece.consumer, 1);
+    const noise::QuietSample taken = time.end(piece.consumer, 1);
     since += piece.events;
     if (piece.consumer > 0) reads.add(taken, different(kMostKeys, std::exchange(since, 0)));
     if (!time.starts_quietly()) time.begin();
@@ -111,13 +112,13 @@ Result<QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firin
 Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   const Result<dif::Program> program = compile(fmt::format("replay:::firing {{ @[rand() % {:.0f}] = count(); }}", kMostKeys));
   if (!program) return program.error();
-  QuietSamples each(options.samples);
+  noise::QuietSamples each(options.samples);
   while (each.wants_more()) {
-    const Result<QuietTime> reads = time_reads_of_keys(*program, 2 * static_cast<uint64_t>(kMostKeys));
+    const Result<noise::QuietTime> reads = time_reads_of_keys(*program, 2 * static_cast<uint64_t>(kMostKeys));
     if (!reads) return reads.error();
     each.add(*reads);
   }
-  const Middle key = times(settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
+  const noise::Middle key = times(noise::settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
   profile.set("consumer/aggregation_build", {0, std::max(key.median, 0.0), 0});
   return {};
 }
@@ -128,14 +129,14 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
   if (!program) return program.error();
   auto run = MadeUpRun::make(*program, {.firings = options.firings});
   if (!run) return run.error();
-  QuietSamples samples(options.samples);
+  noise::QuietSamples samples(options.samples);
   while (samples.wants_more()) {
-    QuietPiece piece(wait_for_quiet_core());
+    noise::QuietPiece piece(noise::wait_for_quiet_core());
     const uint64_t begin = vm::read_ticks();
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
-  const Middle all = settle(options.book, "status_snapshot", samples);
+  const noise::Middle all = noise::settle(options.book, "status_snapshot", samples);
   profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
   return {};
 }
@@ -144,7 +145,7 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   constexpr unsigned kTimes = 200;
   std::vector<double> samples;
   for (unsigned i = 0; i < options.samples; i++) {
-    QuietTime time;
+    noise::QuietTime time;
     for (unsigned n = 0; n < kTimes; n++) {
       time.begin();
       const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -154,7 +155,8 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
     }
     samples.push_back(time.each());
   }
-  const Middle all = times(settle_middle(options.book, "context_switch", quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
+  const noise::Middle all =
+      times(noise::settle_middle(options.book, "context_switch", noise::quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
   profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
 }
 
@@ -179,7 +181,7 @@ class LooksOf {
   }
   // Ns of a look are those without its firings, as far as these are known.
   Result<LiveLooks> sample(bool is_apart = true) {
-    const Placed placed = is_apart ? Placed::apart(child_->pid()) : Placed::together(child_->pid());
+    const noise::Placed placed = is_apart ? noise::Placed::apart(child_->pid()) : noise::Placed::together(child_->pid());
     Result<LiveLooks> looks = run_->look();
     if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
     return looks;
@@ -210,7 +212,7 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
   for (LooksOf* looks : {&one, &many})
     if (Status started = looks->start(compile, profile); !started) return started;
   const unsigned wanted = kRuns * options.samples;
-  QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
+  noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
   while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
     const Result<LiveLooks> of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
     for (const auto* sample : {&of_one, &of_many, &together})
@@ -220,12 +222,12 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
     clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
   }
   const double clocks = profile.clock_hz / 1e9;
-  const auto settled = [&](const char* series, const QuietSamples& samples) {
-    return times(settle_middle(options.book, series, samples.plain_middle(), samples.is_quiet()), clocks);
+  const auto settled = [&](const char* series, const noise::QuietSamples& samples) {
+    return times(noise::settle_middle(options.book, series, samples.plain_middle(), samples.is_quiet()), clocks);
   };
-  const Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
+  const noise::Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
   const double n = std::max(each.median, 0.0);
-  const auto look_row = [&](const char* row, const Middle& whole) {
+  const auto look_row = [&](const char* row, const noise::Middle& whole) {
     profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
   };
   look_row("consumer/look", first);
@@ -237,14 +239,15 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
 Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
   const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
   if (!program) return program.error();
-  QuietSamples quiet(options.samples), headed(options.samples);
+  noise::QuietSamples quiet(options.samples), headed(options.samples);
   while (quiet.wants_more() || headed.wants_more())
     for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
       const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
       if (!sample) return sample.error();
       samples->add(sample->consumer);
     }
-  const Middle of_headed = settle(options.book, "heading", headed), of_quiet = settle(options.book, "heading quiet", quiet);
+  const noise::Middle of_headed = noise::settle(options.book, "heading", headed),
+                      of_quiet = noise::settle(options.book, "heading quiet", quiet);
   profile.set("consumer/heading", times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
   return {};
 }

@@ -1,4 +1,4 @@
-// The cases of DIF's rows. Covered by tests/unit/runtime/calibrate_test.cpp, which runs each of them.
+// The cases of DIF's rows. Covered by tests/unit/lab/calibrate_test.cpp, which runs each of them.
 
 #include "lab/calibrate/dif_cases.h"
 

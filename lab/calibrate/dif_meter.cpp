@@ -1,4 +1,4 @@
-// Timing DIF. Covered by tests/unit/runtime/calibrate_test.cpp.
+// Timing DIF. Covered by tests/unit/lab/calibrate_test.cpp.
 
 #include "lab/calibrate/dif_meter.h"
 
@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
-#include "runtime/cost/middle.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/price_of.h"
 
 namespace dvm::runtime {
 namespace {
@@ -111,19 +111,20 @@ uint64_t times_of(Runnable& text, const MeterOptions& options) {
 
 constexpr unsigned kTries = 6;  // of a sample, which is short
 
-vm::Price difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
+vm::Price time_difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
   const uint64_t runs = times_of(text, options);
   const std::string of_with = series + " with", of_without = series + " without";
   const unsigned samples =
-      std::max(wanted(options.book, of_with, options.samples), wanted(options.book, of_without, options.samples));
-  QuietSamples with(samples, kTries), without(samples, kTries);
+      std::max(noise::wanted(options.book, of_with, options.samples), noise::wanted(options.book, of_without, options.samples));
+  noise::QuietSamples with(samples, kTries), without(samples, kTries);
   while (with.wants_more()) {
-    QuietPiece piece(wait_for_quiet_core());
-    const QuietSample one = piece.end(text.time(runs)), other = piece.end(base ? base->time(runs) : text.time(runs, false));
+    noise::QuietPiece piece(noise::wait_for_quiet_core());
+    const noise::QuietSample one = piece.end(text.time(runs)),
+                             other = piece.end(base ? base->time(runs) : text.time(runs, false));
     const bool is_quiet = one.is_quiet && other.is_quiet;
     with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
   }
-  return difference(settle(options.book, of_with, with), settle(options.book, of_without, without));
+  return difference(noise::settle(options.book, of_with, with), noise::settle(options.book, of_without, without));
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.
@@ -131,10 +132,10 @@ Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptio
   const std::string series = fmt::format("{} {}", one.row, letters);
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();
-  if (one.copies == 0) return difference(series, **text, nullptr, options);
+  if (one.copies == 0) return time_difference(series, **text, nullptr, options);
   auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
   if (!base) return base.error();
-  return times(difference(series, **text, base->get(), options), 1.0 / one.copies);
+  return times(time_difference(series, **text, base->get(), options), 1.0 / one.copies);
 }
 
 // m without something, n with it; the body of the latter does it so many times.

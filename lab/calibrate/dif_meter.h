@@ -11,14 +11,14 @@
 #include "common/result.h"
 #include "dvm/vm/profile.h"
 #include "lab/calibrate/dif_cases.h"
-#include "lab/calibrate/series_book.h"
+#include "lab/noise/series_book.h"
 
 namespace dvm::runtime {
 
 struct MeterOptions {
-  unsigned samples = 15;        // of a text and of its base
-  uint64_t sample_ns = 50'000;  // how long one takes, about
-  SeriesBook* book = nullptr;   // of the passes
+  unsigned samples = 15;              // of a text and of its base
+  uint64_t sample_ns = 50'000;        // how long one takes, about
+  noise::SeriesBook* book = nullptr;  // of the passes
 };
 
 struct MeasuredRow {

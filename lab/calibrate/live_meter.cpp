@@ -14,8 +14,9 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/price_of.h"
 #include "runtime/cost/consumer.h"
-#include "runtime/cost/quiet_time.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/provider/providers.h"
 
@@ -55,7 +56,7 @@ struct SharedSource {
 constexpr SharedSource kShared[] = {{"pid_shared", "calibrated:::again"}, {"pid_return_shared", kReturn}};
 
 // What is left of it. Less than nothing is nothing, lost in the spread.
-vm::Price rest_of(const Middle& all, const vm::Price& known) {
+vm::Price rest_of(const noise::Middle& all, const vm::Price& known) {
   return {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)};
 }
 
@@ -115,7 +116,7 @@ class SourceMeter {
     const bool is_loop = source_.stub == Stub::loop;
     const std::string script = counting();
     // Of the loop an interrupt is timed as such: there is nothing to take off.
-    const Result<Middle> plain = is_loop ? Middle{} : measure_untraced(source_.name, calls_, child_, options_);
+    const Result<noise::Middle> plain = is_loop ? noise::Middle{} : measure_untraced(source_.name, calls_, child_, options_);
     if (!plain) return plain.error();
     const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, compile_, options_);
     if (!traced) return traced.error();
@@ -135,7 +136,7 @@ class SourceMeter {
     return fmt::format("{} {} {{ @ = count(); }}", source_.probe, only.empty() ? "" : "/" + only + "/");
   }
 
-  Status set_stages(const Middle& plain, const LiveFigures& traced, SourceRows& rows) {
+  Status set_stages(const noise::Middle& plain, const LiveFigures& traced, SourceRows& rows) {
     const vm::Price all = difference(traced.thread, plain);
     const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, compile_, options_);
     if (!bare) return bare.error();
@@ -154,10 +155,10 @@ class SourceMeter {
   }
 
   // Ns from the call to the firing's time. Between two readings of the clock lies one reading, and that is not the probe's.
-  Result<double> until_handler(const Middle& plain) {
+  Result<double> until_handler(const noise::Middle& plain) {
     StubCalls stamped = calls_;
     stamped.is_stamped = true;
-    const Result<Middle> reading = measure_untraced(series("stamped"), stamped, child_, options_);
+    const Result<noise::Middle> reading = measure_untraced(series("stamped"), stamped, child_, options_);
     if (!reading) return reading.error();
     const std::string only = only_child();
     const std::string script =
@@ -166,8 +167,9 @@ class SourceMeter {
     const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, compile_, options_);
     if (!traced) return traced.error();
     const std::optional<double> found = quick_one(traced->printed);
-    const Middle until = found || !options_.book ? settle(options_.book, series("until"), Middle{found.value_or(0), 0})
-                                                 : options_.book->settled(series("until"));
+    const noise::Middle until = found || !options_.book
+                                    ? noise::settle(options_.book, series("until"), noise::Middle{found.value_or(0), 0})
+                                    : options_.book->settled(series("until"));
     return until.median - (reading->median - plain.median);
   }
 
@@ -216,7 +218,7 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
   std::vector<Refused> refused;
   if (Status went = handle.go(refused); !went) return went.error();
   const uint64_t first = handle.account().events;
-  QuietTime time;
+  noise::QuietTime time;
   bool goes_on = true;
   uint64_t last = first;
   for (time.begin(); goes_on && last - first < firings;) {
@@ -240,7 +242,7 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
     if (!sample) return sample.error();
     samples.push_back(*sample);
   }
-  const Middle firing = settle_middle(options.book, "tick", quiet_middle(samples));
+  const noise::Middle firing = noise::settle_middle(options.book, "tick", noise::quiet_middle(samples));
   const vm::Price known = known_firings(kTickScript, compile, profile);
   profile.set("source/tick/handler", times(rest_of(firing, known), profile.clock_hz / 1e9));
   return {};

@@ -12,8 +12,9 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "lab/price_of.h"
+#include "lab/quiet_looks.h"
 #include "runtime/cost/predict.h"
-#include "runtime/cost/quiet_looks.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/instrument/uprobe/uprobe.h"
@@ -75,33 +76,33 @@ Status LiveRun::start(const dif::Program& program) {
 
 Result<LiveSample> LiveRun::sample(size_t callers) {
   const uint64_t events = handle_->account().events, wall = read_clock(CLOCK_MONOTONIC);
-  QuietTime looked;
+  noise::QuietTime looked;
   looked.begin();
   if (Status called = call(callers); !called) return called.error();
   while (!children_.front()->is_done() && work(looked)) {
   }
-  const Result<QuietSample> thread = finish(callers);
+  const Result<noise::QuietSample> thread = finish(callers);
   if (!thread) return thread.error();
   work(looked);  // what is left in the ring
   const auto firings = static_cast<double>(handle_->account().events - events);
   return LiveSample{*thread,
-                    {looked.each(), looked.quiet_share() >= kQuietEnough},
+                    {looked.each(), looked.quiet_share() >= noise::kQuietEnough},
                     firings / cpus() / seconds(read_clock(CLOCK_MONOTONIC) - wall)};
 }
 
-Result<QuietSample> LiveRun::thread(const StubCalls& calls) {
+Result<noise::QuietSample> LiveRun::thread(const StubCalls& calls) {
   if (Status called = children_.front()->call(calls); !called) return called.error();
   while (!children_.front()->is_done() && handle_->look() && handle_->rest()) {
   }
   return children_.front()->finish();
 }
 
-Result<QuietSample> LiveRun::drain(uint64_t calls) {
+Result<noise::QuietSample> LiveRun::drain(uint64_t calls) {
   StubCalls some = case_.calls;
   some.times = calls;
   if (Status called = children_.front()->call(some); !called) return called.error();
   if (const auto finished = children_.front()->finish(); !finished) return finished.error();
-  QuietPiece piece(wait_for_quiet_core());
+  noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   handle_->look();
   return piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
@@ -116,7 +117,7 @@ Result<LiveLooks> LiveRun::look() {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
   while (!children_.front()->is_done() && looks.look()) {
   }
-  if (const Result<QuietSample> done = finish(1); !done) return done.error();
+  if (const Result<noise::QuietSample> done = finish(1); !done) return done.error();
   const double passed = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) - looks.own_ns();
   const double count = std::max(looks.count(), 1.0);
   return LiveLooks{{looks.ns() / count, looks.quiet_share() >= kQuiet},
@@ -125,7 +126,7 @@ Result<LiveLooks> LiveRun::look() {
 }
 
 // A piece of what dvm's thread does for firings.
-bool LiveRun::work(QuietTime& looked) {
+bool LiveRun::work(noise::QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
   const bool goes_on = handle_->look() && handle_->rest();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
@@ -146,10 +147,10 @@ Status LiveRun::call(size_t callers) {
 }
 
 // What the first one says.
-Result<QuietSample> LiveRun::finish(size_t callers) {
-  Result<QuietSample> first = children_.front()->finish();
+Result<noise::QuietSample> LiveRun::finish(size_t callers) {
+  Result<noise::QuietSample> first = children_.front()->finish();
   for (size_t i = 1; i < callers; i++)
-    if (Result<QuietSample> other = children_[i]->finish(); !other) return other;
+    if (Result<noise::QuietSample> other = children_[i]->finish(); !other) return other;
   return first;
 }
 
@@ -193,37 +194,39 @@ class Drains {
   Status add(LiveRun& run) {
     for (unsigned i = 0; i < kDrains; i++)
       for (const auto& [calls, samples] : {std::pair(kFew, &few_), {kMany, &many_}}) {
-        const Result<QuietSample> taken = run.drain(calls);
+        const Result<noise::QuietSample> taken = run.drain(calls);
         if (!taken) return taken.error();
         samples->add(*taken);
       }
     return {};
   }
-  Middle settled() const {
-    const Middle few = few_.middle(), many = many_.middle();
-    const Middle found = times(Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
-                               1.0 / static_cast<double>(kMany - kFew));
-    return settle_middle(book_, series_, found, few_.is_quiet() && many_.is_quiet());
+  noise::Middle settled() const {
+    const noise::Middle few = few_.middle(), many = many_.middle();
+    const noise::Middle found =
+        times(noise::Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
+              1.0 / static_cast<double>(kMany - kFew));
+    return noise::settle_middle(book_, series_, found, few_.is_quiet() && many_.is_quiet());
   }
 
  private:
   std::string series_;
-  SeriesBook* book_;
-  QuietSamples few_, many_;
+  noise::SeriesBook* book_;
+  noise::QuietSamples few_, many_;
 };
 
 // By what part two attachments of the same script to the same calls differ.
 constexpr double kAttachment = 0.01;
 
-Middle of_an_attachment(Middle found) {
+noise::Middle of_an_attachment(noise::Middle found) {
   found.distance = std::max(found.distance, kAttachment * found.median);
   return found;
 }
 
 // What an interrupt takes is another time each time, as waking up is.
-Middle settle_calls(SeriesBook* book, const std::string& series, const StubCalls& calls, const QuietSamples& samples) {
-  if (calls.stub == Stub::loop) return settle_middle(book, series, samples.middle(), samples.is_quiet());
-  return settle(book, series, samples);
+noise::Middle settle_calls(noise::SeriesBook* book, const std::string& series, const StubCalls& calls,
+                           const noise::QuietSamples& samples) {
+  if (calls.stub == Stub::loop) return noise::settle_middle(book, series, samples.middle(), samples.is_quiet());
+  return noise::settle(book, series, samples);
 }
 
 }  // namespace
@@ -234,8 +237,9 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
   if (!program) return program.error();
   const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
   const std::string of_thread = series + " thread";
-  QuietSamples thread = is_loop ? QuietSamples(options.samples) : samples_of(options.book, of_thread, options.samples),
-               looked(options.samples);
+  noise::QuietSamples thread = is_loop ? noise::QuietSamples(options.samples)
+                                       : noise::samples_of(options.book, of_thread, options.samples),
+                      looked(options.samples);
   Drains drains(series, options);
   const auto wants_more = [&] {
     return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
@@ -257,9 +261,9 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     figures.printed = *std::move(printed);
   }
   figures.thread = of_an_attachment(settle_calls(options.book, of_thread, one.calls, thread));
-  figures.rate = middle(rate).median;
+  figures.rate = noise::middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
-  if (is_loop) figures.handled = settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
+  if (is_loop) figures.handled = noise::settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
   return figures;
 }
 
@@ -277,13 +281,13 @@ vm::Price known_firings(const std::string& script, const CompileScript& compile,
   return times(clocks, 1e9 / profile.clock_hz);
 }
 
-Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
-                                const LiveMeterOptions& options) {
+Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
+                                       const LiveMeterOptions& options) {
   const std::string untraced = series + " untraced";
-  QuietSamples samples = samples_of(options.book, untraced, options.samples);
+  noise::QuietSamples samples = noise::samples_of(options.book, untraced, options.samples);
   while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
-    const Result<QuietSample> taken = child.finish();
+    const Result<noise::QuietSample> taken = child.finish();
     if (!taken) return taken.error();
     samples.add(*taken);
   }

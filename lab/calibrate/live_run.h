@@ -10,8 +10,8 @@
 
 #include "lab/calibrate/looping_child.h"
 #include "lab/calibrate/script_meter.h"
-#include "runtime/cost/middle.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/middle.h"
+#include "lab/noise/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -19,9 +19,9 @@ namespace dvm::runtime {
 double cpus();
 
 struct LiveMeterOptions {
-  unsigned samples = 3;        // with the probe, and as many without
-  uint64_t calls = 3'000;      // a sample
-  SeriesBook* book = nullptr;  // of the passes
+  unsigned samples = 3;               // with the probe, and as many without
+  uint64_t calls = 3'000;             // a sample
+  noise::SeriesBook* book = nullptr;  // of the passes
 };
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return, in each
@@ -34,16 +34,16 @@ struct LiveCase {
 };
 
 struct LiveSample {
-  QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: of an interrupt of it
-  QuietSample looked;  // ns of a firing in dvm's, with the looks for it
-  double rate = 0;     // firings a second on each CPU
+  noise::QuietSample thread;  // ns of a call in the first child's CPU time; of the loop: of an interrupt of it
+  noise::QuietSample looked;  // ns of a firing in dvm's, with the looks for it
+  double rate = 0;            // firings a second on each CPU
 };
 
 // Looks for firings.
 struct LiveLooks {
-  QuietSample ns;      // each, in dvm's CPU time
-  double firings = 0;  // each
-  double late = 0;     // ns that passed from one to the next, but for those that dvm wanted to sleep
+  noise::QuietSample ns;  // each, in dvm's CPU time
+  double firings = 0;     // each
+  double late = 0;        // ns that passed from one to the next, but for those that dvm wanted to sleep
 };
 
 // One attachment to children, of which several may call at a time.
@@ -59,9 +59,9 @@ class LiveRun {
   // So many of the children do the case's calls, each all of them.
   Result<LiveSample> sample(size_t callers = 1);
   // Ns of a call in the first child's CPU time, of calls that the case's probes are on; dvm looks for them meanwhile.
-  Result<QuietSample> thread(const StubCalls& calls);
+  Result<noise::QuietSample> thread(const StubCalls& calls);
   // The first child does so many calls, and only then dvm looks for what they have left in the ring: ns of dvm's CPU time.
-  Result<QuietSample> drain(uint64_t calls);
+  Result<noise::QuietSample> drain(uint64_t calls);
   // The first child does the case's calls, and dvm looks for them as it does in any run.
   Result<LiveLooks> look();
   // After the last sample: nothing must have been lost. What was printed.
@@ -70,8 +70,8 @@ class LiveRun {
  private:
   class Text;
   Status call(size_t callers);
-  bool work(QuietTime& looked);
-  Result<QuietSample> finish(size_t callers);
+  bool work(noise::QuietTime& looked);
+  Result<noise::QuietSample> finish(size_t callers);
   Status find_probes(const dif::Program& program);
   Status add_stubs();
 
@@ -82,8 +82,8 @@ class LiveRun {
 };
 
 struct LiveFigures {
-  Middle thread;
-  Middle handled;  // of the loop a firing, with the looks; else all firings of a call, without
+  noise::Middle thread;
+  noise::Middle handled;  // of the loop a firing, with the looks; else all firings of a call, without
   double rate = 0;
   std::string printed;  // by the script; nothing, if all was sure without running it
 };
@@ -98,7 +98,7 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
                                  const CompileScript& compile, const LiveMeterOptions& options);
 
 // Ns of a call of the child that nobody traces.
-Result<Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
-                                const LiveMeterOptions& options);
+Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
+                                       const LiveMeterOptions& options);
 
 }  // namespace dvm::runtime

@@ -1,4 +1,4 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/calibrate_test.cpp.
 
 #include "lab/calibrate/looping_child.h"
 
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "common/clock.h"
-#include "runtime/cost/core_speed.h"
-#include "runtime/cost/interrupt_time.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/core_speed.h"
+#include "lab/noise/interrupt_time.h"
+#include "lab/noise/quiet_time.h"
 #include "runtime/symbol/maps.h"
 
 // What is called: a push and nops, which the kernel emulates, and a mov, which it steps over; behind one, a push. Each returns
@@ -89,13 +89,13 @@ constexpr uint64_t kMillisecond = 1'000'000;
 // Some 40 us, where they are traced: a stepped call takes ten times as long as another.
 uint64_t calls_of_piece(Stub stub) { return stub == Stub::stepped ? 5 : 50; }
 
-QuietSample called(const StubCalls& calls) {
+noise::QuietSample called(const StubCalls& calls) {
   static const std::string text(kMostLetters, 'x');
   Function volatile function = function_of(calls.stub);
   const auto fixed = reinterpret_cast<uintptr_t>(text.c_str() + kMostLetters - std::min(calls.letters, kMostLetters));
   const uint64_t most = calls.burst > 0 ? calls.burst : calls_of_piece(calls.stub);
   uint64_t next = read_clock(CLOCK_MONOTONIC);
-  QuietTime time;
+  noise::QuietTime time;
   calls.hurries ? time.begin_at_once() : time.begin(true);
   for (uint64_t done = 0; done < calls.times; done += most) {
     const uint64_t times = std::min(most, calls.times - done), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -112,16 +112,16 @@ QuietSample called(const StubCalls& calls) {
     else if (!calls.hurries && !time.starts_quietly())
       time.begin(true);
   }
-  return {time.usual(), time.quiet_share() >= kQuietEnough};
+  return {time.usual(), time.quiet_share() >= noise::kQuietEnough};
 }
 
-QuietSample watched(uint64_t ns) {
+noise::QuietSample watched(uint64_t ns) {
   double quiet = 0;
-  const double usual = dvm_interrupt_time(&own_gauge(), speed_of_times(), static_cast<int64_t>(ns), &quiet);
-  return {usual, quiet >= kQuietEnough};
+  const double usual = dvm_interrupt_time(&noise::own_gauge(), noise::speed_of_times(), static_cast<int64_t>(ns), &quiet);
+  return {usual, quiet >= noise::kQuietEnough};
 }
 
-QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
+noise::QuietSample carry_out(const StubCalls& calls) { return calls.stub == Stub::loop ? watched(calls.times) : called(calls); }
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "common/piped_child.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/quiet_time.h"
 
 namespace dvm::runtime {
 
@@ -38,10 +38,10 @@ class LoopingChild {
   Status call(const StubCalls& calls) { return child_.tell(calls); }
   bool is_done() const { return child_.is_done(); }
   // CPU time of a call, in ns; of the loop: the time that an interrupt takes of it. Waits for it.
-  Result<QuietSample> finish() { return child_.finish(); }
+  Result<noise::QuietSample> finish() { return child_.finish(); }
 
  private:
-  using Child = AnsweringChild<StubCalls, QuietSample>;
+  using Child = AnsweringChild<StubCalls, noise::QuietSample>;
   explicit LoopingChild(Child child) : child_(std::move(child)) {}
 
   Child child_;

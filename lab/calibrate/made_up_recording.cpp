@@ -1,4 +1,4 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/calibrate_test.cpp.
 
 #include "lab/calibrate/made_up_recording.h"
 

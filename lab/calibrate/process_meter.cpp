@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lab/price_of.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::runtime {
@@ -54,11 +55,12 @@ std::string script_of_all() {
 
 // Ns of a firing in dvm, of each turn.
 using Samples = std::array<std::vector<double>, kCount>;
-using Settled = std::array<Middle, kCount>;
+using Settled = std::array<noise::Middle, kCount>;
 
-Settled settle_turns(const Samples& samples, SeriesBook* book) {
+Settled settle_turns(const Samples& samples, noise::SeriesBook* book) {
   Settled settled;
-  for (size_t i = 0; i < kCount; i++) settled[i] = settle(book, fmt::format("turn {}", i), quiet_middle(samples[i]));
+  for (size_t i = 0; i < kCount; i++)
+    settled[i] = noise::settle(book, fmt::format("turn {}", i), noise::quiet_middle(samples[i]));
   return settled;
 }
 

@@ -8,7 +8,8 @@
 #include <array>
 
 #include "lab/calibrate/live_run.h"
-#include "runtime/cost/apart.h"
+#include "lab/noise/apart.h"
+#include "lab/price_of.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
@@ -29,14 +30,14 @@ constexpr uint64_t kBursts = 40;  // a sample
 
 // Ns that a burst behind a rest takes more than one behind another.
 template <class Call>
-Result<QuietSample> behind_rest(Stub stub, const Call& call) {
+Result<noise::QuietSample> behind_rest(Stub stub, const Call& call) {
   StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
-  const Result<QuietSample> busy = call(calls);
+  const Result<noise::QuietSample> busy = call(calls);
   if (!busy) return busy.error();
   calls.rests = true;
-  const Result<QuietSample> rested = call(calls);
+  const Result<noise::QuietSample> rested = call(calls);
   if (!rested) return rested.error();
-  return QuietSample{kBurst * (rested->value - busy->value), busy->is_quiet && rested->is_quiet};
+  return noise::QuietSample{kBurst * (rested->value - busy->value), busy->is_quiet && rested->is_quiet};
 }
 
 class RestMeter {
@@ -46,8 +47,8 @@ class RestMeter {
 
   // Ns more than that where it is traced: what others leave of the caches differs from one second to the next, so one right after
   // the other.
-  Result<QuietSample> sample() {
-    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) -> Result<QuietSample> {
+  Result<noise::QuietSample> sample() {
+    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) -> Result<noise::QuietSample> {
       if (Status called = child_.call(calls); !called) return called.error();
       return child_.finish();
     });
@@ -56,7 +57,7 @@ class RestMeter {
     if (Status started = run.start(program_); !started) return started.error();
     const auto traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
     if (!traced) return traced.error();
-    return QuietSample{traced->value - untraced->value, traced->is_quiet && untraced->is_quiet};
+    return noise::QuietSample{traced->value - untraced->value, traced->is_quiet && untraced->is_quiet};
   }
 
  private:
@@ -70,19 +71,19 @@ Status measure(const RestedCase& one, const CompileScript& compile, const Script
   constexpr unsigned kRuns = 3;
   const auto child = LoopingChild::start();
   if (!child) return child.error();
-  const Placed apart = Placed::apart((*child)->pid());
+  const noise::Placed apart = noise::Placed::apart((*child)->pid());
   const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
   const auto program = compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
   if (!program) return program.error();
   RestMeter meter(one, **child, *program);
-  QuietSamples more(kRuns * options.samples);
+  noise::QuietSamples more(kRuns * options.samples);
   while (more.wants_more()) {
-    const Result<QuietSample> sample = meter.sample();
+    const Result<noise::QuietSample> sample = meter.sample();
     if (!sample) return sample.error();
     more.add(*sample);
   }
   // Who uses the caches while the child rests makes it longer, and no gauge sees him: of a pass the quicker samples count.
-  const Middle rested = settle_middle(options.book, std::string(one.row), more.middle(), more.is_quiet());
+  const noise::Middle rested = noise::settle_middle(options.book, std::string(one.row), more.middle(), more.is_quiet());
   profile.set(std::string(one.row), times({std::max(rested.median, 0.0), 0, rested.deviation()}, profile.clock_hz / 1e9));
   return {};
 }

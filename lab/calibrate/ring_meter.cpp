@@ -7,6 +7,7 @@
 #include <array>
 
 #include "lab/calibrate/live_run.h"
+#include "lab/price_of.h"
 
 namespace dvm::runtime {
 namespace {
@@ -45,15 +46,15 @@ Status measure_ring(const CompileScript& compile, const ScriptMeterOptions& opti
   LiveRun run(one, std::array{first->get(), second->get()});
   if (Status started = run.start(*program); !started) return started;
   constexpr unsigned kRuns = 4;
-  QuietSamples alone(kRuns * options.samples), both(kRuns * options.samples);
+  noise::QuietSamples alone(kRuns * options.samples), both(kRuns * options.samples);
   while (alone.wants_more() || both.wants_more())
     for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}}) {
       const Result<LiveSample> sample = run.sample(callers);
       if (!sample) return sample.error();
       samples->add(sample->thread);
     }
-  const Middle of_both = settle_middle(options.book, "ring both", both.plain_middle(), both.is_quiet()),
-               of_alone = settle_middle(options.book, "ring alone", alone.plain_middle(), alone.is_quiet());
+  const noise::Middle of_both = noise::settle_middle(options.book, "ring both", both.plain_middle(), both.is_quiet()),
+                      of_alone = noise::settle_middle(options.book, "ring alone", alone.plain_middle(), alone.is_quiet());
   profile.set(kRow, times(difference(of_both, of_alone), profile.clock_hz / 1e9));
   return {};
 }

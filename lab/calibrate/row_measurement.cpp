@@ -1,4 +1,4 @@
-// Covered by tests/unit/runtime/row_measurement_test.cpp.
+// Covered by tests/unit/lab/row_measurement_test.cpp.
 
 #include "lab/calibrate/row_measurement.h"
 

@@ -11,11 +11,11 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/made_up_recording.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/price_of.h"
+#include "lab/run_clock.h"
 #include "runtime/cost/machine.h"
-#include "runtime/cost/middle.h"
 #include "runtime/cost/predict.h"
-#include "runtime/cost/quiet_time.h"
-#include "runtime/cost/run_clock.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
@@ -57,10 +57,10 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
 }
 
 struct Sides {
-  Sides(const SeriesBook* book, const std::string& series, unsigned samples)
-      : probe(samples_of(book, series, samples)), consumer(probe) {}
+  Sides(const noise::SeriesBook* book, const std::string& series, unsigned samples)
+      : probe(noise::samples_of(book, series, samples)), consumer(probe) {}
   void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
-  QuietSamples probe, consumer;
+  noise::QuietSamples probe, consumer;
 };
 
 }  // namespace
@@ -158,18 +158,18 @@ class TimedRun {
   Status read(Handle& handle);
 
   // A firing, of all that the consumer did: reads of buffers that were half full, and the end.
-  QuietTime consumer() const;
+  noise::QuietTime consumer() const;
 
   const RunSettings& settings_;
-  QuietTime probe_, reads_;
-  QuietSample end_;
+  noise::QuietTime probe_, reads_;
+  noise::QuietSample end_;
 };
 
 void TimedRun::fire(MadeUpRun& run) {
   if (settings_.rested > 0) return fire_rested(run);
   probe_.begin();
   const auto told = [&](const RunPiece& piece) {
-    const QuietSample taken = probe_.end(piece.probe, piece.events);
+    const noise::QuietSample taken = probe_.end(piece.probe, piece.events);
     const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
     reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
     if (!probe_.starts_quietly()) probe_.begin();
@@ -194,18 +194,18 @@ void TimedRun::fire_rested(MadeUpRun& run) {
 
 // What is left, at the end.
 Status TimedRun::read(Handle& handle) {
-  QuietPiece piece(wait_for_quiet_core());
+  noise::QuietPiece piece(noise::wait_for_quiet_core());
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status stopped = settings_.is_read ? handle.stop() : Status();
   end_ = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
   return stopped;
 }
 
-QuietTime TimedRun::consumer() const {
+noise::QuietTime TimedRun::consumer() const {
   const auto firings = static_cast<double>(settings_.firings);
-  QuietTime all;
+  noise::QuietTime all;
   const double reads = reads_.things();
-  for (const QuietSample& read : reads_.pieces()) all.add({read.value * reads + end_.value, read.is_quiet}, firings);
+  for (const noise::QuietSample& read : reads_.pieces()) all.add({read.value * reads + end_.value, read.is_quiet}, firings);
   if (reads == 0) all.add(end_, firings);
   return all;
 }
@@ -213,7 +213,7 @@ QuietTime TimedRun::consumer() const {
 Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
   auto run = MadeUpRun::make(program, settings_);
   if (!run) return run.error();
-  wait_for_quiet_core();
+  noise::wait_for_quiet_core();
   fire(**run);
   if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
   if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
@@ -257,7 +257,7 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
       sides->add(*sample);
     }
   const auto settled = [&](const std::string& side, const Sides& sides) {
-    return settle(options.book, side, one.is_consumer ? sides.consumer : sides.probe);
+    return noise::settle(options.book, side, one.is_consumer ? sides.consumer : sides.probe);
   };
   const vm::Price found = times(difference(settled(of_with, with), settled(of_without, without)), profile.clock_hz / 1e9);
   const auto says = [&](const dif::Program& program) {
@@ -281,7 +281,7 @@ constexpr unsigned kTimesMore = 10;
 
 // CPU time of the probe side a firing, in clocks.
 struct ReplaySample {
-  Middle clocks;
+  noise::Middle clocks;
   double bytes = 0;
 };
 
@@ -299,7 +299,7 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
     if (!sample) return sample.error();
     sides.add(*sample);
   }
-  result.clocks = times(settle(options.book, series, sides.probe), profile.clock_hz / 1e9);
+  result.clocks = times(noise::settle(options.book, series, sides.probe), profile.clock_hz / 1e9);
   return result;
 }
 

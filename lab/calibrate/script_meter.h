@@ -14,8 +14,8 @@
 #include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
 #include "lab/calibrate/script_cases.h"
-#include "lab/calibrate/series_book.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/noise/series_book.h"
 
 namespace dvm::runtime {
 
@@ -23,11 +23,11 @@ namespace dvm::runtime {
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
 
 struct ScriptMeterOptions {
-  unsigned samples = 3;        // of each of the two scripts
-  uint64_t firings = 50'000;   // a sample: their recording is larger than the caches of a CPU, as that of a long run is
-  bool is_read = true;         // by the consumer, at the end
-  bool may_act = false;        // destructively
-  SeriesBook* book = nullptr;  // of the passes
+  unsigned samples = 3;               // of each of the two scripts
+  uint64_t firings = 50'000;          // a sample: their recording is larger than the caches of a CPU, as that of a long run is
+  bool is_read = true;                // by the consumer, at the end
+  bool may_act = false;               // destructively
+  noise::SeriesBook* book = nullptr;  // of the passes
 };
 
 // Size of a buffer of which half is read in less than a millisecond: for so long a core is quiet more often than for a long time.
@@ -87,7 +87,7 @@ std::string with_probe(std::string text);
 // Nanoseconds a firing of the probe side and of the consumer, which reads a buffer whenever half of it is full and at the end;
 // reading the recording's file is in neither. Of CPU time: a sample is long enough for other threads to get in.
 struct ScriptSample {
-  QuietTime probe, consumer;
+  noise::QuietTime probe, consumer;
   double event_bytes = 0;  // of the recording, a firing
 };
 Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);

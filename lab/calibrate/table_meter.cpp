@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/cost/middle.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/price_of.h"
 #include "runtime/cost/tables.h"
 #include "runtime/instrument/replay/replay.h"
 
@@ -26,23 +26,23 @@ struct TableScript {
 
 // Ns of a firing, without rests and behind one.
 struct Waits {
-  Middle near, rested;
-  Middle more() const { return {rested.median - near.median, std::hypot(rested.distance, near.distance)}; }
+  noise::Middle near, rested;
+  noise::Middle more() const { return {rested.median - near.median, std::hypot(rested.distance, near.distance)}; }
 };
 
 // Others leave more or less of the caches each time, so the quickest of them is not the truth; but a piece takes long enough for
 // a stranger to come and go in it.
-QuietSample rested_sample(const QuietTime& probe) {
+noise::QuietSample rested_sample(const noise::QuietTime& probe) {
   std::vector<double> quiet, all;
-  for (const QuietSample& piece : probe.pieces()) {
+  for (const noise::QuietSample& piece : probe.pieces()) {
     all.push_back(piece.value);
     if (piece.is_quiet) quiet.push_back(piece.value);
   }
   const bool is_quiet = quiet.size() >= kFewestRests;
   std::vector<double>& found = is_quiet ? quiet : all;
-  const double most = kDisturbed * quiet_middle(found).median;
+  const double most = noise::kDisturbed * noise::quiet_middle(found).median;
   std::erase_if(found, [&](double ns) { return ns > most; });
-  return {middle(std::move(found)).median, is_quiet};
+  return {noise::middle(std::move(found)).median, is_quiet};
 }
 
 class TableMeter {
@@ -53,7 +53,7 @@ class TableMeter {
     const Result<dif::Program> program = compile_(with_probe(script.text));
     if (!program) return program.error();
     const std::string near_series = script.text + " near", rested_series = script.text + " rested";
-    QuietSamples near = samples_of(options_.book, near_series, options_.samples), rested(options_.samples);
+    noise::QuietSamples near = noise::samples_of(options_.book, near_series, options_.samples), rested(options_.samples);
     const uint64_t firings = kFoundTimes * script.keys + kRests * kReplayBatch;
     while (near.wants_more() || rested.wants_more())
       for (const auto& [rests, samples] : {std::pair(0u, &near), {kRests, &rested}}) {
@@ -65,8 +65,8 @@ class TableMeter {
         else
           samples->add(sample->probe);
       }
-    return Waits{settle(options_.book, near_series, near),
-                 settle_middle(options_.book, rested_series, rested.middle(), rested.is_quiet())};
+    return Waits{noise::settle(options_.book, near_series, near),
+                 noise::settle_middle(options_.book, rested_series, rested.middle(), rested.is_quiet())};
   }
 
  private:
@@ -74,7 +74,7 @@ class TableMeter {
   const ScriptMeterOptions& options_;
 };
 
-vm::Price more_than(const Middle& with, const Middle& without, double uses, double clocks) {
+vm::Price more_than(const noise::Middle& with, const noise::Middle& without, double uses, double clocks) {
   return times(difference(with, without), clocks / uses);
 }
 

@@ -9,11 +9,12 @@
 #include <fstream>
 #include <numeric>
 
+#include "lab/noise/quiet_time.h"
+#include "lab/noise/quietest.h"
+#include "lab/price_of.h"
 #include "lab/validate/bpftrace_peer.h"
 #include "lab/validate/traced_job.h"
 #include "runtime/cost/model.h"
-#include "runtime/cost/quiet_time.h"
-#include "runtime/cost/quietest.h"
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 
@@ -120,7 +121,7 @@ Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   const Job job = job_of(row);
-  const auto pairs = quietest<PlainPair>(settings_.pairs, [&] { return measure_plain_pair(job, row.baseline, **child); });
+  const auto pairs = noise::quietest<PlainPair>(settings_.pairs, [&] { return measure_plain_pair(job, row.baseline, **child); });
   if (!pairs) return pairs.error();
   LiveResult result;
   result.row = &row;
@@ -130,7 +131,7 @@ Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
     quiet.push_back(pair.with.quiet);
   }
   const double clocks = profile_.clock_hz / 1e9;
-  const Middle of_with = quiet_middle(with), of_without = quiet_middle(without);
+  const noise::Middle of_with = noise::quiet_middle(with), of_without = noise::quiet_middle(without);
   result.measured = (of_with.median - of_without.median) * clocks;
   result.spread = std::hypot(of_with.deviation(), of_without.deviation()) * clocks;
   result.quiet = mean(quiet);
@@ -142,12 +143,12 @@ Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   const Job job = job_of(row);
-  const auto pairs = quietest<Pair>(std::min(settings_.pairs, 3u), [&] { return measure_peer_pair(row, job, **child); });
+  const auto pairs = noise::quietest<Pair>(std::min(settings_.pairs, 3u), [&] { return measure_peer_pair(row, job, **child); });
   if (!pairs) return pairs.error();
   std::vector<double> added, quiet;
   for (const Pair& pair : *pairs)
     added.push_back(of_round(pair.traced.times.cpu - pair.untraced.times.cpu, job)), quiet.push_back(pair.traced.times.quiet);
-  const Middle all = middle(added);
+  const noise::Middle all = noise::middle(added);
   LiveResult result;
   result.row = &row;
   result.measured = result.thread = all.median;
@@ -232,11 +233,11 @@ struct Series {
 // What traced rounds take more than untraced ones, and what dvm takes for them.
 struct Taken {
   vm::Price thread;
-  Middle dvm;
+  noise::Middle dvm;
 };
 Taken taken_by(const Series& series) {
-  Taken taken{difference(quiet_middle(series.traced), quiet_middle(series.untraced)), middle(series.dvm)};
-  if (mean(series.dvm_quiet) < kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
+  Taken taken{difference(noise::quiet_middle(series.traced), noise::quiet_middle(series.untraced)), noise::middle(series.dvm)};
+  if (mean(series.dvm_quiet) < noise::kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
   return taken;
 }
 
@@ -249,7 +250,7 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
   LiveResult result;
   result.row = &row;
   const unsigned wanted = settings_.pairs * (row.measure == Measure::share || is_short(row) ? kShorterShares : 1);
-  const auto pairs = quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
+  const auto pairs = noise::quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
   if (!pairs) return pairs.error();
   Series series;
   double busy = 0, untraced_busy = 0, wall = 0;
@@ -262,13 +263,13 @@ Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
     busy += pair.traced.busy, untraced_busy += pair.untraced.busy, wall += pair.traced.times.wall;
   }
   const Taken taken = taken_by(series);
-  result.rate = middle(series.rate).median, result.quiet = mean(series.quiet);
+  result.rate = noise::middle(series.rate).median, result.quiet = mean(series.quiet);
   result.thread = taken.thread.m, result.dvm = taken.dvm.median;
   // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
   const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
   result.measured = unit * (taken.thread.m + taken.dvm.median);
   result.spread = unit * std::hypot(taken.thread.spread, taken.dvm.deviation());
-  if (result.quiet < kQuietEnough) result.spread = std::max(result.spread, kTooLong * result.measured);
+  if (result.quiet < noise::kQuietEnough) result.spread = std::max(result.spread, noise::kTooLong * result.measured);
   if (row.measure != Measure::call) result.by_stat = 100 * (busy - untraced_busy) / wall;  // of the same rounds
   return result;
 }

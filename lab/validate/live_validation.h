@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "dvm/vm/profile.h"
+#include "lab/noise/middle.h"
 #include "lab/validate/live_rows.h"
 #include "lab/validate/traced_program.h"
 #include "lab/validate/workload_child.h"
-#include "runtime/cost/middle.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::runtime {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "dvm/runtime/handle.h"
+#include "lab/noise/middle.h"
 #include "runtime/cost/measured.h"
-#include "runtime/cost/middle.h"
 
 namespace dvm::runtime {
 namespace {
@@ -55,7 +55,7 @@ Validated ProgramValidation::finish(const vm::Profile& profile) const {
     result.predicted += probe.firing.expected.clocks * ns;
     result.predicted_spread += probe.firing.expected.spread * ns;
   }
-  const Middle all = samples_.middle();
+  const noise::Middle all = samples_.middle();
   result.measured = all.median;
   result.measured_spread = all.deviation();
   result.is_quiet = samples_.is_quiet();

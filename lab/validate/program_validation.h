@@ -39,7 +39,7 @@ class ProgramValidation {
 
   dif::Program program_;
   PredictOptions how_;
-  QuietSamples samples_;
+  noise::QuietSamples samples_;
 };
 
 }  // namespace dvm::runtime

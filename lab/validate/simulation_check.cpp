@@ -8,9 +8,9 @@
 #include <array>
 #include <sstream>
 
+#include "lab/noise/quietest.h"
 #include "lab/validate/workload_naps.h"
 #include "runtime/cost/firing_model.h"
-#include "runtime/cost/quietest.h"
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/total.h"
 
@@ -108,10 +108,10 @@ namespace {
 
 // Of each.
 template <class Sample, class Of>
-Middle middle_of(const std::vector<Sample>& samples, Of of) {
+noise::Middle middle_of(const std::vector<Sample>& samples, Of of) {
   std::vector<double> all;
   for (const Sample& one : samples) all.push_back(of(one));
-  return middle(std::move(all));
+  return noise::middle(std::move(all));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checke
   const SimulationPoint& point = *checked.point;
   const auto simulated = model_of(point, child, checked);
   if (!simulated) return simulated.error();
-  const auto samples = quietest<Sample>(settings_.samples, [&] { return sample(point, child); });
+  const auto samples = noise::quietest<Sample>(settings_.samples, [&] { return sample(point, child); });
   if (!samples) return samples.error();
   const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
   checked.machine.rate = point.rate > 0 ? point.rate : untraced / point.threads;
@@ -179,9 +179,9 @@ Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& che
     if (!rate) return rate.error();
     found.push_back(*rate);
   }
-  checked.machine.slowdown = middle(slowdowns).median;
+  checked.machine.slowdown = noise::middle(slowdowns).median;
   const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate, kNoticed);
-  checked.figures.push_back({"drops begin", "/s of each thread", begin, middle(found)});
+  checked.figures.push_back({"drops begin", "/s of each thread", begin, noise::middle(found)});
   return {};
 }
 
@@ -199,7 +199,7 @@ Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) 
     if (!traced) return traced.error();
     found.push_back(traced->worked / 1e6);
   }
-  checked.figures.push_back({"ends after", "ms", 1000 * end, middle(found)});
+  checked.figures.push_back({"ends after", "ms", 1000 * end, noise::middle(found)});
   return {};
 }
 

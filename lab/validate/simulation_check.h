@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/noise/middle.h"
 #include "lab/validate/traced_job.h"
-#include "runtime/cost/middle.h"
 #include "runtime/cost/simulate.h"
 
 namespace dvm::runtime {
@@ -31,7 +31,7 @@ std::span<const SimulationPoint> simulation_points();
 struct CheckedFigure {
   std::string_view name, unit;
   double simulated = 0;
-  Middle measured;
+  noise::Middle measured;
 
   // Of the simulation, in per cent of what was measured; of nothing there is none.
   double error() const { return measured.median != 0 ? 100 * (simulated - measured.median) / measured.median : 0; }

@@ -5,13 +5,13 @@
 #include <thread>
 
 #include "common/clock.h"
-#include "runtime/cost/apart.h"
-#include "runtime/cost/quiet_looks.h"
+#include "lab/noise/apart.h"
+#include "lab/quiet_looks.h"
 
 namespace dvm::runtime {
 
 Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
-  const Placed apart = Placed::apart(child.pid(), job.threads);
+  const noise::Placed apart = noise::Placed::apart(child.pid(), job.threads);
   QuietLooks looks(handle);
   const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
   if (Status ordered = child.order(job); !ordered) return ordered.error();

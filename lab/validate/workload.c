@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cost/interrupt_time.h"
+#include "lab/noise/interrupt_time.h"
 #include "workload_probes.h"
 
 #define TRACED __attribute__((noinline, noclone))

@@ -9,15 +9,15 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/cost/core_speed.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/core_speed.h"
+#include "lab/noise/quiet_time.h"
 
 namespace dvm::runtime {
 
 Result<std::unique_ptr<WorkloadChild>> WorkloadChild::start(const std::string& program) {
   if (access(program.c_str(), X_OK) != 0) return Error{fmt::format("failed to start {}: {}", program, std::strerror(errno))};
-  const vm::QuietCore quiet = quiet_core();
-  const std::string speed = fmt::format("{}", speed_of_times()), near = fmt::format("{}", quiet.near),
+  const noise::QuietReadings quiet = noise::quiet_core();
+  const std::string speed = fmt::format("{}", noise::speed_of_times()), near = fmt::format("{}", quiet.near),
                     far = fmt::format("{}", quiet.far);
   auto piped = PipedChild::start([&](int orders, int answers) {
     dup2(orders, STDIN_FILENO), dup2(answers, STDOUT_FILENO);

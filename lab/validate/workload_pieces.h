@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "runtime/cost/core_share.h"
+#include "lab/noise/core_share.h"
 
 enum { MOST_PIECES = 1 << 15, PIECE_NS = 50000 };
 static const double enough = 0.02; /* of the rounds */

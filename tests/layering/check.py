@@ -25,6 +25,7 @@ ALLOWED = {
     "vm": ["common/", "vm/", "dvm/dif/", "dvm/vm/"],
     "compiler": ["common/", "compiler/", "vm/dif/", "dvm/dif/", "dvm/compiler/", "DLexer.h", "DParser.h"],
     "runtime": ["common/", "runtime/", "vm/dif/", "dvm/dif/", "dvm/vm/", "dvm/runtime/"],
+    "lab/noise": ["common/", "lab/noise/"],
     "lab": ["common/", "lab/", "runtime/", "vm/dif/", "dvm/"],
     "cmd": ["common/", "cmd/", "lab/", "runtime/", "dvm/"],
 }

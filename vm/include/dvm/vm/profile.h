@@ -45,7 +45,7 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-// What a core of one's own reads where it is asked whether it is one, in cycles (runtime/cost/core_share.h); 0: not known.
+// What a core of one's own reads where it is asked whether it is one, in cycles (lab/noise/core_share.h); 0: not known.
 struct QuietCore {
   double near = 0, far = 0;
   friend bool operator==(const QuietCore&, const QuietCore&) = default;

@@ -5,20 +5,22 @@
 
 #include <vector>
 
-#include "dvm/vm/profile.h"
-#include "runtime/cost/core_share.h"
-#include "runtime/cost/middle.h"
+#include "lab/noise/core_share.h"
+#include "lab/noise/middle.h"
 
-namespace dvm::runtime {
+namespace dvm::noise {
 
 // The calling thread's.
 dvm_gauge& own_gauge();
-// From here on times are given as at the profile's speed of the core (core_speed.h), and if it was made on such a CPU, what a
-// quiet core read there is what it reads here: who looks for the first time in a moment when somebody else is there all the time
-// would take that for quiet. To be called before the first look.
-void measure_as(const vm::Profile& profile);
-// What the calling thread has found so far; at first, what it was told.
-vm::QuietCore quiet_core();
+// What a quiet core reads where it is asked whether it is one (core_share.h), in cycles; 0: not known.
+struct QuietReadings {
+  double near = 0, far = 0;
+};
+// Readings that are known already, so that nothing need be learnt from a core that a neighbour may be using. To be called before
+// the first look.
+void expect_readings(const QuietReadings& known);
+// The lowest readings that the calling thread has found; at first the expected ones.
+QuietReadings quiet_core();
 // Its core now.
 dvm_core look_at_core();
 // The same, once it is quiet, or another one that the thread may move to; or 20 ms have passed, or the process and its
@@ -112,4 +114,4 @@ class QuietSamples {
   std::vector<double> quiet_, all_;
 };
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

@@ -1,10 +1,10 @@
 // What passes of a calibration have found, taken together.
 
-#include "lab/calibrate/series_book.h"
+#include "lab/noise/series_book.h"
 
 #include <gtest/gtest.h>
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 Middle settle_all(SeriesBook& book, const std::vector<double>& passes) {
@@ -103,4 +103,4 @@ TEST(SeriesBook, WhatWasNeverQuietIsTriedMoreOftenWhileThereIsTime) {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

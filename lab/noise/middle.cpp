@@ -1,10 +1,12 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/noise_test.cpp.
 
-#include "runtime/cost/middle.h"
+#include "lab/noise/middle.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-namespace dvm::runtime {
+namespace dvm::noise {
 
 Middle middle(std::vector<double> values) {
   if (values.empty()) return {};
@@ -23,4 +25,4 @@ Middle quiet_middle(std::vector<double> values) {
   return middle(std::move(values));
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

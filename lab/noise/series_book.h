@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "common/result.h"
-#include "runtime/cost/middle.h"
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/middle.h"
+#include "lab/noise/quiet_time.h"
 
-namespace dvm::runtime {
+namespace dvm::noise {
 
 // Of some series those that had quiet samples enough.
 struct QuietSeries {
@@ -74,4 +74,4 @@ Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& s
 Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
 Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet = true);
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

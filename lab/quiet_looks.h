@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "dvm/runtime/handle.h"
-#include "runtime/cost/quiet_time.h"
-#include "runtime/cost/run_clock.h"
+#include "lab/noise/look_times.h"
+#include "lab/noise/quiet_time.h"
+#include "lab/run_clock.h"
 
 namespace dvm::runtime {
-
-struct Look {
-  double ns = 0, firings = 0;
-  bool is_quiet = false;
-  double reads = 0, steps = 0;  // of buffers; of the consumer
-  double consumer = 0;          // ns that both took
-};
-
-// Of looks of a kind, all together. Those that took three times as long as they should were interrupted, and are left out.
-double time_of(std::vector<Look> looks);
-
-// Of looks that handle firings of a recording, one after the other without a rest: what most of the quickest took for a firing,
-// and what the consumer took for a step, or for a read where it did no more (QuietSamples), for all of them.
-double time_of_replay(const std::vector<Look>& looks);
 
 class QuietLooks {
  public:
@@ -57,12 +44,12 @@ class QuietLooks {
   Handle& handle_;
   const bool is_replay_;
   RunClock seen_;
-  QuietPiece piece_;
+  noise::QuietPiece piece_;
   double as_it_was_ = 0;                  // what all looks took
   uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
   double own_ns_ = 0;
-  std::vector<Look> looks_;
-  QuietTime rests_, short_rests_, reading_rests_;  // short: no sleep; those behind which buffers were read
+  std::vector<noise::Look> looks_;
+  noise::QuietTime rests_, short_rests_, reading_rests_;  // short: no sleep; those behind which buffers were read
 };
 
 }  // namespace dvm::runtime

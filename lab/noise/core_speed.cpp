@@ -1,6 +1,6 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/noise_test.cpp.
 
-#include "runtime/cost/core_speed.h"
+#include "lab/noise/core_speed.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/clock.h"
-#include "runtime/cost/core_share.h"
+#include "lab/noise/core_share.h"
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 constexpr unsigned kTimes = 10;
@@ -42,4 +42,4 @@ double core_speed_over(unsigned long ns) {
   return speeds[speeds.size() / 2];
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

@@ -1,8 +1,8 @@
-#include "runtime/cost/quietest.h"
+#include "lab/noise/quietest.h"
 
 #include <gtest/gtest.h>
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 struct Sample {
@@ -50,4 +50,4 @@ TEST(Quietest, AnErrorEndsIt) {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

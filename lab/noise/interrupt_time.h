@@ -12,7 +12,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "runtime/cost/core_share.h"
+#include "lab/noise/core_share.h"
 
 static inline int64_t dvm_ns_now(void) {
   struct timespec now;

@@ -1,6 +1,6 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/noise_test.cpp.
 
-#include "runtime/cost/quiet_time.h"
+#include "lab/noise/quiet_time.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -13,10 +13,9 @@
 #include <utility>
 
 #include "common/clock.h"
-#include "runtime/cost/core_speed.h"
-#include "runtime/cost/machine.h"
+#include "lab/noise/core_speed.h"
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 constexpr double kInterrupted = 3;                       // times as long as the middle one
@@ -77,24 +76,21 @@ Middle quickest(std::vector<double> all, size_t quiet) {
   return found;
 }
 
-vm::QuietCore told;  // by a profile
+QuietReadings expected;
 
 }  // namespace
 
-void measure_as(const vm::Profile& profile) {
-  give_times_at(profile.core_speed);
-  if (profile.made_on.cpu == this_machine("").cpu) told = profile.quiet_core;
-}
+void expect_readings(const QuietReadings& known) { expected = known; }
 
-vm::QuietCore quiet_core() {
+QuietReadings quiet_core() {
   const dvm_gauge& gauge = own_gauge();
   return {gauge.of[0].least, gauge.of[1].least};
 }
 
-// What the first thread was told, or has learnt in a tenth of a second, the others know.
+// What the first thread expects, or has learnt in a tenth of a second, the others know.
 dvm_gauge& own_gauge() {
   constexpr uint64_t kLearning = 200'000'000;  // ticks
-  static const dvm_gauge learnt = dvm_first_gauge(told.near, told.far, kLearning);
+  static const dvm_gauge learnt = dvm_first_gauge(expected.near, expected.far, kLearning);
   static thread_local dvm_gauge gauge = learnt;
   return gauge;
 }
@@ -142,7 +138,7 @@ double QuietTime::usual() const {
     all.push_back(piece.value);
     if (piece.is_quiet) quiet.push_back(piece.value);
   }
-  return quiet.size() >= kFewestPieces ? dvm::runtime::middle(std::move(quiet)).median : quickest(std::move(all), 0).median;
+  return quiet.size() >= kFewestPieces ? noise::middle(std::move(quiet)).median : quickest(std::move(all), 0).median;
 }
 
 double QuietTime::each() const {
@@ -151,7 +147,7 @@ double QuietTime::each() const {
   std::vector<double> each;
   for (size_t i = 0; i < pieces_.size(); i++)
     if (counts(i)) each.push_back(pieces_[i].value);
-  const double most = kInterrupted * dvm::runtime::middle(std::move(each)).median;
+  const double most = kInterrupted * noise::middle(std::move(each)).median;
   double ns = 0, things = 0;
   for (size_t i = 0; i < pieces_.size(); i++)
     if (counts(i) && pieces_[i].value <= most) ns += pieces_[i].value * things_[i], things += things_[i];
@@ -199,6 +195,6 @@ Middle QuietSamples::middle() const {
   return quiet ? found : not_quiet(found);
 }
 
-Middle QuietSamples::plain_middle() const { return dvm::runtime::middle(is_quiet() ? quiet_ : all_); }
+Middle QuietSamples::plain_middle() const { return noise::middle(is_quiet() ? quiet_ : all_); }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

@@ -1,6 +1,6 @@
-// Covered by tests/unit/runtime/series_book_test.cpp.
+// Covered by tests/unit/lab/series_book_test.cpp.
 
-#include "lab/calibrate/series_book.h"
+#include "lab/noise/series_book.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 constexpr double kDoubt = 0.03;  // in what only one pass found
@@ -117,4 +117,4 @@ Middle settle(SeriesBook* book, const std::string& series, const Middle& found) 
   return book ? book->settle(series, found, true) : found;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

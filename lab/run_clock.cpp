@@ -1,6 +1,6 @@
 // Covered by tests/runtime/scenarios/test_cost.py.
 
-#include "runtime/cost/run_clock.h"
+#include "lab/run_clock.h"
 
 #include "runtime/cost/machine.h"
 

@@ -1,10 +1,10 @@
-// Covered by tests/unit/runtime/calibrate_test.cpp.
+// Covered by tests/unit/lab/calibrate_test.cpp.
 
-#include "runtime/cost/apart.h"
+#include "lab/noise/apart.h"
 
 #include <algorithm>
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 // None: the kernel does not say.
@@ -51,4 +51,4 @@ Placed::~Placed() {
   sched_setaffinity(traced_, sizeof before_, &before_);
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

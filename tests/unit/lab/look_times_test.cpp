@@ -1,15 +1,15 @@
-#include "runtime/cost/quiet_looks.h"
+#include "lab/noise/look_times.h"
 
 #include <gtest/gtest.h>
 
-namespace dvm::runtime {
+namespace dvm::noise {
 namespace {
 
 constexpr double kNs = 1e-6;
 
-TEST(QuietLooks, OfNoneThereIsNothing) { EXPECT_EQ(time_of({}), 0); }
+TEST(LookTimes, OfNoneThereIsNothing) { EXPECT_EQ(time_of({}), 0); }
 
-TEST(QuietLooks, EmptyLooksAndFullOnesCountAsTheyAre) {
+TEST(LookTimes, EmptyLooksAndFullOnesCountAsTheyAre) {
   std::vector<Look> looks;
   for (int i = 0; i < 100; i++) {
     looks.push_back({10'000, 0, true});
@@ -20,20 +20,20 @@ TEST(QuietLooks, EmptyLooksAndFullOnesCountAsTheyAre) {
   EXPECT_NEAR(time_of(looks), 100 * 10'000 + 100 * 13'000, kNs);
 }
 
-TEST(QuietLooks, WhereAllHandledTheSameTheMeanCounts) {
+TEST(LookTimes, WhereAllHandledTheSameTheMeanCounts) {
   std::vector<Look> looks(100, {20'000, 1000, false});
   for (int i = 0; i < 30; i++) looks[i] = {10'000, 1000, true};
   EXPECT_NEAR(time_of(looks), 100 * 10'000, kNs);
 }
 
-TEST(QuietLooks, OneThatWasInterruptedIsLeftOut) {
+TEST(LookTimes, OneThatWasInterruptedIsLeftOut) {
   std::vector<Look> looks(100, {10'000, 1000, true});
   looks[50].ns = 4e6;
   looks[99] = {1000, 10, true};
   EXPECT_NEAR(time_of(looks), 99 * 10'000 + 1000, 10);
 }
 
-TEST(QuietLooks, OneDuringWhichAStrangerCameAndWentIsLeftOut) {
+TEST(LookTimes, OneDuringWhichAStrangerCameAndWentIsLeftOut) {
   std::vector<Look> looks;
   for (int i = 0; i < 100; i++) {
     const double firings = 500 + 10 * i, ns = 5000 + 10 * firings;
@@ -44,7 +44,7 @@ TEST(QuietLooks, OneDuringWhichAStrangerCameAndWentIsLeftOut) {
   EXPECT_GT(time_of(looks), 1.05 * 100 * (5000 + 10 * 995));
 }
 
-TEST(QuietLooks, OfLooksThatAreAlikeTheQuickestCount) {
+TEST(LookTimes, OfLooksThatAreAlikeTheQuickestCount) {
   EXPECT_EQ(time_of_replay({}), 0);
   std::vector<Look> looks(100, {20'000, 1000, false});
   for (int i = 0; i < 30; i++) looks[i] = {i % 2 == 0 ? 10'000.0 : 18'000.0, 1000, true};  // of some it was so between, too
@@ -52,7 +52,7 @@ TEST(QuietLooks, OfLooksThatAreAlikeTheQuickestCount) {
   EXPECT_NEAR(time_of_replay(looks), 100 * 10'000, kNs);
 }
 
-TEST(QuietLooks, WhatTheConsumerDidIsWhatItsQuickestStepsTook) {
+TEST(LookTimes, WhatTheConsumerDidIsWhatItsQuickestStepsTook) {
   std::vector<Look> looks(200, {20'000, 1000, false});
   for (size_t i = 0; i < 100; i++) looks[i] = {10'000, 1000, i % 2 == 0};
   for (size_t i = 100; i < 200; i++) {  // a read of 3000 steps, or two of them
@@ -65,11 +65,11 @@ TEST(QuietLooks, WhatTheConsumerDidIsWhatItsQuickestStepsTook) {
   EXPECT_NEAR(time_of_replay(looks), 200 * 10'000 + 150 * 15'000, kNs);
 }
 
-TEST(QuietLooks, WhereTooFewWereQuietAllCount) {
+TEST(LookTimes, WhereTooFewWereQuietAllCount) {
   std::vector<Look> looks(100, {20'000, 1000, false});
   looks[7] = looks[8] = {10'000, 1000, true};
   EXPECT_NEAR(time_of(looks), 98 * 20'000 + 2 * 10'000, kNs);
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::noise

@@ -1,0 +1,24 @@
+#pragma once
+// Samples as one figure: a median, and how far from it the samples lie. What disturbs a sample of time makes it longer, never
+// shorter, and on a machine that is shared it may last for several of them: the slower half of such samples is left out.
+
+#include <vector>
+
+namespace dvm::noise {
+
+struct Middle {
+  double median = 0;
+  double distance = 0;  // the median one
+
+  // The standard deviation, were the samples normally distributed.
+  double deviation() const { return 1.4826 * distance; }
+};
+
+// Of none: 0.
+Middle middle(std::vector<double> values);
+// Of samples of time: of the quicker half.
+Middle quiet_middle(std::vector<double> values);
+
+inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
+
+}  // namespace dvm::noise

@@ -1,0 +1,79 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/quiet_looks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "common/clock.h"
+#include "runtime/instrument/pace.h"
+
+namespace dvm::runtime {
+namespace {
+
+double count_quiet(const std::vector<noise::Look>& looks) {
+  return static_cast<double>(std::count_if(looks.begin(), looks.end(), [](const noise::Look& look) { return look.is_quiet; }));
+}
+
+// Looks that read no buffers, or those that did.
+std::vector<noise::Look> looks_that(bool read, const std::vector<noise::Look>& looks) {
+  std::vector<noise::Look> kind;
+  std::copy_if(looks.begin(), looks.end(), std::back_inserter(kind),
+               [&](const noise::Look& look) { return (look.reads > 0) == read; });
+  return kind;
+}
+
+}  // namespace
+
+QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
+
+void QuietLooks::begin_part() {
+  begun_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (ended_at_ != 0) own_ns_ += static_cast<double>(begun_at_ - ended_at_);
+}
+
+QuietLooks::Part QuietLooks::end_part() {
+  ended_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
+  return {static_cast<double>(ended_at_ - begun_at_) - (is_replay_ ? done.files : 0), done};
+}
+
+bool QuietLooks::look() {
+  begin_part();
+  bool goes_on = handle_.look();
+  if (goes_on && is_replay_) goes_on = handle_.rest();
+  const auto [ns, done] = end_part();
+  const noise::QuietSample taken = piece_.end(ns);
+  const double speed = ns > 0 ? taken.value / ns : 1;
+  as_it_was_ += ns;
+  looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
+  return goes_on && (is_replay_ || rest());
+}
+
+bool QuietLooks::rest() {
+  const uint64_t begin = read_clock(CLOCK_MONOTONIC);
+  begin_part();
+  const bool goes_on = handle_.rest();
+  const auto [ns, done] = end_part();
+  const bool has_slept = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) > kShortestWait / 2;
+  (done.reads > 0 ? reading_rests_ : has_slept ? rests_ : short_rests_).add(piece_.end_of_rest(ns), 1);
+  return goes_on;
+}
+
+double QuietLooks::ns() const {
+  if (is_replay_) return noise::time_of_replay(looks_);
+  double ns = noise::time_of(looks_that(false, looks_)) + noise::time_of(looks_that(true, looks_));
+  for (const noise::QuietTime* rests : {&rests_, &short_rests_, &reading_rests_}) ns += rests->each() * rests->things();
+  return ns;
+}
+
+double QuietLooks::taken_ns() const {
+  double sum = 0;
+  for (const noise::Look& look : looks_) sum += look.ns;
+  return sum;
+}
+
+double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : count_quiet(looks_) / count(); }
+
+}  // namespace dvm::runtime
