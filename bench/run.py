@@ -21,7 +21,7 @@ FILTER = sys.argv[2] if len(sys.argv) > 2 else ""
 REPETITIONS = int(sys.argv[3]) if len(sys.argv) > 3 else 9
 HERE = pathlib.Path(__file__).resolve().parent
 UNITS = {"ns": "ns", "us": "us", "ms": "ms", "s": "s"}
-SHOWN = ("bytes", "drops", "instructions", "probes")  # counters of Google benchmark that say something
+SHOWN = ("bytes", "drops", "instructions", "prepared", "probes", "verified")  # counters of Google benchmark that say something
 
 failures = []
 
