@@ -65,7 +65,7 @@ std::vector<Probe> probes_of(const std::string& file, pid_t pid) {
 
 class Count final : public EventSink {
  public:
-  void fire(dvm::vm::Firing&) noexcept override { events++; }
+  bool fire(dvm::vm::Firing&) noexcept override { return events++, true; }
   uint64_t events = 0;
 };
 

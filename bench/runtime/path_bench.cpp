@@ -48,7 +48,7 @@ class FilledRing final : public Instrument {
     if (!std::exchange(is_full_, false)) return uint64_t{0};
     const RingView view{&consumed_, &produced_, data_.data(), data_.size()};
     consumed_ = 0;
-    return view.consume([&](std::span<const std::byte> record) { delivery_.deliver(record, sink); });
+    return view.consume([&](std::span<const std::byte> record) { return delivery_.deliver(record, sink); });
   }
   bool finished() const override { return !is_full_; }
   void disable() override {}

@@ -13,7 +13,7 @@ namespace {
 
 class CountingSink : public EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override { sum += firing.args[0]; }
+  bool fire(vm::Firing& firing) noexcept override { return sum += firing.args[0], true; }
   uint64_t sum = 0;
 };
 

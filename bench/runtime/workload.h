@@ -80,9 +80,10 @@ class Workload {
 
 class Count final : public EventSink {
  public:
-  void fire(dvm::vm::Firing& firing) noexcept override {
+  bool fire(dvm::vm::Firing& firing) noexcept override {
     events++;
     strings += !firing.memory.empty();
+    return true;
   }
   uint64_t events = 0, strings = 0;
 };

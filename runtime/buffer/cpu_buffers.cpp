@@ -46,6 +46,10 @@ void CpuBuffers::meet(int32_t cpu) {
   make(buffers_[number], plan_of_next());
 }
 
+bool CpuBuffers::wants_reading() const noexcept {
+  return std::any_of(buffers_.begin(), buffers_.end(), [](const CpuBuffer& cpu) { return cpu.principal.wants_reading(); });
+}
+
 bool CpuBuffers::is_filled() const noexcept {
   return std::any_of(buffers_.begin(), buffers_.end(), [](const CpuBuffer& cpu) { return cpu.principal.is_filled(); });
 }

@@ -38,6 +38,8 @@ class CpuBuffers {
   // By number, including CPUs without buffers.
   std::vector<CpuBuffer>& all() { return buffers_; }
   const std::vector<CpuBuffer>& all() const { return buffers_; }
+  // Whether the buffers of a CPU should be read now, lest records are dropped.
+  bool wants_reading() const noexcept;
   bool is_filled() const noexcept;
   void open_reserve() noexcept;
 

@@ -42,13 +42,18 @@ struct ProcessChange {
   int32_t child = 0;  // that it has forked; 0: its number is not known
 };
 
-// Where firings go. Probe context. The instrument fills probe_id, timestamp, walltimestamp and what was captured; the sink
-// fills the names and the EPID. A firing is valid during the call only.
+// Receives firings during poll(). Its functions are probe context: they do not allocate, lock, print or write files. Buffers are
+// emptied between two polls, so a sink can ask for a poll to end early.
 class EventSink {
  public:
-  virtual void fire(vm::Firing& firing) noexcept = 0;
-  // In its place among the firings.
-  virtual void change(const ProcessChange&) noexcept {}
+  // The instrument fills probe_id, timestamp, walltimestamp and the captured values; the sink fills the names and the EPID. The
+  // firing is valid during the call only. False: poll() should return as soon as it can.
+  virtual bool fire(vm::Firing& firing) noexcept = 0;
+  // A change of a followed process, in its place among the firings. Returns like fire().
+  virtual bool change(const ProcessChange&) noexcept { return true; }
+  // False: no buffers exist for this CPU yet. Firings may come from CPUs of another machine, so an instrument that replays asks
+  // before it hands over the first firing of a CPU; on false, poll() returns and offers that firing again.
+  virtual bool has_buffers(int32_t /*cpu*/) noexcept { return true; }
 
  protected:
   ~EventSink() = default;

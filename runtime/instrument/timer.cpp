@@ -32,11 +32,12 @@ class Timers final : public TimerInstrument {
   Result<uint64_t> poll(EventSink& sink) override {
     const uint64_t time = read_clock(CLOCK_MONOTONIC);
     uint64_t count = 0;
-    for (Tick* tick = next(); tick && tick->due <= time; tick = next(), count++) {
+    bool goes_on = true;
+    for (Tick* tick = next(); goes_on && tick && tick->due <= time; tick = next(), count++) {
       const uint64_t passed = (time - tick->due) / tick->period;
       tick->due += (passed + 1) * tick->period;
       missed_ += passed;
-      fire(*tick, sink);
+      goes_on = fire(*tick, sink);
     }
     return count;
   }
@@ -62,10 +63,10 @@ class Timers final : public TimerInstrument {
     return first == ticks_.end() ? nullptr : &*first;
   }
 
-  static void fire(const Tick& tick, EventSink& sink) {
+  static bool fire(const Tick& tick, EventSink& sink) {
     vm::Firing firing = own_firing();
     firing.probe_id = tick.probe_id;
-    sink.fire(firing);
+    return sink.fire(firing);
   }
 
   std::vector<Tick> ticks_;

@@ -66,6 +66,8 @@ struct Handle::Impl final : EventSink {
   int wake = -1;
   std::atomic<bool> interrupted = false;
   std::atomic<bool> targets_gone = false;
+  bool ends_poll = false;              // a firing asked for the poll to end, so that consumer context makes room
+  int32_t new_cpu = -1;                // that fires next and has no buffers yet; -1: none
   std::vector<ProcessChange> changes;  // of followed processes, not yet taken up
   std::vector<int32_t> watched;        // processes that tell of files which they map
   bool is_running = false, is_stopped = false;
@@ -88,11 +90,14 @@ struct Handle::Impl final : EventSink {
   bool accounts() const { return config.cost != vm::CostPolicy::none; }
   bool times() const { return accounts() && config.is_timed; }
 
-  void fire(vm::Firing& firing) noexcept override;
+  bool fire(vm::Firing& firing) noexcept override;
+  bool has_buffers(int32_t cpu) noexcept override;
   void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
   const ProbeEcbs* find(uint32_t probe_id) const noexcept;
   void fire_own(std::string_view name);
   void stop_if_filled();
+  void make_room_for_firings();
+  Result<uint64_t> poll_one(Instrument& instrument);
 
   Status check() const;
   size_t size_of(dif::Option option) const;
@@ -115,7 +120,7 @@ struct Handle::Impl final : EventSink {
   Discovery gone(int32_t pid) const;
   Status after_exits(Status status, bool is_complete) const;
   Status follow_forks();
-  void change(const ProcessChange& change) noexcept override;
+  bool change(const ProcessChange& change) noexcept override;
   void take_up_changes();
   void name_addresses();
   bool are_targets_gone() const;

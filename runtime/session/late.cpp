@@ -21,6 +21,8 @@
 namespace dvm::runtime {
 namespace {
 
+constexpr size_t kMostChanges = 1024;  // of followed processes, in one poll
+
 bool may_match_more(const dif::ProbeDesc& description, const Catalog& catalog) {
   return is_glob(description.module) || description.module == "a.out" || catalog.match(description).empty();
 }
@@ -60,6 +62,7 @@ Status Handle::Impl::after_exits(Status status, bool is_complete) const {
 
 Status Handle::Impl::follow_forks() {
   if (config.is_replay || config.options[dif::Option::followfork] <= 0) return {};
+  changes.reserve(kMostChanges);
   for (const int32_t pid : roots())
     for (auto& instrument : instruments)
       if (Status status = instrument->follow(pid); !status) return status;
@@ -67,13 +70,15 @@ Status Handle::Impl::follow_forks() {
 }
 
 // In its place among the firings, since clauses may ask who the parent is.
-void Handle::Impl::change(const ProcessChange& change) noexcept {
+bool Handle::Impl::change(const ProcessChange& change) noexcept {
   if (change.what == ProcessChange::What::forked) host.add_child(change.child, change.pid);
   changes.push_back(change);
+  if (changes.size() == changes.capacity()) ends_poll = true;
+  return !ends_poll;
 }
 
 void Handle::Impl::take_up_changes() {
-  for (const ProcessChange& change : std::exchange(changes, {})) {
+  for (const ProcessChange& change : changes) {
     if (change.what == ProcessChange::What::execed) {
       consumer.symbols().renew(change.pid);
     } else if (change.child != 0) {
@@ -81,6 +86,7 @@ void Handle::Impl::take_up_changes() {
       host.learn(change.child, !enabling.destructive_action().empty());
     }
   }
+  changes.clear();
 }
 
 bool Handle::Impl::are_targets_gone() const {

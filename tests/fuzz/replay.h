@@ -16,13 +16,14 @@ namespace dvm::fuzz {
 // Reads every byte that a firing refers to.
 class TouchingSink : public runtime::EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override {
+  bool fire(vm::Firing& firing) noexcept override {
     fired++;
     for (const auto& pieces : {firing.memory, firing.late})
       for (const vm::CapturedMemory& memory : pieces)
         for (std::byte byte : memory.bytes) sum += static_cast<uint64_t>(byte);
     for (uint64_t frame : firing.stack) sum += frame;
     sum += std::strlen(firing.execname.data());
+    return true;
   }
   uint64_t fired = 0, sum = 0;
 };

@@ -22,21 +22,22 @@ class FewFirings final : public runtime::Instrument {
     return {};
   }
   Result<uint64_t> poll(runtime::EventSink& sink) override {
-    const uint64_t fired = ids_.size() * kTimes;
-    for (unsigned i = 0; i < kTimes; i++)
-      for (const uint32_t id : ids_) fire(sink, id, i);
-    ids_.clear();
+    uint64_t fired = 0;
+    for (bool goes_on = true; goes_on && has_probes() && sink.has_buffers(kCpus[round_]); fired++) {
+      goes_on = fire(sink, ids_[next_], round_);
+      if (++next_ == ids_.size()) next_ = 0, round_++;
+    }
     return fired;
   }
-  bool finished() const override { return ids_.empty(); }
-  bool has_probes() const { return !ids_.empty(); }
+  bool finished() const override { return !has_probes(); }
+  bool has_probes() const { return round_ < kTimes && !ids_.empty(); }
   void disable() override {}
 
  private:
   static constexpr unsigned kTimes = 3;
   static constexpr int32_t kCpus[kTimes] = {0, -1, 70};  // one that is here, one that cannot be, one of another machine
 
-  void fire(runtime::EventSink& sink, uint32_t id, unsigned round) {
+  bool fire(runtime::EventSink& sink, uint32_t id, unsigned round) {
     vm::Firing firing;
     firing.probe_id = id;
     firing.timestamp = now_ += 1000;
@@ -48,7 +49,7 @@ class FewFirings final : public runtime::Instrument {
     firing.memory = memory_;
     firing.registers = {1u << 16 | 1u << 19, registers_};
     firing.stack = std::span(stack_).first(round);
-    sink.fire(firing);
+    return sink.fire(firing);
   }
 
   const std::byte bytes_[8] = {std::byte{'a'}, std::byte{'b'}, std::byte{0}, std::byte{0xff}};
@@ -56,6 +57,8 @@ class FewFirings final : public runtime::Instrument {
   const uint64_t registers_[2] = {0x401000, 0x7fff0000};
   const uint64_t stack_[3] = {0x401000, 0x402000, 0x1000};
   std::vector<uint32_t> ids_;
+  size_t next_ = 0;     // in ids_
+  unsigned round_ = 0;  // of kTimes
   uint64_t now_ = 0;
 };
 

@@ -64,8 +64,9 @@ class BreakpointInstrument final : public Instrument {
     signal_->clear();
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     const uint64_t before = fired_;
+    wants_more_ = true;
     for (const pid_t tid : std::exchange(waiting_, {})) go_on({.tid = tid}, 0, pace_of(tid));
-    for (int count = 0; count < kMostStops && see_next(sink); count++) {
+    for (int count = 0; count < kMostStops && wants_more_ && see_next(sink); count++) {
     }
     return fired_ - before;
   }
@@ -274,7 +275,7 @@ class BreakpointInstrument final : public Instrument {
   void deliver(uint64_t cookie, const StoppedThread& now, uint64_t function, EventSink& sink) {
     fired_++;
     const RecordLayout& layout = delivery_.group(group_of(cookie)).layout;
-    delivery_.deliver(write_record(layout, cookie, now, function, room_), sink);
+    wants_more_ &= delivery_.deliver(write_record(layout, cookie, now, function, room_), sink);
   }
 
   Delivery delivery_{true};
@@ -286,6 +287,7 @@ class BreakpointInstrument final : public Instrument {
   std::vector<uint64_t> room_;  // for a record
   std::vector<std::string> notes_;
   bool is_price_told_ = false;
+  bool wants_more_ = true;  // the sink, in this poll
   uint64_t fired_ = 0, dropped_ = 0;
   uint64_t hits_ = 0, seen_ = 0;  // of breakpoints: all that were, and those
                                   // that stopped their thread

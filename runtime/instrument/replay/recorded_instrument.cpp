@@ -40,6 +40,7 @@ class RecordedInstrument : public Instrument, private EventSink {
     sink_ = &sink;
     auto count = inner_->poll(*this);
     if (!count) return count;
+    writer_->empty_buffer();
     writer_->learn();
     if (Status written = writer_->status(); !written) return written.error();
     return count;
@@ -62,14 +63,15 @@ class RecordedInstrument : public Instrument, private EventSink {
 
  private:
   // It is written once its clauses have read what they read late.
-  void fire(vm::Firing& firing) noexcept override {
+  bool fire(vm::Firing& firing) noexcept override {
     writer_->late_reads().begin();
-    sink_->fire(firing);
+    const bool goes_on = sink_->fire(firing);
     firing.late = writer_->late_reads().pieces();
-    writer_->write(firing);
+    return writer_->write(firing) && goes_on;
   }
 
-  void change(const ProcessChange& change) noexcept override { sink_->change(change); }
+  bool change(const ProcessChange& change) noexcept override { return sink_->change(change); }
+  bool has_buffers(int32_t cpu) noexcept override { return sink_->has_buffers(cpu); }
 
   std::unique_ptr<Instrument> inner_;
   std::shared_ptr<RecordingWriter> writer_;

@@ -30,7 +30,7 @@
 // The probes of an event stand in a block before it. A file without its trailer was cut short. Whatever a file holds, reading it
 // is safe: every length is checked against what is there, and an error names the byte.
 //
-// write() is probe context: no allocation, no locks, no exceptions. The rest is consumer context.
+// write() is probe context as long as its caller empties the buffer when asked to. The rest is consumer context.
 
 #include <array>
 #include <cstddef>
@@ -72,8 +72,11 @@ class RecordingWriter {
 
   // Before the first firing of the probe. Internal probes (BEGIN) are not recorded: a replay has its own.
   void add_probe(const Probe& probe);
-  // Firings of other probes are ignored.
-  void write(const vm::Firing& firing) noexcept;
+  // Adds the firing to the buffer; firings of other probes are ignored. False: empty_buffer() should be called before the next
+  // firing. A buffer that is full nevertheless is written here.
+  bool write(const vm::Firing& firing) noexcept;
+  // Writes a buffer that is more than half full to the file.
+  void empty_buffer() noexcept;
   // Looks at the processes of the latest firings while they are there: command lines, and names of what is on the stacks.
   void learn();
   uint64_t events() const { return events_; }

@@ -184,19 +184,24 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   return true;
 }
 
-void RecordingWriter::write(const vm::Firing& firing) noexcept {
-  if (firing.probe_id >= probes_.size() || !probes_[firing.probe_id]) return;
+void RecordingWriter::empty_buffer() noexcept {
+  if (used_ > kBuffer / 2) flush();
+}
+
+bool RecordingWriter::write(const vm::Firing& firing) noexcept {
+  if (firing.probe_id >= probes_.size() || !probes_[firing.probe_id]) return true;
   if (!encode(firing)) {
     flush();
     if (!encode(firing)) {
       lost_++;
-      return;
+      return true;
     }
   }
   buffered_++;
   events_++;
   note_process(firing);
   note_stack(firing);
+  return used_ <= kBuffer / 2;
 }
 
 namespace {

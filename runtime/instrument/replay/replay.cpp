@@ -49,21 +49,16 @@ class ReplayInstrument : public Instrument {
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
-    uint64_t fired = 0, i = 0;
-    vm::Firing firing;
-    for (; i < kReplayBatch && !finished_; i++) {
-      auto found = reader_->next(firing);
-      if (!found) return found.error();
-      finished_ = !*found;
-      if (finished_) break;
-      if (!timers_.empty() && firing.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, firing);
-      if (!enabled_[firing.probe_id]) continue;
-      firing.reads_in_time = ticks_[firing.probe_id];
-      gaps_.note(firing, needs_[firing.probe_id], !firing.reads_in_time);
-      sink.fire(firing);
-      fired++;
+    uint64_t fired = 0;
+    goes_on_ = true;
+    for (uint64_t i = 0; i < kReplayBatch && goes_on_ && !finished_; i++) {
+      if (Status read = read_next(); !read) return read.error();
+      if (finished_ || (may_fire() && !sink.has_buffers(next_.cpu))) break;
+      has_next_ = false;
+      if (!timers_.empty() && next_.timestamp - 1 < INT64_MAX) fired += fire_timers(sink, next_);
+      if (enabled_[next_.probe_id]) fired++, fire_next(sink);
+      moment_ = {next_.timestamp + 1, next_.walltimestamp + 1};
     }
-    if (i > 0) moment_ = {firing.timestamp + 1, firing.walltimestamp + 1};
     return fired;
   }
 
@@ -80,6 +75,25 @@ class ReplayInstrument : public Instrument {
   }
 
  private:
+  // Leaves a firing that was read but not handed over where it is.
+  Status read_next() {
+    if (has_next_) return {};
+    const auto found = reader_->next(next_);
+    if (!found) return found.error();
+    has_next_ = *found;
+    finished_ = !*found;
+    return {};
+  }
+
+  // Whether handing over the next event fires anything.
+  bool may_fire() const { return enabled_[next_.probe_id] || !timers_.empty(); }
+
+  void fire_next(EventSink& sink) {
+    next_.reads_in_time = ticks_[next_.probe_id];
+    gaps_.note(next_, needs_[next_.probe_id], !next_.reads_in_time);
+    goes_on_ &= sink.fire(next_);
+  }
+
   // A recording without events begins now.
   Status find_begin() {
     auto reader = reader_->again();
@@ -112,7 +126,7 @@ class ReplayInstrument : public Instrument {
       firing.execname = "";
       next->deadline += next->period;
       gaps_.note(firing, next->needs, false);
-      sink.fire(firing);
+      goes_on_ &= sink.fire(firing);
     }
   }
 
@@ -123,6 +137,9 @@ class ReplayInstrument : public Instrument {
   std::vector<ReplayTimer> timers_;
   RecordingGaps gaps_;
   std::optional<Moment> moment_;
+  vm::Firing next_;
+  bool has_next_ = false;  // next_ has been read and not handed over
+  bool goes_on_ = true;    // false: the sink asks for this poll to end
   bool finished_ = false;
 };
 

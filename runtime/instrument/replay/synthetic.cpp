@@ -29,9 +29,8 @@ class SyntheticInstrument : public Instrument {
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
-    uint64_t until = std::min(done_ + kBatch, total());
-    uint64_t fired = until - done_;
-    for (; done_ < until; done_++) {
+    const uint64_t begin = done_, until = std::min(done_ + kBatch, total());
+    for (bool goes_on = true; goes_on && done_ < until; done_++) {
       vm::Firing firing;
       firing.probe_id = ids_[done_ % ids_.size()];
       firing.timestamp = config_.start_ns + done_ * config_.period_ns;
@@ -41,9 +40,9 @@ class SyntheticInstrument : public Instrument {
       firing.args = config_.args;
       firing.execname = config_.execname;
       firing.memory = memory_;
-      sink.fire(firing);
+      goes_on = sink.fire(firing);
     }
-    return fired;
+    return done_ - begin;
   }
 
   uint64_t next_deadline() const override { return finished() ? UINT64_MAX : 0; }

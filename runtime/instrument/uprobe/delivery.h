@@ -65,14 +65,15 @@ class Delivery {
   // What is to be added to the CPU times that records hold.
   void set_cpu_offset(int64_t offset) { cpu_offset_ = offset; }
 
-  void deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
+  // False: the sink asks for the poll to end.
+  bool deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
     uint64_t head;
-    if (record.size() < sizeof head) return;
+    if (record.size() < sizeof head) return true;
     std::memcpy(&head, record.data(), sizeof head);
     if (group_of(head) == kChangesGroup) return change(record, sink);
-    if (group_of(head) >= groups_.size()) return;
+    if (group_of(head) >= groups_.size()) return true;
     RecordGroup& group = groups_[group_of(head)];
-    if (record.size() < group.layout.least) return;
+    if (record.size() < group.layout.least) return true;
     vm::Firing& firing = group.firing;
     decode(group.layout, record, room_, firing);
     if (group.layout.stack_bytes)
@@ -80,11 +81,11 @@ class Delivery {
     else if (group.layout.stack)
       firing.stack =
           firing.stack.first(unwinder_.count_executable(firing.pid, firing.stack, known_frames(group.layout.shape.kind)));
-    if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return;
+    if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return true;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
     if (group.layout.time) firing.walltimestamp = firing.timestamp + wall_offset_;
-    sink.fire(firing);
+    return sink.fire(firing);
   }
 
   Unwinder& unwinder() { return unwinder_; }
@@ -93,9 +94,9 @@ class Delivery {
   static constexpr uint32_t kIsPlace = 1u << 31;
 
   // The unwinder needs the map of a process while its firings are delivered.
-  void change(std::span<const std::byte> record, EventSink& sink) noexcept {
+  bool change(std::span<const std::byte> record, EventSink& sink) noexcept {
     std::array<uint64_t, 3> words{};
-    if (record.size() < sizeof words) return;
+    if (record.size() < sizeof words) return true;
     std::memcpy(words.data(), record.data(), sizeof words);
     const ProcessChange change{static_cast<ProcessChange::What>(probe_of(words[0])), static_cast<int32_t>(words[1]),
                                static_cast<int32_t>(words[2])};
@@ -103,7 +104,7 @@ class Delivery {
       unwinder_.forget(change.pid);
     else if (change.child != 0)
       unwinder_.inherit(change.child, change.pid);
-    sink.change(change);
+    return sink.change(change);
   }
 
   // The first program counter is that of the instruction which the probe means.

@@ -18,7 +18,8 @@ struct RingView {
   static constexpr uint32_t kBusy = 1u << 31, kDiscarded = 1u << 30;
   static constexpr uint64_t kReleaseEvery = 64 * 1024;  // bytes after which producers are given the room back
 
-  // Hands every record that was complete when the call began to handle(std::span<const std::byte>). Returns how many.
+  // Hands the records that were complete when the call began to handle(std::span<const std::byte>), until it returns false.
+  // Returns how many it has handed over.
   template <class Handle>
   uint64_t consume(Handle&& handle) const;
 };
@@ -27,13 +28,13 @@ template <class Handle>
 uint64_t RingView::consume(Handle&& handle) const {
   const uint64_t end = __atomic_load_n(produced, __ATOMIC_ACQUIRE);
   uint64_t released = *consumed, at = released, count = 0;
-  while (at < end) {
+  for (bool goes_on = true; goes_on && at < end;) {
     const std::byte* record = data + (at & (bytes - 1));
     const uint32_t header = __atomic_load_n(reinterpret_cast<const uint32_t*>(record), __ATOMIC_ACQUIRE);
     if (header & kBusy) break;
     const uint32_t length = header & ~(kBusy | kDiscarded);
     if (!(header & kDiscarded)) {
-      handle(std::span<const std::byte>(record + 8, length));
+      goes_on = handle(std::span<const std::byte>(record + 8, length));
       count++;
     }
     at += 8 + ((length + 7ull) & ~7ull);

@@ -93,7 +93,7 @@ class UprobeInstrument final : public CountingInstrument {
 
   std::vector<LoadedIn> take_loads() override {
     std::vector<LoadedIn> all;
-    if (bell_) bell_->consume([](std::span<const std::byte>) {});
+    if (bell_) bell_->consume([](std::span<const std::byte>) { return true; });
     for (const auto& watch : watches_) watch->take(all);
     return all;
   }
@@ -109,7 +109,7 @@ class UprobeInstrument final : public CountingInstrument {
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     if (scheduler_clock_) delivery_.set_cpu_offset(scheduler_clock_->offset());
     const uint64_t before = ring_->consumed();
-    const uint64_t count = ring_->consume([&](std::span<const std::byte> record) { delivery_.deliver(record, sink); });
+    const uint64_t count = ring_->consume([&](std::span<const std::byte> record) { return delivery_.deliver(record, sink); });
     found_ = ring_->consumed() - before;
     return count;
   }

@@ -17,13 +17,18 @@ using testing::ElementsAre;
 
 class Sink : public EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override {
+  bool fire(vm::Firing& firing) noexcept override {
     times.emplace_back(firing.probe_id, firing.timestamp);
     tids[firing.tid]++;
     if (!firing.memory.empty()) text = reinterpret_cast<const char*>(firing.memory[0].bytes.data());
     execname = firing.execname;
     last = firing;
+    return times.size() != stop_at;
   }
+  bool has_buffers(int32_t cpu) noexcept override { return cpu != unknown_cpu; }
+
+  size_t stop_at = 0;  // the number of firings after which it asks for the poll to end
+  int32_t unknown_cpu = -1;
   std::vector<std::pair<uint32_t, uint64_t>> times;
   std::map<int32_t, int> tids;
   std::string text, execname;
@@ -117,6 +122,28 @@ TEST_F(Replay, HandsOutInPieces) {
   EXPECT_EQ(*first + drain(*replay, sink_), 10'000U);
 }
 
+TEST_F(Replay, APollEndsWhenTheSinkAsksForIt) {
+  auto replay = recorded({10, 20, 30, 40});
+  Probe four = entry(4), five = entry(5);
+  ASSERT_TRUE(replay->enable(std::vector<EnabledProbe>{{&four, {}}, {&five, {}}}, refused_));
+  sink_.stop_at = 3;
+  EXPECT_EQ(*replay->poll(sink_), 3U);
+  EXPECT_EQ(*replay->poll(sink_), 1U);
+  EXPECT_EQ(sink_.last.timestamp, 40U);
+}
+
+TEST_F(Replay, AFiringOfACpuWithoutBuffersIsOfferedAgain) {
+  auto replay = recorded({10, 20});
+  Probe four = entry(4), five = entry(5);
+  ASSERT_TRUE(replay->enable(std::vector<EnabledProbe>{{&four, {}}, {&five, {}}}, refused_));
+  sink_.unknown_cpu = 0;
+  EXPECT_EQ(*replay->poll(sink_), 0U);
+  EXPECT_EQ(*replay->poll(sink_), 0U);
+  EXPECT_FALSE(replay->finished());
+  sink_.unknown_cpu = -1;
+  EXPECT_EQ(drain(*replay, sink_), 2U);
+}
+
 TEST_F(Replay, TimersThatWereNotRecordedFollowTheRecordedTime) {
   auto replay = recorded({1000, 1050, 1250, 1300});
   Probe five = entry(5), fast = tick(20, 100), slow = tick(21, 150);
@@ -186,6 +213,19 @@ TEST(Synthetic, FiresAsOftenAsItShouldFromAllThreads) {
   ASSERT_EQ(sink.last.memory.size(), 1U);
   EXPECT_EQ(sink.last.memory[0].address, 0x1234U);
   EXPECT_EQ(sink.text, "text");
+}
+
+TEST(Synthetic, APollEndsWhenTheSinkAsksForIt) {
+  SyntheticFirings config;
+  config.count = 10;
+  auto synthetic = make_synthetic_instrument(config);
+  Probe four = entry(4);
+  std::vector<Refused> refused;
+  ASSERT_TRUE(synthetic->enable(std::vector<EnabledProbe>{{&four, {}}}, refused));
+  Sink sink;
+  sink.stop_at = 4;
+  EXPECT_EQ(*synthetic->poll(sink), 4U);
+  EXPECT_EQ(*synthetic->poll(sink), 6U);
 }
 
 TEST(Synthetic, WithoutAProbeIsFinishedAtOnce) {

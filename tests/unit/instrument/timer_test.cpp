@@ -34,7 +34,7 @@ Probe tick(uint32_t id, uint64_t period_ns) {
 
 class Collector final : public EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override { all.push_back(firing); }
+  bool fire(vm::Firing& firing) noexcept override { return all.push_back(firing), true; }
   std::vector<vm::Firing> all;
 };
 

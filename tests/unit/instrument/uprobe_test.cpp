@@ -76,20 +76,21 @@ struct Seen {
 
 class Collector final : public EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override {
+  bool fire(vm::Firing& firing) noexcept override {
     Seen seen{firing, std::string(firing.execname), {}, {}, {firing.stack.begin(), firing.stack.end()}};
     for (const vm::CapturedMemory& captured : firing.memory) {
       seen.memory.emplace_back(reinterpret_cast<const char*>(captured.bytes.data()), captured.bytes.size());
       seen.addresses.push_back(captured.address);
     }
     all.push_back(std::move(seen));
+    return true;
   }
   std::vector<Seen> all;
 };
 
 class Counter final : public EventSink {
  public:
-  void fire(vm::Firing& firing) noexcept override { count[firing.probe_id]++; }
+  bool fire(vm::Firing& firing) noexcept override { return count[firing.probe_id]++, true; }
   std::map<uint32_t, uint64_t> count;
 };
 
@@ -671,7 +672,10 @@ TEST_F(Uprobe, RegistersAreThoseOfTheThread) {
   std::vector<std::vector<uint64_t>> values;
   struct Registers final : EventSink {
     explicit Registers(std::vector<std::vector<uint64_t>>& to) : all(to) {}
-    void fire(vm::Firing& f) noexcept override { all.emplace_back(f.registers.values.begin(), f.registers.values.end()); }
+    bool fire(vm::Firing& f) noexcept override {
+      all.emplace_back(f.registers.values.begin(), f.registers.values.end());
+      return true;
+    }
     std::vector<std::vector<uint64_t>>& all;
   } sink(values);
   auto instrument = make_uprobe_instrument();

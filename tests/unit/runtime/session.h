@@ -26,9 +26,11 @@ class ManualInstrument final : public Instrument {
   bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
   Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
   Result<uint64_t> poll(EventSink& sink) override {
-    uint64_t count = firings.size();
-    for (vm::Firing& firing : firings) sink.fire(firing);
-    firings.clear();
+    uint64_t count = 0;
+    for (bool goes_on = true; goes_on && !firings.empty() && sink.has_buffers(firings.front().cpu); count++) {
+      goes_on = sink.fire(firings.front());
+      firings.pop_front();
+    }
     return count;
   }
   bool finished() const override { return firings.empty() && !has_more; }
