@@ -6,8 +6,8 @@
 
 #include "compiler/diagnostic/diagnostics.h"
 #include "compiler/parse/matcher.h"
-#include "compiler/parse/parse.h"
 #include "compiler/parse/token.h"
+#include "compiler/parse/type_names.h"
 
 namespace dvm::compiler {
 

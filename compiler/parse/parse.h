@@ -10,29 +10,11 @@
 // the stream of them are our own (token.h, recover.h): its runtime took two thirds of the time of compiling. How deep rules may
 // nest is limited (kMaxDepth): recursion here and in all later passes follows the depth of the tree.
 
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "compiler/ast/ast.h"
 #include "compiler/diagnostic/diagnostics.h"
+#include "compiler/parse/type_names.h"
 
 namespace dvm::compiler {
-
-// Names of types: what stands where decides how D is read. Those of one file hold in the next.
-class TypeNames {
- public:
-  // The standard ones. Arguments of the command line that name a type do so as $1 too.
-  explicit TypeNames(std::span<const std::string> arguments = {});
-  void add(std::string_view name) { names_.emplace(name); }
-  bool contains(std::string_view word) const;
-
- private:
-  std::set<std::string, std::less<>> names_;
-  std::span<const std::string> arguments_;
-};
 
 // The AST of everything that could be parsed; the rest is diagnosed.
 Unit parse(const SourceFile& file, TypeNames& type_names, Diagnostics& diagnostics);

@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ast/ast.h"
 #include "compiler/types/type.h"
 #include "dvm/dif/program.h"
 #include "dvm/dif/stability.h"
 
 namespace dvm::compiler {
+
+class SourceFile;
+struct Expr;
 
 enum class SymbolKind : uint8_t { built_in, variable, constant, inline_, parameter };
 
