@@ -8,7 +8,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/lower/optimize.h"
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/expr_context.h"
 #include "compiler/sema/tables.h"
 #include "dvm/dif/instruction.h"
 
@@ -61,9 +61,9 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
 
 namespace {
 
-uint32_t constant(const Call& call, size_t index) {
+uint32_t constant_argument(const Call& call, size_t index) {
   int64_t value = 0;
-  if (index < call.arguments.size()) ExprChecker::constant(*call.arguments[index], value);
+  if (index < call.arguments.size()) constant(*call.arguments[index], value);
   return static_cast<uint32_t>(value);
 }
 
@@ -73,7 +73,7 @@ dif::RecDesc lower_key_action(const Call& call, Session& s) {
   desc.made_by = find_by_name(dif::kActions, call.name)->id;
   const bool is_stack = dif::find_action(desc.made_by)->arguments.starts_with("int?");
   if (is_stack)
-    desc.frames = constant(call, 0), desc.strsize = constant(call, 1);
+    desc.frames = constant_argument(call, 0), desc.strsize = constant_argument(call, 1);
   else
     desc.difo = lower_expr(*call.arguments[0], Use::record, s);
   return desc;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_call.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_operators.h"
 #include "compiler/sema/describe_layout.h"
 #include "compiler/sema/tables.h"
 
@@ -18,10 +20,10 @@ bool wrong(Tag tag, const Expr& where, std::string message, Session& s) {
 
 // Actions whose row in actions.def says all about their arguments.
 bool check_fixed(Call& call, CheckedAction& action, Session& s) {
-  ExprChecker checker(s);
-  for (ExprPtr& argument : call.arguments) checker.check(argument);
+  ExprContext context(s);
+  for (ExprPtr& argument : call.arguments) check(context, argument);
   const dif::ActionInfo& row = *dif::find_action(action.kind);
-  if (!checker.check_prototype(spell(call), row.arguments, call.arguments, call.where)) return false;
+  if (!check_prototype(context, spell(call), row.arguments, call.arguments, call.where)) return false;
   for (ExprPtr& argument : call.arguments) action.args.push_back(std::move(argument));
   return true;
 }
@@ -37,7 +39,8 @@ bool check_traced(Call& call, CheckedAction& action, Session& s) {
             {"aggregations are printed with printa()"});
     return false;
   }
-  if (!ExprChecker(s).check_value(value)) return false;
+  ExprContext context(s);
+  if (!check_value(context, value)) return false;
   if (is_void(value->type))
     return wrong(is_trace ? Tag::D_TRACE_VOID : Tag::D_PRINT_VOID, *value,
                  fmt::format("{} may not be applied to a void expression", spell(call)), s);
@@ -50,8 +53,9 @@ bool check_traced(Call& call, CheckedAction& action, Session& s) {
 bool check_tracemem(Call& call, CheckedAction& action, Session& s) {
   std::vector<ExprPtr>& a = call.arguments;
   if (!check_count(call, {2, SIZE_MAX}, Tag::D_PROTO_LEN, s)) return false;
+  ExprContext context(s);
   for (ExprPtr& argument : a)
-    if (!ExprChecker(s).check_value(argument)) return false;
+    if (!check_value(context, argument)) return false;
   int64_t most = 0;
   if (!is_scalar(a[0]->type)) return wrong_argument(Tag::D_TRACEMEM_ADDR, call, 0, "pointer or integer", s);
   if (!positive_constant(*a[1], most))
@@ -67,14 +71,14 @@ bool check_tracemem(Call& call, CheckedAction& action, Session& s) {
 }
 
 bool check_format(Call& call, CheckedAction& action, Session& s) {
-  ExprChecker checker(s);
+  ExprContext context(s);
   for (ExprPtr& argument : call.arguments) {
     if (argument->kind == ExprKind::Aggregation) {
       s.error(Tag::D_PRINTF_AGG_CONV, argument->where, fmt::format("{} may not be applied to an aggregation", spell(call)),
               {"aggregations are printed with printa()"});
       return false;
     }
-    if (!checker.check_value(argument)) return false;
+    if (!check_value(context, argument)) return false;
   }
   if (!check_printf(call, action, s)) return false;
   for (size_t i = 1; i < call.arguments.size(); i++) action.args.push_back(std::move(call.arguments[i]));
@@ -114,9 +118,9 @@ bool check_call(ExprPtr& expr, const dif::ActionInfo& row, CheckedAction& action
 }
 
 bool check_expression(ExprPtr& expr, CheckedAction& action, Session& s) {
-  ExprChecker checker(s);
-  if (!checker.check_value(expr)) return false;
-  if (const Call* nested = checker.nested_action()) return fail_in_expression(*nested, s);
+  ExprContext context(s);
+  if (!check_value(context, expr)) return false;
+  if (const Call* nested = context.nested_action) return fail_in_expression(*nested, s);
   action.args.push_back(std::move(expr));
   return true;
 }
@@ -124,9 +128,9 @@ bool check_expression(ExprPtr& expr, CheckedAction& action, Session& s) {
 // Of $1 ? printf(...) : printf(...) one branch is the statement.
 void choose_branch(ExprPtr& expr, Session& s) {
   while (auto* conditional = as<Conditional>(expr.get())) {
-    ExprChecker checker(s);
-    checker.check(conditional->condition);
-    ExprPtr chosen = checker.chosen_branch(*conditional);
+    ExprContext context(s);
+    check(context, conditional->condition);
+    ExprPtr chosen = chosen_branch(context, *conditional);
     if (!chosen) return;
     expr = std::move(chosen);
   }
@@ -174,7 +178,7 @@ bool check_count(const Call& call, Arity arity, Tag tag, Session& s) {
   return false;
 }
 
-bool positive_constant(const Expr& e, int64_t& value) { return ExprChecker::constant(e, value) && value > 0; }
+bool positive_constant(const Expr& e, int64_t& value) { return constant(e, value) && value > 0; }
 
 void check_statement(Statement& statement, std::vector<CheckedAction>& to, Session& s) {
   CheckedAction action;

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/convert.h"
 #include "compiler/sema/tables.h"
 #include "dvm/dif/instruction.h"
 
@@ -18,7 +19,7 @@ constexpr int64_t kMaxLevels = 65535;
 class AggregationCheck {
  public:
   AggregationCheck(Assign& assign, CheckedAction& action, Session& s)
-      : s_(s), action_(action), checker_(s), target_(*as<Aggregation>(assign.target.get())), value_(assign.value.get()) {}
+      : s_(s), action_(action), context_(s), target_(*as<Aggregation>(assign.target.get())), value_(assign.value.get()) {}
 
   bool run() {
     call_ = as<Call>(value_);
@@ -36,7 +37,7 @@ class AggregationCheck {
 
   bool not_a_function() {
     ExprPtr copy = clone(*value_);
-    if (call_ && !find_by_name(dif::kActions, call_->name) && !checker_.check_value(copy)) return false;
+    if (call_ && !find_by_name(dif::kActions, call_->name) && !check_value(context_, copy)) return false;
     return fail(Tag::D_AGG_FUNC, value_->where,
                 fmt::format("@{} must be assigned the result of an aggregating function", target_.name));
   }
@@ -53,8 +54,8 @@ class AggregationCheck {
   // Everything that has a value may be a key, and what a stack action records.
   bool key(ExprPtr& e, size_t number) {
     if (auto* call = as<Call>(e.get()); call && is_key_action(call->name)) return check_key_action(*call, s_);
-    if (!checker_.check_value(e)) return false;
-    if (const Call* nested = checker_.nested_action()) return fail_in_expression(*nested, s_);
+    if (!check_value(context_, e)) return false;
+    if (const Call* nested = context_.nested_action) return fail_in_expression(*nested, s_);
     if (!is_void(e->type) && cls(e->type) != TypeClass::function) return true;
     return fail(Tag::D_KEY_TYPE, e->where,
                 fmt::format("{} expression may not be used as aggregation index: key #{}", e->type->name, number));
@@ -76,7 +77,7 @@ class AggregationCheck {
     // The value and the increment are recorded; constants go with the aggregation.
     for (size_t i = 0; i < n; i++) {
       ExprPtr& argument = call_->arguments[i];
-      if (!checker_.check_value(argument)) return false;
+      if (!check_value(context_, argument)) return false;
       if (constants[i])
         constants_.push_back(argument.get());
       else if (i == 0 && !is_scalar(argument->type))
@@ -90,7 +91,7 @@ class AggregationCheck {
 
   // The constants count from 1 behind the value, in messages too.
   bool constant(size_t i, int64_t& value, Tag tag, std::string_view name) {
-    if (ExprChecker::constant(*constants_[i], value)) return true;
+    if (compiler::constant(*constants_[i], value)) return true;
     return fail(tag, constants_[i]->where, fmt::format("{} argument #{}{} must be an integer constant", spell(), i + 1, name));
   }
 
@@ -272,7 +273,7 @@ class AggregationCheck {
 
   Session& s_;
   CheckedAction& action_;
-  ExprChecker checker_;
+  ExprContext context_;
   Aggregation& target_;
   Expr* value_;
   Call* call_ = nullptr;

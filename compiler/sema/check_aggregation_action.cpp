@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/convert.h"
 
 namespace dvm::compiler {
 
@@ -20,7 +21,8 @@ bool check(Call& call, CheckedAction& action, Arity arity, const Tags& tags, Ses
   action.aggregations.push_back(a->desc.id);
   if (call.arguments.size() == 1) return true;
   ExprPtr& value = call.arguments[1];
-  if (!ExprChecker(s).check_value(value)) return false;
+  ExprContext context(s);
+  if (!check_value(context, value)) return false;
   if (!is_scalar(value->type)) {
     s.error(tags.no_scalar, value->where, fmt::format("{} argument #2 must be of scalar type", spell(call)));
     return false;
@@ -50,7 +52,8 @@ AggregationSymbol* aggregation_argument(const Call& call, size_t index, Tag no_a
   const auto* aggregation = as<Aggregation>(&argument);
   if (!aggregation || aggregation->has_keys) {
     ExprPtr copy = clone(argument);
-    if (!aggregation && !ExprChecker(s).check_value(copy)) return nullptr;
+    ExprContext context(s);
+    if (!aggregation && !check_value(context, copy)) return nullptr;
     s.error(no_aggregation, argument.where,
             fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: aggregation\n\t argument: {}", spell(call),
                         index + 1, aggregation ? "aggregation with keys" : copy->type->name));

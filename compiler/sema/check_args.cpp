@@ -1,10 +1,14 @@
-// args[N]: the typed arguments of a probe. Tests: tests/golden/sema (tst.provider.d, err.D_ARGS_*.d), tests/golden/lower
-// (tst.args.d).
+// args[N]. Tests: tests/golden/sema (tst.provider.d, err.D_ARGS_*.d), tests/golden/lower (tst.args.d).
+#include "compiler/sema/check_args.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/compatible.h"
+#include "compiler/sema/translate.h"
+#include "compiler/sema/typed_argument.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::compiler {
@@ -23,73 +27,74 @@ bool agree(const DeclaredProbe& a, const DeclaredProbe& b) {
 
 constexpr size_t kRawArguments = 10;  // arg0 to arg9
 
-}  // namespace
-
-// argN as the program passed it.
-ExprPtr ExprChecker::raw_argument(size_t number, const Type* type, Location where) {
-  auto name = std::make_unique<Identifier>(where);
-  name->name = fmt::format("arg{}", number);
-  return checked_cast(std::move(name), type);
-}
-
-ExprPtr ExprChecker::checked_cast(ExprPtr value, const Type* type) {
+ExprPtr checked_cast(ExprContext& c, ExprPtr value, const Type* type) {
   ExprPtr cast = std::make_unique<Cast>(value->where);
   static_cast<Cast&>(*cast).operand = std::move(value);
   cast->type = type;
-  check(cast);
+  check(c, cast);
   return cast;
 }
 
+// argN as the program passed it.
+ExprPtr raw_argument(ExprContext& c, size_t number, const Type* type, Location where) {
+  auto name = std::make_unique<Identifier>(where);
+  name->name = fmt::format("arg{}", number);
+  return checked_cast(c, std::move(name), type);
+}
+
 // The declaration that describes all probes of the clause; null after a diagnostic.
-const DeclaredProbe* ExprChecker::declared_probe(Index& e) {
+const DeclaredProbe* declared_probe(ExprContext& c, Index& e) {
   const DeclaredProbe* first = nullptr;
-  for (const dif::ProbeDesc& description : s_.probes) {
-    const std::vector<const DeclaredProbe*> found = s_.providers.match(description);
+  for (const dif::ProbeDesc& description : c.session.probes) {
+    const std::vector<const DeclaredProbe*> found = c.session.providers.match(description);
     if (found.empty()) {
-      fail(e, Tag::D_ARGS_NONE,
+      fail(c, e, Tag::D_ARGS_NONE,
            fmt::format("args[ ] may not be referenced because the arguments of {} have no types", spell(description)),
            {"arg0 to arg9 are the arguments as integers", "provider NAME { probe NAME(int, char *); }; declares types"});
       return nullptr;
     }
     if (!first) first = found[0];
     if (std::all_of(found.begin(), found.end(), [&](const DeclaredProbe* p) { return agree(*p, *first); })) continue;
-    fail(e, Tag::D_ARGS_MULTI,
+    fail(c, e, Tag::D_ARGS_MULTI,
          fmt::format("args[ ] may not be referenced because {} matches probes with different arguments", spell(description)));
     return nullptr;
   }
   return first;
 }
 
+}  // namespace
+
 // The argument as the program passed it, then as the declaration has it.
-ExprPtr ExprChecker::index_args(Index& e) {
-  if (!s_.has_probes) return fail(e), nullptr;
-  const auto is_declared = [&](const dif::ProbeDesc& d) { return !s_.providers.match(d).empty(); };
-  if (std::none_of(s_.probes.begin(), s_.probes.end(), is_declared)) return typed_argument(e);  // of the traced program
+ExprPtr index_args(ExprContext& c, Index& e) {
+  if (!c.session.has_probes) return fail(c, e), nullptr;
+  const auto is_declared = [&](const dif::ProbeDesc& d) { return !c.session.providers.match(d).empty(); };
+  if (std::none_of(c.session.probes.begin(), c.session.probes.end(), is_declared))
+    return typed_argument(c, e);  // of the traced program
   int64_t number = 0;
   if (e.arguments.size() != 1 || !constant(*e.arguments[0], number)) {
-    fail(e, Tag::D_ARGS_TYPE, "args[ ] index must be scalar constant");
+    fail(c, e, Tag::D_ARGS_TYPE, "args[ ] index must be scalar constant");
     return nullptr;
   }
-  const DeclaredProbe* probe = declared_probe(e);
+  const DeclaredProbe* probe = declared_probe(c, e);
   if (!probe) return nullptr;
   if (number < 0 || static_cast<size_t>(number) >= probe->translated.size()) {
-    fail(e, Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", number, spell(s_.probes[0])),
+    fail(c, e, Tag::D_ARGS_IDX, fmt::format("index {} is out of range for {} args[ ]", number, spell(c.session.probes[0])),
          {fmt::format("the probe has {} argument{}", probe->translated.size(), probe->translated.size() == 1 ? "" : "s")});
     return nullptr;
   }
   const ProbeArgument& argument = probe->translated[static_cast<size_t>(number)];
   if (argument.from >= kRawArguments) {
-    fail(e, Tag::D_ARGS_IDX,
+    fail(c, e, Tag::D_ARGS_IDX,
          fmt::format("args[{}] is not available in dvm: it has the first {} arguments", number, kRawArguments));
     return nullptr;
   }
-  ExprPtr value = raw_argument(argument.from, probe->native[argument.from].type, e.where);
-  if (!can_translate(argument.type, *value) || is_compatible(argument.type, *value))
-    return checked_cast(std::move(value), argument.type);
+  ExprPtr value = raw_argument(c, argument.from, probe->native[argument.from].type, e.where);
+  if (!can_translate(c, argument.type, *value) || is_compatible(argument.type, *value))
+    return checked_cast(c, std::move(value), argument.type);
   auto translate = std::make_unique<Translate>(e.where);
   translate->type = argument.type;
   translate->operand = std::move(value);
-  check(*translate);
+  check(c, *translate);
   return translate;
 }
 

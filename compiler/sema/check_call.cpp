@@ -1,11 +1,14 @@
-// Calls: subroutines by the rows of subroutines.def. Actions and aggregating functions have no value and belong elsewhere.
-// Tests: tests/golden/sema.
+// Calls of subroutines. Tests: tests/golden/sema.
+#include "compiler/sema/check_call.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/similar.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/compatible.h"
+#include "compiler/sema/convert.h"
 #include "compiler/sema/foreign.h"
 #include "compiler/sema/tables.h"
 
@@ -18,13 +21,36 @@ std::string mismatch(const std::string& what, size_t count, const Prototype& p) 
                      p.required < p.types.size() ? "at least " : "", p.required);
 }
 
+// The scratch space of a firing is a multiple of strsize, which has a limit.
+bool check_alloca(ExprContext& c, const Call& e) {
+  constexpr int64_t kMostScratch = 16 << 20;
+  int64_t size = 0;
+  if (e.arguments.empty() || !constant(*e.arguments[0], size) || (size >= 0 && size <= kMostScratch)) return true;
+  c.session.error(Tag::D_ALLOCA_SIZE, e.arguments[0]->where,
+                  fmt::format("alloca({}) size larger than scratchsize {}", static_cast<uint64_t>(size), kMostScratch));
+  return false;
+}
+
+// What is written to is memory of D, not of the traced process, and no string.
+bool check_scratch(ExprContext& c, const Call& e, size_t index) {
+  if (index >= e.arguments.size()) return true;
+  const Expr& to = *e.arguments[index];
+  const bool is_address = is_pointer(to.type) || is_string(to.type);
+  if (is_pointer(to.type) && !to.is_user) return true;
+  c.session.error(
+      Tag::D_PROTO_ARG, to.where,
+      fmt::format("{}( ) argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", e.name, index + 1,
+                  is_address ? "alloca pointer" : "void *", is_address ? "non-alloca pointer" : to.type->name));
+  return false;
+}
+
 }  // namespace
 
-bool ExprChecker::check_prototype(const std::string& what, std::string_view prototype, std::vector<ExprPtr>& arguments,
-                                  Location where) {
-  const Prototype p = parse_prototype(prototype, s_.types);
+bool check_prototype(ExprContext& c, const std::string& what, std::string_view prototype, std::vector<ExprPtr>& arguments,
+                     Location where) {
+  const Prototype p = parse_prototype(prototype, c.types);
   if (arguments.size() < p.required || arguments.size() > p.types.size()) {
-    s_.error(Tag::D_PROTO_LEN, where, mismatch(what, arguments.size(), p));
+    c.session.error(Tag::D_PROTO_LEN, where, mismatch(what, arguments.size(), p));
     return false;
   }
   for (size_t i = 0; i < arguments.size(); i++) {
@@ -32,9 +58,9 @@ bool ExprChecker::check_prototype(const std::string& what, std::string_view prot
     if (is_error(argument->type)) return false;
     if (!p.types[i]) continue;
     if (!is_compatible(p.types[i], *argument)) {
-      s_.error(Tag::D_PROTO_ARG, argument->where,
-               fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", what, i + 1,
-                           p.types[i]->name, argument->type->name));
+      c.session.error(Tag::D_PROTO_ARG, argument->where,
+                      fmt::format("{} argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", what,
+                                  i + 1, p.types[i]->name, argument->type->name));
       return false;
     }
     argument = convert(std::move(argument), p.types[i]);
@@ -42,66 +68,44 @@ bool ExprChecker::check_prototype(const std::string& what, std::string_view prot
   return true;
 }
 
-// The scratch space of a firing is a multiple of strsize, which has a limit.
-bool ExprChecker::check_alloca(const Call& e) {
-  constexpr int64_t kMostScratch = 16 << 20;
-  int64_t size = 0;
-  if (e.arguments.empty() || !constant(*e.arguments[0], size) || (size >= 0 && size <= kMostScratch)) return true;
-  s_.error(Tag::D_ALLOCA_SIZE, e.arguments[0]->where,
-           fmt::format("alloca({}) size larger than scratchsize {}", static_cast<uint64_t>(size), kMostScratch));
-  return false;
-}
-
-// What is written to is memory of D, not of the traced process, and no string.
-bool ExprChecker::check_scratch(const Call& e, size_t index) {
-  if (index >= e.arguments.size()) return true;
-  const Expr& to = *e.arguments[index];
-  const bool is_address = is_pointer(to.type) || is_string(to.type);
-  if (is_pointer(to.type) && !to.is_user) return true;
-  s_.error(Tag::D_PROTO_ARG, to.where,
-           fmt::format("{}( ) argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", e.name, index + 1,
-                       is_address ? "alloca pointer" : "void *", is_address ? "non-alloca pointer" : to.type->name));
-  return false;
-}
-
-ExprPtr ExprChecker::check(Call& e) {
+ExprPtr check(ExprContext& c, Call& e) {
   if (find_by_name(dif::kActions, e.name) || find_by_name(dif::kAggregations, e.name)) {
-    nested_action_ = &e;
-    e.type = s_.types.basic("void");
+    c.nested_action = &e;
+    e.type = c.types.basic("void");
     return nullptr;
   }
   const dif::SubroutineInfo* row = find_by_name(dif::kSubroutines, e.name);
   if (!row) {
-    if (const Symbol* symbol = s_.symbols.find(dif::Scope::global, e.name)) {
-      fail(e, Tag::D_FUNC_IDKIND,
+    if (const Symbol* symbol = c.symbols.find(dif::Scope::global, e.name)) {
+      fail(c, e, Tag::D_FUNC_IDKIND,
            fmt::format("{} '{}' may not be referenced as a function", symbol->is_array ? "array" : "scalar", e.name));
       return nullptr;
     }
     if (const std::string_view reason = foreign_reason(e.name); !reason.empty()) {
-      fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, reason));
+      fail(c, e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, reason));
       return nullptr;
     }
-    fail(e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name),
+    fail(c, e, Tag::D_FUNC_UNDEF, fmt::format("undefined function name: {}", e.name),
          near_hints(e.name, function_names(), "", "()"));
     return nullptr;
   }
-  for (ExprPtr& argument : e.arguments) check(argument);
+  for (ExprPtr& argument : e.arguments) check(c, argument);
   if (has_error(e.arguments)) {
-    fail(e);
-  } else if (!is_stable_enough(e, e.name + "( )", dif::Attributes{})) {  // all are Stable/Stable/Common
+    fail(c, e);
+  } else if (!is_stable_enough(c, e, e.name + "( )", dif::Attributes{})) {  // all are Stable/Stable/Common
     return nullptr;
   } else if (!row->unsupported.empty()) {
-    fail(e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
-  } else if (row->id == dif::Subroutine::alloca && !check_alloca(e)) {
-    fail(e);
-  } else if ((row->id == dif::Subroutine::copyinto && !check_scratch(e, 2)) ||
-             (row->id == dif::Subroutine::bcopy && !check_scratch(e, 1))) {
-    fail(e);
-  } else if (!check_prototype(e.name + "( )", row->arguments, e.arguments, e.where)) {
-    fail(e);
+    fail(c, e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
+  } else if (row->id == dif::Subroutine::alloca && !check_alloca(c, e)) {
+    fail(c, e);
+  } else if ((row->id == dif::Subroutine::copyinto && !check_scratch(c, e, 2)) ||
+             (row->id == dif::Subroutine::bcopy && !check_scratch(c, e, 1))) {
+    fail(c, e);
+  } else if (!check_prototype(c, e.name + "( )", row->arguments, e.arguments, e.where)) {
+    fail(c, e);
   } else {
     e.subroutine = static_cast<unsigned>(row->id);
-    e.type = prototype_type(row->result, s_.types);
+    e.type = prototype_type(row->result, c.types);
   }
   return nullptr;
 }

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/clause_order.h"
 #include "compiler/sema/expand_probes.h"
 #include "compiler/sema/split_conditions.h"
 #include "compiler/sema/split_descriptions.h"
+#include "compiler/sema/translate.h"
 
 namespace dvm::compiler {
 
@@ -19,8 +20,8 @@ namespace {
 void check_predicate(ExprPtr& predicate, Session& s) {
   if (!predicate) return;
   s.diagnostics.set_region("predicate");
-  ExprChecker checker(s);
-  if (!checker.check_value(predicate)) return;
+  ExprContext context(s);
+  if (!check_value(context, predicate)) return;
   if (!is_scalar(predicate->type)) {
     s.error(Tag::D_PRED_SCALAR, predicate->where, "predicate result must be of scalar type");
   }

@@ -1,26 +1,18 @@
-// base[...]: elements of associative arrays, pointers, arrays and built-in arrays. Tests: tests/golden/sema.
+// Elements of arrays. Tests: tests/golden/sema.
+#include "compiler/sema/check_index.h"
+
 #include <fmt/format.h>
 
-#include "compiler/sema/check_types.h"
-#include "compiler/sema/fold_constants.h"
+#include "compiler/sema/check_args.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_name.h"
+#include "compiler/sema/compatible.h"
+#include "compiler/sema/convert.h"
 #include "dvm/dif/instruction.h"
 #include "dvm/dif/register.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::compiler {
-
-// The scope and name of what may be a variable or associative array, if the base is a bare name and not a function's.
-bool names_variable(const Expr& base, dif::Scope& scope, std::string& name) {
-  if (const auto* e = as<Identifier>(&base)) {
-    scope = dif::Scope::global, name = e->name;
-    return !is_function(name);
-  }
-  if (const auto* e = as<Scoped>(&base)) {
-    scope = e->scope, name = e->name;
-    return true;
-  }
-  return false;
-}
 
 namespace {
 
@@ -30,55 +22,22 @@ void bind(Expr& base, Symbol& symbol) {
   base.type = symbol.type;
 }
 
-}  // namespace
-
-ExprPtr ExprChecker::check(Index& e) {
-  if (const auto* aggregation = as<Aggregation>(e.base.get())) {
-    fail(e, Tag::D_AGG_MDIM, fmt::format("improper attempt to reference @{} as a multi-dimensional array", aggregation->name),
-         {"keys stand apart by commas: @name[first, second]"});
-    return nullptr;
-  }
-  for (ExprPtr& argument : e.arguments) check(argument);
-  dif::Scope scope;
-  std::string name;
-  if (names_variable(*e.base, scope, name)) {
-    Symbol* symbol = s_.symbols.find(scope, name);
-    if (!symbol) {
-      unassigned(e, scope, name);
-      return nullptr;
-    }
-    if (has_error(e.arguments)) {
-      fail(e);
-      return nullptr;
-    }
-    if (!is_stable_enough(e, symbol->name, symbol->attributes)) return nullptr;
-    if (symbol->kind == SymbolKind::inline_ && symbol->has_parameters) {
-      if (!check_keys(*symbol, e.arguments, e.where)) return fail(e), nullptr;
-      return expand_inline(e.where, *symbol, &e.arguments);
-    }
-    if (symbol->kind == SymbolKind::built_in && symbol->is_array) return index_built_in(e, *symbol);
-    if (symbol->kind == SymbolKind::variable && symbol->is_array) return index_associative(e, *symbol);
-  }
-  check(e.base);
-  return index_memory(e);
-}
-
 // Keys against the prototype of an associative array or inline; converts them to its types.
-bool ExprChecker::check_keys(const Symbol& symbol, std::vector<ExprPtr>& keys, Location where) {
+bool check_keys(ExprContext& c, const Symbol& symbol, std::vector<ExprPtr>& keys, Location where) {
   std::vector<const Type*> types = symbol.keys;
   for (const InlineParameter& p : symbol.parameters) types.push_back(p.type);
   const std::string name = fmt::format("{}{}[ ]", prefix(symbol.scope), symbol.name);
   if (keys.size() != types.size()) {
-    s_.error(Tag::D_PROTO_LEN, where,
-             fmt::format("{} prototype mismatch: {} key{} passed, {} expected", name, keys.size(), keys.size() == 1 ? "" : "s",
-                         types.size()));
+    c.session.error(Tag::D_PROTO_LEN, where,
+                    fmt::format("{} prototype mismatch: {} key{} passed, {} expected", name, keys.size(),
+                                keys.size() == 1 ? "" : "s", types.size()));
     return false;
   }
   for (size_t i = 0; i < keys.size(); i++) {
     if (!is_compatible(types[i], *keys[i])) {
-      s_.error(Tag::D_PROTO_ARG, keys[i]->where,
-               fmt::format("{} key #{} is incompatible with prototype:\n\tprototype: {}\n\t      key: {}", name, i + 1,
-                           types[i]->name, keys[i]->type->name));
+      c.session.error(Tag::D_PROTO_ARG, keys[i]->where,
+                      fmt::format("{} key #{} is incompatible with prototype:\n\tprototype: {}\n\t      key: {}", name, i + 1,
+                                  types[i]->name, keys[i]->type->name));
       return false;
     }
     keys[i] = convert(std::move(keys[i]), types[i]);
@@ -86,44 +45,43 @@ bool ExprChecker::check_keys(const Symbol& symbol, std::vector<ExprPtr>& keys, L
   return true;
 }
 
-ExprPtr ExprChecker::index_associative(Index& e, Symbol& symbol) {
+ExprPtr index_associative(ExprContext& c, Index& e, Symbol& symbol) {
   bind(*e.base, symbol);
-  if (!check_keys(symbol, e.arguments, e.where)) return fail(e), nullptr;
+  if (!check_keys(c, symbol, e.arguments, e.where)) return fail(c, e), nullptr;
   e.type = symbol.type;
   e.is_lvalue = true;
   return nullptr;
 }
 
-bool ExprChecker::check_register(Expr& e) {
+bool check_register(ExprContext& c, Expr& e) {
   int64_t index = 0;
   if (!constant(e, index))
-    fail(e, Tag::D_PROTO_ARG,
+    fail(c, e, Tag::D_PROTO_ARG,
          fmt::format("uregs[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n\t argument: {}",
                      e.type->name));
   else if (index >= 0 && static_cast<uint64_t>(index) >= dif::kRegisterNumbers)
-    fail(e, Tag::D_UNKNOWN, fmt::format("uregs[]: index out of bounds ({})", index));
+    fail(c, e, Tag::D_UNKNOWN, fmt::format("uregs[]: index out of bounds ({})", index));
   return !is_error(e.type);
 }
 
-ExprPtr ExprChecker::index_built_in(Index& e, Symbol& symbol) {
+ExprPtr index_built_in(ExprContext& c, Index& e, Symbol& symbol) {
   bind(*e.base, symbol);
   const dif::BuiltInInfo& row = *dif::find_built_in(symbol.id);
-  if (row.id == dif::BuiltIn::args) return index_args(e);
+  if (row.id == dif::BuiltIn::args) return index_args(c, e);
   if (row.family == dif::VariableFamily::none) {
-    fail(e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", row.name, row.text));
+    fail(c, e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", row.name, row.text));
   } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
-    fail(e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
+    fail(c, e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
   } else {
     int64_t index = 0;
-    if (row.id == dif::BuiltIn::uregs && !check_register(*e.arguments[0])) return fail(e), nullptr;
+    if (row.id == dif::BuiltIn::uregs && !check_register(c, *e.arguments[0])) return fail(c, e), nullptr;
     if (constant(*e.arguments[0], index) && index < 0)
-      s_.error(Tag::D_REGS_IDX, e.arguments[0]->where, fmt::format("index {} is out of range for array {}", index, row.name));
+      c.session.error(Tag::D_REGS_IDX, e.arguments[0]->where,
+                      fmt::format("index {} is out of range for array {}", index, row.name));
     e.type = symbol.type;
   }
   return nullptr;
 }
-
-namespace {
 
 // A string variable, or an element: the characters of others can be read, not assigned.
 bool is_own_string(const Expr& e) {
@@ -135,41 +93,72 @@ bool is_own_string(const Expr& e) {
   return symbol && symbol->kind == SymbolKind::variable;
 }
 
-}  // namespace
-
-ExprPtr ExprChecker::index_memory(Index& e) {
+ExprPtr index_memory(ExprContext& c, Index& e) {
   if (is_error(e.base->type) || has_error(e.arguments)) {
-    fail(e);
+    fail(c, e);
     return nullptr;
   }
   const bool of_string = is_string(e.base->type);
   const bool is_writable = !of_string || is_own_string(*e.base);
-  if (of_string) e.base = convert(std::move(e.base), s_.types.pointer_to(s_.types.basic("char")));
+  if (of_string) e.base = convert(std::move(e.base), c.types.pointer_to(c.types.basic("char")));
   if (!is_pointer(e.base->type)) {
-    fail(e, Tag::D_ARR_BADREF, fmt::format("cannot index: \"{}\" is not an array or pointer", e.base->type->name));
+    fail(c, e, Tag::D_ARR_BADREF, fmt::format("cannot index: \"{}\" is not an array or pointer", e.base->type->name));
     return nullptr;
   }
   const Type* target = target_of(e.base->type);
   if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
-    fail(e, Tag::D_ARR_BADREF, "an array or pointer takes one index of integer type");
+    fail(c, e, Tag::D_ARR_BADREF, "an array or pointer takes one index of integer type");
   } else if (is_void(target)) {
-    fail(e, Tag::D_DEREF_VOID, "cannot dereference pointer to void");
+    fail(c, e, Tag::D_DEREF_VOID, "cannot dereference pointer to void");
   } else if (is_function_type(target)) {
-    fail(e, Tag::D_DEREF_FUNC, "cannot dereference pointer to function");
-  } else if (!s_.is_defined(target)) {
-    incomplete(e, "[", target);
+    fail(c, e, Tag::D_DEREF_FUNC, "cannot dereference pointer to function");
+  } else if (!c.session.is_defined(target)) {
+    incomplete(c, e, "[", target);
   } else {
     int64_t index = 0;
     const Type& array = resolve(*e.base->type);
     if (array.cls == TypeClass::array && constant(*e.arguments[0], index) &&
         (index < 0 || static_cast<uint64_t>(index) >= array.count))
-      s_.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
-               fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
+      c.session.error(Tag::D_ARR_BOUNDS, e.arguments[0]->where,
+                      fmt::format("index outside array bounds: {}, max is {}", index, array.count ? array.count - 1 : 0));
     e.type = target;
     e.is_lvalue = is_writable;
     e.is_user = e.base->is_user;
   }
   return nullptr;
+}
+
+}  // namespace
+
+ExprPtr check(ExprContext& c, Index& e) {
+  if (const auto* aggregation = as<Aggregation>(e.base.get())) {
+    fail(c, e, Tag::D_AGG_MDIM, fmt::format("improper attempt to reference @{} as a multi-dimensional array", aggregation->name),
+         {"keys stand apart by commas: @name[first, second]"});
+    return nullptr;
+  }
+  for (ExprPtr& argument : e.arguments) check(c, argument);
+  dif::Scope scope;
+  std::string name;
+  if (names_variable(*e.base, scope, name)) {
+    Symbol* symbol = c.symbols.find(scope, name);
+    if (!symbol) {
+      unassigned(c, e, scope, name);
+      return nullptr;
+    }
+    if (has_error(e.arguments)) {
+      fail(c, e);
+      return nullptr;
+    }
+    if (!is_stable_enough(c, e, symbol->name, symbol->attributes)) return nullptr;
+    if (symbol->kind == SymbolKind::inline_ && symbol->has_parameters) {
+      if (!check_keys(c, *symbol, e.arguments, e.where)) return fail(c, e), nullptr;
+      return expand_inline(c, e.where, *symbol, &e.arguments);
+    }
+    if (symbol->kind == SymbolKind::built_in && symbol->is_array) return index_built_in(c, e, *symbol);
+    if (symbol->kind == SymbolKind::variable && symbol->is_array) return index_associative(c, e, *symbol);
+  }
+  check(c, e.base);
+  return index_memory(c, e);
 }
 
 }  // namespace dvm::compiler

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/convert.h"
 #include "compiler/sema/format.h"
 
 namespace dvm::compiler {

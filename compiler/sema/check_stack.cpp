@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "compiler/sema/check_action.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_call.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
@@ -39,7 +40,7 @@ bool check_ustack(Call& call, Session& s) {
   if (!call.arguments.empty() && !positive_constant(*call.arguments[0], value))
     return fail(Tag::D_USTACK_FRAMES, *call.arguments[0], "ustack( ) argument #1 must be a non-zero positive integer constant",
                 s);
-  if (call.arguments.size() > 1 && (!ExprChecker::constant(*call.arguments[1], value) || value < 0))
+  if (call.arguments.size() > 1 && (!constant(*call.arguments[1], value) || value < 0))
     return fail(Tag::D_USTACK_STRSIZE, *call.arguments[1], "ustack( ) argument #2 must be a positive integer constant", s);
   if (call.arguments.size() > 2)
     return fail(Tag::D_USTACK_PROTO, *call.arguments[2], "ustack( ) prototype mismatch: too many arguments", s);
@@ -47,7 +48,8 @@ bool check_ustack(Call& call, Session& s) {
 }
 
 bool check_address(Call& call, Session& s) {
-  return ExprChecker(s).check_prototype(spell(call), "ptr", call.arguments, call.where);
+  ExprContext context(s);
+  return check_prototype(context, spell(call), "ptr", call.arguments, call.where);
 }
 
 struct Row {
@@ -76,9 +78,9 @@ bool is_key_action(std::string_view name) { return find_row(name) != nullptr; }
 
 bool check_key_action(Call& call, Session& s) {
   const Row& row = *find_row(call.name);
-  ExprChecker checker(s);
+  ExprContext context(s);
   for (ExprPtr& argument : call.arguments)
-    if (!checker.check_value(argument)) return false;
+    if (!check_value(context, argument)) return false;
   call.type = row.type;
   return row.check(call, s);
 }

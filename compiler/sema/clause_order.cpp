@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compiler/ast/visitor.h"
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_name.h"
 
 namespace dvm::compiler {
 

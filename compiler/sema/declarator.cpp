@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "common/similar.h"
-#include "compiler/sema/check_types.h"
-#include "compiler/sema/declare.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/find_type.h"
 #include "compiler/types/layout.h"
 
@@ -60,9 +59,9 @@ const Type* basic_type(const Specifiers& spec, Session& s) {
 }
 
 bool constant_of(ExprPtr& e, int64_t& value, Session& s) {
-  ExprChecker checker(s);
-  checker.check(e);
-  return ExprChecker::constant(*e, value);
+  ExprContext context(s);
+  check(context, e);
+  return constant(*e, value);
 }
 
 void add_bitfield(MemberDecl& m, const Type* type, Layout& layout, Session& s) {
@@ -337,6 +336,11 @@ class Prototype {
 PrototypeTypes prototype_types(const std::vector<Parameter>& parameters, const PrototypeRules& rules,
                                const std::vector<Parameter>* formals, Location where, Session& s) {
   return Prototype(parameters, rules, formals, s).check(where);
+}
+
+const Type* type_of(TypeName& name, Session& s) {
+  const Type* base = base_type(name.specifiers, s);
+  return derive_type(base, name.declarator, 0, s);
 }
 
 }  // namespace dvm::compiler

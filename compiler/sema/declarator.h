@@ -10,6 +10,8 @@ inline constexpr uint64_t kMaxObject = 1 << 20;  // bytes of one object
 const Type* base_type(Specifiers& specifiers, Session& session);
 // Skips the first `skip` derivations, which were for the caller.
 const Type* derive_type(const Type* base, Declarator& declarator, size_t skip, Session& session);
+// The type that is named; the error type after a diagnostic.
+const Type* type_of(TypeName& name, Session& session);
 
 // What the parameters of one kind of declaration may be.
 struct PrototypeRules {

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "compiler/sema/check_types.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_name.h"
 #include "compiler/sema/declarator.h"
 #include "compiler/sema/tables.h"
 #include "dvm/dif/instruction.h"
@@ -209,7 +210,8 @@ void check_definition(Symbol& symbol, Location where, Session& s) {
       index->arguments.push_back(identifier(add_placeholder(parameter.type, s)));
     use = std::move(index);
   }
-  ExprChecker(s).check(use);
+  ExprContext context(s);
+  check(context, use);
   if (is_error(use->type)) symbol.type = s.types.error();
 }
 
@@ -266,11 +268,6 @@ void declare(InlineDecl& declaration, Session& s) {
   symbol.has_parameters = has_parameters;
   if (has_parameters && !add_parameters(d.derivations.front(), symbol, s)) return;
   check_definition(s.symbols.add(std::move(symbol)), d.where, s);
-}
-
-const Type* type_of(TypeName& name, Session& s) {
-  const Type* base = base_type(name.specifiers, s);
-  return derive_type(base, name.declarator, 0, s);
 }
 
 }  // namespace dvm::compiler

@@ -19,7 +19,4 @@ std::string add_placeholder(const Type* type, Session& session);
 // Whether there is an id left for a variable of that scope; diagnosed when there is none.
 bool has_room(dif::Scope scope, std::string_view name, Location where, Session& session);
 
-// The type that is named; the error type after a diagnostic.
-const Type* type_of(TypeName& name, Session& session);
-
 }  // namespace dvm::compiler

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ast/ast.h"
 #include "compiler/types/type.h"
 #include "dvm/dif/program.h"
 #include "dvm/dif/stability.h"

@@ -16,8 +16,6 @@
 
 namespace dvm::compiler {
 
-struct Session;
-
 struct MemberTranslation {
   const TranslatorMember* from = nullptr;  // the AST outlives the translators
   const Field* field = nullptr;
@@ -49,8 +47,5 @@ class Translators {
   std::deque<Translator> all_;
   unsigned count_ = 0;
 };
-
-// Gives the structures that an expression translates as a whole their members. For checked expressions, before they are lowered.
-void expand_translations(ExprPtr& e, Session& session);
 
 }  // namespace dvm::compiler

@@ -1,0 +1,10 @@
+#pragma once
+// args[N]: the typed arguments of a probe, by the declaration of its provider or by the types of the traced program.
+
+#include "compiler/sema/expr_context.h"
+
+namespace dvm::compiler {
+
+ExprPtr index_args(ExprContext& c, Index& e);
+
+}  // namespace dvm::compiler

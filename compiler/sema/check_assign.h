@@ -1,0 +1,13 @@
+#pragma once
+// Assignments, ++ and --: what they may change, and the variables that they declare by being the first.
+
+#include "compiler/sema/expr_context.h"
+
+namespace dvm::compiler {
+
+ExprPtr check(ExprContext& c, Assign& e);
+ExprPtr check(ExprContext& c, Postfix& e);
+// ++ and --, before or behind their operand.
+void check_counted(ExprContext& c, Expr& e, ExprPtr& operand, Op op);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,13 @@
+#pragma once
+// Calls: subroutines by the rows of subroutines.def. Actions and aggregating functions have no value and belong elsewhere.
+
+#include "compiler/sema/expr_context.h"
+
+namespace dvm::compiler {
+
+ExprPtr check(ExprContext& c, Call& e);
+// Arguments against a prototype of the tables ("string int int?"), converted to it. `what` is "strlen( )".
+bool check_prototype(ExprContext& c, const std::string& what, std::string_view prototype, std::vector<ExprPtr>& arguments,
+                     Location where);
+
+}  // namespace dvm::compiler

@@ -1,0 +1,11 @@
+#pragma once
+// Conversions that sema inserts.
+
+#include "compiler/ast/ast.h"
+
+namespace dvm::compiler {
+
+// A constant operand is folded at once.
+ExprPtr convert(ExprPtr e, const Type* type);
+
+}  // namespace dvm::compiler

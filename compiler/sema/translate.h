@@ -1,0 +1,16 @@
+#pragma once
+// xlate: the use of translators in expressions.
+
+#include "compiler/sema/expr_context.h"
+
+namespace dvm::compiler {
+
+ExprPtr check(ExprContext& c, Translate& e);
+// Whether a translator makes a structure, or a pointer to one, of a value.
+bool can_translate(ExprContext& c, const Type* to, const Expr& from);
+// A member of a translated structure: only its definition is evaluated.
+ExprPtr translated_member(ExprContext& c, Member& e, Translate& from);
+// Gives the structures that an expression translates as a whole their members. For checked expressions, before they are lowered.
+void expand_translations(ExprPtr& e, Session& session);
+
+}  // namespace dvm::compiler
