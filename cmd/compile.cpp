@@ -84,16 +84,22 @@ int compile(const CompileCommand& given) {
 
 void add_compile(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<CompileCommand>();
-  CLI::App* command = app.add_subcommand("compile", "Check a script, print its DIF or write it as a file");
-  add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  CLI::App* command = app.add_subcommand("compile", "Check a script; print its DIF or write it to a file");
+  command->footer(
+      "Examples:\n"
+      "  dvm compile script.d\n"
+      "  dvm compile -n 'BEGIN { trace(1 + 2); }'\n"
+      "  dvm compile --dif script.dif script.d");
+  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->tracing.script);
   add_tracing_options(*command, given->tracing, true);
-  command->add_flag("-S", given->listing, "List the DIF as dtrace -S does (what happens without --dif)");
-  command->add_option("--dif", given->file, "Write the program to this file, for dvm exec")->type_name("FILE");
-  command->add_flag("--json", given->tracing.script.json, "Print what is wrong with the script as JSON, and nothing else");
-  command->add_flag("--emit-ast", given->tracing.script.print_tree, "Print the checked tree, with types, instead");
-  command->add_flag("--ast", given->ast, "Print the tree as parsed instead");
-  command->add_flag("--options", given->options, "List the run-time options of -x");
+  command->add_flag("-S", given->listing, "List the DIF, as dtrace -S does (default without --dif)");
+  command->add_option("--dif", given->file, "Write the compiled script to this file, for dvm exec")->type_name("FILE");
+  command->add_flag("--json", given->tracing.script.json, "Print only the errors of the script, as JSON");
+  command->add_flag("--emit-ast", given->tracing.script.print_tree,
+                    "Print the checked syntax tree, with types, instead of the DIF");
+  command->add_flag("--ast", given->ast, "Print the syntax tree as parsed instead of the DIF");
+  command->add_flag("--options", given->options, "List the run-time options that -x sets, and exit");
   command->callback([given, &chosen] { chosen = [given] { return compile(*given); }; });
 }
 

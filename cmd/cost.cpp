@@ -109,15 +109,20 @@ int validate_paper(bool as_json) {
 void add_calibrate(CLI::App& cost, Action& chosen) {
   auto given = std::make_shared<CalibrateCommand>();
   CLI::App* command = cost.add_subcommand("calibrate", "Measure the prices of this machine");
+  command->footer(
+      "Examples:\n"
+      "  dvm cost calibrate\n"
+      "  dvm cost calibrate -o other.json --check profile.json");
   command
-      ->add_option("-o", given->output,
-                   "Write the profile to this file, - is standard output; otherwise it becomes the profile of this machine")
+      ->add_option(
+          "-o", given->output,
+          "Write the profile to this file, or to standard output for - (default: keep it as the profile of this machine)")
       ->type_name("FILE");
   command
       ->add_option("--check", given->against,
-                   "Compare with an earlier profile: exit status 1 if more than a tenth of the rows differ")
+                   "Compare with an earlier profile; exit with status 1 if more than a tenth of the rows differ")
       ->type_name("PROFILE");
-  command->add_flag("--quick", given->options.quick, "Few and short samples: to try it, not to rely on");
+  command->add_flag("--quick", given->options.quick, "Take few and short samples: a trial, too noisy for real use");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->add_option("--patient-until", given->options.patient_until)->group("");
   command->add_option("--core-speed", given->options.core_speed)->group("");
@@ -188,26 +193,37 @@ int validate(const ValidateCommand& given) {
 
 void add_validate(CLI::App& cost, Action& chosen) {
   auto given = std::make_shared<ValidateCommand>();
-  CLI::App* command = cost.add_subcommand("validate", "Hold the model's predictions against measurements");
-  command->add_option("scripts", given->scripts, "Scripts with clauses for replay:::firing, run on made-up firings")
-      ->type_name("SCRIPT...");
-  command->add_option("--profile", given->profile, "Prices of this machine")->type_name("PROFILE");
-  command->add_option("--only", given->only, "Without scripts: only these experiments, or a group of them (a, c, d, e)")
+  CLI::App* command = cost.add_subcommand("validate", "Compare the model's predictions with measurements");
+  command->footer(
+      "Examples:\n"
+      "  dvm cost validate script.d\n"
+      "  dvm cost validate --only d --report report.md");
+  command
+      ->add_option("SCRIPT", given->scripts,
+                   "Scripts with clauses for replay:::firing, run on synthetic firings (default: experiments on live processes)")
+      ->type_name("SCRIPT");
+  command->add_option("--profile", given->profile, "Take prices from this profile (default: that of this machine)")
+      ->type_name("PROFILE");
+  command->add_option("--only", given->only, "Without scripts: run only this experiment, or this group (a, c, d, e)")
       ->type_name("ROW")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--report", given->report, "Without scripts: write a Markdown page too, its drawings beside it")
+  command->add_option("--report", given->report, "Without scripts: also write a Markdown page, with its drawings beside it")
       ->type_name("FILE");
-  command->add_flag("--paper", given->paper, "Instead: the paper's experiments, by its own parameters");
-  command->add_flag("--quick", given->quick, "Few and short samples: to try it, not to rely on");
-  command->add_flag("--json", given->as_json, "Print it as JSON");
+  command->add_flag("--paper", given->paper, "Repeat the paper's experiments with its own parameters instead");
+  command->add_flag("--quick", given->quick, "Take few and short samples: a trial, too noisy for real use");
+  command->add_flag("--json", given->as_json, "Print the results as JSON");
   command->callback([given, &chosen] { chosen = [given] { return validate(*given); }; });
 }
 
 }  // namespace
 
 void add_cost(CLI::App& app, Action& chosen) {
-  CLI::App* cost = app.add_subcommand("cost", "What probes cost: predictions by the analytic model");
+  CLI::App* cost = app.add_subcommand("cost", "Predict the cost of probes; measure the prices of this machine");
+  cost->footer(
+      "Examples:\n"
+      "  dvm cost calibrate\n"
+      "  dvm cost predict script.d --sample 2s -p 1234");
   cost->require_subcommand(1);
   add_calibrate(*cost, chosen);
   add_predict(*cost, chosen);

@@ -87,8 +87,12 @@ int exec(const ExecCommand& given) {
 
 void add_exec(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<ExecCommand>();
-  CLI::App* command = app.add_subcommand("exec", "Trace with a compiled program");
-  command->add_option("program", given->file, "What dvm compile --dif wrote")->type_name("FILE")->required();
+  CLI::App* command = app.add_subcommand("exec", "Trace with a compiled script");
+  command->footer(
+      "Examples:\n"
+      "  dvm compile --dif script.dif script.d\n"
+      "  dvm exec script.dif -c ./program");
+  command->add_option("FILE", given->file, "File that dvm compile --dif wrote")->type_name("FILE")->required();
   add_setting_options(*command, given->tracing.script);
   add_process_options(*command, given->tracing.script);
   add_tracing_options(*command, given->tracing, true);

@@ -175,7 +175,7 @@ Result<std::string> make_header(const std::vector<compiler::ProviderDesc>& provi
 Result<std::string> output_path(const HeaderCommand& given, const std::vector<compiler::Source>& sources) {
   if (!given.output.empty()) return given.output;
   if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
-    return Error{"name the header with -o FILE"};
+    return Error{"-o FILE is missing: it names the header"};
   const std::string& name = sources[0].name;
   const size_t begin = name.rfind('/') + 1;
   return name.substr(begin, name.size() - 2 - begin) + ".h";
@@ -215,9 +215,12 @@ int make(const HeaderCommand& given) {
 
 void add_header(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<HeaderCommand>();
-  CLI::App* command = app.add_subcommand("header", "Make a C header with the probes that a program declares");
+  CLI::App* command = app.add_subcommand("header", "Write a C header for the probes that a script declares");
+  command->footer(
+      "Examples:\n"
+      "  dvm header -s provider.d -o provider.h");
   add_script_options(*command, given->script, "[SCRIPT]");
-  command->add_option("-o", given->output, "Write the header to this file; - is standard output")->type_name("FILE");
+  command->add_option("-o", given->output, "Write the header to this file (required); - is standard output")->type_name("FILE");
   command->callback([given, &chosen] { chosen = [given] { return make(*given); }; });
 }
 

@@ -64,10 +64,18 @@ int list(const ScriptOptions& given, bool with_sites) {
 void add_list(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<ScriptOptions>();
   auto with_sites = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("list", "List the probes that descriptions match");
-  command->add_option("-n", given->operands, "Probe description")->type_name("DESCRIPTION")->allow_extra_args(false)->take_all();
-  command->add_option("descriptions", given->operands, "[DESCRIPTION...] as provider:module:function:name")->take_all();
-  command->add_flag("-v", *with_sites, "Show where each probe of a process is put and what a firing costs there");
+  CLI::App* command = app.add_subcommand("list", "List the probes that match descriptions");
+  command->footer(
+      "Examples:\n"
+      "  dvm list 'pid$target:libc:str*:entry' -p 1234\n"
+      "  dvm list -v 'syscall::open*:'");
+  command->add_option("-n", given->operands, "List the probes that match this description")
+      ->type_name("DESCRIPTION")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("DESCRIPTION", given->operands, "provider:module:function:name; fields may be empty or patterns")
+      ->take_all();
+  command->add_flag("-v", *with_sites, "Show where each probe of a process is placed, and the cost of a firing there");
   add_process_options(*command, *given);
   command->callback([=, &chosen] { chosen = [=] { return list(*given, *with_sites); }; });
 }

@@ -30,15 +30,15 @@ std::vector<std::string> split_interpreter_argument(int argc, char** argv) {
   return words;
 }
 
-// Otherwise the next file that is opened becomes the standard output of dvm and of what it starts: results would be written into
-// it. Reading from the one and writing to the other still fail; notices have nowhere to go.
+// Opens the standard files that are closed. Otherwise the next file that dvm opens would become its standard output and that of
+// its children, and results would be written into it. Each file is opened in the wrong direction, so using it still fails.
 void fill_standard_files() {
   constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", kModes[fd]) < 0) return;
 }
 
-// What a command printed must have arrived.
+// A command succeeds only if its output could be written.
 int conclude(int status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   return status != 0 ? status : dvm::cmd::fail("could not write the output: {}", std::strerror(errno));
@@ -46,8 +46,9 @@ int conclude(int status) {
 
 int run(int argc, char** argv) {
   CLI::App app("dvm: DTrace's D language on Linux, with the cost of every probe", "dvm");
+  app.formatter(dvm::cmd::help_formatter());
   app.require_subcommand(1);
-  app.set_version_flag("-V,--version", "dvm " DVM_VERSION);
+  app.set_version_flag("-V,--version", "dvm " DVM_VERSION, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.footer(
       "Examples:\n"
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
   fill_standard_files();
   try {
     return run(argc, argv);
-  } catch (const std::exception& error) {  // memory ran out, or a library broke its word
+  } catch (const std::exception& error) {  // out of memory, or an error of a library
     return dvm::cmd::fail("{}", error.what());
   }
 }

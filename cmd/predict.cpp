@@ -45,7 +45,7 @@ Result<std::pair<std::string, double>> parse_rate(const std::string& text) {
   if (equals != std::string::npos)
     if (const auto rate = parse_number(text.substr(equals + 1)); rate && *rate >= 0 && *rate < 1e12)
       return std::pair(text.substr(0, equals), *rate);
-  return Error{fmt::format("--rate {}: it must be PROBE=N, N firings a second", text)};
+  return Error{fmt::format("--rate {}: must be PROBE=N, with N firings per second", text)};
 }
 
 // In seconds: "2s", "500ms"; without a unit seconds, too.
@@ -55,14 +55,14 @@ Result<double> parse_sample(const std::string& text) {
   const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit.empty() || unit == "s" ? 1 : 0;
   const auto count = parse_number(std::string_view(text).substr(0, digits));
   if (count && scale > 0 && *count > 0 && *count * scale <= kLongestSample) return *count * scale;
-  return Error{fmt::format("--sample {}: it must be a time up to an hour, as 2s or 500ms", text)};
+  return Error{fmt::format("--sample {}: must be a time up to an hour, like 2s or 500ms", text)};
 }
 
 Result<double> parse_probability(const std::string& text) {
   if (text.empty() || text == "measured") return 0.5;
   const auto share = parse_number(text);
   if (share && *share >= 0 && *share <= 1) return *share;
-  return Error{fmt::format("--prob {}: it must be a number from 0 to 1, or measured", text)};
+  return Error{fmt::format("--prob {}: must be a number from 0 to 1, or measured", text)};
 }
 
 Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, const dif::Options& options) {
@@ -211,41 +211,50 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   std::vector<CLI::Option*> all;
   all.push_back(
       command
-          .add_option("--profile", options.profile,
-                      "Prices: a file, or the name of one that comes with dvm (pentium4-1700); otherwise those of this machine")
+          .add_option(
+              "--profile", options.profile,
+              "Take prices from this file, or from a profile that comes with dvm (pentium4-1700); default: that of this machine")
           ->type_name("PROFILE"));
-  all.push_back(command.add_option("--rate", options.rates, "How often a probe fires a second; as often as there are probes")
+  all.push_back(command.add_option("--rate", options.rates, "Set how often a probe fires, per second; may be repeated")
                     ->type_name("PROBE=N")
                     ->allow_extra_args(false)
                     ->take_all());
-  all.push_back(
-      command.add_option("--sample", options.sample, "Count for so long how often the probes fire (2s)")->type_name("TIME"));
+  all.push_back(command.add_option("--sample", options.sample, "Count first how often the probes fire, for this time, like 2s")
+                    ->type_name("TIME"));
   all.push_back(
       command
           .add_option("--prob", options.probability,
-                      "How often a predicate holds (0.5); measured: as often as in a run, and branches are taken as there")
+                      "Probability that a predicate holds (default 0.5); measured: take predicates and branches from a run")
           ->type_name("N"));
-  all.push_back(
-      command.add_option("--strings", options.string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9)));
-  all.push_back(
-      command.add_option("--frames", options.frames, "Frames of a stack, as expected (10)")->check(CLI::Range(1.0, 127.0)));
+  all.push_back(command.add_option("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")
+                    ->type_name("N")
+                    ->check(CLI::Range(1.0, 1e9)));
+  all.push_back(command.add_option("--frames", options.frames, "Expected number of frames of a stack (default 10)")
+                    ->type_name("N")
+                    ->check(CLI::Range(1.0, 127.0)));
   all.push_back(command
                     .add_option("--returns", options.returns,
-                                "Functions that return behind a firing before others are called (0): on some processors a "
-                                "trap makes each of them slower")
+                                "Returns after a firing before the next call (default 0); on some processors a trap slows "
+                                "each of them down")
+                    ->type_name("N")
                     ->check(CLI::Range(0.0, 1e3)));
   all.push_back(command
                     .add_option("--rests", options.rests,
-                                "Times a second that threads sleep before they fire again, all together (1000): the first "
-                                "firing behind it takes longer")
-                    ->check(CLI::Range(0.0, 1e9)));
-  all.push_back(command.add_option("--keys", options.keys, "Keys of an aggregation or an associative array, as expected (10)")
+                                "How often per second threads wake from idle, in total (default 1000). The first firing "
+                                "after a wake-up costs more")
+                    ->type_name("N")
                     ->check(CLI::Range(0.0, 1e9)));
   all.push_back(
-      command.add_option("--cpus", options.cpus, "CPUs of the machine (those of this one): that threads fire on, and profile-N")
+      command
+          .add_option("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")
+          ->type_name("N")
+          ->check(CLI::Range(0.0, 1e9)));
+  all.push_back(
+      command.add_option("--cpus", options.cpus, "CPUs on which threads and profile-N fire (default: those of this machine)")
+          ->type_name("N")
           ->check(CLI::Range(1u, 65536u)));
   if (needs_also.empty()) return;
-  for (CLI::Option* option : all) option->needs(needs_also);
+  for (CLI::Option* option : all) option->needs(needs_also)->group("With " + needs_also);
 }
 
 Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::vector<const dif::Program*>& programs,
@@ -269,12 +278,16 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
 
 void add_predict(CLI::App& cost, Action& chosen) {
   auto given = std::make_shared<PredictCommand>();
-  CLI::App* command = cost.add_subcommand("predict", "Say what a script will cost, without tracing");
-  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  CLI::App* command = cost.add_subcommand("predict", "Predict the cost of a script, without tracing");
+  command->footer(
+      "Examples:\n"
+      "  dvm cost predict script.d --rate 'pid$target:libc:malloc:entry=20000'\n"
+      "  dvm cost predict script.d --sample 2s -p 1234");
+  add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->script);
   add_prediction_options(*command, given->how);
-  command->add_option("--svg", given->drawing, "Draw the stages of each probe")->type_name("FILE");
-  command->add_flag("--json", given->as_json, "Print it as JSON");
+  command->add_option("--svg", given->drawing, "Draw the stages of each probe to this file")->type_name("FILE");
+  command->add_flag("--json", given->as_json, "Print the prediction as JSON");
   command->callback([given, &chosen] { chosen = [given] { return predict(*given); }; });
 }
 

@@ -39,13 +39,17 @@ Result<FiringSource> open_recording(const std::string& path) {
 void add_replay(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<ReplayCommand>();
   CLI::App* command = app.add_subcommand("replay", "Run a script on recorded events");
-  command->add_option("recording", given->file, "What dvm record made")->type_name("FILE")->required();
-  add_script_options(*command, given->tracing.script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  command->footer(
+      "Examples:\n"
+      "  dvm replay trace.dvm script.d\n"
+      "  dvm replay trace.dvm -n 'pid$target:::entry { @[probefunc] = count(); }'");
+  command->add_option("RECORDING", given->file, "File that dvm record wrote")->type_name("FILE")->required();
+  add_script_options(*command, given->tracing.script, "[SCRIPT [ARGUMENT...]]");
   add_tracing_options(*command, given->tracing, true);
   add_run_options(*command, given->tracing);
   command
       ->add_flag("--ledger{here}", given->tracing.ledger,
-                 "Account for the run by a profile (that of this machine, or this one), beside the time that it took")
+                 "Price the run by a profile (default: that of this machine) and compare with its measured time")
       ->type_name("[=PROFILE]");
   command->callback([given, &chosen] {
     const auto open = [given](const dif::Options&) { return open_recording(given->file); };

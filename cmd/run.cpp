@@ -10,12 +10,16 @@ namespace dvm::cmd {
 
 void add_run(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<TracingOptions>();
-  CLI::App* command = app.add_subcommand("run", "Trace with a D program");
-  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  CLI::App* command = app.add_subcommand("run", "Trace with a D script");
+  command->footer(
+      "Examples:\n"
+      "  dvm run -n 'pid$target:libc:malloc:entry { @ = quantize(arg0); }' -p 1234\n"
+      "  dvm run script.d -c './program --flag'");
+  add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->script);
   add_tracing_options(*command, *given, true);
   add_run_options(*command, *given);
-  command->add_flag("--predict", given->predict, "Say what the program will cost, before its probes are enabled");
+  command->add_flag("--predict", given->predict, "Predict the cost of the script before its probes are enabled");
   add_prediction_options(*command, given->prediction, "--predict");
   command->callback([given, &chosen] {
     const auto open = [given](const dif::Options& options) { return open_live_source(given->script, options); };

@@ -118,11 +118,11 @@ Status preprocess_all(std::vector<compiler::Source>& sources, const ScriptOption
 }
 
 void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
-  command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) over the programs first");
-  command.add_flag("-H", options.show_headers, "With -C, name the included files on standard error");
-  for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C, define a macro"},
-                                         {"-U", "NAME", "With -C, undefine a macro"},
-                                         {"-I", "FOLDER", "With -C, look for included files there"}})
+  command.add_flag("-C", options.preprocess, "Run the C preprocessor (cpp) on the scripts first");
+  command.add_flag("-H", options.show_headers, "With -C: print the names of included files on standard error");
+  for (const auto& [name, type, text] : {std::array{"-D", "NAME[=VALUE]", "With -C: define a macro"},
+                                         {"-U", "NAME", "With -C: undefine a macro"},
+                                         {"-I", "FOLDER", "With -C: search this folder for included files"}})
     command
         .add_option_function<std::string>(
             name,
@@ -138,10 +138,10 @@ void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
 // "libc::/arg0/ { ... }".
 void add_probe_options(CLI::App& command, ScriptOptions& options) {
   for (const auto& [name, type, missing, text] :
-       {std::array{"-P", "PROVIDER...", ":::", "D program for the probes of a provider"},
-        {"-m", "MODULE...", "::", "D program for the probes of a [provider:]module"},
-        {"-f", "FUNCTION...", ":", "D program for the probes of a [[provider:]module:]function"},
-        {"-i", "ID...", "", "D program for the probe with this number"}})
+       {std::array{"-P", "PROVIDER[{...}]", ":::", "Enable the probes of this provider"},
+        {"-m", "MODULE[{...}]", "::", "Enable the probes of this [provider:]module"},
+        {"-f", "FUNCTION[{...}]", ":", "Enable the probes of this [[provider:]module:]function"},
+        {"-i", "ID[{...}]", "", "Enable the probe with this number"}})
     command
         .add_option_function<std::string>(
             name,
@@ -204,25 +204,29 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
   };
-  command.add_flag("-v", options.verbose, "Say how stable is what the programs name, and which probes are left out");
-  command.add_option_function<std::string>("-n", add_program(true), "D program, as text")
-      ->type_name("PROGRAM")
+  command.add_flag("-v", options.verbose, "Print the stability of the names that scripts use, and which probes are omitted");
+  command.add_option_function<std::string>("-n", add_program(true), "D script given as text")
+      ->type_name("SCRIPT")
       ->trigger_on_parse()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command.add_option_function<std::string>("-s", add_program(false), "D script, a file")
+  command.add_option_function<std::string>("-s", add_program(false), "D script in a file")
       ->type_name("FILE")
       ->trigger_on_parse()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_probe_options(command, options);
-  command.add_option("-L", options.library_folders, "Read the D libraries of this folder too")
+  command.add_option("-L", options.library_folders, "Also read the D libraries of this folder")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->take_all();
   add_preprocessor_options(command, options);
   add_setting_options(command, options);
-  command.add_option("operands", options.operands, operands)->type_name("")->take_all();
+  command
+      .add_option("operands", options.operands,
+                  "D script in a file, and its arguments $1, $2, ...; with -n or -s, arguments only")
+      ->option_text(operands)
+      ->take_all();
 }
 
 void add_setting_options(CLI::App& command, ScriptOptions& options) {
@@ -230,7 +234,7 @@ void add_setting_options(CLI::App& command, ScriptOptions& options) {
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false)
       ->take_all();
-  command.add_flag("-Z", options.zero_matches, "Permit probe descriptions that match no probes");
+  command.add_flag("-Z", options.zero_matches, "Allow probe descriptions that match no probes");
 }
 
 void add_process_options(CLI::App& command, ScriptOptions& options) {
@@ -241,7 +245,7 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
   auto not_empty = [](const std::string& text) {
     return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
   };
-  command.add_option("-c", options.command, "Start this command, trace it; $target is its id")
+  command.add_option("-c", options.command, "Start this command and trace it; $target is its id")
       ->type_name("'CMD ARGS'")
       ->check(not_empty);
 }
@@ -258,7 +262,7 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, c
     sources.push_back(std::move(*source));
   }
   if (given.programs.empty()) {
-    if (given.operands.empty()) return Error{"no script: name a file, or give a program with -n"};
+    if (given.operands.empty()) return Error{"no script: name a file, or give one with -n"};
     Result<compiler::Source> source = read_file(given.operands[0]);
     if (!source) return source.error();
     sources.push_back(std::move(*source));

@@ -284,41 +284,60 @@ int simulate(const SimulateCommand& given) {
 
 void add_simulate(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<SimulateCommand>();
-  CLI::App* command =
-      app.add_subcommand("simulate", "Say how the cost of a script grows with rate, threads, CPUs and keys, on paper");
-  add_script_options(*command, given->script, "[SCRIPT] [ARGUMENTS for $1, $2, ...]");
+  CLI::App* command = app.add_subcommand("simulate", "Simulate how the cost of a script grows with rate, threads, CPUs and keys");
+  command->footer(
+      "Examples:\n"
+      "  dvm simulate --rate 50000 --threads 4 --cpus 8 script.d\n"
+      "  dvm simulate --check");
+  add_script_options(*command, given->script, "[SCRIPT [ARGUMENT...]]");
   add_process_options(*command, given->script);
   command
-      ->add_option("--profile", given->profile,
-                   "Prices: a file, or the name of one that comes with dvm (pentium4-1700); otherwise those of this machine")
+      ->add_option(
+          "--profile", given->profile,
+          "Take prices from this file, or from a profile that comes with dvm (pentium4-1700); default: that of this machine")
       ->type_name("PROFILE");
-  command->add_option("--rate", given->machine.rate, "Firings a second of each thread (1000)")->check(CLI::Range(0.0, 1e9));
-  command->add_option("--threads", given->machine.threads, "Threads that fire (1)")->check(CLI::Range(1u, 100'000u));
-  command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (2)")->check(CLI::Range(1u, 65536u));
-  command->add_option("--keys", given->machine.keys, "Keys of the aggregations, live ones of associative arrays (1)")
+  command->add_option("--rate", given->machine.rate, "Firings per second of each thread (default 1000)")
+      ->type_name("N")
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_option("--threads", given->machine.threads, "Threads that fire (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100'000u));
+  command->add_option("--cpus", given->machine.cpus, "CPUs of the machine (default 2)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 65536u));
+  command->add_option("--keys", given->machine.keys, "Keys of an aggregation, and live keys of an associative array (default 1)")
+      ->type_name("N")
       ->check(CLI::Range(1.0, 1e9));
   command
-      ->add_option(
-          "--slowdown", given->machine.slowdown,
-          "Times as long as by the profile take the CPUs: 1.3 to 1.8 where other work is on the other threads of their cores (1)")
+      ->add_option("--slowdown", given->machine.slowdown,
+                   "CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy (default 1)")
+      ->type_name("N")
       ->check(CLI::Range(0.1, 100.0));
   command
       ->add_option("--rests", given->machine.rests,
-                   "Times a second that each thread sleeps before it fires again, if it has the time (1000)")
+                   "How often per second each thread wakes from idle, if its rate leaves it the time (default 1000)")
+      ->type_name("N")
       ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--seconds", given->seconds, "For so long (10)")->check(CLI::Range(0.01, 600.0));
-  command->add_option("--strings", given->string_bytes, "Bytes of a string, as expected (16)")->check(CLI::Range(1.0, 1e9));
-  command->add_option("--prob", given->probability, "How often a predicate holds (0.5)")->check(CLI::Range(0.0, 1.0));
-  command->add_option("--svg", given->drawing, "Draw the cost over the rate")->type_name("FILE");
-  command->add_flag("--json", given->as_json, "Print it as JSON");
-  CLI::Option* check =
-      command->add_flag("--check", given->check, "Instead of a script: simulate workloads and measure them here, too");
-  command->add_option("--only", given->only, "Of --check: this point alone")
+  command->add_option("--seconds", given->seconds, "Simulated time in seconds (default 10)")
+      ->type_name("N")
+      ->check(CLI::Range(0.01, 600.0));
+  command->add_option("--strings", given->string_bytes, "Expected length of a string in bytes (default 16)")
+      ->type_name("N")
+      ->check(CLI::Range(1.0, 1e9));
+  command->add_option("--prob", given->probability, "Probability that a predicate holds (default 0.5)")
+      ->type_name("N")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--svg", given->drawing, "Draw the cost over the rate to this file")->type_name("FILE");
+  command->add_flag("--json", given->as_json, "Print the results as JSON");
+  CLI::Option* check = command->add_flag("--check", given->check,
+                                         "Simulate built-in workloads instead of a script, and measure them on this machine");
+  command->add_option("--only", given->only, "With --check: check only this point; may be repeated")
       ->type_name("POINT")
       ->allow_extra_args(false)
       ->take_all()
       ->needs(check);
-  command->add_flag("--quick", given->quick, "Of --check: one short sample, to try it, not to rely on")->needs(check);
+  command->add_flag("--quick", given->quick, "With --check: take one short sample: a trial, too noisy for real use")
+      ->needs(check);
   command->callback([given, &chosen] {
     chosen = [given] {
       return given->check ? check_simulation({given->profile, given->only, given->quick, given->as_json}) : simulate(*given);

@@ -205,30 +205,30 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
 }  // namespace
 
 void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_output) {
-  command.add_flag("-q", options.script.quiet, "Print only what the program prints");
-  command.add_flag("-w", options.script.destructive, "Permit destructive actions");
+  command.add_flag("-q", options.script.quiet, "Print only the output of the script");
+  command.add_flag("-w", options.script.destructive, "Allow destructive actions");
   command.add_flag("-F", options.script.flow_indent, "Indent the output by entry and return");
   command.add_flag("--strict-drops", options.strict_drops, "Exit with status 1 if anything was dropped");
-  command.add_flag("-e", options.compile_only, "Compile, then end without tracing");
-  command.add_flag("--account{table}", options.account, "Print what the run cost, as table or json")
+  command.add_flag("-e", options.compile_only, "Compile the script, without tracing");
+  command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
       ->check(CLI::IsMember({"table", "json"}));
-  if (with_output) command.add_option("-o", options.output, "Append results to this file")->type_name("FILE");
+  if (with_output) command.add_option("-o", options.output, "Append the output to this file")->type_name("FILE");
 }
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
-  command.add_flag("--json", options.as_json, "Print results as JSON, an object a line (docs/json.md)");
-  command.add_flag("-l", options.list_probes, "List the probes that the program matches, then end");
-  command.add_flag("-S", options.list_dif, "List the DIF as dtrace -S does");
+  command.add_flag("--json", options.as_json, "Print results as JSON, one object per line (docs/json.md)");
+  command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
+  command.add_flag("-S", options.list_dif, "List the DIF, as dtrace -S does");
   command
       .add_option_function<std::string>(
           "-b", [&options](const std::string& size) { options.script.settings.push_back("bufsize=" + size); },
-          "Size of a principal buffer, as -x bufsize")
+          "Set the size of a principal buffer, like -x bufsize")
       ->type_name("SIZE")
       ->trigger_on_parse()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command.add_flag_function(
-      "-B", [](size_t) { tell("option -B has no effect here"); }, "For the sake of dtrace: no effect");
+      "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");
 }
 
 Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options) {

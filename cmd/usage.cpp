@@ -36,10 +36,10 @@ std::string path_of(const CLI::App& app) {
 std::string with_commands(const std::string& problem, const CLI::App& app, const std::vector<std::string>& hints) {
   std::string text = problem;
   for (const std::string& hint : hints) text += fmt::format("\n    hint: {}", hint);
-  return text + fmt::format("\n    commands: {}\n    {} --help says more", fmt::join(names_of(app), ", "), path_of(app));
+  return text + fmt::format("\n    commands: {}\n    for more, see {} --help", fmt::join(names_of(app), ", "), path_of(app));
 }
 
-// An option of `run`, or a script, in front of which the command is missing.
+// An option of `run`, or a script: the user forgot the command.
 bool is_for_run(const CLI::App& app, const std::string& word) {
   const CLI::App* run = find_command(app, "run");
   if (run == nullptr) return false;
@@ -47,7 +47,28 @@ bool is_for_run(const CLI::App& app, const std::string& word) {
   return word.starts_with('-') ? run->get_option_no_throw(option) != nullptr : access(word.c_str(), R_OK) == 0;
 }
 
+class HelpFormatter : public CLI::Formatter {
+  // A positional argument of several parts has its own text, as "[SCRIPT [ARGUMENT...]]".
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    if (is_positional && !option->get_option_text().empty()) return option->get_option_text();
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    return name.substr(0, name.find('{'));
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    const std::string type = option->get_type_name();
+    return (type.starts_with('[') ? "" : " ") + type.substr(0, type.find(':'));
+  }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_option_text().empty() ? CLI::Formatter::make_option_usage(option) : option->get_option_text();
+  }
+};
+
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
 std::vector<std::string> spell_out_help(std::vector<std::string> words) {
   if (words.empty() || words[0] != "help") return words;
@@ -63,11 +84,11 @@ std::string command_problem(const CLI::App& app, std::span<const std::string> wo
   if (const CLI::App* command = find_command(app, word)) return command_problem(*command, words.subspan(1));
   if (word.starts_with('-') && app.get_option_no_throw(word) != nullptr) return "";
   if (is_for_run(app, word))
-    return with_commands(fmt::format("a command must stand before '{}'", word), app,
+    return with_commands(fmt::format("a command must precede '{}'", word), app,
                          {fmt::format("did you mean '{} run {}'?", path_of(app), word)});
   const std::vector<std::string> names = names_of(app);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  return with_commands(fmt::format("'{}' is no command of {}", word, path_of(app)), app,
+  return with_commands(fmt::format("'{}' is not a command of {}", word, path_of(app)), app,
                        near_hints(word, views, path_of(app) + " "));
 }
 

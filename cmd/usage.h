@@ -1,20 +1,26 @@
 #pragma once
-// Help for a command that is missing or misspelt; CLI11 only says that one is required.
+// How --help looks, and help for a command that is missing or misspelt.
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
-}
+class FormatterBase;
+}  // namespace CLI
 
 namespace dvm::cmd {
+
+// Formats --help. Options are shown as `-x NAME`, without what CLI11 adds: ranges, defaults of flags, other options that are
+// needed.
+std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 // Turns "help run" into "run --help".
 std::vector<std::string> spell_out_help(std::vector<std::string> words);
 
-// The error if no command of `app` and no option of its own comes first, with hints; else empty.
+// The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
 }  // namespace dvm::cmd

@@ -46,14 +46,14 @@ class Usage(unittest.TestCase):
         self.assertIn("a command must follow 'dvm cost'\n    commands: calibrate, predict, validate\n", self.misused("cost"))
 
     def test_a_misspelt_command_gets_the_near_one(self):
-        for words, problem, hint in ((["runn"], "'runn' is no command of dvm", "did you mean 'dvm run'?"),
-                                     (["cost", "pedict"], "'pedict' is no command of dvm cost", "did you mean 'dvm cost predict'?")):
+        for words, problem, hint in ((["runn"], "'runn' is not a command of dvm", "did you mean 'dvm run'?"),
+                                     (["cost", "pedict"], "'pedict' is not a command of dvm cost", "did you mean 'dvm cost predict'?")):
             errors = self.misused(*words)
             self.assertIn(f"dvm: {problem}\n    hint: {hint}\n    commands: ", errors)
 
     def test_what_run_takes_needs_run(self):
         errors = self.misused("-n", "BEGIN{}")
-        self.assertIn("a command must stand before '-n'\n    hint: did you mean 'dvm run -n'?\n", errors)
+        self.assertIn("a command must precede '-n'\n    hint: did you mean 'dvm run -n'?\n", errors)
         self.assertIn("hint: did you mean 'dvm run /etc/passwd'?", self.misused("/etc/passwd"))
 
     def test_help(self):
@@ -111,7 +111,7 @@ class Command(unittest.TestCase):
     def test_B_has_no_effect_and_says_so(self):
         result = run("-q", "-B", "-n", "BEGIN { exit(0); }")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("option -B has no effect here", result.stderr)
+        self.assertIn("option -B has no effect", result.stderr)
 
     def test_unknown_flags_are_named(self):
         result = run("-G", "-n", "BEGIN")

@@ -106,7 +106,7 @@ class Header(Folder):
             self.assertIn(reason, result.stderr)
             self.assertFalse((self.path / "bad.h").exists())
         result = self.header("-n", "provider p { probe a(); };")
-        self.assertIn("name the header with -o FILE", result.stderr)
+        self.assertIn("-o FILE is missing: it names the header", result.stderr)
         result = self.header("-s", "shop.d", "-o", "nowhere/shop.h")
         self.assertEqual((result.returncode, result.stderr), (1, "dvm: failed to write 'nowhere/shop.h': No such file or directory\n"))
 
