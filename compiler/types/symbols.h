@@ -66,7 +66,6 @@ class Symbols {
 
   // Objects and functions outside of D that "extern" gives a type: null until declared.
   const Type*& external(const std::string& name) { return externals_[name]; }
-  bool is_external(std::string_view name) const { return externals_.contains(name); }
 
   std::vector<dif::Variable> variables() const;
   std::vector<dif::AggregationDesc> aggregations() const;

@@ -162,7 +162,6 @@ class BestType {
     return is_at_top(die) ? (top_ = die, false) : keep(defined_, die);
   }
   std::optional<Dwarf_Die> take() const { return top_ ? top_ : defined_ ? defined_ : declared_; }
-  bool is_definition() const { return top_ || defined_; }
 
  private:
   static bool keep(std::optional<Dwarf_Die>& place, const Dwarf_Die& die) {
