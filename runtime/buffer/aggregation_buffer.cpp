@@ -47,10 +47,7 @@ uint64_t* AggregationBuffer::find(uint32_t aggregation, std::span<const std::byt
 uint64_t* AggregationBuffer::add(Slot& slot, uint32_t tag, uint32_t aggregation, std::span<const std::byte> key, unsigned words,
                                  uint64_t initial) noexcept {
   size_t need = sizeof(EntryHeader) + key.size() + words * sizeof(uint64_t);
-  if (need > size_ - used_ || entries_ >= mask_) {  // one slot stays free, so that a search ends
-    drops_++;
-    return nullptr;
-  }
+  if (need > size_ - used_ || entries_ >= mask_) return nullptr;  // one slot stays free, so that a search ends
   std::byte* entry = arena_ + used_;
   *reinterpret_cast<EntryHeader*>(entry) = {aggregation, static_cast<uint32_t>(&slot - index_), static_cast<uint32_t>(key.size()),
                                             words};

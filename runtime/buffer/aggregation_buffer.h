@@ -5,7 +5,7 @@
 //   index    | tag, offset | tag, offset | ...      a quarter of the memory; open addressing, linear probing; offset 0: free
 //   arena    | EntryHeader | key, 8 bytes' multiple | state words | EntryHeader | ...
 //
-// An entry that finds no room is an aggregation drop. find() is probe context: no allocation, no lock.
+// find() is probe context: no allocation, no lock.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ class AggregationBuffer {
   // False: no memory of this size.
   bool allocate(size_t bytes);
 
-  // The state of a key, made with every word `initial` if it is new; null and a drop when there is no room. key.size() is a
-  // multiple of 8. The address is good while generation() stays.
+  // The state of a key, made with every word `initial` if it is new; null if there is no room, which the caller counts as a drop.
+  // key.size() is a multiple of 8. The address is good while generation() stays.
   uint64_t* find(uint32_t aggregation, std::span<const std::byte> key, unsigned words, uint64_t initial) noexcept;
 
   // Changes whenever the buffer was emptied; never 0.
@@ -34,7 +34,6 @@ class AggregationBuffer {
 
   bool empty() const noexcept { return used_ == 0; }
   bool half_full() const noexcept { return used_ > size_ / 2; }
-  uint64_t drops() const noexcept { return drops_; }
 
  private:
   struct Slot {
@@ -58,7 +57,6 @@ class AggregationBuffer {
   size_t size_ = 0;  // of the arena
   size_t used_ = 0;
   uint32_t generation_ = 1;
-  uint64_t drops_ = 0;
 };
 
 template <class Visit>

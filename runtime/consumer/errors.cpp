@@ -11,10 +11,7 @@
 namespace dvm::runtime {
 namespace {
 
-bool shows_address(dif::Fault fault) {
-  return fault == dif::Fault::badaddr || fault == dif::Fault::badalign || fault == dif::Fault::kpriv ||
-         fault == dif::Fault::upriv;
-}
+bool shows_address(dif::Fault fault) { return fault == dif::Fault::badaddr || fault == dif::Fault::badalign; }
 
 constexpr std::string_view kCalls[] = {
 #define DVM_SYSCALL(number, name) #name,

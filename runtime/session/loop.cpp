@@ -128,10 +128,7 @@ Drops Handle::Impl::drops() const {
     for (const Instrument* instrument : active) drops.add(Drop::principal, instrument->drops_on(static_cast<uint32_t>(cpu)), cpu);
   }
   for (const Instrument* instrument : active) drops.add(Drop::returns, instrument->missed_returns());
-  const vm::DynamicDrops dynamic = variables->drops();
-  drops.add(Drop::dynamic, dynamic.drops);
-  drops.add(Drop::rinsing, dynamic.rinsing);
-  drops.add(Drop::dirty, dynamic.dirty);
+  drops.add(Drop::dynamic, variables->dynamic_drops());
   drops.add(Drop::speculative, session.speculations.drops());
   drops.add(Drop::busy, session.speculations.failed_busy());
   drops.add(Drop::unavailable, session.speculations.failed_unavailable());

@@ -121,7 +121,7 @@ bool DynamicVariables::store(const DynamicKey& key, uint64_t value) noexcept {
   if (value == 0) return erase(key);
   Node* node = find_or_insert(key);
   if (!node) {
-    drops_.drops++;
+    drops_++;
     return false;
   }
   return std::exchange(node->value, value) == 0;
@@ -134,7 +134,7 @@ void DynamicVariables::store_bytes(const DynamicKey& key, std::span<const std::b
   const bool fits = old && old.bytes() >= size;
   const BuddyStore::Block block = !node || fits ? old : data_.allocate(size);
   if (!block) {
-    drops_.drops++;
+    drops_++;
     if (node && node->value == 0) erase(key);
     return;
   }

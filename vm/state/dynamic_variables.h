@@ -40,7 +40,7 @@ class DynamicVariables {
   // Stores bytes (with_nul adds one zero byte).
   void store_bytes(const DynamicKey& key, std::span<const std::byte> bytes, bool with_nul) noexcept;
 
-  const DynamicDrops& drops() const { return drops_; }
+  uint64_t drops() const { return drops_; }
   size_t live() const { return live_; }  // how many there are
   std::span<std::byte> memory() noexcept { return data_.memory(); }
 
@@ -77,7 +77,7 @@ class DynamicVariables {
   uint32_t live_ = 0;
   uint32_t fresh_ = 1;  // from this number on nodes were never used, and are in no list
   BuddyStore data_;
-  DynamicDrops drops_;
+  uint64_t drops_ = 0;
 };
 
 }  // namespace dvm::vm

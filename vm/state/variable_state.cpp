@@ -29,7 +29,7 @@ void VariableState::share_strings(std::string_view table) {
   if (!table.empty()) all.insert(std::upper_bound(all.begin(), all.end(), table, is_before), table);
 }
 
-DynamicDrops VariableState::drops() const { return impl_->dynamic.drops(); }
+uint64_t VariableState::dynamic_drops() const { return impl_->dynamic.drops(); }
 size_t VariableState::live_dynamic() const { return impl_->dynamic.live(); }
 
 }  // namespace dvm::vm

@@ -95,11 +95,11 @@ TEST_F(StateTest, StructuresTakeTheirSizeAndNoMore) {
   int32_t fit = 0;
   while (room.add({0, 32}, 1)) fit++;
   for (int32_t tid = 1; tid <= fit + 1; tid++) {
-    EXPECT_EQ(variables_->drops().drops, 0u) << tid;
+    EXPECT_EQ(variables_->dynamic_drops(), 0u) << tid;
     fire(tid);
     run("setx 32, %r1\nallocs %r1, %r2\nstts %r2, w\nret %r0\n");
   }
-  EXPECT_EQ(variables_->drops().drops, 1u);
+  EXPECT_EQ(variables_->dynamic_drops(), 1u);
 }
 
 TEST_F(StateTest, UnsetStructuresAreZeros) {
@@ -244,10 +244,10 @@ TEST_F(StateTest, CountsDrops) {
   MachineState state(variables, none);
   state.begin_firing(firing_, host_);
   run("setx 5, %r1\nstts %r1, t\nret %r0\n");
-  EXPECT_EQ(variables_->drops().drops, 0u);
+  EXPECT_EQ(variables_->dynamic_drops(), 0u);
   last_->run(state);
   EXPECT_EQ(state.fault().id, dif::Fault::none);
-  EXPECT_EQ(variables.drops().drops, 1u);
+  EXPECT_EQ(variables.dynamic_drops(), 1u);
 }
 
 }  // namespace

@@ -26,13 +26,6 @@ struct FaultState {
   uint32_t pc = 0;     // instruction index in the DIFO
 };
 
-// Dynamic variables that could not be stored, by kind, as DTrace counts them.
-struct DynamicDrops {
-  uint64_t drops = 0;  // no space
-  uint64_t dirty = 0;  // space is held by variables being freed
-  uint64_t rinsing = 0;
-};
-
 struct StateLimits {
   size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
   size_t scratch = 64 * 1024;   // bytes a firing
@@ -44,8 +37,8 @@ class VariableState {
   // variables: all user variables of the session.
   VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
   ~VariableState();
-  DynamicDrops drops() const;
-  size_t live_dynamic() const;  // thread-local variables and elements of associative arrays that there are
+  uint64_t dynamic_drops() const;  // thread-local variables and elements of associative arrays that found no space
+  size_t live_dynamic() const;     // those that exist
   // The string table of a prepared object, which other objects may load from: a pointer to its strings may be kept in a variable.
   // Consumer context, before the first firing.
   void share_strings(std::string_view table);
