@@ -92,7 +92,7 @@ nlohmann::ordered_json json_of(const std::vector<Row>& rows) {
                                     {"name", row.name},
                                     {"count", row.tally.count},
                                     {"timed", row.tally.timed},
-                                    {"bytes", row.tally.bytes}};
+                                    {"bytes", row.tally.units}};
     entry["cycles_each"] = row.tally.timed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.each());
     entry["cycles"] = row.tally.timed == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.cycles());
     list.push_back(std::move(entry));

@@ -23,7 +23,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-constexpr std::string_view kCosts[] = {"flat", "bytes", "found", "called"};
+constexpr std::string_view kCosts[] = {"none", "flat", "bytes", "found", "stored", "called"};
 constexpr std::string_view kIntroduction = R"(# DIF
 
 Made from the tables in `vm/dif` by `dif_manual`; change a row there, not a line here.
@@ -57,9 +57,14 @@ void print_formats() {
 
 void print_opcodes() {
   fmt::print(
-      "\n## Opcodes\n\nCost: flat, a price a use; bytes, and one a byte (of an integer that is stored to a variable that may be "
-      "there or not: and one where it "
-      "comes or goes); found, and one where the variable is there; called, what is called is priced instead.\n\n");
+      "\n## Opcodes\n\nA use is priced by its cost class:\n\n"
+      "- flat: one price;\n"
+      "- bytes: one price, and one per byte;\n"
+      "- found: one price, and one more if the variable that is looked up exists;\n"
+      "- stored: one price, and one per byte of a string or structure, or one more if an integer makes the variable appear or "
+      "vanish;\n"
+      "- called: the price of the subroutine or built-in variable instead;\n"
+      "- none: no price, since it never runs.\n\n");
   fmt::print("| number | opcode | format | cost | meaning |\n|---|---|---|---|---|\n");
   for (const OpcodeInfo& row : kOpcodes)
     fmt::print("| {} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.opcode), row.mnemonic, info(row.format).name,
@@ -75,7 +80,7 @@ void print_subroutines() {
   fmt::print("\n## Subroutines\n\nA `?` marks an argument that may be left out.\n\n");
   fmt::print("| number | subroutine | arguments | result | meaning |\n|---|---|---|---|---|\n");
   for (const SubroutineInfo& row : kSubroutines)
-    fmt::print("| {} | `{}` | {} | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, row.result,
+    fmt::print("| {} | `{}` | {} | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments.text(), row.result,
                with_reason(row.text, row.unsupported), row.destructive ? "; destructive" : "");
 }
 
@@ -91,11 +96,11 @@ void print_variables() {
 void print_actions() {
   fmt::print("\n## Actions\n\n| number | action | arguments | meaning |\n|---|---|---|---|\n");
   for (const ActionInfo& row : kActions)
-    fmt::print("| {:#06x} | `{}` | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments,
+    fmt::print("| {:#06x} | `{}` | {} | {}{} |\n", static_cast<unsigned>(row.id), row.name, row.arguments.text(),
                with_reason(row.text, row.unsupported), row.destructive ? "; destructive" : "");
   fmt::print("\n## Aggregating functions\n\n| number | function | arguments | meaning |\n|---|---|---|---|\n");
   for (const AggregationInfo& row : kAggregations)
-    fmt::print("| {:#06x} | `{}` | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.arguments, cell(row.text));
+    fmt::print("| {:#06x} | `{}` | {} | {} |\n", static_cast<unsigned>(row.id), row.name, row.arguments.text(), cell(row.text));
 }
 
 void print_faults() {

@@ -9,8 +9,6 @@
 
 namespace dvm::compiler {
 
-using dif::Opcode;
-
 namespace {
 
 class Assigner {
@@ -51,7 +49,7 @@ class Assigner {
       if (r != 0) values_[r].reads.push_back(at), values_[r].last = at;
     if (s.writes != 0) values_[s.writes].last = at;
     if (s.is_branch()) arrivals_[s.value] = std::min(arrivals_[s.value], at);
-    const bool is_constant = !s.is_label && (s.op == Opcode::setx || s.op == Opcode::sets);
+    const bool is_constant = s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets);
     const bool is_built_in = is_scalar_load(s) && s.symbol->kind == SymbolKind::built_in;
     if (s.writes != 0 && counts_.writes[s.writes] == 1 && (is_constant || is_built_in)) values_[s.writes].made = s;
   }
@@ -70,8 +68,8 @@ class Assigner {
       if (r != 0 && v.last <= at_) release(v);
     }
     needed_.clear();
-    if (s.writes != 0) s.writes = written(s.writes, s.op == Opcode::mov ? static_cast<unsigned>(s.reads[0]) : 0);
-    if (!s.is_label && s.op == Opcode::mov && s.writes == s.reads[0]) return;
+    if (s.writes != 0) s.writes = written(s.writes, s.is_move() ? static_cast<unsigned>(s.reads[0]) : 0);
+    if (s.is_move() && s.writes == s.reads[0]) return;
     code_.steps.push_back(s);
   }
 
@@ -119,7 +117,7 @@ class Assigner {
       if (held_[reg] == 0) return reg;
       const Value& v = values_[held_[reg]];
       const bool is_needed = std::find(needed_.begin(), needed_.end(), held_[reg]) != needed_.end();
-      if (is_needed || v.made.op == Opcode::nop || v.next >= v.reads.size() || v.reads[v.next] < farthest) continue;
+      if (is_needed || v.made.has_format(dif::Format::none) || v.next >= v.reads.size() || v.reads[v.next] < farthest) continue;
       best = reg, farthest = v.reads[v.next];
     }
     if (best != 0) release(values_[held_[best]]);

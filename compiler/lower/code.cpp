@@ -1,15 +1,16 @@
 // What the passes ask about a step. Tests: tests/golden/lower (tst.optimize.*.d), tests/unit/compiler/optimize_test.cpp.
 #include "compiler/lower/code.h"
 
-#include "compiler/lower/operators.h"
-#include "compiler/sema/fold_constants.h"
+#include "dvm/dif/arithmetic.h"
 
 namespace dvm::compiler {
 
 using dif::Opcode;
 
 bool is_scalar_load(const Step& s) {
-  return !s.is_label && (s.op == Opcode::ldgs || s.op == Opcode::ldts || s.op == Opcode::ldls);
+  if (s.is_label) return false;
+  const dif::OpcodeInfo& row = dif::info(s.op);
+  return row.format == dif::Format::ldv && row.tuple == dif::TupleUse::none;
 }
 
 bool is_memory_load(const Step& s) { return !s.is_label && dif::info(s.op).format == dif::Format::load; }
@@ -19,18 +20,12 @@ bool is_variable_store(const Step& s) { return !s.is_label && dif::info(s.op).fo
 bool changes_memory(const Step& s) {
   if (s.is_label) return false;
   const dif::Format format = dif::info(s.op).format;
-  return format == dif::Format::store || format == dif::Format::stv || format == dif::Format::call || s.op == Opcode::copys ||
-         s.op == Opcode::allocs;
+  return format == dif::Format::store || format == dif::Format::stv || format == dif::Format::call ||
+         format == dif::Format::copy || s.op == Opcode::allocs;
 }
 
 std::optional<uint64_t> evaluate(Opcode op, uint64_t left, uint64_t right) {
-  if (op == Opcode::not_) return ~left;
-  for (const OperatorOpcodes& row : kArithmetic) {
-    if (row.with_sign != op && row.without != op) continue;
-    if ((row.op == Op::divide || row.op == Op::remainder) && right == 0) return std::nullopt;
-    return evaluate(row.op, left, right, row.with_sign == op && row.with_sign != row.without);
-  }
-  return std::nullopt;
+  return op == Opcode::not_ ? ~left : dif::arithmetic(op, left, right);
 }
 
 RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers, code.arena()), reads(code.registers, code.arena()) {

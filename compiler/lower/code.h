@@ -32,9 +32,11 @@ struct Step {
   uint64_t value = 0;               // of setx; string, variable, subroutine, label, type to push
   const Symbol* symbol = nullptr;   // of a user variable
 
-  bool is_branch() const { return !is_label && op >= dif::Opcode::ba && op <= dif::Opcode::bleu; }
+  bool has_format(dif::Format format) const { return !is_label && dif::info(op).format == format; }
+  bool is_branch() const { return has_format(dif::Format::branch); }
   bool is_conditional() const { return is_branch() && op != dif::Opcode::ba; }
-  bool is_compare() const { return !is_label && (op == dif::Opcode::cmp || op == dif::Opcode::tst || op == dif::Opcode::scmp); }
+  bool is_compare() const { return has_format(dif::Format::cmp) || has_format(dif::Format::tst); }
+  bool is_move() const { return !is_label && op == dif::Opcode::mov; }
 };
 
 using Arena = std::pmr::memory_resource;

@@ -7,7 +7,6 @@ namespace dvm::compiler {
 
 using dif::Format;
 using dif::Instruction;
-using dif::Opcode;
 
 namespace {
 
@@ -58,13 +57,16 @@ class Encoder {
       case Format::call:
         return Instruction::indexed(s.op, value, s.writes);
       case Format::pushts:
+      case Format::pushv:
         return Instruction::registers(s.op, value, s.reads[0], s.reads[1]);
       case Format::ret:
         return Instruction::registers(s.op, 0, 0, s.reads[0]);
       case Format::store:
         return Instruction::registers(s.op, s.reads[0], 0, s.reads[1]);
+      case Format::copy:
+        return Instruction::registers(s.op, s.reads[0], s.reads[1], s.reads[2]);
       default:
-        return Instruction::registers(s.op, s.reads[0], s.reads[1], s.op == Opcode::copys ? s.reads[2] : s.writes);
+        return Instruction::registers(s.op, s.reads[0], s.reads[1], s.writes);
     }
   }
 

@@ -115,14 +115,14 @@ class Numbering {
     for (Register& r : s.reads) r = same_[r];
     if (s.is_branch()) return branch(s);
     if (s.is_compare()) return compare(s);
-    if (s.op == Opcode::ret) is_reached_ = false;
+    if (s.has_format(dif::Format::ret)) is_reached_ = false;
     if (is_variable_store(s)) note_store(s);
     if (changes_memory(s)) memory_++;
     if (s.writes == 0) return keep(s);
     if (counts_.writes[s.writes] > 1) return keep_shared(s);
     take_stored(s);
     simplify(s);
-    if (s.op == Opcode::mov && is_settled(s.reads[0]))
+    if (s.is_move() && is_settled(s.reads[0]))
       same_[s.writes] = s.reads[0];
     else
       number(s);
@@ -184,7 +184,7 @@ class Numbering {
 
   void compare(Step& s) {
     codes_.reset();
-    if (s.op == Opcode::scmp) return compare_strings(s);
+    if (dif::info(s.op).width == dif::Width::text) return compare_strings(s);
     if (compare_unwrapped(s) || compare_with_itself(s)) return keep(s);
     if (!asks_for_order_with_sign()) compare_masked(s);
     const auto left = constant(s.reads[0]), right = s.op == Opcode::tst ? 0 : constant(s.reads[1]);
@@ -314,14 +314,14 @@ class Numbering {
     keep(s);
   }
 
-  bool is_text(Register r) const { return r != 0 && made_[r].step.op == Opcode::sets; }
+  bool is_text(Register r) const { return r != 0 && made_[r].step.has_format(dif::Format::sets); }
   const std::string& text(Register r) const { return code_.strings[made_[r].step.value]; }
 
   // Values.
 
   std::optional<uint64_t> constant(Register r) const {
     if (r == 0) return 0;
-    if (made_[r].step.op == Opcode::setx) return made_[r].step.value;
+    if (made_[r].step.has_format(dif::Format::setx)) return made_[r].step.value;
     return std::nullopt;
   }
 
@@ -336,9 +336,10 @@ class Numbering {
     const bool is_first = !written_[s.writes];
     written_[s.writes] = true;
     ranges_[s.writes] = is_first ? range_of(s) : join(ranges_[s.writes], range_of(s));
-    if (s.op == Opcode::mov && s.reads[0] != 0) {
+    if (s.is_move() && s.reads[0] != 0) {
       const Step& from = made_[s.reads[0]].step;
-      if (from.op == Opcode::setx || from.op == Opcode::sets) s.op = from.op, s.value = from.value, s.reads = {};
+      if (from.has_format(dif::Format::setx) || from.has_format(dif::Format::sets))
+        s.op = from.op, s.value = from.value, s.reads = {};
     }
     keep(s);
   }
@@ -473,7 +474,7 @@ class Numbering {
   }
 
   Range range_of(const Step& s) const {
-    if (s.op == Opcode::setx) return Range::constant(s.value);
+    if (s.has_format(dif::Format::setx)) return Range::constant(s.value);
     if (s.symbol) return of_variable(*s.symbol);
     if (is_memory_load(s)) return of_load(s.op);
     return of_operation(s.op, ranges_[s.reads[0]], ranges_[s.reads[1]]);
@@ -482,7 +483,9 @@ class Numbering {
   std::optional<uint32_t> version_of(const Step& s) {
     if (is_scalar_load(s)) return versions_[s.symbol];
     if (is_memory_load(s)) return memory_;
-    if (s.op == Opcode::setx || s.op == Opcode::sets || s.op == Opcode::ldga || evaluate(s.op, 1, 1)) return 0;
+    if (s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || s.has_format(dif::Format::lda) ||
+        evaluate(s.op, 1, 1))
+      return 0;
     return std::nullopt;
   }
 

@@ -106,20 +106,8 @@ Range of_variable(const Symbol& v) {
 }
 
 Range of_load(Opcode op) {
-  struct Row {
-    unsigned bits;
-    Opcode with_sign, without, user_with_sign, user_without;
-  };
-  static constexpr Row kLoads[] = {
-      {8, Opcode::ldsb, Opcode::ldub, Opcode::uldsb, Opcode::uldub},
-      {16, Opcode::ldsh, Opcode::lduh, Opcode::uldsh, Opcode::ulduh},
-      {32, Opcode::ldsw, Opcode::lduw, Opcode::uldsw, Opcode::ulduw},
-  };
-  for (const Row& row : kLoads) {
-    if (op == row.with_sign || op == row.user_with_sign) return Range::of_bits(row.bits, true);
-    if (op == row.without || op == row.user_without) return Range::of_bits(row.bits, false);
-  }
-  return kAll;
+  const dif::Width width = dif::info(op).width;
+  return bytes_of(width) < 8 ? Range::of_bits(8 * bytes_of(width), is_signed(width)) : kAll;
 }
 
 Range of_operation(Opcode op, const Range& left, const Range& right) {

@@ -7,26 +7,14 @@
 
 namespace dvm::compiler {
 
-using dif::Opcode;
+using dif::Format;
+using dif::TupleUse;
 
 namespace {
 
-bool is_division(Opcode op) { return op == Opcode::sdiv || op == Opcode::udiv || op == Opcode::srem || op == Opcode::urem; }
-
-bool uses_tuple(Opcode op) {
-  switch (op) {
-    case Opcode::pushtr:
-    case Opcode::pushtv:
-    case Opcode::popts:
-    case Opcode::call:
-    case Opcode::ldgaa:
-    case Opcode::ldtaa:
-    case Opcode::stgaa:
-    case Opcode::sttaa:
-      return true;
-    default:
-      return false;
-  }
+bool is_division(const Step& s) {
+  const dif::OpcodeInfo& row = dif::info(s.op);
+  return row.format == dif::Format::log && row.can_fault;
 }
 
 class Remover {
@@ -42,7 +30,7 @@ class Remover {
         here_(code.arena()) {
     for (Label l = 0; l < code.labels; l++) leads_to_[l] = l;
     for (const Step& s : code.steps) {
-      is_constant_[s.writes] = !s.is_label && s.op == Opcode::setx;
+      is_constant_[s.writes] = s.has_format(Format::setx);
       if (s.symbol && !is_variable_store(s)) loaded_.insert(s.symbol);
     }
   }
@@ -63,14 +51,15 @@ class Remover {
     if (s.is_branch()) return keep_branch(s);
     if (is_variable_store(s) && s.symbol->is_temporary && !loaded_.contains(s.symbol)) return false;
     if (s.is_compare()) {
-      const bool is_read = codes_read_ || s.op == Opcode::scmp;  // of bad addresses
+      const bool is_read = codes_read_ || dif::info(s.op).can_fault;
       codes_read_ = false;
       if (!is_read) return false;
     }
-    const bool is_useless = !read_[s.writes] || is_overwritten(s.writes) || (s.op == Opcode::mov && s.reads[0] == s.writes);
+    const bool is_useless = !read_[s.writes] || is_overwritten(s.writes) || (s.is_move() && s.reads[0] == s.writes);
     if (is_useless && is_removable(s)) return false;
-    if (s.op == Opcode::flushts && tuple_is_dropped_) return false;
-    tuple_is_dropped_ = s.op == Opcode::flushts || s.op == Opcode::ret || (tuple_is_dropped_ && !uses_tuple(s.op));
+    const TupleUse tuple = dif::info(s.op).tuple;
+    if (tuple == TupleUse::clear && tuple_is_dropped_) return false;
+    tuple_is_dropped_ = tuple == TupleUse::clear || s.has_format(Format::ret) || (tuple_is_dropped_ && tuple == TupleUse::none);
     note_registers(s);
     here_.clear();
     after_ = s;
@@ -89,8 +78,8 @@ class Remover {
   // Nothing but the register it writes tells that it was executed. Only what is no constant may be a divisor of 0.
   bool is_removable(const Step& s) const {
     if (s.writes == 0) return false;
-    if (is_division(s.op)) return is_constant_[s.reads[1]];
-    return is_scalar_load(s) || s.op == Opcode::mov || s.op == Opcode::setx || s.op == Opcode::sets ||
+    if (is_division(s)) return is_constant_[s.reads[1]];
+    return is_scalar_load(s) || s.is_move() || s.has_format(Format::setx) || s.has_format(Format::sets) ||
            evaluate(s.op, 1, 1).has_value();
   }
 
@@ -98,7 +87,7 @@ class Remover {
     overwritten_.clear();
     tuple_is_dropped_ = false;  // its depth is the same on all paths
     here_.push_back(static_cast<Label>(s.value));
-    if (!after_.is_label && after_.op == Opcode::ba) leads_to_[s.value] = static_cast<Label>(after_.value);
+    if (after_.is_branch() && !after_.is_conditional()) leads_to_[s.value] = static_cast<Label>(after_.value);
     return true;
   }
 

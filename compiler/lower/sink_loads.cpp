@@ -7,12 +7,10 @@
 
 namespace dvm::compiler {
 
-using dif::Opcode;
-
 namespace {
 
 bool is_constant(const Step& s) {
-  return !s.is_label && (s.op == Opcode::setx || s.op == Opcode::sets || (s.op == Opcode::mov && s.reads[0] == 0));
+  return s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || (s.is_move() && s.reads[0] == 0);
 }
 
 class Sinker {
@@ -107,7 +105,7 @@ void join_moves(Code& code) {
   for (size_t at = 0; at < steps.size(); at++) {
     Step& s = steps[at];
     const Register from = s.reads[0];
-    const bool joins = !s.is_label && s.op == Opcode::mov && from != 0 && counts.writes[from] == 1 && counts.reads[from] == 1 &&
+    const bool joins = s.is_move() && from != 0 && counts.writes[from] == 1 && counts.reads[from] == 1 &&
                        (touched[s.writes] == 0 || touched[s.writes] < made[from]);
     if (joins) steps[made[from] - 1].writes = s.writes, s.reads[0] = s.writes;
     for (const Register r : s.reads) touched[r] = at + 1;

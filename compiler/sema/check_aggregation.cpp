@@ -63,22 +63,14 @@ class AggregationCheck {
 
   // Prototypes as in aggregations.def: int is a value, const an integer constant.
   bool arguments() {
-    std::string_view prototype = row_->arguments;
-    std::vector<bool> constants;
-    size_t required = 0;
-    while (!prototype.empty()) {
-      std::string_view word = prototype.substr(0, prototype.find(' '));
-      prototype.remove_prefix(std::min(prototype.size(), word.size() + 1));
-      constants.push_back(word.starts_with("const"));
-      if (!word.ends_with('?')) required = constants.size();
-    }
+    const dif::ArgumentList& prototype = row_->arguments;
     const size_t n = call_->arguments.size();
-    if (!check_count(*call_, {required, constants.size()}, Tag::D_PROTO_LEN, s_)) return false;
+    if (!check_count(*call_, {prototype.required(), prototype.size()}, Tag::D_PROTO_LEN, s_)) return false;
     // The value and the increment are recorded; constants go with the aggregation.
     for (size_t i = 0; i < n; i++) {
       ExprPtr& argument = call_->arguments[i];
       if (!check_value(context_, argument)) return false;
-      if (constants[i])
+      if (prototype[i].type == dif::ArgumentType::constant)
         constants_.push_back(argument.get());
       else if (i == 0 && !is_scalar(argument->type))
         return fail(Tag::D_AGG_SCALAR, argument->where, fmt::format("{} argument #1 must be of scalar type", spell()));

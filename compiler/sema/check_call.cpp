@@ -46,9 +46,9 @@ bool check_scratch(ExprContext& c, const Call& e, size_t index) {
 
 }  // namespace
 
-bool check_prototype(ExprContext& c, const std::string& what, std::string_view prototype, std::vector<ExprPtr>& arguments,
+bool check_prototype(ExprContext& c, const std::string& what, const dif::ArgumentList& prototype, std::vector<ExprPtr>& arguments,
                      Location where) {
-  const Prototype p = parse_prototype(prototype, c.types);
+  const Prototype p = prototype_of(prototype, c.types);
   if (arguments.size() < p.required || arguments.size() > p.types.size()) {
     c.session.error(Tag::D_PROTO_LEN, where, mismatch(what, arguments.size(), p));
     return false;

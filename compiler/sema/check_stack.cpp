@@ -49,7 +49,7 @@ bool check_ustack(Call& call, Session& s) {
 
 bool check_address(Call& call, Session& s) {
   ExprContext context(s);
-  return check_prototype(context, spell(call), "ptr", call.arguments, call.where);
+  return check_prototype(context, spell(call), dif::ArgumentList("ptr"), call.arguments, call.where);
 }
 
 struct Row {

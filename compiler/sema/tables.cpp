@@ -20,16 +20,10 @@ const Type* prototype_type(std::string_view word, const TypeTable& types) {
   return nullptr;
 }
 
-Prototype parse_prototype(std::string_view text, const TypeTable& types) {
+Prototype prototype_of(const dif::ArgumentList& arguments, const TypeTable& types) {
   Prototype p;
-  while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    const bool optional = word.ends_with('?');
-    if (optional) word.remove_suffix(1);
-    p.types.push_back(prototype_type(word, types));
-    if (!optional) p.required = p.types.size();
-  }
+  for (const dif::Argument& argument : arguments) p.types.push_back(prototype_type(argument.word, types));
+  p.required = arguments.required();
   return p;
 }
 

@@ -22,7 +22,7 @@ struct Prototype {
   std::vector<const Type*> types;
   size_t required = 0;
 };
-Prototype parse_prototype(std::string_view text, const TypeTable& types);
+Prototype prototype_of(const dif::ArgumentList& arguments, const TypeTable& types);
 
 // The type that a word of a prototype means; null for "any".
 const Type* prototype_type(std::string_view word, const TypeTable& types);

@@ -34,44 +34,35 @@ DifCase flat(std::string_view name, std::string_view setup, std::string body, st
 
 // A variable of one scope: scl or arr, glb, tls or loc.
 std::string declare(Opcode opcode, std::string_view type) {
-  const bool is_array = opcode == Opcode::ldgaa || opcode == Opcode::stgaa || opcode == Opcode::ldtaa || opcode == Opcode::sttaa;
-  std::string_view scope = "glb";
-  if (opcode == Opcode::ldts || opcode == Opcode::stts || opcode == Opcode::ldtaa || opcode == Opcode::sttaa) scope = "tls";
-  if (opcode == Opcode::ldls || opcode == Opcode::stls) scope = "loc";
-  return fmt::format("v 500 {} {} r/w {}\n", is_array ? "arr" : "scl", scope, type);
+  static constexpr std::string_view kScopes[] = {"glb", "tls", "loc"};
+  const std::string_view scope = kScopes[static_cast<size_t>(*dif::info(opcode).scope)];
+  return fmt::format("v 500 {} {} r/w {}\n", vm::takes_key(opcode) ? "arr" : "scl", scope, type);
 }
 
-Opcode store_of(Opcode load) {
-  switch (load) {
-    case Opcode::ldgs:
-      return Opcode::stgs;
-    case Opcode::ldts:
-      return Opcode::stts;
-    case Opcode::ldls:
-      return Opcode::stls;
-    case Opcode::ldgaa:
-      return Opcode::stgaa;
-    default:
-      return Opcode::sttaa;
-  }
+// The opcode that stores to the variables that another one loads or stores.
+const dif::OpcodeInfo& store_of(const dif::OpcodeInfo& opcode) {
+  const auto stores = [&](const dif::OpcodeInfo& row) {
+    return row.format == dif::Format::stv && row.scope == opcode.scope && row.tuple == opcode.tuple;
+  };
+  return *std::find_if(dif::kOpcodes.begin(), dif::kOpcodes.end(), stores);
 }
 
-bool is_dynamic(Opcode store) { return store == Opcode::stts || store == Opcode::stgaa || store == Opcode::sttaa; }
+bool is_dynamic(const dif::OpcodeInfo& store) { return store.scope == dif::Scope::thread || vm::takes_key(store.opcode); }
 
 constexpr std::string_view kOneKey = "setx 7, %r1\npushtv %r1\n";
 
 // The variable is there before it is measured, or of one that is looked up it also is not; its one key, if it has any, stays on
 // the tuple stack.
 DifCase variable_case(const dif::OpcodeInfo& opcode) {
-  const bool is_load = !vm::stored_scope(opcode.opcode);
-  const Opcode store = is_load ? store_of(opcode.opcode) : opcode.opcode;
+  const bool is_load = opcode.format == dif::Format::ldv;
+  const std::string_view store = store_of(opcode).mnemonic;
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
-  const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", dif::info(store).mnemonic, value); };
+  const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", store, value); };
   DifCase made = flat(opcode.mnemonic, stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
   if (keyed) made.only_body = {vm::kValueKeyRow};
   if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
-  if (!is_load && is_dynamic(opcode.opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
+  if (!is_load && is_dynamic(opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
   return made;
 }
 
@@ -241,13 +232,12 @@ std::vector<std::string> arguments_of(const dif::SubroutineInfo& subroutine) {
   const auto special = special_arguments().find(subroutine.name);
   if (special != special_arguments().end()) return special->second;
   std::vector<std::string> arguments;
-  std::istringstream prototype{std::string(subroutine.arguments)};
-  for (std::string type; prototype >> type;) {
-    if (type.back() == '?') continue;
-    if (type == "string")
+  for (const dif::Argument& argument : subroutine.arguments) {
+    if (argument.is_optional) continue;
+    if (argument.type == dif::ArgumentType::string)
       arguments.push_back("string");
     else
-      arguments.push_back(type == "ptr" ? "captured" : "7");
+      arguments.push_back(argument.type == dif::ArgumentType::ptr ? "captured" : "7");
   }
   return arguments;
 }
@@ -318,9 +308,9 @@ std::vector<DifCase> dif_cases() {
   const auto is_row = [&rows](std::string_view name) { return std::find(rows.begin(), rows.end(), name) != rows.end(); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
     if (!is_row(row("opcode", opcode.mnemonic))) continue;
-    if (opcode.opcode != Opcode::ret) add(opcode_case(opcode));
-    if (vm::stored_scope(opcode.opcode)) add(reference_case(opcode));
-    if (opcode.opcode == Opcode::ret) add(alone_case(opcode));
+    if (opcode.format != dif::Format::ret) add(opcode_case(opcode));
+    if (opcode.format == dif::Format::stv) add(reference_case(opcode));
+    if (opcode.format == dif::Format::ret) add(alone_case(opcode));
   }
   for (const dif::BuiltInInfo& variable : dif::kBuiltIns)
     if (is_row(row("variable", variable.name))) add(built_in_case(variable));

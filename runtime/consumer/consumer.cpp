@@ -38,7 +38,7 @@ struct ActionRecord {
   std::span<const uint32_t> aggregations() const { return action.desc->aggregations; }
 };
 
-// format_<name>: what the consumer does for an action, one function a row of actions.def that leaves a record.
+// The functions format_* that the rows of actions.def name: each does what the consumer has to do for a record of the action.
 
 void format_trace(Consumer& consumer, const ActionRecord& action) {
   consumer.printer().print_values(action.action, action.data(consumer));
@@ -58,13 +58,6 @@ void format_tracemem(Consumer& consumer, const ActionRecord& action) {
   consumer.count(ConsumerStep::tracemem, memory.bytes.size());
   consumer.printer().print_values(action.action, std::span(&memory, 1));
 }
-
-void format_stack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
-void format_ustack(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
-void format_usym(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
-void format_umod(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
-void format_uaddr(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
-void format_ufunc(Consumer& consumer, const ActionRecord& action) { format_trace(consumer, action); }
 
 void format_printf(Consumer& consumer, const ActionRecord& action) {
   consumer.count(ConsumerStep::printf);
@@ -129,54 +122,17 @@ void format_denormalize(Consumer& consumer, const ActionRecord& action) {
   for (uint32_t id : action.aggregations()) consumer.aggregations().normalize(id, 1);
 }
 
-void format_exit(Consumer&, const ActionRecord&) {}  // the session knows the status already
-void format_speculate(Consumer&, const ActionRecord&) {}
+// The session knows already what such a record is for.
+void format_nothing(Consumer&, const ActionRecord&) {}
 
 using FormatAction = void (*)(Consumer&, const ActionRecord&);
-template <dif::Action kind>
-struct Formatter {  // exists stands apart because a sanitized function's address is no constant to compare
-  static constexpr bool exists = false;
-  static constexpr FormatAction function = nullptr;
-};
-#define DVM_FORMATS(name)                                   \
-  template <>                                               \
-  struct Formatter<dif::Action::name> {                     \
-    static constexpr bool exists = true;                    \
-    static constexpr FormatAction function = format_##name; \
-  };
-DVM_FORMATS(trace)
-DVM_FORMATS(print)
-DVM_FORMATS(printf)
-DVM_FORMATS(printa)
-DVM_FORMATS(clear)
-DVM_FORMATS(trunc)
-DVM_FORMATS(normalize)
-DVM_FORMATS(denormalize)
-DVM_FORMATS(exit)
-DVM_FORMATS(speculate)
-DVM_FORMATS(system)
-DVM_FORMATS(freopen)
-DVM_FORMATS(ftruncate)
-DVM_FORMATS(setopt)
-DVM_FORMATS(stack)
-DVM_FORMATS(tracemem)
-DVM_FORMATS(ustack)
-DVM_FORMATS(usym)
-DVM_FORMATS(umod)
-DVM_FORMATS(uaddr)
-DVM_FORMATS(ufunc)
-#undef DVM_FORMATS
+constexpr FormatAction format_none = nullptr;
 
 FormatAction format_function(dif::Action kind) {
   switch (kind) {
-#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                              \
-  case dif::Action::name: {                                                                                \
-    using dif::yes;                                                                                        \
-    static_assert(!std::string_view(support).empty() || dif::ActionTime::when == dif::ActionTime::probe || \
-                      Formatter<dif::Action::name>::exists,                                                \
-                  "format_" #name);                                                                        \
-    return Formatter<dif::Action::name>::function;                                                         \
-  }
+#define DVM_ACTION(number, name, arguments, when, keeps, record, format, ...) \
+  case dif::Action::name:                                                     \
+    return format_##format;
 #include "vm/dif/actions.def"
     default:
       return nullptr;
@@ -191,8 +147,10 @@ uint64_t magnitude(const Datum& datum) {
 }
 
 bool needs_format(const dif::ActDesc& action) {
-  return action.has_format || action.kind == dif::Action::printf || action.kind == dif::Action::system ||
-         action.kind == dif::Action::freopen;
+  const dif::ActionInfo* row = dif::find_action(action.kind);
+  const bool requires_one = row && row->arguments.required() != 0 && row->arguments[0].type == dif::ArgumentType::format &&
+                            !row->arguments[0].is_optional;
+  return action.has_format || requires_one;
 }
 
 }  // namespace

@@ -15,9 +15,8 @@ constexpr size_t kMostLive = size_t{1} << 30;  // more than any dynvarsize has r
 
 using Uses = std::map<std::pair<dif::Scope, unsigned>, DynamicUse>;
 
-bool is_dynamic(dif::Opcode opcode) {
-  return opcode == dif::Opcode::stts || opcode == dif::Opcode::stgaa || opcode == dif::Opcode::sttaa;
-}
+// A variable that is looked up when it is stored to.
+bool is_dynamic(dif::Opcode opcode) { return dif::info(opcode).scope == dif::Scope::thread || vm::takes_key(opcode); }
 
 // With its NUL.
 size_t length_of(const vm::Text& text, const vm::Sizes& sizes) {
@@ -40,7 +39,7 @@ void add_stores(const dif::Difo& difo, double rate, const vm::Sizes& sizes, Uses
   const std::vector<vm::Operands> operands = vm::operands_of(difo);
   for (size_t i = 0; i < difo.text.size(); i++) {
     const dif::Instruction in = difo.text[i];
-    const dif::Variable* variable = is_dynamic(in.opcode()) ? vm::stored_variable(difo, in) : nullptr;
+    const dif::Variable* variable = is_dynamic(in.opcode()) ? stored_variable(difo, in) : nullptr;
     if (!variable || in.rd() == 0) continue;  // %r0 is 0, which frees it
     DynamicUse& use = uses[{variable->scope, variable->id}];
     use.is_thread = variable->scope == dif::Scope::thread;

@@ -27,7 +27,7 @@ class Pricing {
     const auto count = static_cast<double>(uses);
     to += prices_.of(row, static_cast<double>(bytes) / count).times(count);
   }
-  void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.bytes); }
+  void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.units); }
 
   // What finding so many keys takes more than if all were the same: of aggregations, of variables.
   void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, "key", kMostKeys, found, keys); }
@@ -51,7 +51,7 @@ void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
   using Table = vm::DifRow::Table;
   for (size_t i = 1; i < counts.opcodes.size(); i++) {
     const uint64_t own = counts.opcodes[i].count - counts.elsewhere[i];
-    if (own != 0) add(to, row_of(Table::opcode, i), own, counts.opcodes[i].bytes - counts.variants[i].bytes);
+    if (own != 0) add(to, row_of(Table::opcode, i), own, counts.opcodes[i].units - counts.variants[i].units);
     if (counts.variants[i].count != 0) add(to, row_of(Table::variant, i), counts.variants[i]);
   }
   for (size_t i = 0; i < counts.variables.size(); i++)
@@ -73,12 +73,12 @@ std::string action_row(const std::string& name) {
 void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
   const auto build = std::find_if(account.consumer.begin(), account.consumer.end(),
                                   [](const auto& step) { return step.first == "aggregation_build"; });
-  if (build == account.consumer.end() || build->second.bytes == 0) return;
+  if (build == account.consumer.end() || build->second.units == 0) return;
   uint64_t found = 0;
   for (const EcbAccount& ecb : account.ecbs)
     for (const auto& [row, tally] : ecb.kept)
       if (row == "key/any") found += tally.count;
-  const double keys = static_cast<double>(build->second.bytes) / static_cast<double>(build->second.count);
+  const double keys = static_cast<double>(build->second.units) / static_cast<double>(build->second.count);
   pricing.add_among_keys(to, static_cast<double>(found), keys);
 }
 
@@ -87,8 +87,9 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
 void add_many_tuples(Pricing& pricing, vm::Cost& to, const Account& account) {
   uint64_t stored = 0;
   for (const EcbAccount& ecb : account.ecbs)
-    for (const dif::Opcode store : {dif::Opcode::stgaa, dif::Opcode::sttaa})
-      stored += ecb.counts.opcodes[static_cast<size_t>(store)].count;
+    for (const dif::OpcodeInfo& row : dif::kOpcodes)
+      if (row.format == dif::Format::stv && row.tuple == dif::TupleUse::key)
+        stored += ecb.counts.opcodes[static_cast<size_t>(row.opcode)].count;
   pricing.add_among_tuples(to, static_cast<double>(stored), static_cast<double>(account.live_dynamic));
 }
 
@@ -150,8 +151,8 @@ void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool i
   for (const auto& [row, tally] : ecb.kept) {
     if (!row.starts_with("record/") || row == "record/any") continue;
     const bool is_string = row == "record/string";
-    bytes += is_string ? tally.bytes : tally.count * sizeof(uint64_t);
-    string_bytes += is_string ? tally.bytes : 0;
+    bytes += is_string ? tally.units : tally.count * sizeof(uint64_t);
+    string_bytes += is_string ? tally.units : 0;
   }
   pricing.add(cost, "consumer/copy", ecb.records, bytes);
   pricing.add(cost, "consumer/record", ecb.records, string_bytes);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "dvm/dif/kept_values.h"
+#include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
 #include "runtime/cost/rows.h"
 
@@ -63,7 +63,7 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
 
 // Of a DIFO that loads one: the constant. Else 0.
 double constant_of(const dif::Difo& difo) {
-  if (difo.text.size() != 2 || difo.text.front().opcode() != dif::Opcode::setx) return 0;
+  if (difo.text.size() != 2 || !has_format(difo.text.front(), dif::Format::setx)) return 0;
   const unsigned index = difo.text.front().index();
   return index < difo.integers.size() ? static_cast<double>(difo.integers[index]) : 0;
 }

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
-#include "dvm/dif/kept_values.h"
 #include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"

@@ -14,8 +14,7 @@ bool is_end(dif::Action kind) { return kind == dif::Action::commit || kind == di
 
 bool calls_speculation(const dif::Difo& difo) {
   return std::any_of(difo.text.begin(), difo.text.end(), [](const dif::Instruction in) {
-    return in.opcode() == dif::Opcode::call && in.index() < dif::kSubroutineCount &&
-           dif::kSubroutines[in.index()].name == "speculation";
+    return has_format(in, dif::Format::call) && in.index() == static_cast<unsigned>(dif::Subroutine::speculation);
   });
 }
 

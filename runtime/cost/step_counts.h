@@ -1,5 +1,5 @@
 #pragma once
-// How often the consumer took each of its steps, and of how many things (keys, frames, bytes, digits), for the ledger.
+// How often the consumer took each of its steps, and the keys, frames, bytes or digits that it worked on, for the ledger.
 
 #include <array>
 #include <cstddef>
@@ -24,8 +24,8 @@ inline constexpr size_t kConsumerSteps = std::size(kConsumerStepNames);
 
 class StepCounts {
  public:
-  // One time, of so many things: bytes of its tally.
-  void add(ConsumerStep step, uint64_t things = 0) { of_[static_cast<size_t>(step)] += {1, 0, 0, things}; }
+  // Adds one time.
+  void add(ConsumerStep step, uint64_t units = 0) { of_[static_cast<size_t>(step)] += {1, 0, 0, units}; }
   const vm::Tally& of(ConsumerStep step) const { return of_[static_cast<size_t>(step)]; }
 
  private:

@@ -8,8 +8,8 @@
 #include <bit>
 #include <variant>
 
+#include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
-#include "dvm/dif/kept_values.h"
 #include "runtime/probe/actions.h"
 
 namespace dvm::runtime {
@@ -137,14 +137,13 @@ RecordAction plain_function(const dif::ActDesc& desc, bool is_keyless_count) {
   return is_keyless_count ? record_keyless_count<Unaccounted> : record_function<Unaccounted>(desc.kind);
 }
 
-// Whether one of the arguments of an action's row is a value that it cannot do without.
-bool wants_value(std::string_view arguments) {
-  while (!arguments.empty()) {
-    const std::string_view word = arguments.substr(0, arguments.find(' '));
-    arguments.remove_prefix(std::min(arguments.size(), word.size() + 1));
-    if (word != "fmt" && word != "agg" && word != "..." && !word.ends_with('?')) return true;
-  }
-  return false;
+// Whether one of the arguments of an action is a value that it cannot do without.
+bool wants_value(const dif::ArgumentList& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const dif::Argument& argument) {
+    const bool is_value = argument.type != dif::ArgumentType::format && argument.type != dif::ArgumentType::aggregation &&
+                          argument.type != dif::ArgumentType::formatted;
+    return is_value && !argument.is_optional;
+  });
 }
 
 // What the description promises must hold, whoever made it: nothing later checks it again.

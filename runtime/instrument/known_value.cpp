@@ -1,6 +1,8 @@
 // Tested by tests/unit/instrument/capture_test.cpp.
 #include "runtime/instrument/known_value.h"
 
+#include "dvm/dif/arithmetic.h"
+
 namespace dvm::runtime::known {
 
 using dif::Opcode;
@@ -15,6 +17,13 @@ Value limited(const Value& word, const Value& limit) {
 Value join(const Value& a, const Value& b) {
   if (a == b) return a;
   return a.is_constant() ? limited(b, a) : limited(a, b);
+}
+
+Value plus(const Value& a, const Value& b) {
+  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
+  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
+  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
+  return {};
 }
 
 }  // namespace
@@ -39,36 +48,11 @@ void join(State& into, const State& from) {
   join_locals(into.locals, from.locals);
 }
 
-Value plus(const Value& a, const Value& b) {
-  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
-  if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
-  if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
-  return {};
-}
-
-Value minus(const Value& a, const Value& b) { return b.is_constant() ? plus(a, Value::constant(0 - b.number)) : Value{}; }
-
-Value of_constants(Opcode op, const Value& a, const Value& b) {
-  if (!a.is_constant() || !b.is_constant()) return {};
-  const unsigned count = b.number & 63;
-  switch (op) {
-    case Opcode::or_:
-      return Value::constant(a.number | b.number);
-    case Opcode::xor_:
-      return Value::constant(a.number ^ b.number);
-    case Opcode::and_:
-      return Value::constant(a.number & b.number);
-    case Opcode::mul:
-      return Value::constant(a.number * b.number);
-    case Opcode::sll:
-      return Value::constant(a.number << count);
-    case Opcode::srl:
-      return Value::constant(a.number >> count);
-    case Opcode::sra:
-      return Value::constant(static_cast<uint64_t>(static_cast<int64_t>(a.number) >> count));
-    default:
-      return {};
-  }
+Value of_operation(Opcode op, const Value& a, const Value& b) {
+  if (op == Opcode::add) return plus(a, b);
+  if (op == Opcode::sub && b.is_constant()) return plus(a, Value::constant(0 - b.number));
+  const auto result = a.is_constant() && b.is_constant() ? dif::arithmetic(op, a.number, b.number) : std::nullopt;
+  return result ? Value::constant(*result) : Value{};
 }
 
 }  // namespace dvm::runtime::known

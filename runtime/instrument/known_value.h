@@ -1,6 +1,6 @@
 #pragma once
-// What is known of a value before DIF runs: a register or clause-local variable is a constant, a known word plus a constant, the
-// address of a copy of memory at such a word, or unknown. Used to find what a clause captures (capture.cpp).
+// Values that are known before DIF runs: a register or clause-local variable is a constant, a known word plus a constant, the
+// address of a copy of memory at such a word, or unknown. capture.cpp uses them to find what a clause captures.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Value {
     constant,  // number
     word,      // the word plus number
     copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
-    limited,   // the word or, on another way, number: a size with a limit
+    limited,   // the word or, on another path, number: a size with a limit
   };
   Kind kind = Kind::unknown;
   Word word;
@@ -45,13 +45,11 @@ struct State {
   State() { registers[0] = Value::constant(0); }
 };
 
-// What is known where two ways through the code meet.
+// The state where two paths through the code meet.
 void join(State& into, const State& from);
 void join_locals(Locals& into, const Locals& from);
 
-// Adding and subtracting keep an address; the other operations are known for constants only.
-Value plus(const Value& a, const Value& b);
-Value minus(const Value& a, const Value& b);
-Value of_constants(dif::Opcode op, const Value& a, const Value& b);
+// The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants only.
+Value of_operation(dif::Opcode op, const Value& a, const Value& b);
 
 }  // namespace dvm::runtime::known

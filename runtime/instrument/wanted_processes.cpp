@@ -1,4 +1,4 @@
-// Walks the ways through a predicate. Tested by tests/unit/instrument/wanted_processes_test.cpp.
+// Follows the paths through a predicate. Tested by tests/unit/instrument/wanted_processes_test.cpp.
 #include "runtime/instrument/wanted_processes.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "dvm/dif/register.h"
+#include "dvm/dif/forward_flow.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -18,107 +18,115 @@ namespace {
 using dif::Instruction;
 using dif::Opcode;
 
-constexpr unsigned kMostWays = 256;
+constexpr size_t kMostPaths = 256;
 constexpr size_t kMostProcesses = 64;
 constexpr size_t kMostName = 15;  // characters that the kernel keeps of a name
 
 struct Value {
   enum class Kind : uint8_t { unknown, constant, pid, text, name };
   Kind kind = Kind::unknown;
-  uint64_t number = 0;  // a constant, or where in the string table a text is
+  uint64_t number = 0;  // a constant, or the offset of a text in the string table
+  friend bool operator==(const Value&, const Value&) = default;
 };
 
 using Process = std::variant<int32_t, std::string>;
 
-// Where one way has come to, and what is known there.
-struct Way {
-  size_t pc = 0;
+// What is known on one path through the predicate.
+struct Path {
   std::array<Value, dif::kRegisters> registers{};
   Value left, right;               // that were compared last
   std::optional<Process> process;  // that it must be
 
-  Way() { registers[0] = {Value::Kind::constant, 0}; }
+  Path() { registers[0] = {Value::Kind::constant, 0}; }
   Value get(unsigned r) const { return r < registers.size() ? registers[r] : Value{}; }
   void set(unsigned r, Value value) {
     if (r != 0 && r < registers.size()) registers[r] = value;
   }
+  friend bool operator==(const Path&, const Path&) = default;
 };
 
-bool cannot_fault(Opcode op) {
-  constexpr Opcode kSafe[] = {Opcode::or_, Opcode::xor_, Opcode::and_, Opcode::sll,  Opcode::srl,  Opcode::sra, Opcode::sub,
-                              Opcode::add, Opcode::mul,  Opcode::not_, Opcode::mov,  Opcode::cmp,  Opcode::tst, Opcode::nop,
-                              Opcode::ret, Opcode::setx, Opcode::sets, Opcode::ldgs, Opcode::ldts, Opcode::ldls};
-  return std::find(std::begin(kSafe), std::end(kSafe), op) != std::end(kSafe);
-}
+// Paths are kept apart where they meet: which process it must be depends on the path.
+using Paths = std::vector<Path>;
 
 class Walk {
  public:
   explicit Walk(const dif::Difo& difo) : difo_(difo) {}
 
   std::set<Process> processes() {
-    ways_.push_back({});
-    for (unsigned count = 0; !ways_.empty(); count++) {
-      if (count == kMostWays) return {};
-      Way way = ways_.back();
-      ways_.pop_back();
-      if (!go(way)) return {};
-    }
-    return found_;
+    flow_forward(difo_, Paths(1), *this);
+    return is_any_ ? std::set<Process>() : std::move(found_);
+  }
+
+  void step(Paths& paths, Instruction in, size_t pc) {
+    is_any_ |= !dif::is_opcode(in.number()) || leaves_text(in, pc);
+    if (is_any_) return;
+    for (Path& path : paths) step(path, in);
+  }
+
+  void split(Paths& next, Paths& taken, Instruction in, size_t) const {
+    require_process(next, in.opcode() == Opcode::bne);
+    require_process(taken, in.opcode() == Opcode::be);
+  }
+
+  void join(Paths& into, const Paths& from, size_t) {
+    for (const Path& path : from)
+      if (std::find(into.begin(), into.end(), path) == into.end()) into.push_back(path);
+    is_any_ |= into.size() > kMostPaths;
   }
 
  private:
-  // To the end or to a branch. False: it may be true in any process.
-  bool go(Way& way) {
-    for (; way.pc < difo_.text.size(); way.pc++) {
-      const Instruction in = difo_.text[way.pc];
-      if (in.number() == 0 || in.number() > dif::kOpcodeCount) return false;
-      if (dif::info(in.opcode()).format == dif::Format::branch) return branch(way, in);
-      if (!way.process && !cannot_fault(in.opcode()) && !compares_name(way, in)) return false;
-      if (in.opcode() == Opcode::ret) return end(way, way.get(in.rd()));
-      step(way, in);
-    }
-    return false;
+  // Only where the predicate is not verified.
+  bool leaves_text(Instruction in, size_t pc) const {
+    if (is_branch(in) && (in.label() <= pc || in.label() >= difo_.text.size())) return true;
+    return goes_on(in) && pc + 1 == difo_.text.size();
   }
 
-  static bool compares_name(const Way& way, Instruction in) {
+  void step(Path& path, Instruction in) {
+    const dif::OpcodeInfo& row = dif::info(in.opcode());
+    if (!path.process && row.can_fault && !compares_name(path, in)) is_any_ = true;
+    switch (row.format) {
+      case dif::Format::ret:
+        return end(path, path.get(in.rd()));
+      case dif::Format::cmp:
+        path.left = path.get(in.r1()), path.right = path.get(in.r2());
+        return;
+      case dif::Format::tst:
+        path.left = path.right = {};
+        return;
+      case dif::Format::none:
+      case dif::Format::branch:
+      case dif::Format::copy:
+      case dif::Format::store:
+      case dif::Format::stv:
+      case dif::Format::pushts:
+      case dif::Format::pushv:
+        return;
+      default:
+        return path.set(in.rd(), loaded(path, in));
+    }
+  }
+
+  static bool compares_name(const Path& path, Instruction in) {
     const auto has_name = [](const Value& a, const Value& b) {
       return a.kind == Value::Kind::name && b.kind == Value::Kind::text;
     };
-    const Value left = way.get(in.r1()), right = way.get(in.r2());
-    return in.opcode() == Opcode::scmp && (has_name(left, right) || has_name(right, left));
+    const Value left = path.get(in.r1()), right = path.get(in.r2());
+    return has_format(in, dif::Format::cmp) && (has_name(left, right) || has_name(right, left));
   }
 
-  void step(Way& way, Instruction in) const {
-    switch (in.opcode()) {
-      case Opcode::cmp:
-      case Opcode::scmp:
-        way.left = way.get(in.r1()), way.right = way.get(in.r2());
-        return;
-      case Opcode::tst:
-        way.left = way.right = {};
-        return;
-      case Opcode::mov:
-        return way.set(in.rd(), way.get(in.r1()));
-      case Opcode::setx:
-        return way.set(in.rd(),
-                       in.index() < difo_.integers.size() ? Value{Value::Kind::constant, difo_.integers[in.index()]} : Value{});
-      case Opcode::sets:
-        return way.set(in.rd(), {Value::Kind::text, in.index()});
-      case Opcode::ldgs:
-        return way.set(in.rd(), built_in(in.index()));
-      default:
-        return way.set(in.rd(), {});
-    }
-  }
-
-  static Value built_in(unsigned id) {
+  Value loaded(const Path& path, Instruction in) const {
+    if (is_move(in)) return path.get(in.r1());
+    if (has_format(in, dif::Format::sets)) return {Value::Kind::text, in.index()};
+    if (has_format(in, dif::Format::setx) && in.index() < difo_.integers.size())
+      return {Value::Kind::constant, difo_.integers[in.index()]};
+    const auto id = built_in_of(in);
     if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {Value::Kind::pid};
     return id == static_cast<unsigned>(dif::BuiltIn::execname) ? Value{Value::Kind::name} : Value{};
   }
 
   // The process that the last comparison was with, if it was with one.
-  std::optional<Process> compared(const Way& way) const {
-    for (const auto& [what, with] : {std::pair(way.left, way.right), {way.right, way.left}}) {
+  std::optional<Process> compared(const Path& path) const {
+    for (const auto& [what, with] : {std::pair(path.left, path.right), {path.right, path.left}}) {
       if (what.kind == Value::Kind::pid && with.kind == Value::Kind::constant) return as_pid(with.number);
       if (what.kind == Value::Kind::name && with.kind == Value::Kind::text) return as_name(with.number);
     }
@@ -135,31 +143,28 @@ class Walk {
     return name;
   }
 
-  bool branch(const Way& way, Instruction in) {
-    if (in.label() <= way.pc) return false;
-    const std::optional<Process> process = compared(way);
-    if (in.opcode() != Opcode::ba) take(way, way.pc + 1, in.opcode() == Opcode::bne ? process : std::nullopt);
-    take(way, in.label(), in.opcode() == Opcode::be ? process : std::nullopt);
-    return true;
+  // Behind a branch that tells that what was compared is equal. A path on which the process would need two numbers, or two names,
+  // does not exist. A number says more than a name.
+  void require_process(Paths& paths, bool is_equal) const {
+    if (!is_equal) return;
+    std::erase_if(paths, [this](const Path& path) {
+      const auto process = compared(path);
+      return process && path.process && process->index() == path.process->index() && *process != *path.process;
+    });
+    for (Path& path : paths)
+      if (const auto process = compared(path); process && !(path.process && std::holds_alternative<int32_t>(*path.process)))
+        path.process = process;
   }
 
-  // A way on which the process would have to have two numbers, or two names, is none. A number says more than a name.
-  void take(Way way, size_t pc, const std::optional<Process>& process) {
-    if (process && way.process && process->index() == way.process->index() && *process != *way.process) return;
-    if (process && !(way.process && std::holds_alternative<int32_t>(*way.process))) way.process = process;
-    way.pc = pc;
-    ways_.push_back(std::move(way));
-  }
-
-  bool end(const Way& way, const Value& result) {
-    if (result.kind == Value::Kind::constant && result.number == 0) return true;
-    if (way.process) found_.insert(*way.process);
-    return way.process.has_value() && found_.size() <= kMostProcesses;
+  void end(const Path& path, const Value& result) {
+    if (result.kind == Value::Kind::constant && result.number == 0) return;
+    if (path.process) found_.insert(*path.process);
+    is_any_ |= !path.process || found_.size() > kMostProcesses;
   }
 
   const dif::Difo& difo_;
-  std::vector<Way> ways_;
   std::set<Process> found_;
+  bool is_any_ = false;
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
 #pragma once
-// Actions in probe context: one function record_<name> a row of actions.def, templates on the policy (policy.h). A row that is
-// supported and has none does not compile.
+// Actions in probe context: the functions record_* that the rows of actions.def name, templates on the policy (policy.h).
 //
-// Each evaluates its DIFOs in order and stops at the first fault. The record's room was reserved; nothing here can fail
-// otherwise.
+// Each evaluates its DIFOs in order and stops at the first fault. The room of the record has been reserved, so nothing else can
+// fail.
 
 #include <signal.h>
 
@@ -264,58 +263,18 @@ bool record_keyless_count(FireContext& context, Action& action, std::byte*) noex
   return true;
 }
 
-// (exists stands apart because a sanitized function's address is no constant to compare.)
-template <class Policy, dif::Action kind>
-struct Recorder {
-  static constexpr bool exists = false;
-  static constexpr RecordAction function = nullptr;
-};
-#define DVM_RECORDS(name, body)                            \
-  template <class Policy>                                  \
-  struct Recorder<Policy, dif::Action::name> {             \
-    static constexpr bool exists = true;                   \
-    static constexpr RecordAction function = body<Policy>; \
-  };
-DVM_RECORDS(expression, record_expression)
-DVM_RECORDS(exit, record_exit)
-DVM_RECORDS(speculate, record_speculate)
-DVM_RECORDS(commit, record_commit)
-DVM_RECORDS(discard, record_discard)
-DVM_RECORDS(stop, record_stop)
-DVM_RECORDS(raise, record_raise)
-DVM_RECORDS(chill, record_chill)
-DVM_RECORDS(trace, record_values)
-DVM_RECORDS(tracemem, record_tracemem)
-DVM_RECORDS(print, record_values)
-DVM_RECORDS(printf, record_values)
-DVM_RECORDS(printa, record_values)
-DVM_RECORDS(clear, record_values)
-DVM_RECORDS(trunc, record_values)
-DVM_RECORDS(normalize, record_values)
-DVM_RECORDS(denormalize, record_values)
-DVM_RECORDS(system, record_values)
-DVM_RECORDS(freopen, record_values)
-DVM_RECORDS(ftruncate, record_values)
-DVM_RECORDS(setopt, record_values)
-DVM_RECORDS(stack, record_values)
-DVM_RECORDS(ustack, record_values)
-DVM_RECORDS(usym, record_values)
-DVM_RECORDS(umod, record_values)
-DVM_RECORDS(uaddr, record_values)
-DVM_RECORDS(ufunc, record_values)
-#undef DVM_RECORDS
+// The column `record` of an action that nothing runs here.
+template <class Policy>
+inline constexpr RecordAction record_none = nullptr;
 
 // The function of an action or aggregating function; null: nothing runs it here.
 template <class Policy>
 RecordAction record_function(dif::Action kind) {
   if (dif::find_aggregation(kind)) return record_aggregation<Policy>;
   switch (kind) {
-#define DVM_ACTION(number, name, arguments, when, destructive, support, text)                                          \
-  case dif::Action::name: {                                                                                            \
-    using dif::yes;                                                                                                    \
-    static_assert(!std::string_view(support).empty() || Recorder<Policy, dif::Action::name>::exists, "record_" #name); \
-    return Recorder<Policy, dif::Action::name>::function;                                                              \
-  }
+#define DVM_ACTION(number, name, arguments, when, keeps, record, ...) \
+  case dif::Action::name:                                             \
+    return record_##record<Policy>;
 #include "vm/dif/actions.def"
     default:
       return nullptr;

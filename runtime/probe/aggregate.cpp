@@ -66,8 +66,8 @@ void agg_llquantize(const Aggregation& aggregation, uint64_t* state, int64_t val
   add_to(state[LogLinear(aggregation.desc.parameters).bucket_of(value)], increment);
 }
 
-// Arguments whose values are taken at the firing: those before the constants and the "?".
-constexpr unsigned count_values(std::string_view arguments) { return arguments.starts_with("int") ? 1 : 0; }
+// The arguments that are evaluated at the firing: the value, which all but count() have.
+constexpr unsigned count_values(const dif::ArgumentList& arguments) { return arguments.required() == 0 ? 0 : 1; }
 
 constexpr uint64_t initial_of(dif::Action id) {
   return id == dif::Action::agg_min ? kInitial_min : id == dif::Action::agg_max ? kInitial_max : 0;
@@ -75,7 +75,7 @@ constexpr uint64_t initial_of(dif::Action id) {
 
 constexpr AggregateFunction kFunctions[] = {
 #define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
-  {dif::Action::agg_##name, agg_##name, initial_of(dif::Action::agg_##name), count_values(arguments)},
+  {dif::Action::agg_##name, agg_##name, initial_of(dif::Action::agg_##name), count_values(dif::ArgumentList(arguments))},
 #include "vm/dif/aggregations.def"
 };
 

@@ -2,13 +2,56 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
+#include "dvm/dif/forward_flow.h"
 #include "dvm/vm/cost.h"
 #include "vm/cost/policy.h"
 
 namespace dvm::vm {
 
 namespace {
+
+// The bytes of each entry of the tuple stack; 0: a value.
+using EntryBytes = std::vector<double>;
+
+class PushedBytes {
+ public:
+  PushedBytes(size_t instructions, std::span<const InstructionCount> counts) : bytes_(instructions), counts_(counts) {}
+
+  void step(EntryBytes& stack, dif::Instruction in, size_t pc) {
+    if (!dif::is_opcode(in.number())) return;
+    bytes_[pc] = std::accumulate(stack.begin(), stack.end(), 0.0);
+    switch (info(in.opcode()).tuple) {
+      case dif::TupleUse::push:
+        stack.push_back(has_format(in, dif::Format::pushts) ? bytes_at(pc) : 0);
+        return;
+      case dif::TupleUse::pop:
+        if (!stack.empty()) stack.pop_back();
+        return;
+      case dif::TupleUse::clear:
+      case dif::TupleUse::arguments:
+        stack.clear();
+        return;
+      case dif::TupleUse::none:
+      case dif::TupleUse::key:
+        return;
+    }
+  }
+  void join(EntryBytes& into, const EntryBytes& from, size_t) const { into = from; }
+
+  std::vector<double> take() { return std::move(bytes_); }
+
+ private:
+  double bytes_at(size_t pc) const {
+    if (pc >= counts_.size() || counts_[pc].entered == 0) return 0;
+    return static_cast<double>(counts_[pc].units) / static_cast<double>(counts_[pc].entered);
+  }
+
+  std::vector<double> bytes_;
+  std::span<const InstructionCount> counts_;
+};
 
 template <class Tallies>
 void add(Tallies& into, const Tallies& from) {
@@ -34,22 +77,14 @@ void add_instructions(InstructionCounts& into, const InstructionCounts& from) {
   for (size_t pc = 0; pc < from.size(); pc++) {
     into[pc].entered += from[pc].entered;
     into[pc].taken += from[pc].taken;
-    into[pc].moved += from[pc].moved;
+    into[pc].units += from[pc].units;
   }
 }
 
 std::vector<double> pushed_bytes(const dif::Difo& difo, std::span<const InstructionCount> counts) {
-  std::vector<double> bytes(difo.text.size());
-  double pushed = 0;
-  for (size_t pc = 0; pc < std::min(bytes.size(), counts.size()); pc++) {
-    const dif::Opcode opcode = difo.text[pc].opcode();
-    bytes[pc] = pushed;
-    if (opcode == dif::Opcode::flushts || opcode == dif::Opcode::call)
-      pushed = 0;
-    else if (opcode == dif::Opcode::pushtr && counts[pc].entered != 0)
-      pushed += static_cast<double>(counts[pc].moved) / static_cast<double>(counts[pc].entered);
-  }
-  return bytes;
+  PushedBytes pushed(difo.text.size(), counts);
+  flow_forward(difo, EntryBytes{}, pushed);
+  return pushed.take();
 }
 
 int64_t calibrate_ticks() noexcept {

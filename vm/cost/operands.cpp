@@ -5,45 +5,52 @@
 #include <cstring>
 #include <optional>
 
-#include "dvm/dif/opcode.h"
+#include "dvm/dif/forward_flow.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
-#include "dvm/vm/profile.h"
 
 namespace dvm::vm {
 namespace {
 
+using dif::Format;
 using dif::Instruction;
-using dif::Opcode;
+using dif::TupleUse;
 
-bool is_built_in(unsigned id) { return id < dif::kFirstUserVariable; }
+struct Known {
+  std::array<Text, dif::kRegisters> registers{};
+  std::vector<std::optional<Text>> stack;  // nothing: a value
 
-// A part of its first argument, where that lies.
-bool returns_part(std::string_view subroutine) {
-  return subroutine == "strchr" || subroutine == "strrchr" || subroutine == "strstr";
-}
+  Text text(unsigned number) const { return number < registers.size() ? registers[number] : Text{}; }
+  void set(unsigned number, const Text& text) {
+    if (number < registers.size()) registers[number] = text;
+  }
+};
 
 class Following {
  public:
-  explicit Following(const dif::Difo& difo) : difo_(difo) {}
+  explicit Following(const dif::Difo& difo) : difo_(difo), found_(difo.text.size()) {}
 
-  Operands step(Instruction in) {
-    Operands found = uses(in);
-    follow(in);
-    return found;
+  void step(Known& known, Instruction in, size_t pc) {
+    if (!dif::is_opcode(in.number())) return;
+    found_[pc] = uses(known, in);
+    follow(known, in);
+    if (is_return(in)) result_ = known.text(in.rd());
   }
-  Text text(unsigned number) const { return registers_[number]; }
+  // A path further down the text is the likelier one: it is where a condition holds.
+  void join(Known& into, const Known& from, size_t) const { into = from; }
+
+  std::vector<Operands> take() { return std::move(found_); }
+  Text result() const { return result_; }
 
  private:
-  using Key = std::optional<Text>;  // nothing: a value
-
-  Operands uses(Instruction in) const {
+  Operands uses(const Known& known, Instruction in) const {
     Operands found;
     const dif::Variable* stored = stored_variable(difo_, in);
-    if (in.opcode() == Opcode::scmp) found.strings = {text(in.r1()), text(in.r2())};
-    if (pushes_string(in) || (stored && stored->type.kind == dif::TypeKind::string)) found.strings = {text(in.rd())};
-    if (!takes_key(in.opcode()) && in.opcode() != Opcode::call) return found;
-    for (const Key& key : stack_) {
+    const dif::OpcodeInfo& row = info(in.opcode());
+    if (row.width == dif::Width::text) found.strings = {known.text(in.r1()), known.text(in.r2())};
+    if (pushes_string(in) || (stored && stored->type.kind == dif::TypeKind::string)) found.strings = {known.text(in.rd())};
+    if (row.tuple != TupleUse::key && row.tuple != TupleUse::arguments) return found;
+    for (const std::optional<Text>& key : known.stack) {
       if (key) found.references.push_back(*key);
       found.values += !key;
     }
@@ -51,55 +58,61 @@ class Following {
   }
 
   static bool pushes_string(Instruction in) {
-    return in.opcode() == Opcode::pushtr && in.r1() == static_cast<unsigned>(dif::PushType::string);
+    return has_format(in, Format::pushts) && in.r1() == static_cast<unsigned>(dif::PushType::string);
   }
 
-  void follow(Instruction in) {
-    switch (in.opcode()) {
-      case Opcode::pushtv:
-        return stack_.emplace_back(std::nullopt), void();
-      case Opcode::pushtr:
-        return stack_.emplace_back(pushes_string(in) ? text(in.rd()) : Text{}), void();
-      case Opcode::popts:
-        if (!stack_.empty()) stack_.pop_back();
+  void follow(Known& known, Instruction in) const {
+    if (const auto loaded = this->loaded(known, in)) known.set(in.rd(), *loaded);
+    switch (info(in.opcode()).tuple) {
+      case TupleUse::push:
+        known.stack.push_back(pushed(known, in));
         return;
-      case Opcode::flushts:
-        return stack_.clear();
-      case Opcode::call:
-        registers_[in.rd()] = returned(in.index());
-        return stack_.clear();
-      default:
-        if (const auto loaded = this->loaded(in)) registers_[in.rd()] = *loaded;
+      case TupleUse::pop:
+        if (!known.stack.empty()) known.stack.pop_back();
+        return;
+      case TupleUse::clear:
+      case TupleUse::arguments:
+        known.stack.clear();
+        return;
+      case TupleUse::none:
+      case TupleUse::key:
+        return;
     }
   }
 
-  Text returned(unsigned subroutine) const {
-    const std::string_view name = subroutine < dif::kSubroutineCount ? dif::kSubroutines[subroutine].name : std::string_view();
-    if (name == "copyinstr") return {Place::captured};
-    if (returns_part(name) && !stack_.empty() && stack_.front()) return {stack_.front()->place};
-    return {Place::scratch};
+  static std::optional<Text> pushed(const Known& known, Instruction in) {
+    if (has_format(in, Format::pushv)) return std::nullopt;
+    return pushes_string(in) ? known.text(in.rd()) : Text{};
   }
 
-  // What a register is given, if that may be a string.
-  std::optional<Text> loaded(Instruction in) const {
-    switch (in.opcode()) {
-      case Opcode::sets:
+  // The text that a register is given, if that may be a string.
+  std::optional<Text> loaded(const Known& known, Instruction in) const {
+    const dif::OpcodeInfo& row = info(in.opcode());
+    switch (row.format) {
+      case Format::sets:
         return literal(in.index());
-      case Opcode::setx:
+      case Format::setx:
         return Text{};
-      case Opcode::mov:
-        return text(in.r1());
-      case Opcode::ldgs:
-        return Text{is_built_in(in.index()) ? Place::name : Place::variable};
-      case Opcode::ldls:
-        return Text{Place::local};
-      case Opcode::ldts:
-      case Opcode::ldgaa:
-      case Opcode::ldtaa:
-        return Text{Place::dynamic};
+      case Format::call:
+        return returned(known, in.index());
+      case Format::ldv:
+        return Text{place_of(row, in)};
       default:
-        return std::nullopt;
+        return is_move(in) ? std::optional(known.text(in.r1())) : std::nullopt;
     }
+  }
+
+  static Place place_of(const dif::OpcodeInfo& row, Instruction in) {
+    if (built_in_of(in)) return Place::name;
+    if (row.scope == dif::Scope::clause) return Place::local;
+    return row.scope == dif::Scope::global && row.tuple == TupleUse::none ? Place::variable : Place::dynamic;
+  }
+
+  static Text returned(const Known& known, unsigned subroutine) {
+    const auto origin = subroutine < dif::kSubroutineCount ? dif::kSubroutines[subroutine].value : dif::ValueOrigin::made;
+    if (origin == dif::ValueOrigin::text) return {Place::captured};
+    if (origin == dif::ValueOrigin::part && !known.stack.empty() && known.stack.front()) return {known.stack.front()->place};
+    return {Place::scratch};
   }
 
   Text literal(size_t at) const {
@@ -108,24 +121,20 @@ class Following {
   }
 
   const dif::Difo& difo_;
-  std::array<Text, 256> registers_{};  // what is not verified may name any
-  std::vector<Key> stack_;
+  std::vector<Operands> found_;
+  Text result_;
 };
+
+Following followed(const dif::Difo& difo) {
+  Following following(difo);
+  flow_forward(difo, Known{}, following);
+  return following;
+}
 
 }  // namespace
 
-std::vector<Operands> operands_of(const dif::Difo& difo) {
-  Following following(difo);
-  std::vector<Operands> found;
-  found.reserve(difo.text.size());
-  for (const Instruction in : difo.text) found.push_back(following.step(in));
-  return found;
-}
+std::vector<Operands> operands_of(const dif::Difo& difo) { return followed(difo).take(); }
 
-Text result_text(const dif::Difo& difo) {
-  Following following(difo);
-  for (const Instruction in : difo.text) following.step(in);
-  return difo.text.empty() ? Text{} : following.text(difo.text.back().rd());
-}
+Text result_text(const dif::Difo& difo) { return followed(difo).result(); }
 
 }  // namespace dvm::vm

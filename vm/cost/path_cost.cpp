@@ -8,7 +8,6 @@ namespace dvm::vm {
 namespace {
 
 using dif::Instruction;
-using dif::Opcode;
 
 struct Bytes {
   double least = 0, expected = 0, most = 0;
@@ -58,25 +57,25 @@ class Pricing {
   }
 
   bool is_counted(size_t pc) const { return pc < counts_.size() && counts_[pc].entered != 0; }
-  double moved(size_t pc) const { return static_cast<double>(counts_[pc].moved) / static_cast<double>(counts_[pc].entered); }
+  double units(size_t pc) const { return static_cast<double>(counts_[pc].units) / static_cast<double>(counts_[pc].entered); }
 
   // As a run had it, if one was counted.
   Bytes measured(size_t pc, Bytes bytes) const {
-    if (is_counted(pc)) bytes.expected = moved(pc);
+    if (is_counted(pc)) bytes.expected = units(pc);
     return bytes;
   }
 
   Bytes bytes_of(const Text& text) const { return text.bytes > 0 ? exactly(text.bytes) : text_; }
 
-  // What a row that is priced by size moves: what is stored, pushed or compared, or a subroutine's first string; or that a
-  // variable is there.
+  // The units of an instruction: the size of what is stored, pushed or compared, or of a subroutine's first string; 1 if a
+  // variable is found, or appears or vanishes.
   Bytes bytes_of(Instruction in, const Operands& on) const {
     if (info(in.opcode()).cost == dif::CostClass::found) return {0, 1, 1};
     const dif::Variable* stored = stored_variable(difo_, in);
     if (stored && !stored->type.by_ref()) return {0, 0, 1};  // the variable comes or goes
     if (stored && stored->type.kind == dif::TypeKind::bytes) return exactly(stored->type.size);
     if (!on.strings.empty()) return bytes_of(on.strings.front());
-    if (in.opcode() == Opcode::call && !on.references.empty()) return bytes_of(on.references.front());
+    if (has_format(in, dif::Format::call) && !on.references.empty()) return bytes_of(on.references.front());
     return text_;
   }
 
@@ -106,7 +105,7 @@ CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes&
     CostRange cost = pricing.price(pc);
     if (is_conditional(in))
       cost += either(from[pc + 1], from[in.label()], pricing.share_taken(pc));
-    else if (in.opcode() != Opcode::ret)
+    else if (!is_return(in))
       cost += from[is_branch(in) ? in.label() : pc + 1];
     from[pc] = cost;
   }

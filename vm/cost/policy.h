@@ -1,10 +1,8 @@
 #pragma once
-// Cost policies of the interpreter: what is done beside the instructions. Each is a template parameter, so what a policy does
-// not do costs nothing.
+// Cost policies of the interpreter. Each is a template parameter, so a policy pays only for what it counts.
 //
-// CountBlocks: since DIF never branches back, the executions of a block are the sum of those that enter it. So it is enough to
-// count runs, taken conditional branches and faults; take_counts() adds up the flow in the order of the text. A run counts
-// itself and its taken branches and nothing else.
+// CountBlocks: DIF never branches back, so the executions of a block are the sum of those that enter it. It is enough to count
+// runs, taken conditional branches and faults; take_counts() adds up the flow in the order of the text.
 
 #include <cstdint>
 
@@ -12,10 +10,10 @@
 
 namespace dvm::vm {
 
-// Written beside each instruction while it runs.
+// The counters of one instruction.
 struct OpCost {
   uint64_t executed = 0;  // CountBlocks: times a conditional branch was taken; TimeOps: executions
-  uint64_t bytes = 0;
+  uint64_t units = 0;
   int64_t ticks = 0;
   uint64_t faults = 0;
 };
@@ -30,7 +28,8 @@ struct CountBlocks {
   static constexpr bool kTimes = false;
 };
 
-// One reading an instruction: its ticks are the time from the one before, dispatch included, the cost of the reading taken off.
+// Reads the clock once per instruction. The ticks of an instruction are the time since the reading before, which includes the
+// dispatch, less the cost of the reading.
 struct TimeOps {
   static constexpr bool kCounts = true;
   static constexpr bool kTimes = true;

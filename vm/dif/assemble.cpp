@@ -298,8 +298,8 @@ uint64_t Assembler::value(Opcode op, OperandKind kind, std::string_view text, st
 
 void Assembler::encode(Opcode op, std::vector<std::string_view> words, std::string_view comment) {
   const auto operands = operands_of(op);
-  // The terse form of pushtv leaves the type out.
-  if (op == Opcode::pushtv && words.size() == 1) words.insert(words.begin(), "DT_TYPE(0)");
+  // The terse form leaves the type of a value out.
+  if (info(op).format == Format::pushv && words.size() == 1) words.insert(words.begin(), "DT_TYPE(0)");
   if (words.size() != operands.size())
     throw AssemblyError{fmt::format("{} operands, {} expected", words.size(), operands.size())};
   uint32_t word = static_cast<uint32_t>(op) << 24;

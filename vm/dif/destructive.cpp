@@ -11,7 +11,7 @@ namespace {
 
 std::string_view destructive_subroutine(const Difo& difo) {
   for (const Instruction in : difo.text) {
-    const bool is_call = in.number() == static_cast<unsigned>(Opcode::call) && in.index() < kSubroutineCount;
+    const bool is_call = has_format(in, Format::call) && in.index() < kSubroutineCount;
     if (is_call && kSubroutines[in.index()].destructive) return kSubroutines[in.index()].name;
   }
   return {};

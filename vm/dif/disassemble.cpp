@@ -124,13 +124,12 @@ DataType type_of(const BuiltInInfo& row) {
 // dtrace's table has every variable that the text names.
 void Listing::add_built_ins() {
   for (const Instruction in : difo_.text) {
-    if (!is_opcode(in.number()) || (in.opcode() != Opcode::ldgs && in.opcode() != Opcode::ldga)) continue;
-    const unsigned id = in.opcode() == Opcode::ldgs ? in.index() : in.r1();
-    const BuiltInInfo* row = find_built_in(id);
+    const std::optional<unsigned> id = built_in_of(in);
+    const BuiltInInfo* row = id ? find_built_in(*id) : nullptr;
     const bool is_there = std::any_of(variables_.begin(), variables_.end(), [id](const Variable& v) { return v.id == id; });
     if (!row || is_there) continue;
     const VariableKind kind = row->kind == BuiltInKind::array ? VariableKind::array : VariableKind::scalar;
-    variables_.push_back({std::string(row->name), static_cast<uint16_t>(id), Scope::global, kind, true, false, type_of(*row)});
+    variables_.push_back({std::string(row->name), static_cast<uint16_t>(*id), Scope::global, kind, true, false, type_of(*row)});
   }
 }
 
@@ -148,7 +147,7 @@ void Listing::instruction(Instruction in) {
     fmt::format_to(out_, "{}{}{}{}", i == 0 ? " " : ", ", operands[i].text().before, number, operands[i].text().after);
     if (note.empty()) note = comment(op, operands[i].kind, number);
   }
-  if (!note.empty()) fmt::format_to(out_, "{}! {}", op == Opcode::pushtr ? "\t" : "\t\t", note);
+  if (!note.empty()) fmt::format_to(out_, "{}! {}", info(op).format == Format::pushts ? "\t" : "\t\t", note);
 }
 
 // What an operand stands for, to be written behind the instruction; empty when the number says all, or stands for nothing.

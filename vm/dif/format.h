@@ -1,6 +1,6 @@
 #pragma once
-// How the operands of each format are written and where they lie in the word (dvm/dif/instruction.h draws it): the one
-// description that the disassembler, the assembler and the manual read.
+// How the operands of each format are written, and where they lie in the word (dvm/dif/instruction.h draws it). The disassembler,
+// the assembler and the manual read this description.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class Field : uint8_t { r1, r2, rd, index, label };
 inline constexpr std::string_view kListedKinds[] = {"scl", "arr"};
 inline constexpr std::string_view kListedScopes[] = {"glb", "tls", "loc"};
 
-// How the number of an operand is enclosed.
+// The text around the number of an operand.
 struct OperandText {
   OperandKind kind;
   std::string_view before, after;
@@ -54,6 +54,7 @@ inline constexpr Operand kR1{OperandKind::reg, Field::r1}, kR2{OperandKind::reg,
 inline constexpr std::array kFormats = {
     FormatInfo{Format::none, "none", 0, {}},
     FormatInfo{Format::log, "log", 3, {kR1, kR2, kRd}},
+    FormatInfo{Format::copy, "copy", 3, {kR1, kR2, kRd}},
     FormatInfo{Format::r1rd, "r1rd", 2, {kR1, kRd}},
     FormatInfo{Format::cmp, "cmp", 2, {kR1, kR2}},
     FormatInfo{Format::tst, "tst", 1, {kR1}},
@@ -68,6 +69,7 @@ inline constexpr std::array kFormats = {
     FormatInfo{Format::stv, "stv", 2, {kRd, Operand{OperandKind::variable, Field::index}}},
     FormatInfo{Format::call, "call", 2, {Operand{OperandKind::subroutine, Field::index}, kRd}},
     FormatInfo{Format::pushts, "pushts", 3, {Operand{OperandKind::type, Field::r1}, kR2, kRd}},
+    FormatInfo{Format::pushv, "pushv", 2, {Operand{OperandKind::type, Field::r1}, kRd}},
     FormatInfo{Format::xlate, "xlate", 2, {Operand{OperandKind::translator, Field::index}, kRd}},
 };
 static_assert([] {
@@ -80,16 +82,12 @@ static_assert([] {
 
 constexpr const FormatInfo& info(Format format) { return kFormats[static_cast<size_t>(format)]; }
 
-// pushtv pushes no object, so it is written without a size.
-inline constexpr std::array kPushValueOperands = {Operand{OperandKind::type, Field::r1}, kRd};
-
 constexpr std::span<const Operand> operands_of(Opcode op) {
-  if (op == Opcode::pushtv) return kPushValueOperands;
   const FormatInfo& row = info(info(op).format);
   return std::span(row.operands).first(row.count);
 }
 
-// Bits of a field: how many, and how far from the right.
+// The bits of a field: their number, and their distance from the right.
 struct FieldBits {
   unsigned size, shift;
   constexpr uint32_t most() const { return (uint32_t{1} << size) - 1; }
@@ -100,21 +98,7 @@ constexpr FieldBits bits_of(Field field) {
 }
 constexpr uint32_t field_of(Instruction in, Field field) { return in.word() >> bits_of(field).shift & bits_of(field).most(); }
 
-// The scope of the variables that an opcode names.
-constexpr Scope scope_of(Opcode op) {
-  switch (op) {
-    case Opcode::ldta:
-    case Opcode::ldts:
-    case Opcode::stts:
-    case Opcode::ldtaa:
-    case Opcode::sttaa:
-      return Scope::thread;
-    case Opcode::ldls:
-    case Opcode::stls:
-      return Scope::clause;
-    default:
-      return Scope::global;
-  }
-}
+// The scope of the variables that an opcode names. One that names none, as the translators, counts as global.
+constexpr Scope scope_of(Opcode op) { return info(op).scope.value_or(Scope::global); }
 
 }  // namespace dvm::dif

@@ -222,37 +222,35 @@ void describe(A& a, ProgramFile& f) {
   describe(a, programs), describe(a, settings);
 }
 
-// What the compiler promises of a program, and the runtime takes for granted.
+// The properties of a program that the compiler promises and the runtime relies on.
 
 struct Count {
   size_t least = 0, most = 0;
   bool holds(size_t n) const { return n >= least && n <= most; }
 };
 
-// How many arguments an action records, from the types in its row: formats and aggregations are none.
+// The number of values that an action records, and of its aggregations. A format is neither.
 struct Arity {
   Count values, aggregations;
   bool has_format = false;
 
-  explicit Arity(std::string_view row) {
-    for (; !row.empty(); row.remove_prefix(std::min(row.find(' ') + 1, row.size()))) {
-      std::string_view word = row.substr(0, row.find(' '));
-      add(word);
-      if (word.size() == row.size()) break;
-    }
+  explicit Arity(const ArgumentList& row) {
+    for (const Argument& argument : row) add(argument);
   }
-  void add(std::string_view word) {
-    const bool is_optional = word.ends_with('?');
-    if (word == "const") return;  // it is in the type of another
-    if (is_optional) word.remove_suffix(1);
-    Count& count = word == "agg" ? aggregations : values;
-    if (word == "fmt") {
-      has_format = !is_optional;
-    } else if (word == "...") {
-      (aggregations.most ? aggregations : values).most = SIZE_MAX;
-    } else {
-      count.least += !is_optional;
-      count.most++;
+  void add(const Argument& argument) {
+    switch (argument.type) {
+      case ArgumentType::constant:  // is in the type of another
+        return;
+      case ArgumentType::format:
+        has_format = !argument.is_optional;
+        return;
+      case ArgumentType::formatted:
+        (aggregations.most ? aggregations : values).most = SIZE_MAX;
+        return;
+      default:
+        Count& count = argument.type == ArgumentType::aggregation ? aggregations : values;
+        count.least += !argument.is_optional;
+        count.most++;
     }
   }
 };

@@ -50,7 +50,7 @@ struct MachineState::Impl {
   const Firing* firing = nullptr;
   Host* host = nullptr;
   uint32_t epid = 0;
-  uint64_t moved = 0;  // bytes, by the operation that runs; for the cost policy
+  uint64_t units = 0;  // of the operation that runs, as of a Tally; for the cost policy
   uint64_t random = 0;
   bool wrote_target = false;  // so what was captured of the process may no longer be there
   Tuple tuple;

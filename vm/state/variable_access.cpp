@@ -34,10 +34,10 @@ void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
     if (!text) return;
     std::memmove(slot.storage, text->data(), text->size());
     slot.storage[text->size()] = std::byte{0};
-    state.moved += text->size() + 1;
+    state.units += text->size() + 1;
   } else {
     if (!copy_bytes(state, value, {slot.storage, slot.capacity})) return;
-    state.moved += slot.capacity;
+    state.units += slot.capacity;
   }
   slot.value = address_of(slot.storage);
 }
@@ -46,7 +46,7 @@ uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexce
   const Slot* type = type_of(state, id, thread);
   if (!type) return 0;
   const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
-  state.moved += value != 0;
+  state.units += value != 0;
   if (value != 0 || type->kind != dif::TypeKind::bytes) return value;
   return address_of(state.variables.zeros.data());
 }
@@ -57,17 +57,17 @@ void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t 
   DynamicVariables& dynamic = state.variables.dynamic;
   const DynamicKey key = key_of(state, id, thread, keyed);
   if (type->capacity == 0 || value == 0) {
-    state.moved += dynamic.store(key, type->converted(value));
+    state.units += dynamic.store(key, type->converted(value));
     return;
   }
   if (type->kind == dif::TypeKind::string) {
     const auto text = string_at(state, value);
     if (!text) return;
     dynamic.store_bytes(key, std::as_bytes(std::span(*text)), true);
-    state.moved += text->size() + 1;
+    state.units += text->size() + 1;
   } else if (const std::byte* from = load_bytes(state, value, type->capacity)) {
     dynamic.store_bytes(key, {from, type->capacity}, false);
-    state.moved += type->capacity;
+    state.units += type->capacity;
   }
 }
 
@@ -82,7 +82,7 @@ void push_reference(State& state, dif::PushType type, uint64_t address, uint64_t
   } else if (bytes = load_bytes(state, address, size); !bytes) {
     return;
   }
-  state.moved += size;
+  state.units += size;
   state.tuple.push({address, size, type, bytes});
 }
 

@@ -15,14 +15,14 @@ size_t characters_of(uint64_t length, size_t strsize) { return std::min<uint64_t
 uint64_t late_copy(State& state, uint64_t address, size_t limit) noexcept {
   const auto text = late_string(state, address, limit);
   if (!text) return 0;
-  state.moved += text->size() + 1;
+  state.units += text->size() + 1;
   return address_of(text->data());
 }
 
 // Copies memory of the traced process to a place that may be written.
 bool copy_target(State& state, uint64_t address, std::byte* to, uint64_t size) noexcept {
   if (read_target(state, address, {to, size})) {
-    state.moved += size;
+    state.units += size;
     return true;
   }
   state.set_fault(dif::Fault::badaddr, address);
@@ -47,7 +47,7 @@ uint64_t subr_copyinstr(State& state) noexcept {
   const size_t limit = argument_count(state) > 1 ? characters_of(argument(state, 1), strsize) : strsize;
   const auto captured = captured_string(state, address, limit);
   if (!captured) return late_copy(state, address, limit);
-  state.moved += captured->size() + 1;
+  state.units += captured->size() + 1;
   // What is cut by a length of its own must end there for every reader.
   if (captured->size() == limit && limit < strsize) return scratch_string(state, *captured);
   return address_of(captured->data());
@@ -64,7 +64,7 @@ uint64_t subr_copyinto(State& state) noexcept {
 uint64_t subr_copyout(State& state) noexcept {
   const uint64_t size = argument(state, 2);
   const std::byte* from = load_bytes(state, argument(state, 0), size);
-  if (from && write_target(state, argument(state, 1), {from, size})) state.moved += size;
+  if (from && write_target(state, argument(state, 1), {from, size})) state.units += size;
   return 0;
 }
 
@@ -86,7 +86,7 @@ uint64_t subr_bcopy(State& state) noexcept {
   std::byte* to = from ? store_bytes(state, argument(state, 1), size) : nullptr;
   if (!to) return 0;
   std::memmove(to, from, size);
-  state.moved += size;
+  state.units += size;
   return 0;
 }
 

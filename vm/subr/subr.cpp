@@ -8,15 +8,13 @@ namespace dvm::vm {
 
 namespace {
 
-using dif::yes;
-
 constexpr std::array<Subr, dif::kSubroutineCount> kSubrs = {
-#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) \
-  []() -> Subr {                                                                    \
-    if constexpr (std::string_view(support).empty())                                \
-      return subr_##name;                                                           \
-    else                                                                            \
-      return nullptr;                                                               \
+#define DVM_SUBR(number, name, ...)                                \
+  []() -> Subr {                                                   \
+    if constexpr (info(dif::Subroutine::name).unsupported.empty()) \
+      return subr_##name;                                          \
+    else                                                           \
+      return nullptr;                                              \
   }(),
 #include "vm/dif/subroutines.def"
 };

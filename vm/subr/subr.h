@@ -17,7 +17,7 @@ namespace dvm::vm {
 
 using Subr = uint64_t (*)(State& state) noexcept;
 
-#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) uint64_t subr_##name(State& state) noexcept;
+#define DVM_SUBR(number, name, ...) uint64_t subr_##name(State& state) noexcept;
 #include "vm/dif/subroutines.def"
 
 // Null when dvm does not have it.
@@ -35,7 +35,7 @@ inline std::optional<std::string_view> string_argument(State& state, size_t n) n
     text.emplace(reinterpret_cast<const char*>(entry.bytes), entry.size);
   else
     text = string_at(state, entry.value);
-  if (text) state.moved += text->size();
+  if (text) state.units += text->size();
   return text;
 }
 

@@ -10,15 +10,14 @@ namespace dvm::vm {
 
 namespace {
 
-#define DVM_GETTER_none(name) nullptr
-#define DVM_GETTER_args(name) var_##name
-#define DVM_GETTER_regs(name) var_##name
-#define DVM_GETTER_clock(name) var_##name
-#define DVM_GETTER_probe(name) var_##name
-#define DVM_GETTER_process(name) var_##name
-#define DVM_GETTER_kernel(name) var_##name
 constexpr std::array<Getter, dif::kBuiltIns.size()> kGetters = {
-#define DVM_VARIABLE(id, name, dname, kind, type, family, text) DVM_GETTER_##family(name),
+#define DVM_VARIABLE(id, name, dname, kind, type, family, ...)              \
+  []() -> Getter {                                                          \
+    if constexpr (dif::VariableFamily::family != dif::VariableFamily::none) \
+      return var_##name;                                                    \
+    else                                                                    \
+      return nullptr;                                                       \
+  }(),
 #include "vm/dif/variables.def"
 };
 

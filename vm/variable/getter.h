@@ -11,7 +11,7 @@ namespace dvm::vm {
 // index is 0 for a scalar. Strings are addresses of NUL-terminated names that live as long as the firing.
 using Getter = uint64_t (*)(State& state, uint64_t index) noexcept;
 
-#define DVM_VARIABLE(id, name, dname, kind, type, family, text) uint64_t var_##name(State& state, uint64_t index) noexcept;
+#define DVM_VARIABLE(id, name, ...) uint64_t var_##name(State& state, uint64_t index) noexcept;
 #include "vm/dif/variables.def"
 
 // Null for ids without a getter.

@@ -12,7 +12,7 @@ std::vector<Block> find_blocks(const dif::Difo& difo) {
   for (uint32_t pc = 0; pc < size; pc++) {
     const dif::Instruction in = difo.text[pc];
     if (is_branch(in)) begins[in.label()] = true;
-    if (is_branch(in) || in.opcode() == dif::Opcode::ret) begins[pc + 1] = true;
+    if (is_branch(in) || is_return(in)) begins[pc + 1] = true;
   }
   std::vector<Block> blocks;
   for (uint32_t pc = 0; pc < size; pc++) {

@@ -1,4 +1,4 @@
-// Branches go ahead and stay inside; the text ends with a ret. Covered by tests/unit/vm/verify_test.cpp.
+// Branches go forward and stay inside; the text ends with a ret. Covered by tests/unit/vm/verify_test.cpp.
 
 #include <fmt/format.h>
 
@@ -15,8 +15,7 @@ void check_branches(const dif::Difo& difo, Report& report) {
     else if (in.label() <= pc)
       report.add(pc, fmt::format("branch back to {}", in.label()));
   }
-  if (difo.text.back().opcode() != dif::Opcode::ret)
-    report.add(static_cast<unsigned>(difo.text.size() - 1), "the last instruction is not a ret");
+  if (!is_return(difo.text.back())) report.add(static_cast<unsigned>(difo.text.size() - 1), "the last instruction is not a ret");
 }
 
 }  // namespace dvm::vm

@@ -13,25 +13,11 @@ namespace dvm::vm {
 
 namespace {
 
-using dif::Opcode;
+using dif::Format;
 using dif::Scope;
 using dif::VariableKind;
 
 constexpr uint32_t kMaxValueSize = 1 << 20;  // bytes of one by-reference variable
-
-struct Access {
-  Opcode opcode;
-  Scope scope;
-  VariableKind kind;
-};
-
-constexpr Access kAccesses[] = {
-    {Opcode::ldgs, Scope::global, VariableKind::scalar}, {Opcode::stgs, Scope::global, VariableKind::scalar},
-    {Opcode::ldts, Scope::thread, VariableKind::scalar}, {Opcode::stts, Scope::thread, VariableKind::scalar},
-    {Opcode::ldls, Scope::clause, VariableKind::scalar}, {Opcode::stls, Scope::clause, VariableKind::scalar},
-    {Opcode::ldgaa, Scope::global, VariableKind::array}, {Opcode::stgaa, Scope::global, VariableKind::array},
-    {Opcode::ldtaa, Scope::thread, VariableKind::array}, {Opcode::sttaa, Scope::thread, VariableKind::array},
-};
 
 constexpr const char* kScopeNames[] = {"global", "thread-local", "clause-local"};
 constexpr const char* kKindNames[] = {"scalar", "associative array"};
@@ -51,8 +37,8 @@ class Declared {
     for (const dif::Variable& v : difo.variables) keys_.push_back(key(v.scope, v.kind, v.id));
     std::sort(keys_.begin(), keys_.end());
   }
-  bool has(const Access& access, unsigned id) const {
-    return std::binary_search(keys_.begin(), keys_.end(), key(access.scope, access.kind, id));
+  bool has(Scope scope, VariableKind kind, unsigned id) const {
+    return std::binary_search(keys_.begin(), keys_.end(), key(scope, kind, id));
   }
 
  private:
@@ -62,14 +48,15 @@ class Declared {
   std::vector<uint32_t> keys_;
 };
 
-void check_variable(unsigned pc, const Declared& declared, const Access& access, unsigned id, Report& report) {
-  if (id < dif::kFirstUserVariable) {
-    if (access.opcode == Opcode::ldgs) return check_built_in(pc, id, dif::BuiltInKind::scalar, report);
-    return report.add(pc, fmt::format("variable {:#x} cannot be accessed so", id));
-  }
-  if (declared.has(access, id)) return;
-  report.add(pc, fmt::format("no {} {} with id {:#x} in the variable table", kScopeNames[static_cast<int>(access.scope)],
-                             kKindNames[static_cast<int>(access.kind)], id));
+// A variable of the script, or one that an opcode cannot access.
+void check_variable(unsigned pc, const Declared& declared, dif::Instruction in, Report& report) {
+  if (in.index() < dif::kFirstUserVariable)
+    return report.add(pc, fmt::format("variable {:#x} cannot be accessed so", in.index()));
+  const dif::OpcodeInfo& row = info(in.opcode());
+  const VariableKind kind = row.tuple == dif::TupleUse::key ? VariableKind::array : VariableKind::scalar;
+  if (declared.has(*row.scope, kind, in.index())) return;
+  report.add(pc, fmt::format("no {} {} with id {:#x} in the variable table", kScopeNames[static_cast<int>(*row.scope)],
+                             kKindNames[static_cast<int>(kind)], in.index()));
 }
 
 void check_call(unsigned pc, unsigned number, Report& report) {
@@ -91,10 +78,11 @@ void check_types(const dif::Difo& difo, Report& report) {
   const Declared declared(difo);
   for (unsigned pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
-    for (const Access& access : kAccesses)
-      if (access.opcode == in.opcode()) check_variable(pc, declared, access, in.index(), report);
-    if (in.opcode() == Opcode::ldga) check_built_in(pc, in.r1(), dif::BuiltInKind::array, report);
-    if (in.opcode() == Opcode::call) check_call(pc, in.index(), report);
+    if (const auto id = built_in_of(in))
+      check_built_in(pc, *id, has_format(in, Format::lda) ? dif::BuiltInKind::array : dif::BuiltInKind::scalar, report);
+    else if (has_format(in, Format::ldv) || has_format(in, Format::stv))
+      check_variable(pc, declared, in, report);
+    if (has_format(in, Format::call)) check_call(pc, in.index(), report);
   }
 }
 

@@ -120,8 +120,8 @@ TEST_F(CostTest, OfVariablesItIsCountedHowManyAreThereAndHowManyComeOrGo) {
       difo->run(state);
     }
     const Counts counts = taken(*difo);
-    EXPECT_EQ(tally(counts, load.c_str()).bytes, 2u) << kind;
-    EXPECT_EQ(tally(counts, store.c_str()).bytes, 3u) << kind;
+    EXPECT_EQ(tally(counts, load.c_str()).units, 2u) << kind;
+    EXPECT_EQ(tally(counts, store.c_str()).units, 3u) << kind;
   }
 }
 
@@ -147,10 +147,10 @@ TEST_F(CostTest, BytesBelongToWhatMovesThem) {
     const auto difo = prepare(kText, policy);
     run(*difo, 0), run(*difo, 0);
     const Counts counts = taken(*difo);
-    EXPECT_EQ(tally(counts, "scmp").bytes, 8u);  // of the left one
-    EXPECT_EQ(tally(counts, "pushtr").bytes, 8u);
-    EXPECT_EQ(tally(counts, "strlen").bytes, 8u);
-    EXPECT_EQ(tally(counts, "call").bytes, 0u);
+    EXPECT_EQ(tally(counts, "scmp").units, 8u);  // of the left one
+    EXPECT_EQ(tally(counts, "pushtr").units, 8u);
+    EXPECT_EQ(tally(counts, "strlen").units, 8u);
+    EXPECT_EQ(tally(counts, "call").units, 0u);
   }
 }
 
@@ -166,7 +166,7 @@ TEST_F(CostTest, StringsAreCountedByWhereTheyLieAndKeysByWhatTheyAre) {
   EXPECT_EQ(counts.strings[static_cast<size_t>(Place::literal)], 0u);
   EXPECT_EQ(counts.key_values, 2u);
   EXPECT_EQ(counts.key_references.count, 2u);
-  EXPECT_EQ(counts.key_references.bytes, 2 * 6u);
+  EXPECT_EQ(counts.key_references.units, 2 * 6u);
 }
 
 TEST_F(CostTest, TicksBelongToWhatIsPriced) {
@@ -189,14 +189,14 @@ TEST_F(CostTest, CountsAddUp) {
   a.opcodes[3] = {1, 2, 3, 4};
   b.opcodes[3] = {10, 20, 30, 40};
   b.subroutines[2].count = 5;
-  b.variables[1].bytes = 6;
+  b.variables[1].units = 6;
   a += b;
   EXPECT_EQ(a.opcodes[3].count, 11u);
   EXPECT_EQ(a.opcodes[3].timed, 22u);
   EXPECT_EQ(a.opcodes[3].ticks, 33u);
-  EXPECT_EQ(a.opcodes[3].bytes, 44u);
+  EXPECT_EQ(a.opcodes[3].units, 44u);
   EXPECT_EQ(a.subroutines[2].count, 5u);
-  EXPECT_EQ(a.variables[1].bytes, 6u);
+  EXPECT_EQ(a.variables[1].units, 6u);
 }
 
 TEST_F(CostTest, ReadingTheClockHasACost) { EXPECT_GE(calibrate_ticks(), 0); }

@@ -68,17 +68,18 @@ void InterpDifo::decode(size_t pc, Labels labels) {
   if (format == dif::Format::setx) op.value = difo().integers[in.index()];
   if (format == dif::Format::sets) op.value = address_of(difo().strings.data() + in.index());
   if (format == dif::Format::call) op.subr = subr_of(in.index());
-  if (in.opcode() == dif::Opcode::ldgs) op.getter = getter_of(in.index());
-  if (in.opcode() == dif::Opcode::ldga) op.getter = getter_of(in.r1());
+  if (const auto id = built_in_of(in)) op.getter = getter_of(*id);
 }
 
-// Whether an opcode can move something: its row says so, but for built-in variables, whose getters move nothing.
-constexpr bool can_move(dif::CostClass cost, dif::Format format) {
-  return cost == dif::CostClass::called ? format == dif::Format::call : cost != dif::CostClass::flat;
+// Whether an opcode can count units. The getters of built-in variables count none.
+constexpr bool has_units(const dif::OpcodeInfo& row) {
+  const dif::CostClass cost = row.cost;
+  return cost == dif::CostClass::bytes || cost == dif::CostClass::found || cost == dif::CostClass::stored ||
+         (cost == dif::CostClass::called && row.format == dif::Format::call);
 }
 
-// Counts of one instruction, after its body.
-template <class Cost, dif::CostClass kClass, dif::Format kFormat>
+// Counts one instruction, after its body.
+template <class Cost, dif::Opcode kOpcode>
 [[gnu::always_inline]] inline void account([[maybe_unused]] const Op& op, [[maybe_unused]] Step step,
                                            [[maybe_unused]] State& state, [[maybe_unused]] uint64_t& last_ticks,
                                            [[maybe_unused]] int64_t tick_cost) {
@@ -87,11 +88,11 @@ template <class Cost, dif::CostClass kClass, dif::Format kFormat>
     op.cost->executed++;
     op.cost->ticks += static_cast<int64_t>(now - last_ticks) - tick_cost;
     last_ticks = now;
-  } else if constexpr (Cost::kCounts && kFormat == dif::Format::branch) {
+  } else if constexpr (Cost::kCounts && info(kOpcode).format == dif::Format::branch) {
     if (step == Step::jump) op.cost->executed++;
   }
-  if constexpr (Cost::kCounts && can_move(kClass, kFormat))
-    if (state.moved != 0) op.cost->bytes += std::exchange(state.moved, 0);
+  if constexpr (Cost::kCounts && has_units(info(kOpcode)))
+    if (state.units != 0) op.cost->units += std::exchange(state.units, 0);
 }
 
 #pragma GCC diagnostic push
@@ -102,7 +103,7 @@ template <class Cost>
 [[gnu::noinline]] uint64_t execute(InterpDifo* difo, State* machine, Labels* labels) noexcept {
   static const void* const kLabels[] = {
       nullptr,
-#define DVM_OPCODE(number, name, mnemonic, format, cost, text) &&run_##name,
+#define DVM_OPCODE(number, name, ...) &&run_##name,
 #include "vm/dif/opcodes.def"
   };
   if (labels) {
@@ -115,19 +116,19 @@ template <class Cost>
   state.difo = &difo->difo();
   state.tuple.depth = 0;
   if constexpr (Cost::kCounts && !Cost::kTimes) difo->count_run();
-  if constexpr (Cost::kCounts) state.moved = 0;
+  if constexpr (Cost::kCounts) state.units = 0;
   const int64_t tick_cost = Cost::kTimes ? difo->tick_cost() : 0;
   uint64_t last_ticks = Cost::kTimes ? read_ticks() : 0;
   const Op* op = difo->begin();
   goto * op->handler;
 
-#define DVM_OPCODE(number, name, mnemonic, format, cost, text)                                         \
-  run_##name : {                                                                                       \
-    const Step step = op_##name(*op, r, flags, state);                                                 \
-    account<Cost, dif::CostClass::cost, dif::Format::format>(*op, step, state, last_ticks, tick_cost); \
-    if (step == Step::stop) goto stop;                                                                 \
-    op = step == Step::jump ? op->target : op + 1;                                                     \
-    goto * op->handler;                                                                                \
+#define DVM_OPCODE(number, name, ...)                                          \
+  run_##name : {                                                               \
+    const Step step = op_##name(*op, r, flags, state);                         \
+    account<Cost, dif::Opcode::name>(*op, step, state, last_ticks, tick_cost); \
+    if (step == Step::stop) goto stop;                                         \
+    op = step == Step::jump ? op->target : op + 1;                             \
+    goto * op->handler;                                                        \
   }
 #include "vm/dif/opcodes.def"
 

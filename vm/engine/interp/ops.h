@@ -1,18 +1,20 @@
 #pragma once
-// The body of each opcode, named as its row in opcodes.def: a row without one does not compile. What a body may rely on, because
-// the verifier has proved it: registers are in range, the written one is not %r0, tables and variables exist, the tuple stack has
-// room and holds a subroutine's arguments. Addresses are checked in vm/state. Probe context.
+// The body of each opcode, named as its row in opcodes.def: a row without a body does not compile. Arithmetic is in
+// arithmetic.def. A body relies on what the verifier has proved: registers are in range, the written one is not %r0, tables and
+// variables exist, and the tuple stack has room and holds a subroutine's arguments. Addresses are checked in vm/state. Probe
+// context.
 
+#include "dvm/dif/arithmetic.h"
 #include "vm/engine/interp/op.h"
 #include "vm/state/memory_access.h"
 #include "vm/state/variable_access.h"
 
 namespace dvm::vm::interp {
 
-// What the dispatch does after a body.
+// The next step of the dispatch.
 enum class Step : uint8_t { next, jump, stop };
 
-// The condition codes are what was compared: n, z, v and c of left - right are questions about left and right.
+// The condition codes n, z, v and c of left - right, kept as the two numbers that were compared.
 struct Flags {
   uint64_t left = 1, right = 0;
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
@@ -26,31 +28,12 @@ struct Flags {
 [[gnu::always_inline]] inline Step jump_if(bool taken) { return taken ? Step::jump : Step::next; }
 
 // Arithmetic.
-#define DVM_ALU(name, expression)                 \
+#define DVM_ARITHMETIC(name, expression)          \
   DVM_BODY(name) {                                \
     const uint64_t a = r[op.r1], b = r[op.r2];    \
     r[op.rd] = static_cast<uint64_t>(expression); \
     return Step::next;                            \
   }
-DVM_ALU(or_, a | b)
-DVM_ALU(xor_, a ^ b)
-DVM_ALU(and_, a& b)
-DVM_ALU(sll, a << (b & 63))
-DVM_ALU(srl, a >> (b & 63))
-DVM_ALU(sra, static_cast<int64_t>(a) >> (b & 63))
-DVM_ALU(sub, a - b)
-DVM_ALU(add, a + b)
-DVM_ALU(mul, a* b)
-#undef DVM_ALU
-
-[[gnu::always_inline]] inline uint64_t signed_quotient(uint64_t a, uint64_t b) {
-  if (b == ~uint64_t{0}) return 0 - a;  // also the most negative by -1, which traps in hardware
-  return static_cast<uint64_t>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
-}
-[[gnu::always_inline]] inline uint64_t signed_remainder(uint64_t a, uint64_t b) {
-  return b == ~uint64_t{0} ? 0 : static_cast<uint64_t>(static_cast<int64_t>(a) % static_cast<int64_t>(b));
-}
-
 #define DVM_DIVISION(name, expression)         \
   DVM_BODY(name) {                             \
     const uint64_t a = r[op.r1], b = r[op.r2]; \
@@ -61,11 +44,7 @@ DVM_ALU(mul, a* b)
     r[op.rd] = (expression);                   \
     return Step::next;                         \
   }
-DVM_DIVISION(sdiv, signed_quotient(a, b))
-DVM_DIVISION(udiv, a / b)
-DVM_DIVISION(srem, signed_remainder(a, b))
-DVM_DIVISION(urem, a % b)
-#undef DVM_DIVISION
+#include "vm/dif/arithmetic.def"
 
 DVM_BODY(not_) {
   r[op.rd] = ~r[op.r1];
@@ -95,7 +74,7 @@ DVM_BODY(scmp) {
   const auto left = compared_string(state, r[op.r1]);
   const auto right = left ? compared_string(state, r[op.r2]) : std::nullopt;
   if (!right) return Step::stop;
-  state.moved += left->size();
+  state.units += left->size();
   flags = {static_cast<uint64_t>(int64_t{left->compare(*right)}), 0};
   return Step::next;
 }
@@ -157,7 +136,7 @@ DVM_BODY(allocs) {
   std::byte* to = allocate_scratch(state, size);
   if (!to) return Step::stop;
   std::memset(to, 0, size);
-  state.moved += size;
+  state.units += size;
   r[op.rd] = address_of(to);
   return Step::next;
 }
@@ -168,7 +147,7 @@ DVM_BODY(copys) {
   std::byte* to = from ? store_bytes(state, r[op.rd], size) : nullptr;
   if (!to) return Step::stop;
   std::memmove(to, from, size);
-  state.moved += size;
+  state.units += size;
   return Step::next;
 }
 

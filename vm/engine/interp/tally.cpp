@@ -12,8 +12,6 @@ namespace dvm::vm::interp {
 
 namespace {
 
-using dif::Opcode;
-
 Tally& priced_row(const DifRow& row, Counts& counts) {
   switch (row.table) {
     case DifRow::Table::subroutine:
@@ -55,7 +53,7 @@ InstructionCounts timed_instructions(const dif::Difo& difo, std::span<const OpCo
   std::vector<uint64_t> jumped(difo.text.size());  // to there, from above
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
-    counts[pc] = {costs[pc].executed, 0, costs[pc].bytes};
+    counts[pc] = {costs[pc].executed, 0, costs[pc].units};
     if (!is_branch(in)) continue;
     uint64_t taken = costs[pc].executed;
     if (is_conditional(in)) counts[pc].taken = taken -= costs[pc + 1].executed - jumped[pc + 1];
@@ -74,14 +72,14 @@ InstructionCounts tally_blocks(const dif::Difo& difo, std::span<const OpCost> co
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const dif::Instruction in = difo.text[pc];
     const uint64_t count = entering[pc];
-    add(difo, in, {count, 0, 0, costs[pc].bytes}, into);
+    add(difo, in, {count, 0, 0, costs[pc].units}, into);
     uint64_t taken = 0;
     if (is_branch(in)) {
       taken = is_conditional(in) ? costs[pc].executed : count;
       entering[in.label()] += taken;
     }
-    counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].bytes};
-    if (in.opcode() != Opcode::ret) entering[pc + 1] += count - taken - costs[pc].faults;
+    counts[pc] = {count, is_conditional(in) ? taken : 0, costs[pc].units};
+    if (!is_return(in)) entering[pc + 1] += count - taken - costs[pc].faults;
   }
   const std::vector<Operands> operands = operands_of(difo);
   const std::vector<double> keys = pushed_bytes(difo, counts);
@@ -93,7 +91,7 @@ InstructionCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> cos
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     const OpCost& cost = costs[pc];
     const auto ticks = static_cast<uint64_t>(std::max<int64_t>(cost.ticks, 0));
-    add(difo, difo.text[pc], {cost.executed, cost.executed, ticks, cost.bytes}, into);
+    add(difo, difo.text[pc], {cost.executed, cost.executed, ticks, cost.units}, into);
   }
   return timed_instructions(difo, costs);
 }

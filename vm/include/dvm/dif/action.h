@@ -10,19 +10,28 @@
 namespace dvm::dif {
 
 enum class Action : uint16_t {
-#define DVM_ACTION(number, name, arguments, when, destructive, support, text) name = number,
+#define DVM_ACTION(number, name, ...) name = number,
 #include "vm/dif/actions.def"
-#define DVM_AGGREGATION(number, name, arguments, words, histogram, text) agg_##name = number,
+#define DVM_AGGREGATION(number, name, ...) agg_##name = number,
 #include "vm/dif/aggregations.def"
 };
 
 enum class ActionTime : uint8_t { record, probe, consumer };
 
+// What the record of an action keeps.
+enum class ActionKeeps : uint8_t {
+  nothing,  // its arguments matter at the firing only
+  values,   // the values of its arguments
+  stack,    // a stack of the firing; it may also be a key
+  symbol    // the address of a symbol in the process; it may also be a key
+};
+
 struct ActionInfo {
   Action id;
   std::string_view name;
-  std::string_view arguments;
+  ArgumentList arguments;
   ActionTime when;
+  ActionKeeps keeps;
   bool destructive;
   std::string_view unsupported;  // the reason; empty when it is supported
   std::string_view text;
@@ -31,39 +40,51 @@ struct ActionInfo {
 struct AggregationInfo {
   Action id;
   std::string_view name;
-  std::string_view arguments;
-  unsigned words;  // 64-bit words of state for a key; 0: see aggregation_words()
+  ArgumentList arguments;
+  unsigned words;  // 64-bit words of state per key; 0: see aggregation_words()
   bool histogram;
   std::string_view text;
 };
 
+// The words of the column `histogram`.
+namespace column {
+inline constexpr bool histogram_yes = true, histogram_no = false;
+}  // namespace column
+
 inline constexpr std::array kActions = {
-#define DVM_DESTRUCTIVE_yes true
-#define DVM_DESTRUCTIVE_no false
-#define DVM_ACTION(number, name, arguments, when, destructive, support, text) \
-  ActionInfo{Action::name, #name, arguments, ActionTime::when, DVM_DESTRUCTIVE_##destructive, support, text},
+#define DVM_ACTION(number, name, arguments, when, keeps, record, format, destructive, support, text)                         \
+  ActionInfo{                                                                                                                \
+      Action::name, #name, ArgumentList(arguments), ActionTime::when, ActionKeeps::keeps, column::destructive_##destructive, \
+      support,      text},
 #include "vm/dif/actions.def"
 };
 
 inline constexpr std::array kAggregations = {
 #define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
-  AggregationInfo{Action::agg_##name, #name, arguments, words, DVM_DESTRUCTIVE_##histogram, text},
+  AggregationInfo{Action::agg_##name, #name, ArgumentList(arguments), words, column::histogram_##histogram, text},
 #include "vm/dif/aggregations.def"
-#undef DVM_DESTRUCTIVE_yes
-#undef DVM_DESTRUCTIVE_no
 };
-
-// Actions whose record is made from the firing, which may be keys too: a stack, or the symbol of an address in the process.
-constexpr bool is_stack(Action id) { return id == Action::stack || id == Action::ustack || id == Action::jstack; }
-constexpr bool is_user_symbol(Action id) {
-  return id == Action::usym || id == Action::umod || id == Action::uaddr || id == Action::ufunc;
-}
 
 constexpr const ActionInfo* find_action(Action id) {
   for (const ActionInfo& row : kActions)
     if (row.id == id) return &row;
   return nullptr;
 }
+
+// A number that is no action keeps the values of its arguments, as aggregating functions do.
+constexpr ActionKeeps kept_by(Action id) {
+  switch (id) {
+#define DVM_ACTION(number, name, arguments, when, keeps, ...) \
+  case Action::name:                                          \
+    return ActionKeeps::keeps;
+#include "vm/dif/actions.def"
+    default:
+      return ActionKeeps::values;
+  }
+}
+constexpr bool is_stack(Action id) { return kept_by(id) == ActionKeeps::stack; }
+constexpr bool is_user_symbol(Action id) { return kept_by(id) == ActionKeeps::symbol; }
+constexpr bool keeps_values(Action id) { return kept_by(id) != ActionKeeps::nothing; }
 
 constexpr const AggregationInfo* find_aggregation(Action id) {
   for (const AggregationInfo& row : kAggregations)

@@ -1,10 +1,10 @@
 #pragma once
-// A DIFO: an object of DIF with the tables that its instructions index. It is plain data from anywhere, so nothing may run it:
-// engines take a VerifiedDifo (dvm/vm/verify.h) only.
+// A DIFO: an object of DIF with the tables that its instructions index. It is plain data of any origin, so nothing may run it:
+// engines take only a VerifiedDifo (dvm/vm/verify.h).
 //
-//   text       instructions, the last one a ret
-//   integers   operands of setx
-//   strings    operands of sets: NUL-terminated strings one after another, entered at a byte offset
+//   text       the instructions; the last one is a ret
+//   integers   the operands of setx
+//   strings    the operands of sets: NUL-terminated strings, one after another, addressed by byte offset
 //   variables  every user variable that the text names, with its type
 
 #include <cstdint>
@@ -34,7 +34,6 @@ struct DataType {
   friend bool operator==(const DataType&, const DataType&) = default;
 };
 
-enum class Scope : uint8_t { global, thread, clause };
 enum class VariableKind : uint8_t { scalar, array };
 
 // One row of the variable table. Ids are unique within a scope, from kFirstUserVariable up.
@@ -55,5 +54,13 @@ struct Difo {
   std::vector<Variable> variables;
   DataType result;
 };
+
+// The row of the user variable that an instruction stores to; null: it stores to none, or the DIFO does not declare it.
+inline const Variable* stored_variable(const Difo& difo, Instruction in) {
+  if (!has_format(in, Format::stv)) return nullptr;
+  for (const Variable& variable : difo.variables)
+    if (variable.scope == info(in.opcode()).scope && variable.id == in.index()) return &variable;
+  return nullptr;
+}
 
 }  // namespace dvm::dif

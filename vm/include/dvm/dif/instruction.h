@@ -1,14 +1,16 @@
 #pragma once
 // One DIF instruction: 32 bits, the opcode in the top byte.
 //
-//   log, copys            | op | r1 | r2 | rd |        load, r1rd  | op | r1 |  0 | rd |
-//   cmp                   | op | r1 | r2 |  0 |        store       | op | r1 |  0 | rd |   (value r1, address rd)
-//   tst                   | op | r1 |  0 |  0 |        ret         | op |  0 |  0 | rd |
-//   branch                | op |    label     |        setx, sets  | op |  index  | rd |
-//   ldv, stv              | op | variable| rd |        call        | op |  subr   | rd |
-//   lda                   | op |var | r2 | rd |        pushts      | op |type| r2 | r1 |   (value or address r1, size r2)
+//   log                   | op | r1 | r2 | rd |        load, r1rd  | op | r1 |  0 | rd |
+//   copy                  | op | r1 | r2 | rd |        store       | op | r1 |  0 | rd |   (value r1, address rd)
+//   cmp                   | op | r1 | r2 |  0 |        ret         | op |  0 |  0 | rd |
+//   tst                   | op | r1 |  0 |  0 |        setx, sets  | op |  index  | rd |
+//   branch                | op |    label     |        call        | op |  subr   | rd |
+//   ldv, stv              | op | variable| rd |        pushts      | op |type| r2 | rd |   (address rd, size r2)
+//   lda                   | op |var | r2 | rd |        pushv       | op |type|  0 | rd |   (value rd)
 //
-// A label is an instruction index. Registers are 0 to 7; %r0 reads as zero and may not be written.
+// copy reads rd, an address, and does not write it. A label is the index of an instruction. Registers are 0 to 7; %r0 reads as
+// zero and may not be written.
 
 #include <cstdint>
 
@@ -17,11 +19,11 @@
 namespace dvm::dif {
 
 inline constexpr unsigned kRegisters = 8;
-inline constexpr unsigned kTupleDepth = 24;       // keys or arguments on the tuple stack
-inline constexpr unsigned kMaxDifo = 256 * 1024;  // bytes of a DIFO, text and tables
+inline constexpr unsigned kTupleDepth = 24;       // most keys or arguments on the tuple stack
+inline constexpr unsigned kMaxDifo = 256 * 1024;  // most bytes of a DIFO, text and tables
 inline constexpr unsigned kMaxInstructions = kMaxDifo / sizeof(uint32_t);
 
-// First operand of pushtr and pushtv: what is pushed.
+// The type operand of the opcodes that push on the tuple stack.
 enum class PushType : uint8_t { value = 0, string = 1, bytes = 2 };
 
 class Instruction {
@@ -54,8 +56,13 @@ class Instruction {
   uint32_t word_ = 0;
 };
 
-// Of any word.
-constexpr bool is_branch(Instruction in) { return is_opcode(in.number()) && info(in.opcode()).format == Format::branch; }
+// These take any word, also one that is no instruction.
+constexpr bool has_format(Instruction in, Format format) { return is_opcode(in.number()) && info(in.opcode()).format == format; }
+constexpr bool is_branch(Instruction in) { return has_format(in, Format::branch); }
 constexpr bool is_conditional(Instruction in) { return is_branch(in) && in.opcode() != Opcode::ba; }
+constexpr bool is_move(Instruction in) { return in.number() == static_cast<unsigned>(Opcode::mov); }
+constexpr bool is_return(Instruction in) { return has_format(in, Format::ret); }
+// The next instruction may follow.
+constexpr bool goes_on(Instruction in) { return !is_return(in) && (!is_branch(in) || is_conditional(in)); }
 
 }  // namespace dvm::dif

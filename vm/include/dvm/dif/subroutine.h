@@ -5,35 +5,73 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dvm/dif/arguments.h"
+#include "dvm/dif/firing_part.h"
 #include "dvm/dif/opcode.h"
 
 namespace dvm::dif {
 
 enum class Subroutine : uint16_t {
-#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) name = number,
+#define DVM_SUBR(number, name, ...) name = number,
 #include "vm/dif/subroutines.def"
+};
+
+// Where the value of a subroutine lies, if it is an address.
+enum class ValueOrigin : uint8_t {
+  made,  // in scratch, or the value is a number
+  part,  // inside the first argument
+  text,  // in scratch, the copy of a string of the traced process
+  bytes  // in scratch, the copy of bytes of the traced process
+};
+
+// Memory that a subroutine reads at an address that is one of its arguments. As many bytes as `size` says: an argument, which may
+// be missing for a string, or a constant.
+struct MemoryRead {
+  enum class Kind : uint8_t { none, bytes, fixed, text };
+  Kind kind = Kind::none;
+  uint8_t address = 0;
+  uint8_t size = 0;
 };
 
 struct SubroutineInfo {
   Subroutine id;
   std::string_view name;
-  std::string_view result;     // D type, see subroutines.def
-  std::string_view arguments;  // D types separated by spaces; a trailing ? makes one optional
+  std::string_view result;  // a D type, see subroutines.def
+  ArgumentList arguments;
+  ValueOrigin value;
+  MemoryRead reads;
+  FiringPart firing;
   CostClass cost;
   bool destructive;
-  std::string_view unsupported;  // the reason; empty when it is supported
+  std::string_view unsupported;  // the reason; empty: it is supported
   std::string_view text;
 };
 
 inline constexpr std::string_view yes = "";
+
+// The words of the column `reads`.
+namespace column {
+inline constexpr MemoryRead reads_nothing;
+constexpr MemoryRead reads_bytes_at(uint8_t address, uint8_t size) { return {MemoryRead::Kind::bytes, address, size}; }
+constexpr MemoryRead reads_text_at(uint8_t address, uint8_t size) { return {MemoryRead::Kind::text, address, size}; }
+constexpr MemoryRead reads_fixed_at(uint8_t address, uint8_t bytes) { return {MemoryRead::Kind::fixed, address, bytes}; }
+inline constexpr bool destructive_yes = true, destructive_no = false;
+}  // namespace column
+
 inline constexpr std::array kSubroutines = {
-#define DVM_DESTRUCTIVE_yes true
-#define DVM_DESTRUCTIVE_no false
-#define DVM_SUBR(number, name, result, arguments, cost, destructive, support, text) \
-  SubroutineInfo{Subroutine::name, #name, result, arguments, CostClass::cost, DVM_DESTRUCTIVE_##destructive, support, text},
+#define DVM_SUBR(number, name, result, arguments, value, reads, firing, cost, destructive, support, text) \
+  SubroutineInfo{Subroutine::name,                                                                        \
+                 #name,                                                                                   \
+                 result,                                                                                  \
+                 ArgumentList(arguments),                                                                 \
+                 ValueOrigin::value,                                                                      \
+                 column::reads_##reads,                                                                   \
+                 FiringPart::firing,                                                                      \
+                 CostClass::cost,                                                                         \
+                 column::destructive_##destructive,                                                       \
+                 support,                                                                                 \
+                 text},
 #include "vm/dif/subroutines.def"
-#undef DVM_DESTRUCTIVE_yes
-#undef DVM_DESTRUCTIVE_no
 };
 
 inline constexpr unsigned kSubroutineCount = kSubroutines.size();

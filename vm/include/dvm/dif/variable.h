@@ -3,12 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "dvm/dif/firing_part.h"
+#include "dvm/dif/instruction.h"
 
 namespace dvm::dif {
 
 enum class BuiltIn : uint16_t {
-#define DVM_VARIABLE(id, name, dname, kind, type, family, text) name = id,
+#define DVM_VARIABLE(id, name, ...) name = id,
 #include "vm/dif/variables.def"
 };
 
@@ -20,13 +24,18 @@ struct BuiltInInfo {
   std::string_view name;
   BuiltInKind kind;
   std::string_view type;
-  VariableFamily family;  // none: there is no such thing here, and a script that uses it is told so
+  VariableFamily family;  // none: dvm does not have it, and refuses a script that uses it
+  FiringPart reads;       // what its getter uses of the firing
   std::string_view text;
 };
 
 inline constexpr std::array kBuiltIns = {
-#define DVM_VARIABLE(id, name, dname, kind, type, family, text) \
-  BuiltInInfo{BuiltIn::name, dname, BuiltInKind::kind, type, VariableFamily::family, text},
+#define DVM_VARIABLE(id, name, dname, kind, type, family, reads, text)                                       \
+  [] {                                                                                                       \
+    using enum FiringPart;                                                                                   \
+    constexpr FiringPart kReads = reads;                                                                     \
+    return BuiltInInfo{BuiltIn::name, dname, BuiltInKind::kind, type, VariableFamily::family, kReads, text}; \
+  }(),
 #include "vm/dif/variables.def"
 };
 
@@ -38,6 +47,16 @@ constexpr const BuiltInInfo* find_built_in(unsigned id) {
   for (const BuiltInInfo& row : kBuiltIns)
     if (static_cast<unsigned>(row.id) == id) return &row;
   return nullptr;
+}
+
+// The id of the built-in variable that an instruction reads, which need not exist; nothing: it reads none.
+constexpr std::optional<unsigned> built_in_of(Instruction in) {
+  if (!is_opcode(in.number())) return std::nullopt;
+  const OpcodeInfo& row = info(in.opcode());
+  if (row.scope != Scope::global || row.tuple != TupleUse::none) return std::nullopt;
+  if (row.format == Format::lda) return in.r1();
+  if (row.format == Format::ldv && in.index() < kFirstUserVariable) return in.index();
+  return std::nullopt;
 }
 
 }  // namespace dvm::dif

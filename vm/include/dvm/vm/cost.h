@@ -27,18 +27,17 @@ int64_t calibrate_ticks() noexcept;
 
 enum class CostPolicy : uint8_t { none, blocks, time };
 
-// Executions and TSC ticks of one row of a table. Ticks are 0 unless a run was timed; `timed` says of how many of the
-// executions the ticks are the sum, so ticks / timed is the measured mean.
+// Executions and TSC ticks of one row of a table. Ticks are 0 unless a run was timed; `timed` is the number of executions whose
+// ticks were added, so ticks / timed is the measured mean. `units` is what the price n of the row is multiplied by, in the unit
+// of the row's dif::CostClass: mostly bytes that were moved.
 struct Tally {
   uint64_t count = 0;
   uint64_t timed = 0;
   uint64_t ticks = 0;
-  // Moved, for rows priced by size; of variables that are looked up, how many were there; of integers that are stored to such,
-  // how many came or went.
-  uint64_t bytes = 0;
+  uint64_t units = 0;
 
   Tally& operator+=(const Tally& o) {
-    count += o.count, timed += o.timed, ticks += o.ticks, bytes += o.bytes;
+    count += o.count, timed += o.timed, ticks += o.ticks, units += o.units;
     return *this;
   }
 };
@@ -59,12 +58,11 @@ struct Counts {
   Counts& operator+=(const Counts& o);
 };
 
-// How often an instruction was executed, how often it jumped then, if it is a conditional branch, and what it moved in all
-// (Tally).
+// How often an instruction was executed; how often it jumped, if it is a conditional branch; its units in all, as of a Tally.
 struct InstructionCount {
   uint64_t entered = 0;
   uint64_t taken = 0;
-  uint64_t moved = 0;
+  uint64_t units = 0;
 
   friend bool operator==(const InstructionCount&, const InstructionCount&) = default;
 };

@@ -94,11 +94,6 @@ DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
 // Empty: there is no variant.
 std::string_view variant_suffix(dif::Opcode opcode);
 
-// Of the stores, the scope of the variable that is stored.
-std::optional<dif::Scope> stored_scope(dif::Opcode opcode);
-// The variable, if the DIFO declares it.
-const dif::Variable* stored_variable(const dif::Difo& difo, dif::Instruction instruction);
-
 // Whether it looks a variable up by the tuple stack, whose keys are priced by rows of their own.
 bool takes_key(dif::Opcode opcode);
 

@@ -1,0 +1,35 @@
+#pragma once
+// The arithmetic of DIF on constants, made from vm/dif/arithmetic.def.
+
+#include <cstdint>
+#include <optional>
+
+#include "dvm/dif/opcode.h"
+
+namespace dvm::dif {
+
+constexpr uint64_t signed_quotient(uint64_t a, uint64_t b) {
+  if (b == ~uint64_t{0}) return 0 - a;  // also the most negative by -1, which traps in hardware
+  return static_cast<uint64_t>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
+}
+constexpr uint64_t signed_remainder(uint64_t a, uint64_t b) {
+  return b == ~uint64_t{0} ? 0 : static_cast<uint64_t>(static_cast<int64_t>(a) % static_cast<int64_t>(b));
+}
+
+// The value of an arithmetic opcode; nothing: it would fault, or it is no such opcode.
+constexpr std::optional<uint64_t> arithmetic(Opcode op, uint64_t a, uint64_t b) {
+  switch (op) {
+#define DVM_ARITHMETIC(name, expression) \
+  case Opcode::name:                     \
+    return static_cast<uint64_t>(expression);
+#define DVM_DIVISION(name, expression) \
+  case Opcode::name:                   \
+    if (b == 0) return std::nullopt;   \
+    return expression;
+#include "vm/dif/arithmetic.def"
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace dvm::dif

@@ -1,0 +1,35 @@
+#pragma once
+// The parts of a firing that DIF can use, as bits: the instrument captures those that a clause needs
+// (runtime/instrument/capture.h).
+
+#include <cstdint>
+
+namespace dvm::dif {
+
+enum class FiringPart : uint16_t {
+  nothing = 0,
+  argument = 1 << 0,   // argN, or args[N]
+  goroutine = 1 << 1,  // of a function of Go
+  time = 1 << 2,
+  vtime = 1 << 3,   // the CPU time of the thread
+  thread = 1 << 4,  // pid and tid
+  cpu = 1 << 5,
+  comm = 1 << 6,       // the name of the thread's command
+  error = 1 << 7,      // of a system call
+  caller = 1 << 8,     // the first two frames of the user stack
+  stack = 1 << 9,      // all of its frames
+  registers = 1 << 10  // uregs[N]
+};
+
+constexpr FiringPart operator|(FiringPart a, FiringPart b) {
+  return static_cast<FiringPart>(static_cast<uint16_t>(a) | static_cast<uint16_t>(b));
+}
+
+// Calls visit(part) for each single part.
+template <class Visit>
+constexpr void for_each_part(FiringPart parts, Visit&& visit) {
+  for (unsigned rest = static_cast<unsigned>(parts); rest != 0; rest &= rest - 1)
+    visit(static_cast<FiringPart>(rest & (0 - rest)));
+}
+
+}  // namespace dvm::dif

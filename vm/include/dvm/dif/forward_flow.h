@@ -1,0 +1,46 @@
+#pragma once
+// Forward data flow over the text of a DIFO. Branches only go forward, so one pass in the order of the text sees every path to an
+// instruction before the instruction itself. The DIFO need not be verified: branches that go back or outside are ignored.
+//
+// An analysis is an object with two or three functions:
+//
+//   void step(State& state, Instruction in, size_t pc)            turns the state before an instruction into the state after it
+//   void join(State& into, const State& from, size_t pc)          merges the states of two paths that meet before pc; `from` came
+//                                                                 from further down the text
+//   void split(State& next, State& taken, Instruction in, size_t pc)   optional: a conditional branch is not taken, or taken
+//
+// Instructions that no path reaches are not visited.
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "dvm/dif/difo.h"
+
+namespace dvm::dif {
+
+template <class State, class Analysis>
+void flow_forward(const Difo& difo, State start, Analysis& analysis) {
+  std::optional<State> here = std::move(start);
+  std::map<size_t, State> waiting;  // by the target of a branch that was passed
+  for (size_t pc = 0; pc < difo.text.size(); pc++) {
+    if (const auto first = waiting.begin(); first != waiting.end() && first->first == pc) {
+      if (here) analysis.join(first->second, *here, pc);
+      here = std::move(first->second);
+      waiting.erase(first);
+    }
+    if (!here) continue;
+    const Instruction in = difo.text[pc];
+    analysis.step(*here, in, pc);
+    if (is_branch(in) && in.label() > pc && in.label() < difo.text.size()) {
+      State taken = *here;
+      if constexpr (requires { analysis.split(*here, taken, in, pc); })
+        if (is_conditional(in)) analysis.split(*here, taken, in, pc);
+      const auto [known, is_new] = waiting.try_emplace(in.label(), std::move(taken));
+      if (!is_new) analysis.join(known->second, taken, in.label());
+    }
+    if (!goes_on(in)) here.reset();
+  }
+}
+
+}  // namespace dvm::dif
