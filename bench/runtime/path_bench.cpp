@@ -22,6 +22,7 @@
 #include "dvm/runtime/handle.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/ring_view.h"
+#include "runtime/instrument/uprobe/uprobe.h"
 
 namespace dvm::runtime {
 namespace {
@@ -31,9 +32,10 @@ constexpr uint64_t kKeys = 100;
 constexpr uint64_t kTextAt = 0x5000;
 
 // A ring in plain memory, filled once and drained again and again.
-class FilledRing final : public Instrument {
+class FilledRing final : public Instrument, public Replays {
  public:
-  bool takes(const Probe& probe) const override { return std::holds_alternative<UprobeSite>(probe.site); }
+  std::string_view name() const override { return "filled ring"; }
+  std::string_view refusal(const Probe& probe) const override { return uprobe_refusal(probe); }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     const Probe& probe = *probes.front().probe;
@@ -51,7 +53,10 @@ class FilledRing final : public Instrument {
     return view.consume([&](std::span<const std::byte> record) { return delivery_.deliver(record, sink); });
   }
   bool finished() const override { return !is_full_; }
+  Pacing pacing() const override { return {}; }
+  uint64_t drops() const override { return 0; }
   void disable() override {}
+  Abilities abilities() override { return {.replays = this}; }
   void fill() { is_full_ = true; }
 
  private:

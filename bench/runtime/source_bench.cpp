@@ -67,7 +67,7 @@ SyntheticFirings sample_firings(bool with_string) {
   return firings;
 }
 
-void run_all(Instrument& instrument, const Probe& probe, EventSink& sink) {
+void run_all(ReplayInstrument& instrument, const Probe& probe, EventSink& sink) {
   std::vector<Refused> refused;
   EnabledProbe enabled{&probe, {}};
   if (!instrument.enable(std::span(&enabled, 1), refused)) return;

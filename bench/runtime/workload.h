@@ -118,7 +118,7 @@ class OurTracer {
     }
     return count_;
   }
-  uint64_t drops() const { return instrument_->drops() + instrument_->missed_returns(); }
+  uint64_t drops() const { return instrument_->drops() + instrument_->abilities().losses->missed_returns(); }
 
  private:
   void poll() {

@@ -1,6 +1,6 @@
 #pragma once
-// How firings arrive. An instrument enables probes of the sites it knows and hands each firing to the sink, in the thread that
-// polls.
+// How firings arrive. An instrument enables probes on the sites that it knows and hands each firing to the sink, in the thread
+// that polls. Abilities that only some instruments have are interfaces of their own (abilities.h).
 //
 //   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
 //   breakpoint  execution breakpoints in processes of one's own user, without privileges (breakpoint/)
@@ -8,17 +8,17 @@
 //   replay   a recording (replay/)
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/result.h"
 #include "dvm/vm/host.h"
 #include "runtime/catalog/probe.h"
+#include "runtime/instrument/abilities.h"
 #include "runtime/instrument/capture.h"
 #include "runtime/instrument/wanted_processes.h"
-#include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
 
@@ -59,66 +59,38 @@ class EventSink {
   ~EventSink() = default;
 };
 
-// A process that has mapped files, and the traced one that it comes from.
-struct LoadedIn {
-  int32_t root = 0, pid = 0;
-};
-
 // A probe that could not be enabled, and why; the others are.
 struct Refused {
   const Probe* probe = nullptr;
   std::string reason;
 };
 
-// Times of a firing, in ns.
-struct Moment {
-  uint64_t timestamp = 0, walltimestamp = 0;
+// When poll() should be called next.
+struct Pacing {
+  uint64_t deadline = UINT64_MAX;  // at the latest then, in ns of CLOCK_MONOTONIC
+  int descriptor = -1;             // at once when it becomes readable; -1: there is none
+  double backlog = 0;              // found by the last poll(), as a fraction of what should wait at most (pace.h)
 };
 
 class Instrument {
  public:
   virtual ~Instrument() = default;
-  // Whether the site is of this instrument's kind.
-  virtual bool takes(const Probe& probe) const = 0;
-  // Makes the probes fire, all or (with an error) none; single ones that the kernel cannot probe are left out and added to
+  virtual std::string_view name() const = 0;
+  // Why it cannot make the probe fire, by the kind of its site; empty: it can.
+  virtual std::string_view refusal(const Probe& probe) const = 0;
+  bool takes(const Probe& probe) const { return refusal(probe).empty(); }
+  // Makes the probes fire, all or (with an error) none. Single ones that the kernel cannot probe are left out and added to
   // refused.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
-  // Hands over what has arrived. Returns how many firings; an error ends tracing. Never waits.
+  // Hands over what has arrived, until the sink asks it to end. Returns the number of firings; an error ends tracing. Never
+  // waits.
   virtual Result<uint64_t> poll(EventSink& sink) = 0;
-  // What the last poll() found, as a part of what should wait for it at most: where it is more, it should be called more often.
-  virtual double filled() const { return 0; }
-  // When poll() should next be called at the latest, in ns of CLOCK_MONOTONIC; UINT64_MAX: no wish.
-  virtual uint64_t next_deadline() const { return UINT64_MAX; }
-  // A descriptor that becomes readable when poll() should be called at once; -1: there is none.
-  virtual int wake_descriptor() const { return -1; }
-  // Nothing more will ever arrive (a recording has been read).
-  virtual bool finished() const { return false; }
-  // CPU time that reading its file has taken, in ns.
-  virtual uint64_t reading_ns() const { return 0; }
-  // When it is for what fires in dvm itself, as BEGIN and END; none: now. In a recording it is just before its first event, and
-  // then behind the last one that poll() has handed over.
-  virtual std::optional<Moment> moment() const { return {}; }
+  virtual Pacing pacing() const = 0;
   // Firings lost since enable(), because a buffer was full.
-  virtual uint64_t drops() const { return 0; }
-  // The same for one CPU. What was lost on a CPU that is not known is CPU 0's.
-  virtual uint64_t drops_on(uint32_t cpu) const { return cpu == 0 ? drops() : 0; }
-  // Returns that the kernel did not report since enable(), because the calls were nested too deep.
-  virtual uint64_t missed_returns() const { return 0; }
-  // From now on what the process forks is traced as it is, with all that comes of it. Before its probes are enabled.
-  virtual Status follow(int32_t) { return {}; }
-  // Whether such processes are left, asked once those that follow() named have gone.
-  virtual bool has_descendants() { return false; }
-  // Tells from now on of files that the process maps: take_loads() says in which processes there are new ones, and these wait
-  // until settle(), two seconds at most, so that their probes can be enabled before they run.
-  virtual Status watch(const LinkerSite&) { return {}; }
-  virtual std::vector<LoadedIn> take_loads() { return {}; }
-  virtual void settle() {}
-  // Whether it is the tracer of the process, as ptrace has it: then it lets it run itself, at the next poll().
-  virtual bool holds(int32_t) const { return false; }
-  // What whoever traces should know, told once: of probes that are on, or when tracing ends.
-  virtual std::vector<std::string> take_notes() { return {}; }
+  virtual uint64_t drops() const = 0;
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
   virtual void disable() = 0;
+  virtual Abilities abilities() { return {}; }
 };
 
 }  // namespace dvm::runtime

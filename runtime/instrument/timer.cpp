@@ -11,9 +11,11 @@ namespace {
 
 class Timers final : public TimerInstrument {
  public:
-  bool takes(const Probe& probe) const override {
+  std::string_view name() const override { return "timer"; }
+
+  std::string_view refusal(const Probe& probe) const override {
     const auto* site = std::get_if<TimerSite>(&probe.site);
-    return site && !site->every_cpu;
+    return site && !site->every_cpu ? "" : "it fires tick probes only";
   }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
@@ -42,12 +44,13 @@ class Timers final : public TimerInstrument {
     return count;
   }
 
-  uint64_t next_deadline() const override {
-    uint64_t deadline = UINT64_MAX;
-    for (const Tick& tick : ticks_) deadline = std::min(deadline, tick.due);
-    return deadline;
+  Pacing pacing() const override {
+    Pacing pacing;
+    for (const Tick& tick : ticks_) pacing.deadline = std::min(pacing.deadline, tick.due);
+    return pacing;
   }
 
+  uint64_t drops() const override { return 0; }  // a late tick stands for those that it has missed
   uint64_t missed() const override { return missed_; }
   void disable() override { ticks_.clear(); }
 

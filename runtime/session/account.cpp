@@ -59,7 +59,8 @@ Account Handle::account(bool with_clauses) {
     account.ticks_per_second = static_cast<double>(__rdtsc() - impl.first_tick) * 1e9 / static_cast<double>(elapsed);
   account.events = impl.events;
   account.late_reads = impl.host.late_reads();
-  for (const Instrument* instrument : impl.active) account.reading_ns += instrument->reading_ns();
+  for (Instrument* instrument : impl.active)
+    if (const Replays* replays = instrument->abilities().replays) account.reading_ns += replays->reading_ns();
   account.writing_ns = impl.writing_ns;
   for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
   if (!impl.accounts()) return account;

@@ -59,9 +59,11 @@ void Handle::Impl::fire_own(std::string_view name) {
   for (const ProbeEcbs& probe : enabling.probes()) {
     if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
     vm::Firing firing = own_firing();
-    for (const Instrument* instrument : active)
-      if (const auto moment = instrument->moment())
+    for (Instrument* instrument : active) {
+      const Replays* replays = instrument->abilities().replays;
+      if (const auto moment = replays ? replays->moment() : std::nullopt)
         firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;
+    }
     deliver(probe, firing);
   }
   stop_if_filled();
@@ -97,7 +99,7 @@ Result<uint64_t> Handle::Impl::poll_all() {
       const Result<uint64_t> count = poll_one(*instrument);
       if (!count) return count;
       total += *count;
-      filled += instrument->filled();
+      filled += instrument->pacing().backlog;
     }
     stop_if_filled();
   }

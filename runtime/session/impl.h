@@ -140,6 +140,7 @@ struct Handle::Impl final : EventSink {
   void take_records();
   void take_switched();
   void take_all();
+  static uint64_t drops_on(Instrument& instrument, uint32_t cpu);
   Drops drops() const;
   void report_drops();
   void sum_up_drops();

@@ -65,7 +65,8 @@ Status Handle::Impl::follow_forks() {
   changes.reserve(kMostChanges);
   for (const int32_t pid : roots())
     for (auto& instrument : instruments)
-      if (Status status = instrument->follow(pid); !status) return status;
+      if (FollowsProcesses* follows = instrument->abilities().follows)
+        if (Status status = follows->follow(pid); !status) return status;
   return {};
 }
 
@@ -91,7 +92,10 @@ void Handle::Impl::take_up_changes() {
 
 bool Handle::Impl::are_targets_gone() const {
   return targets_gone.load(std::memory_order_relaxed) &&
-         std::none_of(instruments.begin(), instruments.end(), [](const auto& one) { return one->has_descendants(); });
+         std::none_of(instruments.begin(), instruments.end(), [](const auto& one) {
+           FollowsProcesses* follows = one->abilities().follows;
+           return follows != nullptr && follows->has_descendants();
+         });
 }
 
 void Handle::Impl::watch_loads() {
@@ -106,7 +110,9 @@ void Handle::Impl::watch_loads() {
     const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
     if (!linker) continue;  // what is linked statically opens no libraries
     for (auto& instrument : instruments) {
-      if (Status status = instrument->watch(*linker); !status)
+      WatchesLoads* watches = instrument->abilities().watches;
+      if (watches == nullptr) continue;
+      if (Status status = watches->watch(*linker); !status)
         consumer.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
       activate(*instrument);
     }
@@ -117,7 +123,8 @@ void Handle::Impl::watch_loads() {
 void Handle::Impl::match_late() {
   std::vector<LoadedIn> loads;
   for (Instrument* instrument : active) {
-    const std::vector<LoadedIn> its = instrument->take_loads();
+    WatchesLoads* watches = instrument->abilities().watches;
+    const std::vector<LoadedIn> its = watches ? watches->take_loads() : std::vector<LoadedIn>();
     loads.insert(loads.end(), its.begin(), its.end());
   }
   if (loads.empty()) return;
@@ -127,7 +134,8 @@ void Handle::Impl::match_late() {
   }
   if (Status status = enable_late(); !status && std::all_of(watched.begin(), watched.end(), runs_program))
     consumer.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
-  for (Instrument* instrument : active) instrument->settle();
+  for (Instrument* instrument : active)
+    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle();
 }
 
 Status Handle::Impl::enable_late() {

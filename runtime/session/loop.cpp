@@ -30,21 +30,25 @@ class StageTimer {
 
 void Handle::Impl::wait(Clock until) {
   Clock now = read_clock(CLOCK_MONOTONIC);
-  for (Instrument* instrument : active) until = std::min(until, instrument->next_deadline());
+  for (Instrument* instrument : active) until = std::min(until, instrument->pacing().deadline);
   if (!active.empty()) until = std::min(until, now + static_cast<Clock>(next_wait));
   if (until <= now) return;
   timespec time{static_cast<time_t>((until - now) / 1'000'000'000), static_cast<long>((until - now) % 1'000'000'000)};
   std::array<pollfd, kMostWakers> wakers{pollfd{wake, POLLIN, 0}};
   nfds_t count = 1;
   for (Instrument* instrument : active)
-    if (instrument->wake_descriptor() >= 0 && count < wakers.size()) wakers[count++] = {instrument->wake_descriptor(), POLLIN, 0};
+    if (const int descriptor = instrument->pacing().descriptor; descriptor >= 0 && count < wakers.size())
+      wakers[count++] = {descriptor, POLLIN, 0};
   ppoll(wakers.data(), count, &time, nullptr);
 }
 
 // A recording of which nobody wants a probe is over at once; live, more may come to be traced.
 bool Handle::Impl::all_finished() const {
   if (active.empty()) return config.is_replay;
-  return std::all_of(active.begin(), active.end(), [](const Instrument* i) { return i->finished(); });
+  return std::all_of(active.begin(), active.end(), [](Instrument* one) {
+    const Replays* replays = one->abilities().replays;
+    return replays != nullptr && replays->finished();
+  });
 }
 
 // While the processes are there, and before they map anything else where it was.
@@ -120,14 +124,21 @@ void Handle::Impl::take_records() {
   consumer.consume(std::move(records));
 }
 
+// Losses on a CPU that is not known count for CPU 0.
+uint64_t Handle::Impl::drops_on(Instrument& instrument, uint32_t cpu) {
+  if (const CountsLosses* losses = instrument.abilities().losses) return losses->drops_on(cpu);
+  return cpu == 0 ? instrument.drops() : 0;
+}
+
 Drops Handle::Impl::drops() const {
   Drops drops;
   for (size_t cpu = 0; cpu < session.cpus.all().size(); cpu++) {
     drops.add(Drop::principal, session.cpus.all()[cpu].principal.drops(), cpu);
     drops.add(Drop::aggregation, session.cpus.all()[cpu].aggregation_drops, cpu);
-    for (const Instrument* instrument : active) drops.add(Drop::principal, instrument->drops_on(static_cast<uint32_t>(cpu)), cpu);
+    for (Instrument* instrument : active) drops.add(Drop::principal, drops_on(*instrument, static_cast<uint32_t>(cpu)), cpu);
   }
-  for (const Instrument* instrument : active) drops.add(Drop::returns, instrument->missed_returns());
+  for (Instrument* instrument : active)
+    if (const CountsLosses* losses = instrument->abilities().losses) drops.add(Drop::returns, losses->missed_returns());
   drops.add(Drop::dynamic, variables->dynamic_drops());
   drops.add(Drop::speculative, session.speculations.drops());
   drops.add(Drop::busy, session.speculations.failed_busy());
@@ -230,7 +241,10 @@ uint64_t Handle::drops() const {
 }
 uint64_t Handle::instrument_drops() const {
   uint64_t drops = 0;
-  for (const Instrument* instrument : impl_->active) drops += instrument->drops() + instrument->missed_returns();
+  for (Instrument* instrument : impl_->active) {
+    const CountsLosses* losses = instrument->abilities().losses;
+    drops += instrument->drops() + (losses ? losses->missed_returns() : 0);
+  }
   return drops;
 }
 

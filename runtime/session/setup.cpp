@@ -217,11 +217,15 @@ Status Handle::Impl::turn_on(std::span<const EnabledProbe> probes, std::vector<R
 
 void Handle::Impl::tell_notes() {
   for (Instrument* instrument : active)
-    for (const std::string& note : instrument->take_notes()) consumer.notice(note);
+    if (TellsNotes* notes = instrument->abilities().notes)
+      for (const std::string& note : notes->take_notes()) consumer.notice(note);
 }
 
 bool Handle::holds(int32_t pid) const {
-  return std::any_of(impl_->active.begin(), impl_->active.end(), [&](const Instrument* one) { return one->holds(pid); });
+  return std::any_of(impl_->active.begin(), impl_->active.end(), [&](Instrument* one) {
+    const HoldsThreads* holds = one->abilities().holds;
+    return holds != nullptr && holds->holds(pid);
+  });
 }
 
 Status Handle::go(std::vector<Refused>& refused) {

@@ -14,9 +14,12 @@
 namespace dvm::fuzz {
 
 // Fires each probe some times with arguments of all kinds, some captured memory, registers and a stack, then has nothing more.
-class FewFirings final : public runtime::Instrument {
+class FewFirings final : public runtime::Instrument, public runtime::Replays {
  public:
-  bool takes(const runtime::Probe& probe) const override { return !std::holds_alternative<runtime::InternalSite>(probe.site); }
+  std::string_view name() const override { return "fuzz"; }
+  std::string_view refusal(const runtime::Probe& probe) const override {
+    return std::holds_alternative<runtime::InternalSite>(probe.site) ? "it fires in dvm itself" : "";
+  }
   Status enable(std::span<const runtime::EnabledProbe> probes, std::vector<runtime::Refused>&) override {
     for (const runtime::EnabledProbe& each : probes) ids_.push_back(each.probe->id);
     return {};
@@ -31,7 +34,10 @@ class FewFirings final : public runtime::Instrument {
   }
   bool finished() const override { return !has_probes(); }
   bool has_probes() const { return round_ < kTimes && !ids_.empty(); }
+  runtime::Pacing pacing() const override { return {}; }
+  uint64_t drops() const override { return 0; }
   void disable() override {}
+  runtime::Abilities abilities() override { return {.replays = this}; }
 
  private:
   static constexpr unsigned kTimes = 3;

@@ -48,7 +48,7 @@ inline bool run_recording(MemoryFile& file, std::string_view bytes) {
   add_own_probes(handle);
   if (!(*reader)->add_probes(handle.catalog())) return false;
   auto owned = runtime::make_replay_instrument(std::move(*reader));
-  const runtime::Instrument& instrument = *owned;
+  const runtime::ReplayInstrument& instrument = *owned;
   handle.add_instrument(std::move(owned));
   require(run_to_the_end(handle, program, [&] { return !instrument.finished(); }), "what the fuzzer asks for can be enabled");
   return true;

@@ -43,12 +43,15 @@ bool is_system_calls(const Probe& probe) {
   return std::holds_alternative<TracepointSite>(probe.site) && (probe.provider == "syscall" || probe.provider == "lx-syscall");
 }
 
-class BreakpointInstrument final : public Instrument {
+class BreakpointInstrument final : public Instrument, public HoldsThreads, public TellsNotes {
  public:
   ~BreakpointInstrument() override { BreakpointInstrument::disable(); }
 
-  bool takes(const Probe& probe) const override {
-    return std::holds_alternative<UprobeSite>(probe.site) || is_system_calls(probe);
+  std::string_view name() const override { return "breakpoint"; }
+
+  std::string_view refusal(const Probe& probe) const override {
+    const bool is_taken = std::holds_alternative<UprobeSite>(probe.site) || is_system_calls(probe);
+    return is_taken ? "" : "it fires at instructions and system calls only";
   }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
@@ -71,7 +74,8 @@ class BreakpointInstrument final : public Instrument {
     return fired_ - before;
   }
 
-  int wake_descriptor() const override { return signal_ ? signal_->descriptor() : -1; }
+  Pacing pacing() const override { return {.descriptor = signal_ ? signal_->descriptor() : -1}; }
+  Abilities abilities() override { return {.holds = this, .notes = this}; }
   bool holds(int32_t pid) const override { return processes_.contains(pid); }
   uint64_t drops() const override { return dropped_; }
   std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }

@@ -26,7 +26,8 @@ class RecordedInstrument : public Instrument, private EventSink {
   RecordedInstrument(std::unique_ptr<Instrument> inner, std::shared_ptr<RecordingWriter> writer)
       : inner_(std::move(inner)), writer_(std::move(writer)) {}
 
-  bool takes(const Probe& probe) const override { return inner_->takes(probe); }
+  std::string_view name() const override { return inner_->name(); }
+  std::string_view refusal(const Probe& probe) const override { return inner_->refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     for (const EnabledProbe& enabled : probes) writer_->add_probe(*enabled.probe);
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
@@ -45,21 +46,10 @@ class RecordedInstrument : public Instrument, private EventSink {
     if (Status written = writer_->status(); !written) return written.error();
     return count;
   }
-  Status follow(int32_t pid) override { return inner_->follow(pid); }
-  bool has_descendants() override { return inner_->has_descendants(); }
-  Status watch(const LinkerSite& linker) override { return inner_->watch(linker); }
-  std::vector<LoadedIn> take_loads() override { return inner_->take_loads(); }
-  void settle() override { inner_->settle(); }
-  int wake_descriptor() const override { return inner_->wake_descriptor(); }
-  bool holds(int32_t pid) const override { return inner_->holds(pid); }
-  std::vector<std::string> take_notes() override { return inner_->take_notes(); }
-  double filled() const override { return inner_->filled(); }
-  uint64_t next_deadline() const override { return inner_->next_deadline(); }
-  bool finished() const override { return inner_->finished(); }
+  Pacing pacing() const override { return inner_->pacing(); }
   uint64_t drops() const override { return inner_->drops(); }
-  uint64_t drops_on(uint32_t cpu) const override { return inner_->drops_on(cpu); }
-  uint64_t missed_returns() const override { return inner_->missed_returns(); }
   void disable() override { inner_->disable(); }
+  Abilities abilities() override { return inner_->abilities(); }
 
  private:
   // It is written once its clauses have read what they read late.

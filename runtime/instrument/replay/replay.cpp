@@ -19,9 +19,9 @@ struct ReplayTimer {
   CaptureNeeds needs{};
 };
 
-class ReplayInstrument : public Instrument {
+class RecordedFirings final : public ReplayInstrument, public TellsNotes {
  public:
-  explicit ReplayInstrument(std::unique_ptr<RecordingReader> reader) : reader_(std::move(reader)) {
+  explicit RecordedFirings(std::unique_ptr<RecordingReader> reader) : reader_(std::move(reader)) {
     for (const Probe& probe : reader_->probes()) {
       if (probe.id >= recorded_.size()) recorded_.resize(probe.id + 1);
       recorded_[probe.id] = true;
@@ -33,7 +33,8 @@ class ReplayInstrument : public Instrument {
       if (const auto* timer = std::get_if<TimerSite>(&probe.site)) ticks_[probe.id] = !timer->every_cpu;
   }
 
-  bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
+  std::string_view name() const override { return "replay"; }
+  std::string_view refusal(const Probe& probe) const override { return replay_refusal(probe); }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     for (const EnabledProbe& enabled : probes) {
@@ -64,11 +65,12 @@ class ReplayInstrument : public Instrument {
 
   std::optional<Moment> moment() const override { return moment_; }
 
-  uint64_t next_deadline() const override { return finished_ ? UINT64_MAX : 0; }
+  Pacing pacing() const override { return {.deadline = finished_ ? UINT64_MAX : 0}; }
   bool finished() const override { return finished_; }
   uint64_t reading_ns() const override { return reader_->reading_ns(); }
   uint64_t drops() const override { return reader_->drops(); }
   std::vector<std::string> take_notes() override { return gaps_.take(); }
+  Abilities abilities() override { return {.replays = this, .notes = this}; }
   void disable() override {
     std::fill(enabled_.begin(), enabled_.end(), false);
     timers_.clear();
@@ -145,8 +147,8 @@ class ReplayInstrument : public Instrument {
 
 }  // namespace
 
-std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader) {
-  return std::make_unique<ReplayInstrument>(std::move(reader));
+std::unique_ptr<ReplayInstrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader) {
+  return std::make_unique<RecordedFirings>(std::move(reader));
 }
 
 }  // namespace dvm::runtime

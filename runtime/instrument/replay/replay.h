@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,22 @@
 
 namespace dvm::runtime {
 
-// Takes every probe but BEGIN, END and ERROR. Fires those of the recording that are enabled, with all that was recorded of them.
+// An instrument whose firings end.
+class ReplayInstrument : public Instrument, public Replays {
+ public:
+  Abilities abilities() override { return {.replays = this}; }
+};
+
+// Takes every probe but BEGIN, END and ERROR: why one is refused, or empty.
+inline std::string_view replay_refusal(const Probe& probe) {
+  return std::holds_alternative<InternalSite>(probe.site) ? "it fires in dvm itself" : "";
+}
+
+// Fires those of the recording that are enabled, with all that was recorded of them.
 // A tick-N or profile-N that was not recorded fires as the recorded time passes; any other probe never does.
 // A poll takes so many events.
 inline constexpr uint64_t kReplayBatch = 1024;
-std::unique_ptr<Instrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader);
+std::unique_ptr<ReplayInstrument> make_replay_instrument(std::unique_ptr<RecordingReader> reader);
 
 // `count` firings of each enabled probe that has a site (not BEGIN), one probe after the other in turn.
 struct SyntheticFirings {
@@ -29,6 +41,6 @@ struct SyntheticFirings {
   uint64_t start_ns = 1'000'000'000, period_ns = 1000;
   std::string execname = "synthetic";
 };
-std::unique_ptr<Instrument> make_synthetic_instrument(SyntheticFirings firings);
+std::unique_ptr<ReplayInstrument> make_synthetic_instrument(SyntheticFirings firings);
 
 }  // namespace dvm::runtime

@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kBatch = 4096;  // firings a poll
 constexpr uint64_t kWallOffset = 1'700'000'000'000'000'000;
 
-class SyntheticInstrument : public Instrument {
+class SyntheticInstrument final : public ReplayInstrument {
  public:
   explicit SyntheticInstrument(SyntheticFirings config) : config_(std::move(config)) {
     config_.threads = std::max(config_.threads, 1);
@@ -21,7 +21,8 @@ class SyntheticInstrument : public Instrument {
     }
   }
 
-  bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
+  std::string_view name() const override { return "synthetic"; }
+  std::string_view refusal(const Probe& probe) const override { return replay_refusal(probe); }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     for (const EnabledProbe& enabled : probes) ids_.push_back(enabled.probe->id);
@@ -45,7 +46,8 @@ class SyntheticInstrument : public Instrument {
     return done_ - begin;
   }
 
-  uint64_t next_deadline() const override { return finished() ? UINT64_MAX : 0; }
+  Pacing pacing() const override { return {.deadline = finished() ? UINT64_MAX : 0}; }
+  uint64_t drops() const override { return 0; }
   bool finished() const override { return done_ == total(); }
   void disable() override {
     ids_.clear();
@@ -63,7 +65,7 @@ class SyntheticInstrument : public Instrument {
 
 }  // namespace
 
-std::unique_ptr<Instrument> make_synthetic_instrument(SyntheticFirings firings) {
+std::unique_ptr<ReplayInstrument> make_synthetic_instrument(SyntheticFirings firings) {
   return std::make_unique<SyntheticInstrument>(std::move(firings));
 }
 

@@ -47,7 +47,14 @@ std::unique_ptr<CountingInstrument> make_counting_instrument();
 // Whether this process has what the instrument needs of the kernel.
 bool may_use_bpf();
 
-// Takes uprobe sites, tracepoints and timers on every CPU. Where BPF cannot be had, enable() says what is missing and what to do.
+// It takes uprobe sites, tracepoints and timers on every CPU: why a probe is refused, or empty.
+inline std::string_view uprobe_refusal(const Probe& probe) {
+  if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return "";
+  const auto* timer = std::get_if<TimerSite>(&probe.site);
+  return timer && timer->every_cpu ? "" : "dvm's own clock fires it";
+}
+
+// Where BPF cannot be had, enable() says what is missing and what to do.
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});
 
 }  // namespace dvm::runtime

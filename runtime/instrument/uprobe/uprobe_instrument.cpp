@@ -46,16 +46,17 @@ std::vector<int> online_cpus() {
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
 
-class UprobeInstrument final : public CountingInstrument {
+class UprobeInstrument final : public CountingInstrument,
+                               public FollowsProcesses,
+                               public WatchesLoads,
+                               public TellsNotes,
+                               public CountsLosses {
  public:
   explicit UprobeInstrument(UprobeOptions options, bool only_counts = false) : options_(options), only_counts_(only_counts) {}
   ~UprobeInstrument() override { UprobeInstrument::disable(); }
 
-  bool takes(const Probe& probe) const override {
-    if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return true;
-    const auto* timer = std::get_if<TimerSite>(&probe.site);
-    return timer && timer->every_cpu;
-  }
+  std::string_view name() const override { return "uprobe"; }
+  std::string_view refusal(const Probe& probe) const override { return uprobe_refusal(probe); }
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
@@ -98,8 +99,6 @@ class UprobeInstrument final : public CountingInstrument {
     return all;
   }
 
-  int wake_descriptor() const override { return bell_ ? bell_->ring_fd() : -1; }
-
   void settle() override {
     for (const auto& watch : watches_) watch->answer();
   }
@@ -114,7 +113,11 @@ class UprobeInstrument final : public CountingInstrument {
     return count;
   }
 
-  double filled() const override { return ring_ ? static_cast<double>(found_) / wanted_bytes(ring_->bytes()) : 0; }
+  Pacing pacing() const override {
+    return {.descriptor = bell_ ? bell_->ring_fd() : -1,
+            .backlog = ring_ ? static_cast<double>(found_) / wanted_bytes(ring_->bytes()) : 0};
+  }
+  Abilities abilities() override { return {.follows = this, .watches = this, .notes = this, .losses = this}; }
 
   uint64_t drops() const override { return ring_ ? ring_->drops() : 0; }
   uint64_t drops_on(uint32_t cpu) const override { return ring_ && cpu < kCpuCounters ? ring_->drops(cpu) : 0; }

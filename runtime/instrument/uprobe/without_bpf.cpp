@@ -8,16 +8,15 @@ namespace {
 
 class WithoutBpf final : public CountingInstrument {
  public:
-  bool takes(const Probe& probe) const override {
-    if (std::holds_alternative<UprobeSite>(probe.site) || std::holds_alternative<TracepointSite>(probe.site)) return true;
-    const auto* timer = std::get_if<TimerSite>(&probe.site);
-    return timer && timer->every_cpu;
-  }
+  std::string_view name() const override { return "uprobe"; }
+  std::string_view refusal(const Probe& probe) const override { return uprobe_refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     if (probes.empty()) return {};
     return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it cannot trace live processes; it can replay recordings"};
   }
   Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
+  Pacing pacing() const override { return {}; }
+  uint64_t drops() const override { return 0; }
   uint64_t count_of(const Probe&) const override { return 0; }
   void disable() override {}
 };

@@ -56,7 +56,7 @@ Probe tick(uint32_t id, uint64_t period) {
 
 uint64_t drain(Instrument& instrument, EventSink& sink) {
   uint64_t total = 0;
-  while (!instrument.finished()) {
+  while (!instrument.abilities().replays->finished()) {
     auto count = instrument.poll(sink);
     if (!count) {
       ADD_FAILURE() << count.error().message;
@@ -73,7 +73,7 @@ class Replay : public testing::Test {
   void TearDown() override { std::filesystem::remove(path_); }
 
   // Firings of the probes 4 and 5 at the given times, by turns.
-  std::unique_ptr<Instrument> recorded(const std::vector<uint64_t>& times) {
+  std::unique_ptr<ReplayInstrument> recorded(const std::vector<uint64_t>& times) {
     auto writer = RecordingWriter::open(path_, 77);
     for (uint32_t id : {4, 5}) (*writer)->add_probe(entry(id));
     for (size_t i = 0; i < times.size(); i++) {
@@ -104,7 +104,7 @@ TEST_F(Replay, FiresOnlyWhatIsEnabled) {
   EXPECT_THAT(sink_.times, ElementsAre(std::pair(4U, 10U), std::pair(4U, 30U)));
   EXPECT_EQ(replay->drops(), 6U);
   EXPECT_TRUE(refused_.empty());
-  EXPECT_EQ(replay->next_deadline(), UINT64_MAX);
+  EXPECT_EQ(replay->pacing().deadline, UINT64_MAX);
 }
 
 TEST_F(Replay, HandsOutInPieces) {
@@ -118,7 +118,7 @@ TEST_F(Replay, HandsOutInPieces) {
   EXPECT_GT(*first, 1000U);
   EXPECT_LT(*first, 10'000U);
   EXPECT_FALSE(replay->finished());
-  EXPECT_EQ(replay->next_deadline(), 0U);
+  EXPECT_EQ(replay->pacing().deadline, 0U);
   EXPECT_EQ(*first + drain(*replay, sink_), 10'000U);
 }
 

@@ -46,7 +46,7 @@ TEST(Timer, TakesTicksOnly) {
   EXPECT_FALSE(timer->takes(probe));
   probe.site = InternalSite{};
   EXPECT_FALSE(timer->takes(probe));
-  EXPECT_EQ(timer->next_deadline(), UINT64_MAX);
+  EXPECT_EQ(timer->pacing().deadline, UINT64_MAX);
 }
 
 TEST(Timer, FiresWhenDueAndNotBefore) {
@@ -56,11 +56,11 @@ TEST(Timer, FiresWhenDueAndNotBefore) {
   auto timer = make_timer_instrument();
   const uint64_t start = now();
   ASSERT_TRUE(timer->enable(std::array{EnabledProbe{&probe, {}}}, refused));
-  EXPECT_GE(timer->next_deadline(), start + 20 * kMillisecond);
-  if (now() < timer->next_deadline()) {
+  EXPECT_GE(timer->pacing().deadline, start + 20 * kMillisecond);
+  if (now() < timer->pacing().deadline) {
     EXPECT_EQ(*timer->poll(collector), 0u);
   }
-  sleep_until(timer->next_deadline());
+  sleep_until(timer->pacing().deadline);
   EXPECT_EQ(*timer->poll(collector), 1u);
   ASSERT_EQ(collector.all.size(), 1u);
   EXPECT_EQ(collector.all[0].probe_id, 4u);
@@ -68,7 +68,7 @@ TEST(Timer, FiresWhenDueAndNotBefore) {
   EXPECT_GT(collector.all[0].vtimestamp, 0u);
   EXPECT_GT(collector.all[0].walltimestamp, 1'600'000'000'000'000'000u);
   timer->disable();
-  EXPECT_EQ(timer->next_deadline(), UINT64_MAX);
+  EXPECT_EQ(timer->pacing().deadline, UINT64_MAX);
 }
 
 // However late each poll is, deadlines stay on the grid that began at enable().
@@ -79,16 +79,16 @@ TEST(Timer, DoesNotDriftAndFiresOnceForDeadlinesThatHavePassed) {
   Collector collector;
   auto timer = make_timer_instrument();
   ASSERT_TRUE(timer->enable(std::array{EnabledProbe{&probe, {}}}, refused));
-  const uint64_t first = timer->next_deadline();
+  const uint64_t first = timer->pacing().deadline;
   uint64_t polls = 0;
   while (polls < 5) {
-    sleep_until(timer->next_deadline() + 3 * kPeriod + kPeriod / 2);
+    sleep_until(timer->pacing().deadline + 3 * kPeriod + kPeriod / 2);
     polls += *timer->poll(collector);
-    EXPECT_EQ((timer->next_deadline() - first) % kPeriod, 0u);
+    EXPECT_EQ((timer->pacing().deadline - first) % kPeriod, 0u);
   }
   EXPECT_EQ(collector.all.size(), polls);
   EXPECT_GE(timer->missed(), polls * 3);
-  EXPECT_EQ((timer->next_deadline() - first) / kPeriod, polls + timer->missed());
+  EXPECT_EQ((timer->pacing().deadline - first) / kPeriod, polls + timer->missed());
 }
 
 TEST(Timer, SeveralFireInTheOrderOfTheirTime) {
@@ -97,7 +97,7 @@ TEST(Timer, SeveralFireInTheOrderOfTheirTime) {
   Collector collector;
   auto timer = make_timer_instrument();
   ASSERT_TRUE(timer->enable(std::vector<EnabledProbe>{{&slow, {}}, {&fast, {}}}, refused));
-  sleep_until(timer->next_deadline() + 4 * kMillisecond);
+  sleep_until(timer->pacing().deadline + 4 * kMillisecond);
   EXPECT_EQ(*timer->poll(collector), 2u);
   ASSERT_EQ(collector.all.size(), 2u);
   EXPECT_EQ(collector.all[0].probe_id, 2u);
@@ -110,7 +110,7 @@ TEST(Timer, APeriodOfZeroIsRefused) {
   auto timer = make_timer_instrument();
   ASSERT_TRUE(timer->enable(std::array{EnabledProbe{&probe, {}}}, refused));
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_EQ(timer->next_deadline(), UINT64_MAX);
+  EXPECT_EQ(timer->pacing().deadline, UINT64_MAX);
 }
 
 }  // namespace

@@ -586,7 +586,7 @@ TEST_F(Uprobe, WhatFindsNoRoomIsCounted) {
     EXPECT_GT(instrument->drops(), 0u);
     EXPECT_EQ(counter.count[1] + instrument->drops(), round * kCalls);
     uint64_t drops = 0;
-    for (uint32_t cpu = 0; cpu < 1024; cpu++) drops += instrument->drops_on(cpu);
+    for (uint32_t cpu = 0; cpu < 1024; cpu++) drops += instrument->abilities().losses->drops_on(cpu);
     EXPECT_EQ(drops, instrument->drops());
   }
 }

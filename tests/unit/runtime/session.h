@@ -16,14 +16,17 @@
 namespace dvm::runtime::test {
 
 // Fires what the test put into `firings`, once each; finished when all have fired, unless more may come.
-class ManualInstrument final : public Instrument {
+class ManualInstrument final : public Instrument, public Replays, public WatchesLoads {
  public:
   std::deque<vm::Firing> firings;
   uint64_t lost = 0;
   bool has_more = false;
   bool has_loaded = false;  // the next question finds files that were mapped
   int settled = 0;
-  bool takes(const Probe& probe) const override { return !std::holds_alternative<InternalSite>(probe.site); }
+  std::string_view name() const override { return "manual"; }
+  std::string_view refusal(const Probe& probe) const override {
+    return std::holds_alternative<InternalSite>(probe.site) ? "it fires in dvm itself" : "";
+  }
   Status enable(std::span<const EnabledProbe>, std::vector<Refused>&) override { return {}; }
   Result<uint64_t> poll(EventSink& sink) override {
     uint64_t count = 0;
@@ -34,12 +37,15 @@ class ManualInstrument final : public Instrument {
     return count;
   }
   bool finished() const override { return firings.empty() && !has_more; }
+  Pacing pacing() const override { return {}; }
   uint64_t drops() const override { return lost; }
+  Status watch(const LinkerSite&) override { return {}; }
   std::vector<LoadedIn> take_loads() override {
     return std::exchange(has_loaded, false) ? std::vector<LoadedIn>{{1, 1}} : std::vector<LoadedIn>();
   }
   void settle() override { settled++; }
   void disable() override {}
+  Abilities abilities() override { return {.watches = this, .replays = this}; }
 };
 
 class Session {
