@@ -60,6 +60,16 @@ uint64_t* AggregationBuffer::add(Slot& slot, uint32_t tag, uint32_t aggregation,
   return state;
 }
 
+void AggregationBuffer::visit(const Visit& each) const {
+  for (size_t at = 0; at < used_;) {
+    const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);
+    const std::byte* key = arena_ + at + sizeof(EntryHeader);
+    const auto* words = reinterpret_cast<const uint64_t*>(key + header.key_bytes);
+    each({header.aggregation, std::span(key, header.key_bytes), std::span(words, header.words)});
+    at += sizeof(EntryHeader) + header.key_bytes + header.words * sizeof(uint64_t);
+  }
+}
+
 void AggregationBuffer::clear() noexcept {
   for (size_t at = 0; at < used_;) {
     const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);

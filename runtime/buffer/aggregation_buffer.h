@@ -12,10 +12,11 @@
 #include <span>
 
 #include "runtime/buffer/principal_buffer.h"
+#include "runtime/buffer/sources.h"
 
 namespace dvm::runtime {
 
-class AggregationBuffer {
+class AggregationBuffer final : public AggregationSource {
  public:
   // False: no memory of this size.
   bool allocate(size_t bytes);
@@ -27,10 +28,8 @@ class AggregationBuffer {
   // Changes whenever the buffer was emptied; never 0.
   uint32_t generation() const noexcept { return generation_; }
 
-  // Calls visit(aggregation, key, words) for every entry, in the order of their first use.
-  template <class Visit>
-  void for_each(Visit&& visit) const;
-  void clear() noexcept;
+  void visit(const Visit& each) const override;
+  void clear() noexcept override;
 
   bool empty() const noexcept { return used_ == 0; }
   bool half_full() const noexcept { return used_ > size_ / 2; }
@@ -58,16 +57,5 @@ class AggregationBuffer {
   size_t used_ = 0;
   uint32_t generation_ = 1;
 };
-
-template <class Visit>
-void AggregationBuffer::for_each(Visit&& visit) const {
-  for (size_t at = 0; at < used_;) {
-    const auto& header = *reinterpret_cast<const EntryHeader*>(arena_ + at);
-    const std::byte* key = arena_ + at + sizeof(EntryHeader);
-    const auto* words = reinterpret_cast<const uint64_t*>(key + header.key_bytes);
-    visit(header.aggregation, std::span(key, header.key_bytes), std::span(words, header.words));
-    at += sizeof(EntryHeader) + header.key_bytes + header.words * sizeof(uint64_t);
-  }
-}
 
 }  // namespace dvm::runtime

@@ -46,6 +46,14 @@ void CpuBuffers::meet(int32_t cpu) {
   make(buffers_[number], plan_of_next());
 }
 
+std::vector<RecordLane> CpuBuffers::take_records() {
+  std::vector<RecordLane> lanes;
+  for (size_t cpu = 0; cpu < buffers_.size(); cpu++)
+    for (const std::span<const std::byte> records : buffers_[cpu].principal.take())
+      if (!records.empty()) lanes.push_back({static_cast<int32_t>(cpu), records});
+  return lanes;
+}
+
 bool CpuBuffers::wants_reading() const noexcept {
   return std::any_of(buffers_.begin(), buffers_.end(), [](const CpuBuffer& cpu) { return cpu.principal.wants_reading(); });
 }

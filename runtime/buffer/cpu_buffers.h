@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/buffer/principal_buffer.h"
+#include "runtime/buffer/sources.h"
 
 namespace dvm::runtime {
 
@@ -17,7 +18,7 @@ struct CpuBuffer {
   bool is_made = false;  // false: only a CPU with a higher number has fired
 };
 
-class CpuBuffers {
+class CpuBuffers final : public RecordSource {
  public:
   static constexpr unsigned kMostCpus = 8192;  // as many as Linux can have
 
@@ -34,6 +35,9 @@ class CpuBuffers {
   }
   // A CPU that there cannot be has the buffers of CPU 0.
   CpuBuffer& operator[](int32_t cpu) noexcept { return buffers_[knows(cpu) ? static_cast<size_t>(cpu) : 0]; }
+
+  // A lane for each CPU that has recorded something.
+  std::vector<RecordLane> take_records() override;
 
   // By number, including CPUs without buffers.
   std::vector<CpuBuffer>& all() { return buffers_; }

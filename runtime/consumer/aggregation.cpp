@@ -345,24 +345,24 @@ MergedAggregation* Aggregations::find(uint32_t id) {
   return it == by_id_.end() ? nullptr : it->second;
 }
 
-size_t Aggregations::take(AggregationBuffer& buffer, const RewriteKey& rewrite) {
+size_t Aggregations::take(AggregationSource& source, const RewriteKey& rewrite) {
   size_t keys = 0;
   MergedAggregation* aggregation = nullptr;
   std::string rewritten;
-  buffer.for_each([&](uint32_t id, std::span<const std::byte> bytes, State state) {
-    if (aggregation == nullptr || aggregation->desc.id != id) aggregation = find(id);
+  source.visit([&](const AggregationEntry& entry) {
+    if (aggregation == nullptr || aggregation->desc.id != entry.aggregation) aggregation = find(entry.aggregation);
     if (aggregation == nullptr) return;
-    std::string_view key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string_view key(reinterpret_cast<const char*>(entry.key.data()), entry.key.size());
     if (rewrite) {
       rewritten = key;
       rewrite(*aggregation, rewritten);
       key = rewritten;
     }
     MergedRow& row = aggregation->rows.find_or_add(*aggregation, key, aggregation->words, aggregation->initial);
-    aggregation->function->merge(row.state, state);
+    aggregation->function->merge(row.state, entry.words);
     keys++;
   });
-  buffer.clear();
+  source.clear();
   return keys;
 }
 

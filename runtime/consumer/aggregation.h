@@ -13,7 +13,7 @@
 
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
-#include "runtime/buffer/aggregation_buffer.h"
+#include "runtime/buffer/sources.h"
 #include "runtime/consumer/datum.h"
 #include "runtime/consumer/histogram.h"
 #include "runtime/consumer/printf.h"
@@ -72,10 +72,10 @@ class Aggregations {
   void declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial);
   MergedAggregation* find(uint32_t id);
 
-  // Merges what the buffer holds, and empties it: so many keys. rewrite may change a key first, so that keys that mean the same
-  // become one.
+  // Merges the entries of a source, empties it, and returns their number. rewrite may change a key first, so that keys that mean
+  // the same become one.
   using RewriteKey = std::function<void(const MergedAggregation&, std::string& key)>;
-  size_t take(AggregationBuffer& buffer, const RewriteKey& rewrite = {});
+  size_t take(AggregationSource& source, const RewriteKey& rewrite = {});
 
   void clear(uint32_t id);
   // count 0: all rows go; positive: so many of the largest stay; negative: of the smallest.

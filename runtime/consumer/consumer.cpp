@@ -188,8 +188,8 @@ const Ecb* Consumer::next_ecb(std::span<const std::byte> records) const {
   return nullptr;
 }
 
-void Consumer::consume(std::vector<CpuRecords> records) {
-  RecordMerge merge(std::move(records), options_[dif::Option::temporal] > 0);
+void Consumer::consume(std::vector<RecordLane> lanes) {
+  RecordMerge merge(std::move(lanes), options_[dif::Option::temporal] > 0);
   while (merge.next()) {
     if (const Ecb* ecb = enabling_.ecb(header_of(merge.record()).epid)) {
       consume_record({*ecb, merge.cpu(), next_ecb(merge.following())}, merge.record());
@@ -245,9 +245,9 @@ size_t Consumer::keys_of(uint32_t id) {
   return aggregation == nullptr ? 0 : aggregation->rows.size();
 }
 
-void Consumer::take(AggregationBuffer& buffer) {
+void Consumer::take(AggregationSource& source) {
   const size_t keys = aggregations_.take(
-      buffer, [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
+      source, [this](const MergedAggregation& aggregation, std::string& key) { made_.unify(aggregation.desc, key); });
   if (keys > 0) count(ConsumerStep::aggregation_build, keys);
 }
 

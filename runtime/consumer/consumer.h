@@ -39,8 +39,8 @@ class Consumer {
   // Whether records may print or change aggregations, which must then be taken before records are consumed.
   bool uses_aggregations() const { return uses_aggregations_; }
 
-  void consume(std::vector<CpuRecords> records);
-  void take(AggregationBuffer& buffer);
+  void consume(std::vector<RecordLane> lanes);
+  void take(AggregationSource& source);
   // The end of the session: every aggregation that no printa() has printed.
   void print_rest();
   void print_exit(int status) { printer_->print_exit(status); }

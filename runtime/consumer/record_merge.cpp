@@ -7,35 +7,27 @@
 namespace dvm::runtime {
 namespace {
 
-uint64_t order_of(const CpuRecords& lane) { return header_of(lane.records.data()).order; }
-bool is_older(const CpuRecords& a, const CpuRecords& b) { return order_of(a) < order_of(b); }
+uint64_t order_of(const RecordLane& lane) { return header_of(lane.records.data()).order; }
+bool is_older(const RecordLane& a, const RecordLane& b) { return order_of(a) < order_of(b); }
 
 }  // namespace
 
-std::vector<CpuRecords> take_records(CpuBuffers& cpus) {
-  std::vector<CpuRecords> lanes;
-  for (size_t cpu = 0; cpu < cpus.all().size(); cpu++)
-    for (std::span<const std::byte> records : cpus.all()[cpu].principal.take())
-      if (!records.empty()) lanes.push_back({static_cast<int32_t>(cpu), records});
-  return lanes;
-}
-
 // BEGIN, which has the oldest record, is never behind a CPU with a lower number.
-RecordMerge::RecordMerge(std::vector<CpuRecords> lanes, bool is_temporal) : lanes_(std::move(lanes)), is_temporal_(is_temporal) {
+RecordMerge::RecordMerge(std::vector<RecordLane> lanes, bool is_temporal) : lanes_(std::move(lanes)), is_temporal_(is_temporal) {
   if (!is_temporal_ && !lanes_.empty())
     std::rotate(lanes_.begin(), std::min_element(lanes_.begin(), lanes_.end(), is_older), lanes_.end());
 }
 
 // The lane with the oldest record, until another has an older one.
 void RecordMerge::choose() {
-  std::erase_if(lanes_, [](const CpuRecords& lane) { return lane.records.empty(); });
+  std::erase_if(lanes_, [](const RecordLane& lane) { return lane.records.empty(); });
   current_ = nullptr;
   limit_ = UINT64_MAX;
   if (lanes_.empty()) return;
   auto first = is_temporal_ ? std::min_element(lanes_.begin(), lanes_.end(), is_older) : lanes_.begin();
   current_ = &*first;
   if (!is_temporal_) return;
-  for (const CpuRecords& lane : lanes_)
+  for (const RecordLane& lane : lanes_)
     if (&lane != current_) limit_ = std::min(limit_, order_of(lane));
 }
 

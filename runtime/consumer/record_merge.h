@@ -5,22 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "runtime/buffer/cpu_buffers.h"
+#include "runtime/buffer/record.h"
+#include "runtime/buffer/sources.h"
 
 namespace dvm::runtime {
 
-// Records of one CPU, in their order.
-struct CpuRecords {
-  int32_t cpu = 0;
-  std::span<const std::byte> records;
-};
-
-// What was recorded since the last time; the buffers are then empty.
-std::vector<CpuRecords> take_records(CpuBuffers& cpus);
-
 class RecordMerge {
  public:
-  RecordMerge(std::vector<CpuRecords> lanes, bool is_temporal);
+  RecordMerge(std::vector<RecordLane> lanes, bool is_temporal);
 
   // Moves on to the next record. False: that was the last.
   bool next();
@@ -32,9 +24,9 @@ class RecordMerge {
  private:
   void choose();
 
-  std::vector<CpuRecords> lanes_;
+  std::vector<RecordLane> lanes_;
   bool is_temporal_;
-  CpuRecords* current_ = nullptr;  // its lane
+  RecordLane* current_ = nullptr;  // its lane
   uint64_t limit_ = 0;             // as long as its records are older than this, they come next
   const std::byte* record_ = nullptr;
 };

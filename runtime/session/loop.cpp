@@ -115,13 +115,13 @@ void Handle::Impl::take_aggregations() {
 }
 
 void Handle::Impl::take_records() {
-  std::vector<CpuRecords> records;
+  std::vector<RecordLane> lanes;
   {
     StageTimer timer(session.stages[Stage::snapshot_records]);
-    records = runtime::take_records(session.cpus);
+    lanes = session.cpus.take_records();
   }
   StageTimer timer(session.stages[Stage::print]);
-  consumer.consume(std::move(records));
+  consumer.consume(std::move(lanes));
 }
 
 // Losses on a CPU that is not known count for CPU 0.

@@ -225,10 +225,10 @@ std::span<const std::byte> key_of(const uint64_t& key) { return std::as_bytes(st
 
 std::map<uint64_t, uint64_t> contents(const AggregationBuffer& buffer) {
   std::map<uint64_t, uint64_t> found;
-  buffer.for_each([&](uint32_t, std::span<const std::byte> key, std::span<const uint64_t> words) {
+  buffer.visit([&](const AggregationEntry& entry) {
     uint64_t number = 0;
-    std::memcpy(&number, key.data(), key.size());
-    found[number] = words[0];
+    std::memcpy(&number, entry.key.data(), entry.key.size());
+    found[number] = entry.words[0];
   });
   return found;
 }

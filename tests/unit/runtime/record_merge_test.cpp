@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/buffer/cpu_buffers.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -21,7 +23,7 @@ class RecordMergeTest : public ::testing::Test {
   // "0@1 1@2 ": which record of which CPU, one after another.
   std::string merged(bool is_temporal) {
     std::string text;
-    RecordMerge merge(take_records(cpus), is_temporal);
+    RecordMerge merge(cpus.take_records(), is_temporal);
     while (merge.next()) text += std::to_string(header_of(merge.record()).order) + "@" + std::to_string(merge.cpu()) + " ";
     return text;
   }
@@ -48,7 +50,7 @@ TEST_F(RecordMergeTest, BothPartsOfARing) {
 
 TEST_F(RecordMergeTest, KnowsWhatFollowsOnItsCpu) {
   for (int32_t cpu : {0, 1, 0}) record(cpu);
-  RecordMerge merge(take_records(cpus), true);
+  RecordMerge merge(cpus.take_records(), true);
   ASSERT_TRUE(merge.next());
   ASSERT_FALSE(merge.following().empty());
   EXPECT_EQ(header_of(merge.following().data()).order, 2u);

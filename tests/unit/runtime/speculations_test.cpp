@@ -33,7 +33,7 @@ class SpeculationsTest : public ::testing::Test {
   // The EPIDs of what has been committed, in order.
   std::string committed() {
     std::string text;
-    RecordMerge merge(take_records(cpus), true);
+    RecordMerge merge(cpus.take_records(), true);
     while (merge.next()) text += std::to_string(header_of(merge.record()).epid) + "@" + std::to_string(merge.cpu()) + " ";
     return text;
   }

@@ -1,0 +1,46 @@
+#pragma once
+// What the consumer reads, wherever it was written: lanes of records and entries of aggregations.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace dvm::runtime {
+
+// Records of one CPU, in their order.
+struct RecordLane {
+  int32_t cpu = 0;
+  std::span<const std::byte> records;
+};
+
+class RecordSource {
+ public:
+  // The records since the last call, which are then forgotten. They are valid until the next call.
+  virtual std::vector<RecordLane> take_records() = 0;
+
+ protected:
+  ~RecordSource() = default;
+};
+
+// The state of one key of an aggregation.
+struct AggregationEntry {
+  uint32_t aggregation = 0;        // its id
+  std::span<const std::byte> key;  // a multiple of 8 bytes
+  std::span<const uint64_t> words;
+};
+
+class AggregationSource {
+ public:
+  using Visit = std::function<void(const AggregationEntry&)>;
+  // Calls a function for each entry, in the order in which keys were first used.
+  virtual void visit(const Visit& each) const = 0;
+  // Forgets all entries.
+  virtual void clear() noexcept = 0;
+
+ protected:
+  ~AggregationSource() = default;
+};
+
+}  // namespace dvm::runtime
