@@ -21,7 +21,7 @@
 #include "common/clock.h"
 #include "lab/measure_as.h"
 #include "lab/quiet_looks.h"
-#include "runtime/instrument/live.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
 

@@ -9,6 +9,10 @@ dvm_library(probe
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
 dvm_align_code(dvm_probe)
 
+# dvm_backend_local: the choice of instruments for live processes.
+dvm_library(backend_local backend/local/live.cpp)
+target_link_libraries(dvm_backend_local PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)
+
 # dvm_runtime: the consumer and the handle that joins all of it.
 dvm_library(runtime
   consumer/aggregation.cpp
@@ -36,4 +40,4 @@ dvm_library(runtime
   session/late.cpp
   session/loop.cpp
   session/setup.cpp)
-target_link_libraries(dvm_runtime PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(dvm_runtime PUBLIC dvm_backend_local PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

@@ -7,7 +7,7 @@ dvm_library(source)
 target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_source PUBLIC dvm_dif dvm_needs PRIVATE fmt::fmt)
 
-target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/live.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
+target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
@@ -33,7 +33,7 @@ if(DVM_BPF)
     instrument/uprobe/tracepoints.cpp
     instrument/uprobe/uprobe_instrument.cpp)
 else()
-  target_sources(dvm_source PRIVATE instrument/uprobe/without_bpf.cpp)
+  target_sources(dvm_source PRIVATE instrument/absent/without_bpf.cpp)
 endif()
 
 find_package(Zydis REQUIRED)

@@ -25,8 +25,8 @@
 #include "runtime/instrument/pace.h"
 #include "runtime/probe/fire.h"
 #include "runtime/session/demangled_probes.h"
-#include "runtime/session/process_host.h"
-#include "runtime/session/rate.h"
+#include "runtime/backend/local/process_host.h"
+#include "runtime/backend/rate.h"
 
 namespace dvm::runtime {
 

@@ -1,5 +1,5 @@
 // Chooses the instruments. Covered by tests/runtime/scenarios/test_unprivileged.py.
-#include "runtime/instrument/live.h"
+#include "runtime/backend/local/live.h"
 
 #include "runtime/instrument/breakpoint/breakpoint.h"
 #include "runtime/instrument/timer.h"
