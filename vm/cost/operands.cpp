@@ -10,6 +10,9 @@
 #include "dvm/dif/variable.h"
 
 namespace dvm::vm {
+
+bool takes_key(dif::Opcode opcode) { return dif::info(opcode).tuple == dif::TupleUse::key; }
+
 namespace {
 
 using dif::Format;

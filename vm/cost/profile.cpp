@@ -34,8 +34,6 @@ std::string_view variant_suffix(Opcode opcode) {
   return format == Format::ret ? "_alone" : format == Format::stv ? "_ref" : "";
 }
 
-bool takes_key(Opcode opcode) { return info(opcode).tuple == dif::TupleUse::key; }
-
 bool is_getter_alone(const dif::Difo& difo) {
   if (difo.text.size() != 2) return false;
   const dif::Instruction load = difo.text[0], end = difo.text[1];

@@ -2,8 +2,6 @@
 
 #include "vm/state/machine_state.h"
 
-#include "vm/state/memory_access.h"
-
 namespace dvm::vm {
 
 MachineState::Impl::Impl(VariableState::Impl& variable_state, const StateLimits& limits, std::span<const dif::Variable> declared)
@@ -33,12 +31,5 @@ void MachineState::begin_clause(uint32_t epid) noexcept {
 const FaultState& MachineState::fault() const noexcept { return impl_->fault; }
 
 void MachineState::set_fault(dif::Fault id, uint64_t value) noexcept { impl_->set_fault(id, value); }
-
-bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
-size_t MachineState::copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept {
-  return vm::copy_string_in_words(*impl_, value, most, to);
-}
-
-bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }
 
 }  // namespace dvm::vm

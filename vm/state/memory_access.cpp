@@ -210,4 +210,12 @@ uint64_t scratch_string(State& state, std::string_view text) noexcept {
   return address_of(at);
 }
 
+// What MachineState offers of it.
+bool MachineState::copy_string(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_string(*impl_, value, to); }
+size_t MachineState::copy_string_in_words(uint64_t value, size_t most, std::byte* to) noexcept {
+  return vm::copy_string_in_words(*impl_, value, most, to);
+}
+
+bool MachineState::copy_bytes(uint64_t value, std::span<std::byte> to) noexcept { return vm::copy_bytes(*impl_, value, to); }
+
 }  // namespace dvm::vm

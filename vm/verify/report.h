@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "dvm/vm/verify.h"
+#include "dvm/vm/verified_difo.h"
 
 namespace dvm::vm {
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ struct Operands {
   std::vector<Text> references;  // keys or arguments on the tuple stack, of one that uses them
   unsigned values = 0;           // the others there
 };
+
+// True for opcodes that look a variable up by the tuple stack, whose keys are priced by rows of their own.
+bool takes_key(dif::Opcode opcode);
 
 // One for each instruction.
 std::vector<Operands> operands_of(const dif::Difo& difo);

@@ -7,7 +7,6 @@
 //   action/printf  aggregation/count  source/pid/trigger ...     what the runtime adds (runtime/cost/rows.h)
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,9 +92,6 @@ struct DifRow {
 DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
 // Empty: there is no variant.
 std::string_view variant_suffix(dif::Opcode opcode);
-
-// Whether it looks a variable up by the tuple stack, whose keys are priced by rows of their own.
-bool takes_key(dif::Opcode opcode);
 
 // Whether the DIFO is a built-in variable and nothing else, as most keys and values are.
 bool is_getter_alone(const dif::Difo& difo);

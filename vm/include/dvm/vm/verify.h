@@ -10,37 +10,12 @@
 //   - a register is never read on any path that has not written it.
 // Addresses and scratch are checked when the DIF runs (vm/state): a violation there is a fault, never a crash.
 
-#include <string>
 #include <variant>
 #include <vector>
 
-#include "dvm/dif/difo.h"
+#include "dvm/vm/verified_difo.h"
 
 namespace dvm::vm {
-
-struct VerifyError {
-  unsigned pc = 0;
-  std::string message;
-};
-
-// A basic block: instructions [begin, end). Blocks are in the order of their first instruction, which is an order of execution.
-struct Block {
-  uint32_t begin = 0;
-  uint32_t end = 0;
-};
-
-class VerifiedDifo {
- public:
-  const dif::Difo& difo() const { return difo_; }
-  const std::vector<Block>& blocks() const { return blocks_; }
-
- private:
-  friend std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo);
-  VerifiedDifo() = default;
-
-  dif::Difo difo_;
-  std::vector<Block> blocks_;
-};
 
 // All errors, not only the first, in the order of their pc.
 std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo difo);

@@ -1,0 +1,36 @@
+#pragma once
+// What the verifier (verify.h) makes of a DIFO: the DIFO with its basic blocks, or errors.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+
+namespace dvm::vm {
+
+struct VerifyError {
+  unsigned pc = 0;
+  std::string message;
+};
+
+// A basic block: instructions [begin, end). Blocks are in the order of their first instruction, which is an order of execution.
+struct Block {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+class VerifiedDifo {
+ public:
+  const dif::Difo& difo() const { return difo_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
+
+ private:
+  friend std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo);
+  VerifiedDifo() = default;
+
+  dif::Difo difo_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace dvm::vm
