@@ -104,7 +104,6 @@ target_sources(dvm_source PRIVATE
   symbol/open_elf.cpp
   symbol/parameter_place.cpp
   symbol/perf_map.cpp
-  symbol/regular_file.cpp
   symbol/signature.cpp
   symbol/stapsdt.cpp
   symbol/stapsdt_arguments.cpp

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "common/regular_file.h"
 #include "common/result.h"
-#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 

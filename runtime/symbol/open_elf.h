@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/regular_file.h"
 #include "common/result.h"
-#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/symbol/regular_file.h"
+#include "common/regular_file.h"
 
 namespace dvm::runtime {
 

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <thread>
 
+#include "common/regular_file.h"
 #include "runtime/code/function_code.h"
 #include "runtime/instrument/uprobe/shield.h"
-#include "runtime/symbol/regular_file.h"
 
 namespace dvm::runtime {
 namespace {

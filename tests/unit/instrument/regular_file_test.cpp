@@ -1,6 +1,6 @@
 // What a path of a traced process may lead to.
 
-#include "runtime/symbol/regular_file.h"
+#include "common/regular_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

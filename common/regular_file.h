@@ -1,5 +1,5 @@
 #pragma once
-// Opens regular files that a traced process names. Such a path may lead to a pipe or a device, may lead elsewhere a moment
+// Opens regular files whose paths come from elsewhere. Such a path may lead to a pipe or a device, may lead elsewhere a moment
 // later, and may name a file that claims to be larger than the memory:
 //
 //   path -> O_PATH descriptor of its target (without effect on that) -> is it regular? -> the same file, for reading
@@ -13,7 +13,7 @@
 
 #include "common/result.h"
 
-namespace dvm::runtime {
+namespace dvm {
 
 class RegularFile {
  public:
@@ -42,4 +42,4 @@ Status check_cost(uint64_t bytes, uint64_t bytes_on_disk);
 // Fails if `bytes` are more than half of this machine's memory. The error names the limit.
 Status check_memory(uint64_t bytes);
 
-}  // namespace dvm::runtime
+}  // namespace dvm

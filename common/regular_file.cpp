@@ -1,6 +1,6 @@
 // Covered by tests/unit/instrument/regular_file_test.cpp.
 
-#include "runtime/symbol/regular_file.h"
+#include "common/regular_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace dvm::runtime {
+namespace dvm {
 namespace {
 
 // Debug information is seldom packed by more than 5 to 1; a hostile file reaches 1000 to 1, a sparse one any figure.
@@ -62,4 +62,4 @@ Status check_memory(uint64_t bytes) {
   return Error{fmt::format("it would take {} bytes of memory: more than {}, half of this machine's", bytes, limit)};
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm
