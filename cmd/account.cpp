@@ -74,14 +74,14 @@ void print_rows(std::FILE* out, const std::vector<Row>& rows) {
 }
 
 void print_table(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog) {
-  fmt::print(out, "\nACCOUNT  {} firings, {} late reads; cycles are TSC cycles at {:.3f} GHz, means of the timed ones\n",
+  fmt::print(out, "\nACCOUNT  {} firings, {} late reads; cycles are TSC cycles at {:.3f} GHz, extrapolated from the timed ones\n",
              account.events, account.late_reads, account.ticks_per_second / 1e9);
   for (const runtime::EcbAccount& ecb : account.ecbs) {
     fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(probe_name(catalog, ecb.probe_id)), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}\n", ecb.firings, ecb.predicate_hits, ecb.faults);
     if (std::vector<Row> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
   }
-  fmt::print(out, "\n  stages of the whole run\n");
+  fmt::print(out, "\n  stages, whole run\n");
   print_rows(out, rows_of(account));
 }
 
@@ -137,23 +137,23 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   const double measured = clocks(context.measured_ns) - reading - writing;
   fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n\n", account.events,
              context.replayed.events, profile.name, profile.machine, profile.clock_hz / 1e9);
-  fmt::print(out, "  {:<14}{:>18}{:>8}{:>18}\n", "PART", "CLOCKS", "%", "OFF BY AT MOST");
+  fmt::print(out, "  {:<14}{:>18}{:>8}{:>18}\n", "PART", "CLOCKS", "%", "UNCERTAINTY");
   for (const runtime::LedgerPart& part : ledger.parts)
     fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", part.name, part.cost.clocks, percent(part.cost.clocks, total.clocks),
                part.cost.spread);
   fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", "accounted", total.clocks, 100.0, total.spread);
-  fmt::print(out, "  {:<14}{:>18.0f}{:>8}  without reading the recording ({:.0f}) and writing the output ({:.0f})\n", "measured",
-             measured, "", reading, writing);
+  fmt::print(out, "  {:<14}{:>18.0f}{:>8}  excluding reading the recording ({:.0f}) and writing the output ({:.0f})\n",
+             "measured", measured, "", reading, writing);
   if (profile.core_speed > 0)
-    fmt::print(out, "  {:<14}{:>18.3f}{:>8}  of that in the profile, by which it was multiplied\n", "core speed",
+    fmt::print(out, "  {:<14}{:>18.3f}{:>8}  relative to the profile; the measured time is scaled by it\n", "core speed",
                context.looks.speed(), "");
-  print_difference(out, "difference", total.clocks, measured, "of what was measured");
+  print_difference(out, "difference", total.clocks, measured, "of the measured clocks");
   const double quiet = 100 * context.looks.quiet_share(), taken = context.looks.taken_ns();
   if (quiet < kWhollyQuiet && taken > 0)
     print_difference(out, "quiet core", total.clocks, measured * context.looks.ns() / taken,
-                     fmt::format("somebody else used the core, too, but for {:.0f} % of the time: by what that took", quiet));
+                     fmt::format("the core was undisturbed for {:.0f} % of the time; with the disturbance subtracted", quiet));
   if (!ledger.missing.empty())
-    fmt::print(out, "\n  without a price in this profile, and so counted as nothing:\n    {}\n", fmt::join(ledger.missing, ", "));
+    fmt::print(out, "\n  not priced by this profile, counted as 0:\n    {}\n", fmt::join(ledger.missing, ", "));
   std::fflush(out);
 }
 

@@ -103,19 +103,19 @@ Status calibrate_scripts(const Sampling& sampling, const PassProgress& progress,
   return runtime::measure_consumer(compile_script, meter, profile);
 }
 
-// A machine that allows no probes has prices of the rest.
+// On a machine that allows no probes, the profile has the other prices only.
 void calibrate_sources(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
   const runtime::LiveMeterOptions meter = sampling.live();
   progress.say("captures", 0, 1);
   if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
-    fmt::print(stderr, "dvm: what is captured was not measured: {}\n", measured.error().message);
+    fmt::print(stderr, "dvm: captures were not measured: {}\n", measured.error().message);
   if (Status measured = runtime::measure_processes(compile_script, meter, profile); !measured)
-    fmt::print(stderr, "dvm: what clauses ask of a process was not measured: {}\n", measured.error().message);
+    fmt::print(stderr, "dvm: requests to processes were not measured: {}\n", measured.error().message);
   const auto names = runtime::live_sources();
   if (Status measured = runtime::measure_ring(compile_script, sampling.scripts(), profile); !measured)
     fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
   if (Status measured = runtime::measure_rests(compile_script, sampling.scripts(), profile); !measured)
-    fmt::print(stderr, "dvm: firings behind a rest were not measured: {}\n", measured.error().message);
+    fmt::print(stderr, "dvm: firings after idle time were not measured: {}\n", measured.error().message);
   bool has_looks = false;
   for (size_t i = 0; i < names.size(); i++) {
     progress.say("sources", i, names.size());
@@ -170,7 +170,7 @@ class MemoryFile {
   }
   Status set(const std::string& text) const {
     if (ftruncate(file_, 0) == 0 && pwrite(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) return {};
-    return Error{fmt::format("failed to keep what was measured: {}", std::strerror(errno))};
+    return Error{fmt::format("failed to keep the measurements: {}", std::strerror(errno))};
   }
 
  private:

@@ -46,7 +46,7 @@ Result<std::string> destination(const CalibrateCommand& given) {
   if (!given.output.empty()) return given.output;
   if (!given.against.empty()) return std::string();
   const std::string path = default_profile_path();
-  if (path.empty()) return Error{"there is no home to keep the profile in: -o FILE says where"};
+  if (path.empty()) return Error{"there is no home directory to keep the profile in: name a file with -o"};
   std::error_code error;  // what cannot be made, cannot be written to
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   return path;
@@ -67,7 +67,7 @@ Status keep_profile(const CalibrateCommand& given, const std::string& path, cons
   if (path == "-") fmt::print("{}", text);
   if (path.empty() || path == "-") return {};
   if (Status written = write_file(path, text); !written) return written;
-  if (given.output.empty()) fmt::print(stderr, "dvm: the profile of this machine is {}\n", path);
+  if (given.output.empty()) fmt::print(stderr, "dvm: wrote the profile of this machine to {}\n", path);
   return {};
 }
 

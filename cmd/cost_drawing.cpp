@@ -24,7 +24,7 @@ std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
   for (size_t i = 0; i < probe.stages.size(); i++)
     if (probe.stages[i].clocks > 0)
       parts.push_back({fmt::format("{}: {}", probe.source, runtime::flow_stages()[i].name), probe.stages[i].clocks});
-  if (probe.capture.clocks > 0) parts.push_back({"what is captured", probe.capture.clocks});
+  if (probe.capture.clocks > 0) parts.push_back({"capture", probe.capture.clocks});
   parts.push_back({"preparation", probe.prepare.clocks});
   for (const runtime::ClausePrediction& clause : probe.clauses) {
     if (clause.cost.has_predicate)
@@ -58,7 +58,7 @@ std::string draw_prediction(const runtime::Prediction& prediction, const Predict
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n",
       kWidth + 2 * kLeft, height);
-  svg += fmt::format("<text x=\"{}\" y=\"18\">Predicted clocks a firing, by profile {}</text>\n", kLeft,
+  svg += fmt::format("<text x=\"{}\" y=\"18\">Predicted clocks per firing, by profile {}</text>\n", kLeft,
                      xml_escaped(context.profile.name));
   double top = kTop;
   for (const runtime::ProbePrediction& probe : prediction.probes) draw_bar(svg, probe, top, kWidth / most), top += kRow;

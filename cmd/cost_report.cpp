@@ -40,26 +40,26 @@ void print_clause(std::FILE* out, const ClausePrediction& clause) {
   const std::string share = clause.cost.has_predicate ? fmt::format(" x {:.2g}", clause.cost.probability) : "";
   print_row(out, fmt::format("{} actions{}", name, share), clause.cost.actions);
   if (clause.committed)
-    fmt::print(out, "      of what it speculates {:.3g} % is committed, and printed\n", 100 * *clause.committed);
+    fmt::print(out, "      {:.3g} % of the speculated data is committed and printed\n", 100 * *clause.committed);
 }
 
 double nanoseconds(double clocks, const PredictionContext& context) { return clocks / context.profile.clock_hz * 1e9; }
 
-// Of one a minute not 0.
+// Small rates, like one a minute, do not become 0.
 std::string rate_text(double rate) { return rate >= 10 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate); }
 
-// Whence a rate is known that nobody gave or counted.
+// The origin of a rate that was neither given nor counted.
 std::string origin_of_rate(const ProbePrediction& probe, const PredictionContext& context) {
   if (!probe.is_rate_named) return "";
-  return probe.source == "tick" ? " (by its name)"
-                                : fmt::format(" (by its name, on {} CPU{})", context.cpus, context.cpus == 1 ? "" : "s");
+  return probe.source == "tick" ? " (from its name)"
+                                : fmt::format(" (from its name, on {} CPU{})", context.cpus, context.cpus == 1 ? "" : "s");
 }
 
 void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   const double clock = context.profile.clock_hz, clocks = probe.firing.expected.clocks;
   const double rate = runtime::rate_of_share(clocks, clock, kOnePercent);
-  fmt::print(out, "    1 % of a CPU at {:.0f} firings a second of one thread; of the machine's {} at {:.0f}\n", rate,
-             context.cpus, rate * context.cpus);
+  fmt::print(out, "    1 % of a CPU at {:.0f} firings a second; 1 % of all {} CPUs at {:.0f}\n", rate, context.cpus,
+             rate * context.cpus);
   if (probe.rate > 0 || context.counted > 0)
     fmt::print(out, "    at {} firings a second{}: {:.4f} % of a CPU\n", rate_text(probe.rate), origin_of_rate(probe, context),
                100 * runtime::share_of_cpu(runtime::probe_cost(probe.firing.expected, probe.rate).clocks, clock));
@@ -71,12 +71,12 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
   for (size_t i = 0; i < probe.stages.size(); i++)
     if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::flow_stages()[i].name), probe.stages[i]);
-  if (probe.capture.clocks > 0) print_row(out, "what is captured", probe.capture);
+  if (probe.capture.clocks > 0) print_row(out, "capture", probe.capture);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
   print_row(out, "firing", probe.firing);
   const vm::CostRange& firing = probe.firing;
-  fmt::print(out, "    {:<28}{:>14.1f}{:>14.1f}{:>14.1f}  expected off by at most {:.1f}\n", "  ns",
+  fmt::print(out, "    {:<28}{:>14.1f}{:>14.1f}{:>14.1f}  expected +- {:.1f}\n", "  ns",
              nanoseconds(firing.cheapest.clocks, context), nanoseconds(firing.expected.clocks, context),
              nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
   print_rates(out, probe, context);
@@ -162,28 +162,29 @@ void print_shares(std::FILE* out, const runtime::Prediction& prediction, const P
   row("consumer", total.consumer_user, total.consumer_system);
   fmt::print(out, "\n");
   row("all", total.user(), total.system());
-  fmt::print(out, "  off by at most {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
+  fmt::print(out, "  +- {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
   if (prediction.resting.clocks > 0)
-    fmt::print(out, "  of the probes {:.4f} are firings behind a rest, which take {:.0f} ns more; --rests says how many\n",
+    fmt::print(out,
+               "  of the probes {:.4f} are the {:.0f} ns that a firing after idle time takes longer; --rests sets how often\n",
                percent(prediction.resting, context), prediction.rested.clocks / context.profile.clock_hz * 1e9);
 }
 
-// What the shares lack.
+// Probes without a rate, which the shares exclude.
 void print_rateless(std::FILE* out, const runtime::Prediction& prediction) {
   std::string names;
   for (const ProbePrediction& probe : prediction.probes)
     if (!probe.is_rate_known) names += fmt::format("{}{}", names.empty() ? "" : ", ", probe.description);
-  if (!names.empty()) fmt::print(out, "  not in these: {}; --rate or --sample says how often it fires\n", names);
+  if (!names.empty()) fmt::print(out, "  excluded: {}; give its rate with --rate or --sample\n", names);
 }
 
-// Of what a run was counted for.
+// The parts of the prediction that come from a counted run.
 void print_measured(std::FILE* out, const runtime::Prediction& prediction) {
   size_t measured = 0, clauses = 0;
   for (const ProbePrediction& probe : prediction.probes)
     for (const ClausePrediction& clause : probe.clauses) measured += clause.is_measured, clauses++;
   if (measured > 0)
-    fmt::print(out, "\n  as in a run: how often predicates hold and branches are taken{}\n",
-               measured < clauses ? "; half of the time in clauses that did not fire" : "");
+    fmt::print(out, "\n  measured in a run: how often predicates hold and branches are taken{}\n",
+               measured < clauses ? "; assumed to be half of the time in clauses that did not fire" : "");
 }
 
 Json json_of(const runtime::Total& total, const PredictionContext& context) {
@@ -207,7 +208,7 @@ std::string how_it_knows(const PredictionContext& context) {
 std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent) {
   if (rows.empty()) return "";
   const std::vector<runtime::Uncalibrated> never = runtime::unmeasured_rows();
-  std::string text = fmt::format("{}without a price in this profile, and so counted as nothing:\n", indent);
+  std::string text = fmt::format("{}not priced by this profile, counted as 0:\n", indent);
   for (const std::string& row : rows) {
     const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return one.row == row; });
     text += fmt::format("{}  {}{}\n", indent, row, found == never.end() ? "" : ": " + found->reason);
@@ -221,11 +222,10 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
              how_it_knows(context));
   for (const ProbePrediction& probe : prediction.probes) print_probe(out, probe, context);
   if (prediction.probes.empty())
-    fmt::print(out, "\n  no clause is on a probe that has a price: BEGIN, END and ERROR fire in dvm, and seldom\n");
+    fmt::print(out, "\n  no clause is on a probe that has a price: BEGIN, END and ERROR fire rarely, and in dvm\n");
   if (std::any_of(prediction.probes.begin(), prediction.probes.end(), [](const auto& probe) { return probe.is_assumed; }))
     fmt::print(out,
-               "\n  assumed: an instruction that is stepped over, the dearest; with -p or -c the one under the probe is looked "
-               "at\n");
+               "\n  assumed: an instruction that the kernel single-steps, the dearest kind; -p or -c finds the actual one\n");
   print_measured(out, prediction);
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
@@ -285,7 +285,7 @@ std::pair<double, double> median_and_worst(const std::vector<ValidatedScript>& r
 }
 
 void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {
-  fmt::print(out, "ns a firing on the probe side, by profile {} ({})\n\n", profile.name, profile.machine);
+  fmt::print(out, "ns per firing on the probe side, by profile {} ({})\n\n", profile.name, profile.machine);
   fmt::print(out, "{:<44}{:>12}{:>9}{:>12}{:>9}{:>9}\n", "SCRIPT", "PREDICTED", "+-", "MEASURED", "+-", "ERROR %");
   std::set<std::string> missing;
   size_t disturbed = 0;
@@ -299,7 +299,7 @@ void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, c
   const auto [median, worst] = median_and_worst(rows);
   fmt::print(out, "\n{} scripts: median error {:.1f} %, worst {:.1f} %\n", rows.size(), median, worst);
   if (disturbed > 0)
-    fmt::print(out, "~ somebody else used the same core nearly all the time, which makes the measured time longer: {} scripts\n",
+    fmt::print(out, "~ the core was disturbed nearly all the time, which makes the measured time longer: {} scripts\n",
                disturbed);
   fmt::print(out, "{}", unpriced_text(missing));
 }

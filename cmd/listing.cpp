@@ -24,12 +24,12 @@ void print_probe(const runtime::Probe& probe) {
 
 namespace {
 
-constexpr unsigned kUretprobe = 400;  // ns: what the kernel's own trap at the return adds
+constexpr unsigned kUretprobe = 400;  // ns that the kernel's trap at the return adds
 
-// Between the place and the instruction there: what it is to the function.
+// The role of the place in its function.
 std::string kind_of(const runtime::Place& place) {
   if (place.is_return) return ", a uretprobe";
-  if (place.fired_at.exit) return ", where the function is left";
+  if (place.fired_at.exit) return ", where the function returns";
   return place.fired_at.moved == 0 ? "" : fmt::format(", 0x{:x} after the entry", place.fired_at.moved);
 }
 
@@ -38,8 +38,8 @@ std::string site_text(const runtime::Place& place, const runtime::ModuleCode& fi
   const auto instruction = runtime::decode_instruction(code, 0);
   if (!instruction) return "no instruction";
   const unsigned cost = expected_ns(instruction->cost) + (place.is_return ? kUretprobe : 0);
-  return fmt::format("{} ({}, about {} ns a firing{})", runtime::instruction_text(code, place.offset), name_of(instruction->cost),
-                     cost, runtime::is_doubtful(code) ? "; the kernel may refuse it" : "");
+  return fmt::format("{} ({}, about {} ns per firing{})", runtime::instruction_text(code, place.offset),
+                     name_of(instruction->cost), cost, runtime::is_doubtful(code) ? "; the kernel may refuse it" : "");
 }
 
 class SitePrinter {
@@ -89,9 +89,9 @@ void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
     print_probe(*probe);
     for (const runtime::Place& place : usual[probe]) printer.print("site", place);
     if (!is_same(usual[probe], counted[probe]))
-      for (const runtime::Place& place : counted[probe]) printer.print("site where no argument is asked for", place);
+      for (const runtime::Place& place : counted[probe]) printer.print("site if no clause reads arguments", place);
     for (const runtime::Refused& one : refused)
-      if (one.probe == probe) fmt::print("\tsite: none, for {}\n", printable(one.reason));
+      if (one.probe == probe) fmt::print("\tsite: none: {}\n", printable(one.reason));
   }
 }
 

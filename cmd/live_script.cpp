@@ -88,7 +88,7 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& t
   const Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
   if (!sources) return sources.error();
   auto live = open_live_script(*sources, script, *options, vm::CostPolicy::none);
-  if (live && !*live) return Error{"its program does not compile here"};
+  if (live && !*live) return Error{"its script does not compile here"};
   return live;
 }
 

@@ -106,7 +106,7 @@ void report_uncounted(const std::vector<runtime::Refused>& refused) {
        first.function, first.name, refused.front().reason);
 }
 
-// And which instructions they are on, by how often each fires. Rates that were given stay as they are.
+// Counts firings, and weights the instructions under the probes by them. Rates that were given stay as they are.
 Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, double seconds, runtime::PredictOptions& how) {
   std::vector<runtime::Refused> refused;
   auto rates = runtime::sample_rates(handle, programs, seconds, refused);
@@ -136,11 +136,11 @@ int show(const runtime::Prediction& prediction, const PredictionContext& context
   return written ? 0 : fail("{}", written.error().message);
 }
 
-// The run is a real one, but for its output; so it must do no harm.
+// The script really runs, only without output, so it must not be destructive.
 Status measure_clauses(runtime::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
   dif::Options& options = live.handle().options();
   if (options[dif::Option::destructive] > 0)
-    return Error{"--prob measured runs the script, and this one may be destructive: say --prob N"};
+    return Error{"--prob measured runs the script, and this script may be destructive: use --prob N"};
   for (const char* rate : {"switchrate", "aggrate"})
     if (Status set = options.set(rate, "50ms"); !set) return set;
   auto measured = runtime::sample_clauses(live.handle(), seconds);
@@ -184,11 +184,10 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
 
 Result<double> sample_of(const PredictionOptions& how, const ScriptOptions& script) {
   if (how.sample.empty()) {
-    if (how.measures_clauses()) return Error{"--prob measured needs --sample, which says for how long"};
+    if (how.measures_clauses()) return Error{"--prob measured needs --sample TIME, the time to measure"};
     return 0.0;
   }
-  if (!script.command.empty())
-    return Error{"--sample counts what processes do that run already (-p); the one of -c has not begun"};
+  if (!script.command.empty()) return Error{"--sample counts firings of running processes: use -p PID instead of -c"};
   return parse_sample(how.sample);
 }
 
@@ -261,7 +260,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
                             const ScriptOptions& script, const PredictionOptions& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return profile.error();
-  if (given.measures_clauses()) return Error{"--prob measured: only dvm cost predict runs the script for that"};
+  if (given.measures_clauses()) return Error{"--prob measured works only with dvm cost predict"};
   const Result<double> seconds = sample_of(given, script);
   if (!seconds) return seconds.error();
   Result<runtime::PredictOptions> how = predict_options(given, handle.options());

@@ -51,7 +51,7 @@ std::vector<std::string> command(const compiler::Source& source, const Preproces
 
 Status run(const std::vector<std::string>& words, std::FILE* in, std::FILE* out) {
   if (words[0] == "cpp" && !runtime::find_program("cpp"))
-    return Error{"-C needs the C preprocessor, and there is no cpp in the PATH (Debian has it in the package cpp)"};
+    return Error{"-C needs the C preprocessor, but there is no cpp in the PATH (Debian's package is cpp)"};
   const HandedFile files[] = {{fileno(in), STDIN_FILENO}, {fileno(out), STDOUT_FILENO}};
   const Result<int> status = run_program(words[0], words, files);
   if (!status) return status.error();

@@ -112,34 +112,35 @@ void print_point(std::FILE* out, const Simulated& simulated, double value, const
   fmt::print(out, "\n");
 }
 
-// The end of a buffer of policy fill, or what one of policy ring has forgotten.
+// When a buffer of policy fill ends tracing, or what one of policy ring has overwritten.
 void print_full(std::FILE* out, const Simulated& simulated) {
   const SimulationResult& given = simulated.given;
   const bool is_fill = simulated.buffers.policy == runtime::BufferPolicy::fill;
   const char* const then = is_fill ? "which ends tracing" : "and the oldest records are overwritten";
-  if (given.full_after < 0) return fmt::print(out, "  no principal buffer fills up: nothing is recorded\n");
+  if (given.full_after < 0) return fmt::print(out, "  no principal buffer fills up, because nothing is recorded\n");
   fmt::print(out, "  {} full after {:.4g} s, {}\n", is_fill ? "a principal buffer is" : "the principal buffers are",
              given.full_after, then);
-  fmt::print(out, "  printed at the end: the records of {:.0f} firings, of the last {:.4g} s, in {:.3g} s of CPU time\n",
+  fmt::print(out, "  at the end dvm prints the records of {:.0f} firings, from the last {:.4g} s, in {:.3g} s of CPU time\n",
              given.kept, kept_seconds(given), given.report_seconds);
 }
 
-// When, and from which rate on.
+// When drops of the ring begin, and at which rate.
 void print_drops(std::FILE* out, const Simulated& simulated) {
   const SimulationResult& given = simulated.given;
   if (given.ring_drops > 0)
-    fmt::print(out, "  {:.0f} drops a second: the ring is full, first after {:.3f} s\n", given.ring_drops, given.first_drop);
+    fmt::print(out, "  {:.0f} drops a second because the ring is full, first after {:.3f} s\n", given.ring_drops,
+               given.first_drop);
   if (simulated.first_drop_rate > 0)
     fmt::print(out, "  drops begin at {:.0f} firings a second of each thread\n", simulated.first_drop_rate);
   else
-    fmt::print(out, "  these threads cannot fire so often that the ring drops any\n");
+    fmt::print(out, "  no rate that these threads can reach makes the ring drop firings\n");
 }
 
-// From how many keys on.
+// The number of keys at which dynamic variables begin to be dropped.
 void print_dynamic_drops(std::FILE* out, const Simulated& simulated) {
   const SimulationResult& given = simulated.given;
   if (given.most_live < 0) return;
-  fmt::print(out, "  dynvarsize {:.0f} has room for {:.0f} {}; from one more on dynamic variables are dropped\n",
+  fmt::print(out, "  dynvarsize {:.0f} has room for {:.0f} {}; further dynamic variables are dropped\n",
              simulated.buffers.dynamic, given.most_live, runtime::have_keys(simulated.model.dynamic) ? "live keys" : "threads");
   if (given.dynamic_drops > 0)
     fmt::print(out, "  {:.0f} dynamic variable drops a second, first after {:.3f} s\n", given.dynamic_drops,
@@ -150,9 +151,9 @@ void print(std::FILE* out, const Simulated& simulated) {
   const SimulatedMachine& machine = simulated.given.machine;
   const FiringModel& model = simulated.model;
   fmt::print(out, "SIMULATION  by profile {} ({}); nothing was traced\n", simulated.profile.name, simulated.profile.machine);
-  fmt::print(out,
-             "  a firing: {:.0f} ns in its thread, {:.0f} ns in dvm; {:.0f} bytes in the ring, {:.0f} of records, {:.0f} a key\n",
-             model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
+  fmt::print(
+      out, "  a firing: {:.0f} ns in its thread, {:.0f} ns in dvm; {:.0f} bytes in the ring, {:.0f} of records, {:.0f} per key\n",
+      model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
   fmt::print(
       out,
       "  {} thread{} on {} CPUs, each {:.0f} firings a second over {:.0f} keys; ring {:.0f} bytes, bufsize {:.0f}, aggsize "
@@ -228,7 +229,7 @@ std::string draw(const Simulated& simulated) {
       line.points.emplace_back(point.machine.rate, share(point));
     lines.push_back(std::move(line));
   }
-  return draw_lines("Simulated: what tracing costs as firings come more often", "firings a second of each thread", "% of a CPU",
+  return draw_lines("Simulated cost of tracing over the rate of firings", "firings per second of each thread", "% of a CPU",
                     lines);
 }
 

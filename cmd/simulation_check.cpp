@@ -41,12 +41,14 @@ Result<std::vector<const SimulationPoint*>> find_points(const std::vector<std::s
   return found;
 }
 
-// A tenth of a per cent of a CPU, or a firing in a thousand, is not worth a figure for its error.
+// A measured 0 has no error: it is less than is worth measuring.
 std::string error_text(const CheckedFigure& figure) {
   return figure.measured.median == 0 ? "" : fmt::format("{:+.1f}", figure.error());
 }
 
-std::string slowdown_text(double times) { return times == 1 ? "" : fmt::format("; its calls took {:.2f} times as long", times); }
+std::string slowdown_text(double times) {
+  return times == 1 ? "" : fmt::format("; its calls took {:.2f} times as long as the profile's", times);
+}
 
 void print_point(std::FILE* out, const CheckedPoint& checked) {
   fmt::print(out, "\n  {}: {}{}\n", checked.point->name, checked.point->title, slowdown_text(checked.machine.slowdown));
@@ -58,8 +60,7 @@ void print_point(std::FILE* out, const CheckedPoint& checked) {
 }
 
 void print(std::FILE* out, const Check& check) {
-  fmt::print(out, "Simulated by profile {} ({}) beside measured on {}\n\n", check.profile.name, check.profile.machine,
-             check.machine);
+  fmt::print(out, "Simulated by profile {} ({}), measured on {}\n\n", check.profile.name, check.profile.machine, check.machine);
   fmt::print(out, "    {:<14}{:>14}{:>14}    {:<10}{:>9}\n", "FIGURE", "SIMULATED", "MEASURED", "", "ERROR %");
   std::set<std::string> missing;
   for (const CheckedPoint& point : check.points) {

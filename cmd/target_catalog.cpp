@@ -87,12 +87,12 @@ compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& descript
       return result;
     }
     const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
-    if (site == nullptr || site->inside) {  // what a marker passes is not what its function was passed
+    if (site == nullptr || site->inside) {  // a marker has other arguments than its function
       result.signatures.emplace_back();
       continue;
     }
     if (is_changed_copy(probe->function)) {
-      result.problem = fmt::format("{} is a copy that the compiler has made of a function, and changed", probe->function);
+      result.problem = fmt::format("{} is a modified copy of a function, made by the compiler", probe->function);
       return result;
     }
     auto found = types().arguments(probe->object, site->offset, site->is_return);

@@ -124,14 +124,15 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
   return given.account.empty() && given.ledger.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
 }
 
-// What probes cannot tell: once for each probe, however many clauses it has.
+// Prints the remark of each probe once, however many clauses it has.
 void print_remarks(const runtime::Handle& handle) {
   for (const runtime::EnabledProbe& enabled : handle.enabled())
     if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
       tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
-// Prints what a run leaves; returns its exit status. ledger: of a run that is accounted for by a profile, or null.
+// Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a
+// profile.
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
              const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)

@@ -61,7 +61,7 @@ double quiet_share(const Validation& validation) {
 }
 
 std::string quiet_text(const Validation& validation) {
-  return fmt::format("the workload's core was its own in {:.0f} % of the rounds; the others were left out",
+  return fmt::format("the workload's core was undisturbed in {:.0f} % of the rounds; the others are excluded",
                      100 * quiet_share(validation));
 }
 
@@ -155,16 +155,16 @@ std::string file_of(std::string_view group, const std::string& stem) { return fm
 }  // namespace
 
 void print_validation(std::FILE* out, const Validation& validation) {
-  fmt::print(out, "Predicted by profile {} ({}) beside measured on {}, {}\n", validation.profile.name, validation.profile.machine,
+  fmt::print(out, "Predicted by profile {} ({}), measured on {}, {}\n", validation.profile.name, validation.profile.machine,
              validation.machine, validation.date);
   fmt::print(out, "\n  {:<20}{:>22}{:>22}{:>10}\n", "ROW", "PREDICTED", "MEASURED", "ERROR %");
   for (const auto& [group, title] : kGroups)
     if (const auto rows = rows_of(validation, group); !rows.empty()) print_group(out, title, rows);
   if (!validation.marker_bytes.empty()) fmt::print(out, "  {}\n", sizes_text(validation.marker_bytes));
-  fmt::print(out, "\n{}; ! is outside twice both error bars\n", summary(errors_of(validation)));
+  fmt::print(out, "\n{}; ! marks errors outside twice both error bars\n", summary(errors_of(validation)));
   fmt::print(out, "{}\n", quiet_text(validation));
   if (const auto missing = missing_of(validation); !missing.empty())
-    fmt::print(out, "without a price in this profile, and so counted as nothing: {}\n", fmt::join(missing, ", "));
+    fmt::print(out, "not priced by this profile, counted as 0: {}\n", fmt::join(missing, ", "));
 }
 
 std::string validation_json(const Validation& validation) {
@@ -185,11 +185,10 @@ std::string validation_json(const Validation& validation) {
 
 std::string validation_page(const Validation& validation, const std::string& stem) {
   std::string page = fmt::format(
-      "# Predicted beside measured\n\nMade by `dvm cost validate{}` on {}, {}; prices by `dvm cost calibrate` ({}).\n\n"
-      "An error is that of the prediction, in per cent of the measured cost; `!` marks one that lies outside twice both error "
-      "bars. `+-` is a\n"
-      "standard deviation of the samples where it was measured, and the sum of the prices' spreads where it was "
-      "predicted.\n\n{}; {}.\n",
+      "# Predicted and measured costs\n\nMade by `dvm cost validate{}` on {}, {}; prices by `dvm cost calibrate` ({}).\n\n"
+      "The error is that of the prediction, in per cent of the measured cost; `!` marks an error outside twice both error bars.\n"
+      "For a measured cost, `+-` is the standard deviation of the samples; for a predicted cost, the sum of the prices' "
+      "spreads.\n\n{}; {}.\n",
       validation.quick ? " --quick" : "", validation.machine, validation.date, validation.profile.machine,
       summary(errors_of(validation)), quiet_text(validation));
   for (const auto& [group, title] : kGroups) {
@@ -201,7 +200,7 @@ std::string validation_page(const Validation& validation, const std::string& ste
     page += fmt::format("\n![{}]({})\n", title, file_of(group, stem));
   }
   if (const auto missing = missing_of(validation); !missing.empty())
-    page += fmt::format("\nWithout a price in the profile, and so counted as nothing: {}.\n", fmt::join(missing, ", "));
+    page += fmt::format("\nNot priced by the profile, counted as 0: {}.\n", fmt::join(missing, ", "));
   return page;
 }
 

@@ -61,7 +61,7 @@ class Usage(unittest.TestCase):
             result = dvmtest.dvm("help", *words)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertEqual(result.stdout, dvmtest.dvm(*also).stdout)
-        self.assertIn("'runn' is no command", self.misused("help", "runn"))
+        self.assertIn("'runn' is not a command", self.misused("help", "runn"))
 
 
 class Command(unittest.TestCase):

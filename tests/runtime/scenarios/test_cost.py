@@ -55,7 +55,7 @@ class Predict(unittest.TestCase):
     def test_what_has_no_price_is_named(self):
         result = predict(*PENTIUM, "-n", "syscall::read:entry { trace(substr(execname, 1)); }")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("without a price", result.stdout)
+        self.assertIn("not priced by this profile", result.stdout)
         self.assertIn("subroutine/substr", result.stdout)
         self.assertIn("variable/execname", result.stdout)
 
@@ -77,13 +77,13 @@ class Predict(unittest.TestCase):
             self.assertEqual(found["probes"][0]["clauses"][0]["committed_share"], share, end)
             self.assertAlmostEqual(found["record_bytes_per_second"], 24 * 1000 * share)
             self.assertNotIn("committed_share", found["probes"][1]["clauses"][0])
-            self.assertIn(f"of what it speculates {100 * share:.3g} % is committed", predict(*PENTIUM, *rates, "-n", text).stdout)
+            self.assertIn(f"{100 * share:.3g} % of the speculated data is committed", predict(*PENTIUM, *rates, "-n", text).stdout)
 
     def test_it_is_said_whence_a_rate_is_known_and_what_has_none(self):
         said = predict(*PENTIUM, "--cpus", "4", "-n", "profile-997,tick-1min,syscall::read:entry { @ = count(); }").stdout
-        self.assertIn("at 3988 firings a second (by its name, on 4 CPUs):", said)
-        self.assertIn("at 0.0167 firings a second (by its name):", said)
-        self.assertIn("not in these: syscall::read:entry; --rate or --sample says how often it fires", said)
+        self.assertIn("at 3988 firings a second (from its name, on 4 CPUs):", said)
+        self.assertIn("at 0.0167 firings a second (from its name):", said)
+        self.assertIn("excluded: syscall::read:entry; give its rate with --rate or --sample", said)
         self.assertNotIn("OF A CPU AT THESE RATES", predict(*PENTIUM, "-n", "syscall::read:entry { @ = count(); }").stdout)
 
     def test_the_drawing_is_one(self):
@@ -194,7 +194,7 @@ class OwnProfile(unittest.TestCase):
         self.assertEqual([round(share["behind_rests_percent"], 6) for share in shares], [0, 0.2, 2])  # 0, 1000 and each firing
         probes = [share["shares"]["probes"]["system_percent"] for share in shares]
         self.assertAlmostEqual(probes[2] - probes[0], 2)
-        self.assertIn("of the probes 0.2000 are firings behind a rest, which take 2000 ns more", self.dvm(*arguments[:1], *arguments[2:]).stdout)
+        self.assertIn("of the probes 0.2000 are the 2000 ns that a firing after idle time takes longer", self.dvm(*arguments[:1], *arguments[2:]).stdout)
 
     def test_a_commit_is_priced_by_what_it_finds(self):
         self.keep("", prices='{"action": {"commit": {"m": 100, "n": 2}}, "record": {"integer": {"m": 1000}}}')
@@ -223,7 +223,7 @@ class Sites(unittest.TestCase):
         text = "pid$target:a.out:func:entry { @ = count(); }"
         probe = json.loads(predict(*PENTIUM, "--json", "-n", text).stdout)["probes"][0]
         self.assertEqual((probe["source"], probe["source_assumed"]), ("pid", True))
-        self.assertIn("assumed: an instruction that is stepped over", predict(*PENTIUM, "-n", text).stdout)
+        self.assertIn("assumed: an instruction that the kernel single-steps", predict(*PENTIUM, "-n", text).stdout)
         result = predict(*PENTIUM, "--json", "-n", text, "-c", dvmtest.program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
         probe = json.loads(result.stdout)["probes"][0]
@@ -256,10 +256,10 @@ class Ledger(unittest.TestCase):
                                            "core_speed": 1e-3, "prices": {}}))
             result = dvmtest.dvm("replay", "-q", f"--ledger={profile}", str(self.RECORDING), "-n", "pid$target:::entry { trace(arg0); }")
         self.assertEqual(result.returncode, 0, result.stderr)
-        found = re.search(r"measured +(\d+) +without reading the recording \((\d+)\) and writing the output \((\d+)\)", result.stdout)
+        found = re.search(r"measured +(\d+) +excluding reading the recording \((\d+)\) and writing the output \((\d+)\)", result.stdout)
         self.assertTrue(found, result.stdout)
         self.assertTrue(all(int(clocks) > 0 for clocks in found.groups()), found.groups())
-        speed = re.search(r"core speed +([\d.]+)  +of that in the profile", result.stdout)
+        speed = re.search(r"core speed +([\d.]+)  +relative to the profile", result.stdout)
         self.assertGreater(float(speed.group(1)), 100)
 
     def test_without_a_name_it_is_the_one_of_this_machine(self):

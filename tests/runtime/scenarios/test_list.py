@@ -50,7 +50,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_sites_of_a_process(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout.splitlines()[2], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns a firing\)$")
+        self.assertRegex(result.stdout.splitlines()[2], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns per firing\)$")
 
     def sites(self, description):
         result = dvm("list", "-v", description, "-c", program("sites"))
@@ -60,12 +60,12 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_kinds_of_sites(self):
         at = "at 0x[0-9a-f]+ of the file"
         for description, expected in [
-            ("site_mark:entry", [f"site: {at}, 0x4 after the entry: push %rbp \\(emulated, about 420 ns a firing\\)"]),
-            ("site_changed:entry", [f"site: {at}: mov %rdi, %rax \\(stepped, about 7000 ns a firing\\)",
-                                    f"site where no argument is asked for: {at}, 0x8 after the entry: push %rbx \\(emulated, about 420 ns a firing\\)"]),
-            ("locked_site:entry", [f"site: {at}, 0x[56] after the entry: mov %rsi, %rax \\(stepped, about 7000 ns a firing\\)"]),
-            ("site_changed:return", [f"site: {at}, a uretprobe: push %rbx \\(emulated, about 820 ns a firing\\)"]),
-            ("site_mark:4", [f"site: {at}: push %rbp \\(emulated, about 420 ns a firing\\)"]),
+            ("site_mark:entry", [f"site: {at}, 0x4 after the entry: push %rbp \\(emulated, about 420 ns per firing\\)"]),
+            ("site_changed:entry", [f"site: {at}: mov %rdi, %rax \\(stepped, about 7000 ns per firing\\)",
+                                    f"site if no clause reads arguments: {at}, 0x8 after the entry: push %rbx \\(emulated, about 420 ns per firing\\)"]),
+            ("locked_site:entry", [f"site: {at}, 0x[56] after the entry: mov %rsi, %rax \\(stepped, about 7000 ns per firing\\)"]),
+            ("site_changed:return", [f"site: {at}, a uretprobe: push %rbx \\(emulated, about 820 ns per firing\\)"]),
+            ("site_mark:4", [f"site: {at}: push %rbp \\(emulated, about 420 ns per firing\\)"]),
         ]:
             with self.subTest(description):
                 sites = self.sites("pid$target:a.out:" + description)

@@ -95,7 +95,7 @@ class Simulate(unittest.TestCase):
         self.assertEqual(drops, sorted(drops))
         self.assertAlmostEqual(drops[-1], 10000 * 19 / 20, delta=20)  # after a second all but the first keys
         said = simulate("--profile", self.profile, "--keys", "20000", "--rate", "10000", "-n", store).stdout
-        self.assertIn("dynvarsize 1048576 has room for 10082 live keys; from one more on dynamic variables are dropped", said)
+        self.assertIn("dynvarsize 1048576 has room for 10082 live keys; further dynamic variables are dropped", said)
         self.assertRegex(said, r"\d+ dynamic variable drops a second, first after 1\.")
         self.assertIn("room for 10082 threads", simulate("--profile", self.profile, "-n", "pid$target:a.out:func:entry { self->t = 1; }").stdout)
         self.assertIsNone(self.of(program="pid$target:a.out:func:entry { self->t = 0; x = 1; }")["given"]["dynamic_most_live"])
@@ -118,7 +118,7 @@ class Simulate(unittest.TestCase):
         path = os.path.join(self.folder.name, "x.svg")
         result = simulate("--profile", self.profile, "-n", COUNT, "--svg", path)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("SIMULATION", "the ring drops any", "FIRED/S", "keys", "without a price"):
+        for text in ("SIMULATION", "makes the ring drop firings", "FIRED/S", "keys", "not priced by this profile"):
             self.assertIn(text, result.stdout)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(len([e for e in root if e.tag.endswith("polyline")]), 3)

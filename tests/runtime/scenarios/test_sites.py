@@ -45,7 +45,7 @@ class Sites(dvmtest.PrivilegedTest):
         self.assertEqual(listing.returncode, 0, listing.stderr)
         sites = moved_sites(listing.stdout, "site")
         self.assertGreater(len(sites), 50)
-        silent = moved_sites(listing.stdout, "site where no argument is asked for")
+        silent = moved_sites(listing.stdout, "site if no clause reads arguments")
         self.assertGreater(len(silent), 20)
         code, targets = disassembly(path)
         # Sites are offsets in the file; where the segment of code lies says what that is as an address.

@@ -46,7 +46,7 @@ class Experiments(dvmtest.PrivilegedTest):
                 text = file.read()
             for name in rows:
                 self.assertIn(f"| {name} |", text)
-            self.assertIn("the workload's core was its own in", text)
+            self.assertIn("the workload's core was undisturbed in", text)
             for group in ("a", "c", "d", "e"):
                 self.assertIn(f"page-{group}.svg", text)
                 root = xml.etree.ElementTree.parse(os.path.join(folder, f"page-{group}.svg")).getroot()
@@ -55,7 +55,7 @@ class Experiments(dvmtest.PrivilegedTest):
     def test_a_group_as_a_table(self):
         result = validate("--only", "c")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction", "the workload's core was its own in"):
+        for text in ("Gregg's looper", "looper_count", "reference: 598 ns", "3 rows with a prediction", "the workload's core was undisturbed in"):
             self.assertIn(text, result.stdout)
 
     def test_a_report_that_cannot_be_written(self):
