@@ -159,7 +159,7 @@ TEST(Options, EveryRowHasAKindThatTakesItsStandard) {
 
 TEST(Options, WhatIsUnsupportedSaysWhy) {
   Options options;
-  EXPECT_EQ(set(options, "grabanon", ""), "nothing of dvm runs while the system starts");
+  EXPECT_EQ(set(options, "grabanon", ""), "dvm does not run while the system boots");
   EXPECT_EQ(set(options, "iregs", "8"), "");
   EXPECT_EQ(set(options, "iregs", "9"), "DIF has eight registers here");
   EXPECT_EQ(set(options, "bufpolicy", "switch"), "");
