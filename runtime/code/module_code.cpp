@@ -54,12 +54,17 @@ void ModuleCode::find_segments() {
   Elf64_Ehdr header;
   if (file_.size() < sizeof header) return;
   std::memcpy(&header, file_.data(), sizeof header);
+  uint64_t notes = file_.size();  // bytes of them that are read, however often segments overlap
   for (unsigned i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
     const uint64_t at = header.e_phoff + i * sizeof segment;
     if (at > file_.size() || file_.size() - at < sizeof segment) return;
     std::memcpy(&segment, file_.data() + at, sizeof segment);
-    if (segment.p_type == PT_NOTE) is_go_ |= has_go_note(segment.p_offset, segment.p_filesz);
+    if (segment.p_type == PT_NOTE && !is_go_) {
+      const uint64_t size = std::min<uint64_t>(segment.p_filesz, notes);
+      is_go_ = has_go_note(segment.p_offset, size);
+      notes -= size;
+    }
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || segment.p_offset >= file_.size()) continue;
     segments_.push_back(
         {segment.p_offset, std::min<uint64_t>(segment.p_filesz, file_.size() - segment.p_offset), segment.p_vaddr});

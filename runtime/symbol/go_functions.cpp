@@ -1,4 +1,4 @@
-// Reads Go's table of functions. Covered by tests/runtime/scenarios/test_go.py.
+// Reads Go's table of functions. Tested by tests/unit/instrument/go_functions_test.cpp.
 
 #include "runtime/symbol/go_functions.h"
 

@@ -1,4 +1,4 @@
-// Reads what Go's linker says of a program. Covered by tests/runtime/scenarios/test_go.py.
+// Reads what Go's linker says of a program. Tested by tests/unit/instrument/go_program_test.cpp.
 
 #include "runtime/symbol/go_program.h"
 
@@ -15,11 +15,12 @@ namespace {
 
 using Bytes = CodeBytes;
 
-// Calls f(segment) until it returns true.
+// Calls f(segment) until it returns true, for no more segments than a sound program has.
 template <class F>
 void for_each_segment(Bytes file, F&& f) {
+  constexpr unsigned kMostSegments = 64;
   const auto header = load<Elf64_Ehdr>(file, 0);
-  for (unsigned i = 0; header && i < header->e_phnum; i++) {
+  for (unsigned i = 0; header && i < std::min<unsigned>(header->e_phnum, kMostSegments); i++) {
     const auto segment = load<Elf64_Phdr>(file, header->e_phoff + i * sizeof(Elf64_Phdr));
     if (!segment || (segment->p_type == PT_LOAD && f(*segment))) return;
   }
@@ -63,13 +64,16 @@ unsigned second_number(std::string_view version) {
   return number;
 }
 
-// The build information lies in data that can be written, at a multiple of 16 bytes.
+// The build information lies in data that can be written. Segments that overlap are not searched for more than the file's size.
 unsigned find_version(Bytes file) {
   constexpr std::string_view kMagic = "\xff Go buildinf:";
   unsigned version = 0;
+  uint64_t left = file.size();
   for_each_segment(file, [&](const Elf64_Phdr& segment) {
     if ((segment.p_flags & PF_W) == 0 || segment.p_offset > file.size()) return false;
-    const std::string_view data = text(file, segment.p_offset, std::min(segment.p_filesz, file.size() - segment.p_offset));
+    const std::string_view data =
+        text(file, segment.p_offset, std::min({segment.p_filesz, file.size() - segment.p_offset, left}));
+    left -= data.size();
     for (size_t at = data.find(kMagic); at != std::string_view::npos && version == 0; at = data.find(kMagic, at + 1))
       version = second_number(version_text(file, segment.p_offset + at));
     return version != 0;

@@ -1,4 +1,4 @@
-// Finds the goroutine. Covered by tests/runtime/scenarios/test_go.py.
+// Finds the goroutine. Tested by tests/unit/instrument/go_program_test.cpp.
 
 #include "runtime/symbol/goroutine.h"
 

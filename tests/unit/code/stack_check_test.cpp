@@ -50,6 +50,25 @@ TEST(StackCheck, IsNoneOfOtherBeginnings) {
   EXPECT_EQ(with_registers(entered_behind()), 0U);
 }
 
+ASSEMBLED(keeps_r14, "cmp 0x10(%r14), %rsp\n mov 152(%r14), %rax\n mov %r14, (%rsp)\n push %r14\n call . + 5\n ret\n")
+ASSEMBLED(moves_to_r14, "mov %rdi, %r14\n ret\n")
+ASSEMBLED(moves_to_a_part, "mov %al, %r14b\n ret\n")
+ASSEMBLED(clears_r14, "xor %r14d, %r14d\n ret\n")
+ASSEMBLED(pops_r14, "ret\n pop %r14\n ret\n")
+ASSEMBLED(exchanges_r14, "xchg %rax, %r14\n ret\n")
+ASSEMBLED(may_move_to_r14, "cmove %rax, %r14\n ret\n")
+
+TEST(KeepsGoroutine, WhereNothingWritesItsRegister) {
+  EXPECT_TRUE(keeps_goroutine(keeps_r14()));
+  for (const CodeBytes code : {moves_to_r14(), moves_to_a_part(), clears_r14(), pops_r14(), exchanges_r14(), may_move_to_r14()})
+    EXPECT_FALSE(keeps_goroutine(code));
+}
+
+TEST(KeepsGoroutine, OnlyWhereAllIsKnown) {
+  EXPECT_FALSE(keeps_goroutine(keeps_r14().first(2)));
+  EXPECT_FALSE(keeps_goroutine({}));
+}
+
 TEST(StackCheck, AnyBytes) {
   EXPECT_EQ(with_registers({}), 0U);
   EXPECT_EQ(with_registers(small_frame().first(5)), 0U);
