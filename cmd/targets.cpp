@@ -74,10 +74,11 @@ void Targets::stop_watching() {
   watcher_.join();
 }
 
-std::vector<std::string> Targets::exit_notices() {
+std::vector<std::string> Targets::take_exit_notices() {
   std::vector<std::string> notices;
   for (runtime::Process& process : processes_)
-    if (process.has_exited()) notices.push_back(runtime::describe_ending(process.pid(), process.ending()));
+    if (process.has_exited() && told_.insert(process.pid()).second)
+      notices.push_back(runtime::describe_ending(process.pid(), process.ending()));
   return notices;
 }
 

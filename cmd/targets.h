@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,11 +31,12 @@ class Targets {
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();
-  // How each exited target has ended.
-  std::vector<std::string> exit_notices();
+  // How each target that has exited since the last call has ended.
+  std::vector<std::string> take_exit_notices();
 
  private:
   std::vector<runtime::Process> processes_;
+  std::set<pid_t> told_;  // whose ending has been taken
   std::jthread watcher_;
 };
 

@@ -105,7 +105,10 @@ void print_matched(const std::vector<ReadyProgram>& programs) {
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out,
               runtime::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
-  if (Status went = handle.go(refused); !went) return Error{"could not enable tracing: " + went.error().message};
+  if (Status went = handle.go(refused); !went) {
+    const std::vector<std::string> endings = targets.take_exit_notices();
+    return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
+  }
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.targets_gone(); });
@@ -136,7 +139,7 @@ void print_remarks(const runtime::Handle& handle) {
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
              const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
-    for (const std::string& notice : targets.exit_notices()) tell("{}", notice);
+    for (const std::string& notice : targets.take_exit_notices()) tell("{}", notice);
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);

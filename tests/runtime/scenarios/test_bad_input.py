@@ -144,6 +144,7 @@ class RefusedOnProcesses(dvmtest.PrivilegedTest):
             self.assertIn(result.returncode, (0, 1), result.stderr)
             self.assertRegex(result.stderr, rf"(pid|process) {target.pid}(:.*)? (has exited|no such process)")
             self.assertNotIn("cannot probe", result.stderr)
+            self.assertLessEqual(result.stderr.count("exited"), 1, result.stderr)
 
     def test_unreadable_elf(self):
         with tempfile.TemporaryDirectory() as folder:
