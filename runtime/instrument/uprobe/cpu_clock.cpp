@@ -72,12 +72,7 @@ Result<FileDescriptor> create_reading_map() {
 }
 
 Result<FileDescriptor> load_reading_program(const TaskLayout& layout, int map) {
-  const auto code = reading_program(layout, map);
-  bpf_prog_load_opts options{};
-  options.sz = sizeof options;
-  const int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_clock", "GPL", code.data(), code.size(), &options);
-  if (fd < 0) return kernel_error("cannot load the BPF program that reads the scheduler's clock", errno);
-  return FileDescriptor(fd);
+  return load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_clock"}, reading_program(layout, map));
 }
 
 }  // namespace

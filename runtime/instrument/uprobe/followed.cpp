@@ -158,12 +158,10 @@ Result<std::unique_ptr<Followed>> Followed::make(ProgramMaps maps) {
 }
 
 Status Followed::attach(const char* tracepoint, const std::vector<bpf_insn>& code) {
-  bpf_prog_load_opts options{};
-  options.sz = sizeof options;
-  const int program = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_followed", "GPL", code.data(), code.size(), &options);
-  if (program < 0) return kernel_error("cannot load the BPF program that follows forks", errno);
-  programs_.emplace_back(program);
-  const int link = bpf_raw_tracepoint_open(tracepoint, program);
+  auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_followed"}, code);
+  if (!program) return program.error();
+  programs_.push_back(*std::move(program));
+  const int link = bpf_raw_tracepoint_open(tracepoint, programs_.back().get());
   if (link < 0) return kernel_error(std::string("cannot follow forks by ") + tracepoint, errno);
   links_.emplace_back(link);
   return {};

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -62,6 +63,20 @@ std::string privileges_missing() {
       own_program());
 }
 
+// What the verifier has said last: the reason of its refusal.
+std::string last_words(std::string_view log) {
+  log = log.substr(0, log.find('\0'));
+  std::string_view last;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+    const bool is_statistic =
+        line.starts_with("processed ") || line.starts_with("verification time") || line.starts_with("stack depth");
+    if (!line.empty() && !is_statistic) last = line;
+  }
+  return std::string(last);
+}
+
 bpf_prog_type program_type(SiteKind kind) {
   if (is_in_kernel(kind)) return BPF_PROG_TYPE_RAW_TRACEPOINT;
   return kind == SiteKind::timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE;
@@ -72,8 +87,9 @@ bpf_prog_type program_type(SiteKind kind) {
 std::string kernel_reason(int error_number) {
   switch (error_number) {
     case EPERM:
-    case EACCES:
       return privileges_missing();
+    case EACCES:  // files and the verifier refuse with it too
+      return may_load_programs() && !kernel_is_locked_down() ? std::strerror(EACCES) : privileges_missing();
     case ENOSYS:
       return "this kernel was built without BPF";
     case kErrorNotSupported:
@@ -125,25 +141,30 @@ Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes) {
 
 Result<FileDescriptor> create_counter_map() { return create_shared_map("dvm_drops", kCpuCounters * sizeof(uint64_t)); }
 
-Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name) {
+// A program that is refused is loaded again for the verifier's reason.
+Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf_insn> code) {
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
-  options.expected_attach_type = kTraceUprobeMulti;
-  options.prog_flags = BPF_F_SLEEPABLE;
-  const int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, name, "GPL", code.data(), code.size(), &options);
-  if (fd < 0) return kernel_error("cannot load a BPF program", errno);
-  return FileDescriptor(fd);
+  options.expected_attach_type = kind.for_uprobes ? kTraceUprobeMulti : bpf_attach_type{};
+  options.prog_flags = kind.sleeps ? BPF_F_SLEEPABLE : 0;
+  const auto load = [&] { return bpf_prog_load(kind.type, kind.name, "GPL", code.data(), code.size(), &options); };
+  if (FileDescriptor loaded(load()); loaded) return loaded;
+  const int error_number = errno;
+  std::string log(size_t{64} << 10, '\0');
+  options.log_buf = log.data(), options.log_size = static_cast<uint32_t>(log.size()), options.log_level = 1;
+  if (may_load_programs()) (void)FileDescriptor(load());
+  const std::string why = last_words(log);
+  if (why.empty()) return kernel_error("cannot load a BPF program", error_number);
+  return Error{fmt::format("cannot load a BPF program: the kernel's verifier refuses it: {}", why)};
+}
+
+Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name) {
+  return load_program({BPF_PROG_TYPE_KPROBE, name, true, true}, code);
 }
 
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout) {
-  bpf_prog_load_opts options{};
-  options.sz = sizeof options;
   const bpf_prog_type type = program_type(layout.shape.kind);
-  if (type == BPF_PROG_TYPE_KPROBE) options.expected_attach_type = kTraceUprobeMulti;
-  if (must_sleep(layout)) options.prog_flags = BPF_F_SLEEPABLE;
-  const int fd = bpf_prog_load(type, "dvm_capture", "GPL", code.data(), code.size(), &options);
-  if (fd < 0) return kernel_error("cannot load a BPF program", errno);
-  return FileDescriptor(fd);
+  return load_program({type, "dvm_capture", type == BPF_PROG_TYPE_KPROBE, must_sleep(layout)}, code);
 }
 
 bool may_load_programs() {

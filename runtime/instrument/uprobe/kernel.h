@@ -48,6 +48,14 @@ Result<FileDescriptor> create_ring_map(size_t bytes);
 Result<FileDescriptor> create_counter_map();
 // Memory that a program and dvm share, zeros at first.
 Result<FileDescriptor> create_shared_map(const char* name, uint32_t bytes);
+
+struct ProgramKind {
+  bpf_prog_type type;
+  const char* name;
+  bool for_uprobes = false;  // of multi-uprobe links
+  bool sleeps = false;
+};
+Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf_insn> code);
 Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout);
 // A program for uprobes that may wait for pages of the process.
 Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name);

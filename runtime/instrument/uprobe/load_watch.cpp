@@ -177,13 +177,11 @@ Result<FileDescriptor> load_watch_program(const Watch& watch) {
 
 Status greet(const Watch& watch) {
   const auto code = WatchProgram(watch).make_greeting();
-  bpf_prog_load_opts options{};
-  options.sz = sizeof options;
-  const FileDescriptor program(
-      bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_greeting", "GPL", code.data(), code.size(), &options));
+  const auto program = load_program({BPF_PROG_TYPE_RAW_TRACEPOINT, "dvm_greeting"}, code);
+  if (!program) return program.error();
   bpf_test_run_opts run{};
   run.sz = sizeof run;
-  if (!program || bpf_prog_test_run_opts(program.get(), &run) != 0) return kernel_error("cannot run a BPF program", errno);
+  if (bpf_prog_test_run_opts(program->get(), &run) != 0) return kernel_error("cannot run a BPF program", errno);
   return {};
 }
 

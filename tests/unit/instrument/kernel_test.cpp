@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "runtime/instrument/uprobe/attach.h"
+#include "tests/support/skip.h"
 
 namespace dvm::runtime {
 namespace {
@@ -26,6 +27,15 @@ TEST(Kernel, ErrorsSayWhatFailedAndWhy) {
   EXPECT_EQ(kernel_error("cannot x", ENOSYS).message, "cannot x: this kernel was built without BPF");
   EXPECT_EQ(kernel_error("cannot x", ESRCH).message, "cannot x: the process does not exist any more");
   EXPECT_NE(kernel_error("cannot x", EPERM).message.find("CAP_BPF"), std::string::npos);
+}
+
+TEST(Kernel, ARefusedProgramIsRefusedForTheVerifiersReason) {
+  if (!may_load_programs()) DVM_SKIP("needs to load BPF programs");
+  const bpf_insn returns_nothing = {BPF_JMP | BPF_EXIT, 0, 0, 0, 0};
+  const auto loaded = load_sleepable(std::span(&returns_nothing, 1), "dvm_test");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message, "cannot load a BPF program: the kernel's verifier refuses it: R0 !read_ok");
+  EXPECT_EQ(kernel_reason(EACCES), "Permission denied");
 }
 
 TEST(Kernel, AFileDescriptorIsClosedOnce) {
