@@ -184,7 +184,7 @@ void Lexer::check_comment(const Token& t) {
   if (inner == std::string::npos) return;
   const uint32_t at = t.where().begin + static_cast<uint32_t>(inner);
   diagnostics_.error(Tag::D_SYNTAX, {at, at + 2}, "/* encountered inside a comment",
-                     {"comment begins in line " + std::to_string(file_.place(t.where().begin).line)});
+                     {"the comment begins on line " + std::to_string(file_.place(t.where().begin).line)});
 }
 
 void Lexer::check(const Token& t) {

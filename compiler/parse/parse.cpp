@@ -224,8 +224,7 @@ class ItemParser {
   std::vector<std::string> guesses(const Token& token, const ItemTokens& tokens) {
     if (token.type() == Token::EOF) return {};
     if (token.type() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.text())};
-    if (token.type() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN}))
-      return {"did a '}' go missing before it?"};
+    if (token.type() == Lexer::LBRACE && !errors_->kinds.contains(size_t{Lexer::RPAREN})) return {"is a '}' missing before it?"};
     if (file_.text().substr(token.where().begin).starts_with("//")) return {"D has no // comments: write /* */"};
     const Token* before = tokens.before(token);
     return before ? guesses(*before, token) : std::vector<std::string>();
@@ -240,7 +239,7 @@ class ItemParser {
     const bool complete = type == Lexer::IDENTIFIER || type == Lexer::INTEGER || type == Lexer::STRING || type == Lexer::RPAREN ||
                           type == Lexer::RBRACKET || type == Lexer::MACRO || type == Lexer::INCREMENT || type == Lexer::DECREMENT;
     if (!new_line || !complete) return {};
-    return {"did a ';' go missing before it?"};
+    return {"is a ';' missing before it?"};
   }
 
   const SourceFile& file_;

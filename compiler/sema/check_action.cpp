@@ -153,7 +153,7 @@ bool fail_in_expression(const Call& call, Session& s) {
   s.error(Tag::D_CG_EXPR, call.where,
           fmt::format("{} {} may not be called from a D expression (D program context required)",
                       is_action ? "tracing function" : "aggregating function", spell(call)),
-          {is_action ? "an action is a statement of its own" : fmt::format("write @ = {}(...)", call.name)});
+          {is_action ? "an action must be a statement by itself" : fmt::format("write @ = {}(...)", call.name)});
   return false;
 }
 

@@ -113,7 +113,7 @@ class AggregationCheck {
     if (levels > kMaxLevels)
       return fail(Tag::D_LQUANT_STEPSMALL, constants_.back()->where,
                   "lquantize( ) step (argument #3) too small: number of quantization levels must be a 16-bit quantity",
-                  {fmt::format("a step of {} would do", (limit - base) / kMaxLevels + 1)});
+                  {fmt::format("a step of {} is large enough", (limit - base) / kMaxLevels + 1)});
     parameters_ = {base, limit, step};
     return true;
   }

@@ -85,7 +85,7 @@ ExprPtr index_args(ExprContext& c, Index& e) {
   const ProbeArgument& argument = probe->translated[static_cast<size_t>(number)];
   if (argument.from >= kRawArguments) {
     fail(c, e, Tag::D_ARGS_IDX,
-         fmt::format("args[{}] is not available in dvm: it has the first {} arguments", number, kRawArguments));
+         fmt::format("args[{}] is not available in dvm: it captures only the first {} arguments", number, kRawArguments));
     return nullptr;
   }
   ExprPtr value = raw_argument(c, argument.from, probe->native[argument.from].type, e.where);

@@ -133,7 +133,7 @@ ExprPtr index_memory(ExprContext& c, Index& e) {
 ExprPtr check(ExprContext& c, Index& e) {
   if (const auto* aggregation = as<Aggregation>(e.base.get())) {
     fail(c, e, Tag::D_AGG_MDIM, fmt::format("improper attempt to reference @{} as a multi-dimensional array", aggregation->name),
-         {"keys stand apart by commas: @name[first, second]"});
+         {"separate keys by commas: @name[first, second]"});
     return nullptr;
   }
   for (ExprPtr& argument : e.arguments) check(c, argument);

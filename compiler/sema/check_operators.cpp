@@ -26,7 +26,7 @@ ExprPtr dereference(ExprContext& c, Unary& e) {
   }
   if (!is_pointer(t)) {
     std::vector<std::string> hints;
-    if (is_integer(t)) hints.push_back("an address needs a type: *(int *)address");
+    if (is_integer(t)) hints.push_back("cast the address to a pointer: *(int *)address");
     fail(c, e, Tag::D_DEREF_NONPTR, "cannot dereference non-pointer type", std::move(hints));
   } else if (is_void(target_of(t))) {
     fail(c, e, Tag::D_DEREF_VOID, "cannot dereference pointer to void");
@@ -143,7 +143,7 @@ ExprPtr chosen_branch(ExprContext& c, Conditional& e) {
 
 ExprPtr check(ExprContext& c, Aggregation& e) {
   fail(c, e, Tag::D_AGG_NULL, fmt::format("expression has null effect: @{}", e.name),
-       {"an aggregation is assigned: @name[keys] = count()"});
+       {"assign an aggregating function: @name[keys] = count()"});
   return nullptr;
 }
 
@@ -156,7 +156,7 @@ ExprPtr check(ExprContext& c, Comma& e) {
     return call && find_by_name(dif::kActions, call->name);
   };
   if (is_action(*e.first) || is_action(*e.second)) {
-    fail(c, e, Tag::D_OP_ACT, "operator , operands cannot be actions", {"an action is a statement of its own"});
+    fail(c, e, Tag::D_OP_ACT, "operator , operands cannot be actions", {"an action must be a statement by itself"});
     return nullptr;
   }
   e.type = is_error(e.first->type) ? c.types.error() : e.second->type;

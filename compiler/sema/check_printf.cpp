@@ -154,7 +154,7 @@ class FormatCheck {
   bool check_type(const Conversion& c, const ConversionRow& row, const Value& v, std::string_view what) {
     if (is_long_double(v.type))
       return fail(Tag::D_UNKNOWN, v.where,
-                  fmt::format("{}( ) {} is a long double, which no register of DIF holds", call_.name, what));
+                  fmt::format("{}( ) {} is a long double, which does not fit a register of DIF", call_.name, what));
     if (row.accepts(v.type) && has_process(c, v.type)) return true;
     return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
                 fmt::format("{}( ) {} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "

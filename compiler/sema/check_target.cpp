@@ -24,8 +24,8 @@ ExprPtr target_constant(ExprContext& c, Location where, const std::string& modul
 
 ExprPtr check(ExprContext& c, External& e) {
   if (!c.session.options.types) {
-    fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: there is no traced program to look in", spell(e)),
-         {"-p PID or -c COMMAND names one"});
+    fail(c, e, Tag::D_IDENT_UNDEF, fmt::format("failed to resolve {}: there is no traced program to search", spell(e)),
+         {"name one with -p PID or -c COMMAND"});
     return nullptr;
   }
   const std::string module = target_module(e.module);
@@ -69,10 +69,10 @@ bool check_own_memory(ExprContext& c, const Expr& target, Expr& operation, std::
   if (!target.is_user) return true;
   if (target.kind == ExprKind::External)
     fail(c, operation, Tag::D_OP_WRITE, fmt::format("operator {} can only be applied to a writable variable", op),
-         {"a variable of the traced program is written by copyout( ), with -w"});
+         {"use copyout( ), with -w, to write to a variable of the traced program"});
   else
     fail(c, operation, Tag::D_OP_LVAL, fmt::format("operator {} requires modifiable lvalue as an operand", op),
-         {"memory of the traced process is written by copyout( ), with -w"});
+         {"use copyout( ), with -w, to write to memory of the traced process"});
   return false;
 }
 

@@ -73,7 +73,7 @@ void add_bitfield(MemberDecl& m, const Type* type, Layout& layout, Session& s) {
   if (!is_integer(type))
     return s.error(Tag::D_DECL_BFTYPE, m.declarator.where,
                    fmt::format("invalid type for bit-field: {}", name.empty() ? "(anon)" : name),
-                   {fmt::format("{} is no integer type", type->name)});
+                   {fmt::format("{} is not an integer type", type->name)});
   const unsigned bits = resolve(*type).is_bool ? 1 : static_cast<unsigned>(resolve(*type).size * 8);
   if (width > bits)
     return s.error(Tag::D_DECL_BFSIZE, where, fmt::format("bit-field too big for type: {}", name.empty() ? "(anon)" : name),
@@ -89,7 +89,7 @@ void redeclared_member(const std::string& name, Location where, const Type& reco
 void add_anonymous(MemberDecl& m, const Type* type, Layout& layout, const Type& record, Session& s) {
   if (!is_record(type) || !m.specifiers->has_body || !m.specifiers->name.empty())
     return s.error(Tag::D_DECL_MNAME, m.declarator.where, "member declaration requires a name",
-                   {"only a struct or union without a tag may stand without one"});
+                   {"only a struct or union without a tag may be unnamed"});
   for (const Field& f : resolve(*type).fields)
     if (record.find(f.name)) return redeclared_member(f.name, m.declarator.where, record, s);
   layout.add_anonymous(type);
@@ -179,7 +179,7 @@ const Type* array_type(const Type* element, Derivation& d, Session& s) {
                 s.type_hints(*element));
   if (resolve(*element).size && static_cast<uint64_t>(count) > kMaxObject / resolve(*element).size)
     return fail(s, Tag::D_DECL_ARRBIG, where, "array dimension too big",
-                {fmt::format("an object may have {} bytes", kMaxObject)});
+                {fmt::format("an object may have at most {} bytes", kMaxObject)});
   return s.types.array_of(element, static_cast<uint64_t>(count));
 }
 

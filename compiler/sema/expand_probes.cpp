@@ -57,7 +57,7 @@ bool is_stable_enough(const ProbeName& probe, const dif::ProbeDesc& desc, Sessio
   if (attributes.reaches(s.options.minimum)) return true;
   s.error(Tag::D_ATTR_MIN, probe.where,
           fmt::format("attributes for probe {} ({}) are less than predefined minimum", dif::spell(desc), dif::print(attributes)),
-          {fmt::format("-x amin asks for {}", dif::print(s.options.minimum))});
+          {fmt::format("-x amin requires {}", dif::print(s.options.minimum))});
   return false;
 }
 
@@ -75,7 +75,8 @@ bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
     if (!text) {
       good = false;
     } else if (!desc) {
-      s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe description \"{}\": Overspecified probe description", *text));
+      s.error(Tag::D_PDESC_INVAL, probe.where,
+              fmt::format("invalid probe description \"{}\": Overspecified probe description", *text));
       good = false;
     } else {
       good &= is_stable_enough(probe, *desc, s) && match(probe, *desc, checked, s);

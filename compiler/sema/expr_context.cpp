@@ -31,7 +31,7 @@ bool is_stable_enough(ExprContext& c, Expr& e, const std::string& what, const di
   if (attributes.reaches(c.session.options.minimum)) return true;
   fail(c, e, Tag::D_ATTR_MIN,
        fmt::format("attributes for {} ({}) are less than predefined minimum", what, dif::print(attributes)),
-       {fmt::format("-x amin asks for {}", dif::print(c.session.options.minimum))});
+       {fmt::format("-x amin requires {}", dif::print(c.session.options.minimum))});
   return false;
 }
 

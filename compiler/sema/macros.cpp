@@ -35,7 +35,7 @@ std::optional<std::string> argument_text(std::string_view name, Location where, 
   if (const std::string* text = argument(name, s)) return *text;
   if (s.options.default_arguments) return "";
   s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro argument ${} is not defined", name),
-          {fmt::format("give it after the script's name, or -x defaultargs")});
+          {fmt::format("give it after the script's name, or use -x defaultargs")});
   return {};
 }
 

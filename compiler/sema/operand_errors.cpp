@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::string> floating_hint(const Type* left, const Type* right) {
   for (const Type* t : {left, right})
-    if (t && is_floating(t)) return {fmt::format("D computes with integers only: a {} can be declared and copied", t->name)};
+    if (t && is_floating(t)) return {fmt::format("D computes only with integers: a {} can be declared and copied", t->name)};
   return {};
 }
 
@@ -35,8 +35,8 @@ void incompatible(ExprContext& c, Expr& e, const Expr& left, std::string_view op
     const Expr* other = side == &left ? &right : &left;
     if (is_address(side->type) && is_integer(other->type) && cls(side->type) == TypeClass::pointer)
       hints.push_back(is_void_or_function_pointer(side->type) && (op == "+" || op == "-")
-                          ? fmt::format("what it points at has no size: (char *)pointer {} n", op)
-                          : fmt::format("a cast makes an address of the integer: ({})", side->type->name));
+                          ? fmt::format("the pointer's target has no size, cast it: (char *)pointer {} n", op)
+                          : fmt::format("cast the integer to a pointer: ({})", side->type->name));
   }
   fail(c, e, Tag::D_OP_INCOMPAT,
        fmt::format("operands have incompatible types: \"{}\" {} \"{}\"", left.type->name, op, right.type->name),

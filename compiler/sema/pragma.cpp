@@ -88,8 +88,9 @@ void set_attributes(const Pragma& pragma, const Words& w, Session& s) {
   if (w.size() < 5) return malformed(pragma, "attributes", "<attributes> <ident>", s);
   const auto attributes = dif::parse_attributes(w[3]);
   if (!attributes)
-    return s.error(Tag::D_PRAGMA_INVAL, pragma.where, "invalid attributes specified by #pragma attributes",
-                   {"attributes read as Stable/Stable/Common: of the name, of the data, and the class"});
+    return s.error(
+        Tag::D_PRAGMA_INVAL, pragma.where, "invalid attributes specified by #pragma attributes",
+        {"write attributes like Stable/Stable/Common: stability of the name, stability of the data, dependency class"});
   if (w[4] == "provider") return provider_attributes(pragma, w, *attributes, s);
   apply_or_keep({"attributes", w[4], pragma.where, *attributes, {}}, s);
 }
@@ -113,9 +114,8 @@ void depend(const Pragma& pragma, const Words& w, Session& s) {
     return s.error(Tag::D_PRAGMA_DEPEND, pragma.where, "main program may not explicitly depend on a library");
   ProbeCatalog* catalog = s.options.catalog;
   if (w[3] == "provider" && (!catalog || catalog->has_provider(w[4]))) return;
-  s.error(
-      Tag::D_PRAGMA_DEPEND, pragma.where, fmt::format("program requires {} {}", w[3], w[4]),
-      w[3] == "module" ? std::vector<std::string>{"modules of the kernel are not there for dvm"} : std::vector<std::string>{});
+  s.error(Tag::D_PRAGMA_DEPEND, pragma.where, fmt::format("program requires {} {}", w[3], w[4]),
+          w[3] == "module" ? std::vector<std::string>{"dvm does not see the modules of the kernel"} : std::vector<std::string>{});
 }
 
 }  // namespace

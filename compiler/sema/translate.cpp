@@ -95,10 +95,10 @@ void expand_translation(ExprContext& c, ExprPtr& e) {
   auto& translate = static_cast<Translate&>(*e);
   if (!translate.problem.empty()) return fail(c, *e, Tag::D_ARGS_TYPE, translate.problem);
   if (is_pointer(e->type))
-    return fail(
-        c, *e, Tag::D_OP_DYNAMIC,
-        fmt::format("a translated pointer may only be followed by ->: nothing of type {} is in memory", target_of(e->type)->name),
-        {fmt::format("xlate <{}> (...) makes a copy", target_of(e->type)->name)});
+    return fail(c, *e, Tag::D_OP_DYNAMIC,
+                fmt::format("a translated pointer may only be followed by ->: no object of type {} exists in memory",
+                            target_of(e->type)->name),
+                {fmt::format("xlate <{}> (...) makes a copy", target_of(e->type)->name)});
   ExprPtr set;
   const ExprPtr operand = bind_operand(c, translate, 2, set);
   for (MemberTranslation& m : translate.translator->members)

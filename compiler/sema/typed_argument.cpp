@@ -62,7 +62,7 @@ class ArgumentList {
     if (s_.probes.empty()) return fail(Tag::D_ARGS_NONE, "args[ ] may not be referenced outside of a probe clause") != nullptr;
     if (!s_.options.types)
       return fail(Tag::D_ARGS_NONE, "args[ ] may not be referenced: there is no traced program to ask for their types",
-                  {"-p PID or -c COMMAND names one; arg0 to arg9 are the arguments as integers"}) != nullptr;
+                  {"name one with -p PID or -c COMMAND; arg0 to arg9 are the arguments as integers"}) != nullptr;
     for (const dif::ProbeDesc& probe : s_.probes) {
       ProbeArguments found = s_.options.types->arguments(probe);
       if (found.is_unstable) return unstable(probe) != nullptr;
@@ -121,7 +121,7 @@ ExprPtr assemble(ExprContext& c, const dif::ArgumentDesc& argument, uint64_t off
     ExprPtr value = field.bits ? nullptr : assemble(c, argument, offset + field.offset, field.type, where, depth + 1);
     const auto* inner = as<Translate>(value.get());
     if (!value || (inner && !inner->problem.empty()))
-      whole->problem = fmt::format("{} cannot be had as a whole: member {} is in none of its words", type->name, field.name);
+      whole->problem = fmt::format("{} is not available as a whole: member {} is in none of its words", type->name, field.name);
     if (value) whole->members.push_back({&field, std::move(value)});
   }
   return whole;
@@ -134,7 +134,7 @@ ExprPtr assembled_member(ExprContext& c, Member& e, Translate& from) {
     if (member.field->name == e.name) return std::move(member.value);
   if (resolve(*from.type).find(e.name))
     fail(c, e, Tag::D_ARGS_TYPE,
-         fmt::format("member {} cannot be had: it is in a vector register, an array, or in none of arg0 to arg9", e.name));
+         fmt::format("member {} is not available: it is in a vector register, an array, or in none of arg0 to arg9", e.name));
   else
     fail(c, e, Tag::D_TYPE_MEMBER, fmt::format("{} is not a member of {}", e.name, from.type->name),
          member_hints(*from.type, e.name));

@@ -32,7 +32,7 @@ bool has_tag(DescribedAs as) {
 }  // namespace
 
 Result<const Type*> TypeImporter::find(const std::string& module, std::string_view keyword, const std::string& name) {
-  if (!catalog_) return Error{"there is no traced program to look in (-p PID or -c COMMAND names one)"};
+  if (!catalog_) return Error{"there is no traced program to search (name one with -p PID or -c COMMAND)"};
   const auto [place, is_new] = found_.try_emplace({module, std::string(keyword), name}, Error{});
   if (is_new) place->second = catalog_->find_type(module, described_as(keyword), name);
   if (!place->second) return place->second.error();

@@ -61,7 +61,7 @@ class TargetTypes {
   static Error missing(const Module& module, std::string_view part);
 
   std::vector<Module> modules_;
-  std::string problem_ = "there is no traced program to look in (-p PID or -c COMMAND names one)";
+  std::string problem_ = "there is no traced program to search (name one with -p PID or -c COMMAND)";
   DieTable table_;
 };
 

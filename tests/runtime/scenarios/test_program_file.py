@@ -144,7 +144,7 @@ class Types(Folder):
 
     def test_without_a_program_the_hint_names_the_options(self):
         result = dvm("compile", "-n", "BEGIN { trace(`counter); }")
-        self.assertIn("(-p PID or -c COMMAND names one)", result.stderr)
+        self.assertIn("(name one with -p PID or -c COMMAND)", result.stderr)
 
 
 class Targets(Folder, dvmtest.PrivilegedTest):

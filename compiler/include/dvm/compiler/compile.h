@@ -97,7 +97,7 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 // (in a library: "failed to compile script x.d: [D_SYNTAX] "lib/y.d", line 3: ...")
 //       y = 2;
 //       ^
-//       hint: did a ';' go missing before it?
+//       hint: is a ';' missing before it?
 // Of an included file it names the file before the line, and after the text where it was included from; of a line that the
 // preprocessor made, also what was written.
 // The tag is shown with show_tag only, as dtrace does with -x errtags.
