@@ -25,6 +25,7 @@ dvm_library(runtime
   consumer/histogram.cpp
   consumer/json_printer.cpp
   consumer/json_value.cpp
+  consumer/keys.cpp
   consumer/made.cpp
   consumer/output.cpp
   consumer/printa.cpp

@@ -196,41 +196,6 @@ const FunctionRow* function_of(dif::Action id) {
   return kFunctions;
 }
 
-// A stack as a key: the pid, the program counters and a zero.
-size_t stack_bytes(std::span<const std::byte> key) {
-  size_t at = 8;
-  for (uint64_t word = 1; word != 0 && at + 8 <= key.size(); at += 8) std::memcpy(&word, key.data() + at, 8);
-  return at;
-}
-
-// The values that a key is made of, one after the other.
-class KeyReader {
- public:
-  KeyReader(const dif::AggregationDesc& desc, std::string_view key) : desc_(desc), left_(std::as_bytes(std::span(key))) {}
-  bool at_end() const { return next_ == desc_.keys.size(); }
-  Datum next() {
-    const dif::DataType& type = desc_.keys[next_];
-    const dif::Action maker = next_ < desc_.key_makers.size() ? desc_.key_makers[next_] : dif::Action::expression;
-    next_++;
-    size_t size = type.size, taken = 8;
-    if (dif::is_stack(maker)) size = stack_bytes(left_);
-    if (type.kind == dif::TypeKind::string) {
-      size = ::strnlen(reinterpret_cast<const char*>(left_.data()), left_.size());
-      taken = (size + 8) & ~size_t{7};
-    } else if (type.kind == dif::TypeKind::bytes) {
-      taken = (size + 7) & ~size_t{7};
-    }
-    const Datum datum{&type, left_.first(std::min(size, left_.size())), maker};
-    left_ = left_.subspan(std::min(taken, left_.size()));
-    return datum;
-  }
-
- private:
-  const dif::AggregationDesc& desc_;
-  std::span<const std::byte> left_;
-  size_t next_ = 0;
-};
-
 int compare_key(const Datum& a, const Datum& b) {
   if (a.is_integer()) return order_of(a.unsigned_value(), b.unsigned_value());
   size_t both = std::min(a.bytes.size(), b.bytes.size());
@@ -428,12 +393,6 @@ JoinedRows Aggregations::joined(std::span<const uint32_t> ids, const SortOrder& 
   return joined;
 }
 
-std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view key) {
-  std::vector<Datum> keys;
-  keys.reserve(desc.keys.size());
-  for (KeyReader reader(desc, key); !reader.at_end();) keys.push_back(reader.next());
-  return keys;
-}
 std::vector<Datum> keys_of(const MergedRow& row) { return keys_of(row.aggregation->desc, row.key); }
 
 int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row) {

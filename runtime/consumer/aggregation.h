@@ -16,6 +16,7 @@
 #include "runtime/buffer/sources.h"
 #include "runtime/consumer/datum.h"
 #include "runtime/consumer/histogram.h"
+#include "runtime/consumer/keys.h"
 #include "runtime/consumer/printf.h"
 #include "runtime/consumer/row_table.h"
 
@@ -93,9 +94,8 @@ class Aggregations {
   std::unordered_map<uint32_t, MergedAggregation*> by_id_;
 };
 
-// The keys of a row, as values; and those of an aggregation so described.
+// The keys of a row, as values.
 std::vector<Datum> keys_of(const MergedRow& row);
-std::vector<Datum> keys_of(const dif::AggregationDesc& desc, std::string_view key);
 
 // The value of a row whose function is no distribution.
 int64_t number_of(const MergedAggregation& aggregation, const MergedRow& row);

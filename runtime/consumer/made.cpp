@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "common/printable.h"
-#include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/keys.h"
 
 namespace dvm::runtime {
 namespace {

@@ -14,10 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace dvm::runtime {
+#include "runtime/symbol/frame_registers.h"
 
-inline constexpr unsigned kFrameRegisters = 17;  // by DWARF's numbers for x86-64; 16 is the return address
-inline constexpr unsigned kFramePointer = 6, kStackPointer = 7, kReturnAddress = 16;
+namespace dvm::runtime {
 
 struct FrameRule {
   enum class Kept : uint8_t { same, undefined, at_cfa, at_register };

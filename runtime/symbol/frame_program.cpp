@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "runtime/symbol/call_frames.h"
+#include "runtime/symbol/frame_registers.h"
 
 namespace dvm::runtime {
 namespace {
