@@ -15,6 +15,7 @@
 #include "cmd/predict.h"
 #include "cmd/profiles.h"
 #include "cmd/progress.h"
+#include "cmd/read_file.h"
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"

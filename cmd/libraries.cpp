@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cmd/script.h"
+#include "cmd/read_file.h"
 
 namespace dvm::cmd {
 namespace {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cmd/firing_source.h"
 #include "cmd/libraries.h"
-#include "cmd/tracing.h"
 
 namespace dvm::cmd {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "cmd/cost_report.h"
+#include "cmd/firing_source.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
-#include "cmd/tracing.h"
 #include "cmd/untraced.h"
 #include "common/output_file.h"
 #include "runtime/cost/sample.h"

@@ -20,6 +20,7 @@
 
 #include "cmd/libraries.h"
 #include "cmd/preprocess.h"
+#include "cmd/read_file.h"
 #include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
 
@@ -182,22 +183,6 @@ std::vector<std::string> command_line_settings(const ScriptOptions& given) {
   for (const std::string& folder : given.library_folders) settings.push_back("libdir=" + folder);
   settings.insert(settings.end(), given.settings.begin(), given.settings.end());
   return settings;
-}
-
-Result<compiler::Source> read_file(const std::string& path) {
-  std::ostringstream text;
-  if (path == "-") {
-    text << std::cin.rdbuf();
-    return compiler::Source{"(standard input)", std::move(text).str(), false};
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) text << file.rdbuf();
-  // A directory opens and then fails to read.
-  if (!file || (text.tellp() <= 0 && errno != 0)) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
-  std::string script = std::move(text).str();
-  if (script.starts_with("\xef\xbb\xbf")) script.erase(0, 3);  // the byte order mark of some editors
-  return compiler::Source{path, std::move(script), false};
 }
 
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {

@@ -41,9 +41,6 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
 void add_setting_options(CLI::App& command, ScriptOptions& options);
 void add_process_options(CLI::App& command, ScriptOptions& options);
 
-// The text of a script, or why there is none.
-Result<compiler::Source> read_file(const std::string& path);
-
 // Reads every file, through the preprocessor if that is wanted. "-" is standard input.
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options);
 

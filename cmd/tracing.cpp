@@ -17,12 +17,9 @@
 #include "cmd/command.h"
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
-#include "cmd/target_catalog.h"
 #include "common/clock.h"
 #include "lab/measure_as.h"
 #include "lab/quiet_looks.h"
-#include "runtime/backend/local/live.h"
-#include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
@@ -235,26 +232,6 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
       "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");
 }
 
-Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options) {
-  FiringSource source;
-  Result<Targets> targets = Targets::open(given, options);
-  if (!targets) return targets.error();
-  source.targets = std::move(*targets);
-  source.target = source.targets.first();
-  source.providers = runtime::make_providers();
-  source.instruments = runtime::make_live_instruments(options);
-  return source;
-}
-
-Status add_source(runtime::Handle& handle, FiringSource& source) {
-  for (auto& provider : source.providers) handle.add_provider(std::move(provider));
-  for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
-  for (const runtime::Probe& probe : source.probes)
-    if (!handle.catalog().add_with_id(probe))
-      return Error{fmt::format("probe {} of the recording has the id of another", probe.id)};
-  return {};
-}
-
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
@@ -272,16 +249,6 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                          .target = source->target,
                          .late_reads = source->late_reads,
                          .symbols = source->symbols});
-}
-
-std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
-                                       const ScriptOptions& script, pid_t target) {
-  TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
-  auto compiled = compile_sources(sources, script, {&handle, &types, target, false}, handle.options());
-  std::vector<ReadyProgram> programs;
-  for (size_t i = 0; i < compiled.size(); i++)
-    programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched)});
-  return programs;
 }
 
 TraceOutcome trace(const TracingOptions& given, const OpenSource& open) {

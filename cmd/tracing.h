@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cmd/firing_source.h"
 #include "cmd/predict.h"
 #include "cmd/script.h"
-#include "cmd/targets.h"
 #include "common/result.h"
 #include "runtime/cost/ledger.h"
-#include "runtime/process/target_memory.h"
 
 namespace dvm::cmd {
 
@@ -42,36 +41,8 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 // Further options of them and of exec: --json, -l, -S and those that dtrace has.
 void add_run_options(CLI::App& command, TracingOptions& options);
 
-// Where firings come from.
-struct FiringSource {
-  std::vector<std::unique_ptr<runtime::Provider>> providers;
-  std::vector<std::unique_ptr<runtime::Instrument>> instruments;
-  Targets targets;
-  pid_t target = 0;  // $target, 0: none
-  // Of a recording:
-  bool is_replay = false;
-  runtime::Replayed replayed;
-  std::vector<runtime::Probe> probes;
-  std::vector<runtime::RecordedProcess> processes;
-  // Of a recording, to be made or read:
-  std::shared_ptr<runtime::UserSymbols> symbols;
-  runtime::LateReads* late_reads = nullptr;
-};
-
-// Processes as the options name them, kernel uprobes and timers.
-Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
-// Gives the handle the source's providers, instruments and probes.
-Status add_source(runtime::Handle& handle, FiringSource& source);
 using OpenSource = std::function<Result<FiringSource>(const dif::Options&)>;
 
-// A program for the probes of a handle, and the line that says how many it matched.
-struct ReadyProgram {
-  dif::Program program;
-  std::string notice;
-};
-// The sources, for the probes of a handle. None: there were errors, and they have been shown.
-std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
-                                       const ScriptOptions& script, pid_t target);
 // None: there were errors, and they have been shown.
 using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;
 

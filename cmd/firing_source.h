@@ -1,0 +1,46 @@
+#pragma once
+// Where the firings of a run come from, and programs for its probes.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/script.h"
+#include "cmd/targets.h"
+#include "common/result.h"
+#include "dvm/runtime/handle.h"
+#include "runtime/cost/ledger.h"
+#include "runtime/process/target_memory.h"
+
+namespace dvm::cmd {
+
+// Where firings come from.
+struct FiringSource {
+  std::vector<std::unique_ptr<runtime::Provider>> providers;
+  std::vector<std::unique_ptr<runtime::Instrument>> instruments;
+  Targets targets;
+  pid_t target = 0;  // $target, 0: none
+  // Of a recording:
+  bool is_replay = false;
+  runtime::Replayed replayed;
+  std::vector<runtime::Probe> probes;
+  std::vector<runtime::RecordedProcess> processes;
+  // Of a recording, to be made or read:
+  std::shared_ptr<runtime::UserSymbols> symbols;
+  runtime::LateReads* late_reads = nullptr;
+};
+
+// Processes as the options name them, kernel uprobes and timers.
+Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
+// Gives the handle the source's providers, instruments and probes.
+Status add_source(runtime::Handle& handle, FiringSource& source);
+
+// A program for the probes of a handle, and the line that says how many it matched.
+struct ReadyProgram {
+  dif::Program program;
+  std::string notice;
+};
+// The sources, for the probes of a handle. None: there were errors, and they have been shown.
+std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
+                                       const ScriptOptions& script, pid_t target);
+}  // namespace dvm::cmd

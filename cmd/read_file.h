@@ -1,0 +1,14 @@
+#pragma once
+// Scripts on disk.
+
+#include <string>
+
+#include "common/result.h"
+#include "dvm/compiler/compile.h"
+
+namespace dvm::cmd {
+
+// The text of a script. "-" is standard input.
+Result<compiler::Source> read_file(const std::string& path);
+
+}  // namespace dvm::cmd
