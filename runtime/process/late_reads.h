@@ -1,6 +1,6 @@
 #pragma once
-// Memory that was read of the traced process while the clauses of a firing ran, because nobody had foreseen it: kept for a
-// recording (LateReads), and found there again in a replay (RecordedReads). Probe context.
+// Memory read from the traced process while the clauses of a firing ran, because it could not be foreseen. LateReads keeps it
+// for a recording; RecordedReads finds it again in a replay. Probe context.
 
 #include <array>
 #include <cstddef>
@@ -33,8 +33,8 @@ class LateReads {
   uint64_t lost_ = 0;
 };
 
-// Answers the reads of the recorded script in their order, so that memory which changed between two of them changes in the replay
-// too; and those of another script as far as the bytes are there.
+// Answers the reads of the recorded script in their order, so memory that changed between two reads changes in the replay too.
+// Reads of another script are answered as far as the bytes are there.
 class RecordedReads {
  public:
   void begin(std::span<const vm::CapturedMemory> pieces) noexcept { pieces_ = pieces, next_ = 0; }

@@ -1,10 +1,11 @@
 #pragma once
 // A traced process: one that runs already (grab) or one that dvm starts (spawn). Consumer context.
 //
-//   grab    nothing of the process is touched: a pidfd tells of its exit
-//   spawn   fork, exec under ptrace, run to the entry point of the program: the dynamic linker has mapped all libraries, main has
-//           not run. There it waits, stopped, so that probes can be put on; resume() lets it go and detaches, so that from then
-//           on it runs at full speed and no longer depends on dvm. If dvm dies before, the kernel kills the child.
+//   grab    touches nothing of the process: a pidfd reports its exit
+//   spawn   forks, execs under ptrace, and runs to the entry point of the program: the dynamic linker has mapped all libraries,
+//   but
+//           main has not run. The process waits there, stopped, so that probes can be placed. resume() lets it go and detaches;
+//           from then on it runs at full speed and independently of dvm. If dvm dies before, the kernel kills the child.
 //
 // ptrace ties a child to the thread that started it: spawn, resume and the destructor belong in one thread.
 

@@ -63,7 +63,7 @@ class ChildGuard {
   ChildGuard(const ChildGuard&) = delete;
   ChildGuard& operator=(const ChildGuard&) = delete;
   pid_t pid() const { return pid_; }
-  // It is gone and has been reaped, or it is somebody else's now.
+  // The process is gone and reaped, or it belongs to another owner now.
   void release() { pid_ = 0; }
 
  private:
@@ -180,7 +180,6 @@ std::optional<std::string> trace_start(ChildGuard& child, Pipe& go, Pipe& failur
   return run_to_entry(child);
 }
 
-// As exec takes them.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));

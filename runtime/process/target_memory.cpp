@@ -79,7 +79,7 @@ size_t read_command_line(int32_t pid, std::span<char> to) noexcept {
 
 namespace {
 
-// What the link /proc/PID/NAME points to.
+// Reads the target of the link /proc/PID/NAME.
 size_t read_link(int32_t pid, const char* name, std::span<char> to) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
@@ -117,8 +117,8 @@ bool TargetMemory::read(int32_t pid, uint64_t address, std::span<std::byte> to) 
   return !is_recorded_ && copy_in(pid, address, to.data(), to.size());
 }
 
-// Pages that the process may not write stay as they are, so /proc/PID/mem, which would write them too, is no way out here. dvm's
-// own memory, where BEGIN fires, is not the script's to write.
+// Pages that the process may not write are left alone, so /proc/PID/mem cannot be used here: it would write to them too. A
+// script may not write to dvm's own memory, where BEGIN fires.
 bool TargetMemory::write(int32_t pid, uint64_t address, std::span<const std::byte> from) noexcept {
   if (is_recorded_ || pid <= 0 || pid == getpid()) return false;
   iovec local{const_cast<std::byte*>(from.data()), from.size()};

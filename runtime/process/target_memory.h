@@ -12,7 +12,7 @@
 
 namespace dvm::runtime {
 
-// Of a process; -1 where unknown.
+// Ids of a process; -1 if unknown.
 struct ProcessIds {
 #define DVM_PROCESS_ID(name, type, field, further) type name = -1;
 #include "runtime/process/process_ids.def"
@@ -22,7 +22,7 @@ struct ProcessIds {
 // of a process in another one, those that it uses itself.
 enum class ProcessText : uint8_t { command_line, working_directory, root_directory };
 
-// What a recording knows of a process that fired.
+// The data that a recording keeps of a process that fired.
 struct RecordedProcess {
   int32_t pid = 0;
   ProcessIds ids;

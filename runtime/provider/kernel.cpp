@@ -1,9 +1,9 @@
-// The providers of the kernel's own events: sched and proc by tracepoints, and fbt, which says why it has no probes. What DTrace
-// has and Linux has no tracepoint for is listed with them, so that a script is told. Covered by
+// The providers of the kernel's own events: sched and proc, which use tracepoints, and fbt, which only explains why it has no
+// probes. DTrace probes for which Linux has no tracepoint are listed too, so that a script gets a reason. Covered by
 // tests/unit/instrument/kernel_provider_test.cpp, tests/runtime/sched and tests/runtime/proc.
 //
-// Where args[] has an lwpsinfo_t and a psinfo_t of another thread than the one that fires, arg0 and arg1 are the thread's
-// task_struct, and what the translators of kernel.d read of it are further arguments:
+// In some probes args[] has an lwpsinfo_t and a psinfo_t of a thread other than the one that fires. There arg0 and arg1 are
+// that thread's task_struct, and the fields that the translators of kernel.d read are further arguments:
 //
 //   arg3 CPU   arg4 thread   arg5 process   arg6 address of its name   arg7 priority   arg8 parent   arg9 user
 

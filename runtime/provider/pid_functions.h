@@ -33,7 +33,8 @@ class ChosenFunctions {
   const ElfFunction* last_ = nullptr;
 };
 
-// indirect: those that the pattern means too, but that are called by way of a choice (runtime/symbol/indirect.h).
+// `indirect` receives the functions that match the pattern but are called through a choice at run time
+// (runtime/symbol/indirect.h).
 ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern, std::vector<const ElfFunction*>& indirect);
 // Pieces of functions are left out, since they would count a call twice under the function's name. Demangling every name is slow.
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern);

@@ -113,7 +113,7 @@ bool is_signed_enumeration(const Dwarf_Die& die) {
   return true;
 }
 
-// Where a bit-field lies: the smallest naturally aligned word that holds it, else as many bytes as it takes.
+// // A bit-field lies in the smallest naturally aligned word that holds it, or else in as many bytes as it takes.
 bool place_bits(uint64_t at, unsigned bits, dif::MemberDesc& member) {
   for (unsigned size : {1U, 2U, 4U, 8U}) {
     if (at / (size * 8) != (at + bits - 1) / (size * 8)) continue;

@@ -24,7 +24,7 @@ class DieTable {
 };
 
 dif::TypeDesc describe(const Dwarf_Die& die, DieTable& table);
-// Of a structure or union, in their order; bases first. Static members have no place and are left out.
+// Members of a structure or union, in order, with bases first. Static members have no place and are omitted.
 std::vector<dif::MemberDesc> members_of(const Dwarf_Die& die, DieTable& table);
 std::vector<dif::EnumeratorDesc> enumerators_of(const Dwarf_Die& die);
 int64_t enumerator_value(const Dwarf_Die& enumerator);

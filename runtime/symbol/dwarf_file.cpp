@@ -126,7 +126,7 @@ bool is_declaration(Dwarf_Die& die) { return dwarf_hasattr(&die, DW_AT_declarati
 
 bool is_unit(int tag) { return tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit || tag == DW_TAG_type_unit; }
 
-// Whether it lies in no function, class or namespace.
+// True if the description lies outside every function, class and namespace.
 bool is_at_top(Dwarf_Die& die) {
   Dwarf_Die unit;
   if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr || !is_unit(dwarf_tag(&unit))) return false;

@@ -20,14 +20,16 @@ namespace dvm::runtime {
 
 class DwarfFile {
  public:
-  // In the file itself, else in its separate debug file. The error says that there is none, or what is wrong with it.
+  // Opens the debug information in the file itself, or else in its separate debug file. The error says whether it is missing or
+  // bad.
   static Result<std::unique_ptr<DwarfFile>> open(const std::string& path);
   ~DwarfFile();
   DwarfFile(const DwarfFile&) = delete;
   DwarfFile& operator=(const DwarfFile&) = delete;
 
-  // A type by its name: a structure (or class), union or enumeration by its tag, or, for an alias, whatever has that name without
-  // one: a typedef, a class of C++. Definitions are preferred to declarations, and those at the top of a file to nested ones.
+  // Finds a type by name. A structure (or class), union or enumeration is named by its tag. An alias is anything that has the
+  // name without a tag: a typedef, a class of C++. Definitions are preferred to declarations, and top-level types to nested
+  // ones.
   std::optional<Dwarf_Die> find_type(dif::DescribedAs as, std::string_view name) const;
   // The function whose code begins at this address of the file.
   std::optional<Dwarf_Die> find_function(uint64_t address) const;

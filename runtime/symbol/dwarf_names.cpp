@@ -94,7 +94,7 @@ std::optional<unsigned> size_of(unsigned form, unsigned offset_size) {
 
 bool is_plain_string(unsigned form) { return form == DW_FORM_strp || form == DW_FORM_GNU_strp_alt || form == DW_FORM_string; }
 
-// Where the name lies in descriptions of one abbreviation.
+// Position of the name in descriptions of one abbreviation.
 struct Shape {
   uint64_t code = 0;
   unsigned name_at = 0;  // bytes from behind the code
@@ -188,7 +188,7 @@ class Search {
     return true;
   }
 
-  // Where in the unit the name, or the offset of it, stands.
+  // Positions in the unit of the name, or of its offset.
   std::vector<size_t> places_in(const Unit& unit) const {
     std::vector<size_t> places;
     const std::string_view text = bytes(unit);

@@ -8,9 +8,9 @@
 //   .debug_info  ... [abbreviation 0x3f] [name: 2c 1a 00 00] [size] ...
 //                     ^ begins the description: where its name lies is known from the abbreviation
 //
-// So the bytes of each unit are searched for those offsets, which is as fast as reading them; where one is found, the
-// abbreviations of the unit say whether a description of the right kind can begin right before it. Units whose strings are
-// numbered (DW_FORM_strx), or whose abbreviations put something of unknown length before the name, are walked, but only if the
+// The bytes of each unit are searched for those offsets, which is as fast as reading them. For each hit, the abbreviations of
+// the unit tell whether a description of the right kind can begin right before it. Some units must be walked instead: those
+// with numbered strings (DW_FORM_strx), and those with something of unknown length before the name. They are walked only if the
 // name can occur in them.
 //
 // Everything in the file is untrusted: what was found is checked, walks are bounded by the size of the section.
@@ -30,7 +30,7 @@ struct DwarfSections {
   std::string_view info, types, str, str_offsets;  // as they lie in memory, decompressed
 };
 
-// Whether to go on.
+// Returns true to go on.
 using DieVisitor = std::function<bool(Dwarf_Die&)>;
 
 class DwarfNames {
@@ -48,8 +48,8 @@ class DwarfNames {
   std::string_view alternate_str_;  // of the file that dwz has put common strings into
 };
 
-// The text of DW_AT_name or DW_AT_linkage_name, of the description itself or of the one that it completes; empty: it has none.
-// libdw hands out a text without looking where it ends, which may be behind the section.
+// Text of DW_AT_name or DW_AT_linkage_name, of the description or of the one that it completes; empty if there is none. libdw
+// returns a text without checking its end, which may lie behind the section.
 std::string_view text_of(const Dwarf_Die& die, unsigned attribute);
 
 // Walks what lies below a description, itself left out; the visitor says whether to go into the children.

@@ -77,7 +77,7 @@ class ElfLoader {
     }
   }
 
-  // Of each section of names one copy, however many tables share it.
+  // Keeps one copy of each section of names, however many tables share it.
   std::string_view keep(size_t section, std::string_view text) {
     auto [kept, is_new] = kept_.try_emplace(section);
     if (!is_new) return kept->second;

@@ -49,7 +49,7 @@ class ElfObject {
   const std::vector<ElfData>& data() const { return data_; }
   // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
-  // Where code of an address of the file lies in it.
+  // Offset in the file of the code at an address.
   std::optional<uint64_t> offset_of(uint64_t address) const;
   // The address in the file of what lies at an offset of it, if that is code.
   std::optional<uint64_t> address_of(uint64_t offset) const;

@@ -15,7 +15,7 @@ class GoFunctions {
   static std::optional<GoFunctions> read(CodeBytes file, uint64_t text);
 
   enum class Maker : uint8_t { unknown, compiler, assembler };
-  // Of the function that begins at this address of the file.
+  // The maker of the function that begins at this address of the file.
   Maker maker_of(uint64_t address) const;
 
  private:

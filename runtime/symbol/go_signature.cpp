@@ -119,7 +119,7 @@ bool is_result(Dwarf_Die& parameter) {
          dwarf_formflag(&attribute, &is_set) == 0 && is_set;
 }
 
-// As DWARF numbers the registers.
+// Takes DWARF's number of the register.
 unsigned word_of(unsigned reg) {
   constexpr std::array<unsigned, kGoRegisters> kNumbers = {0, 3, 2, 5, 4, 8, 9, 10, 11};
   return static_cast<unsigned>(std::find(kNumbers.begin(), kNumbers.end(), reg) - kNumbers.begin());

@@ -43,7 +43,7 @@ uint64_t unpacked_size(Elf_Scn* section, const GElf_Shdr& header, std::string_vi
   return name.starts_with(".zdebug_") ? gnu_unpacked_size(section) : 0;
 }
 
-// Of all debug sections together.
+// Total size of all debug sections.
 uint64_t unpacked_bytes(Elf* elf) {
   uint64_t total = 0;
   size_t names = 0;

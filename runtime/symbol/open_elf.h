@@ -37,14 +37,14 @@ Status check_sections(Elf* elf, uint64_t bytes_on_disk);
 // The first section of that name; null: there is none.
 Elf_Scn* find_section(Elf* elf, std::string_view name);
 
-// Where code lies in memory, and in the file.
+// A segment of code, in memory and in the file.
 struct CodeSegment {
   uint64_t address = 0, offset = 0, size = 0;
 };
 std::vector<CodeSegment> code_segments(Elf* elf);
 
-// Where what was stripped off the file may lie, the likeliest first: by its build id, then by its .gnu_debuglink beside the file
-// and under /usr/lib/debug. path: the file's own.
+// Paths where stripped debug information may lie, likeliest first: by build id, then by .gnu_debuglink beside the file and
+// under /usr/lib/debug. `path` is the file's own path.
 std::vector<std::string> debug_paths(Elf* elf, const std::string& path);
 
 }  // namespace dvm::runtime

@@ -165,7 +165,7 @@ class Places {
   bool is_lost_ = false;
 };
 
-// As DWARF numbers the registers of arg0 to arg5.
+// Takes DWARF's number of a register that holds one of arg0 to arg5.
 std::optional<unsigned> argument_in(unsigned reg) {
   constexpr std::array<unsigned, kRegisters> kNumbers = {5, 4, 1, 2, 8, 9};
   const auto found = std::find(kNumbers.begin(), kNumbers.end(), reg);

@@ -103,7 +103,7 @@ class NoteReader {
     }
   }
 
-  // What was moved after it was linked (by prelink) was moved as far as .stapsdt.base was.
+  // A note that was moved after linking (by prelink) was moved as far as .stapsdt.base.
   void add(RawNote&& raw) {
     const auto [location, linked_base, semaphore] = raw.addresses;
     const uint64_t moved = base_ ? *base_ - linked_base : 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What the programs of a target say of their types, functions and data: the modules of a process (or of a recording) and, opened
-// when something is asked of them, their symbols and debug information. Consumer context.
+// Types, functions and data of a target, as its programs describe them. The target is the modules of a process or of a
+// recording; their symbols and debug information are opened when they are first needed. Consumer context.
 
 #include <map>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
-// Stacks of code that was built without frame pointers: from the registers and the upper part of the stack, as they were captured
-// at a firing, and the call frame information of the files that the process has mapped.
+// Unwinds stacks of code built without frame pointers. It uses the registers and the top of the stack, captured at a firing,
+// and the call frame information of the files that the process has mapped.
 //
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //

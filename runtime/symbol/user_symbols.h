@@ -3,9 +3,9 @@
 //
 //   pid, address -> the object that is mapped there -> its function, demangled
 //
-// The map of a process is read when it is first heard of (learn()), best before it can end, and again when an address is not in
-// it or was never met before, for libraries that were opened or closed since: at most so often that reading takes a twentieth of
-// the time. Files are read when an address in them is asked for. Consumer context.
+// The map of a process is read when the process is first met (learn()), preferably before it can end. It is read again for an
+// address that is not in it or is new, because libraries may have been opened or closed; such reading takes at most a twentieth
+// of the time. Files are read when an address in them is looked up. Consumer context.
 
 #include <cstdint>
 #include <map>
