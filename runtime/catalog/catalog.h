@@ -19,8 +19,8 @@ namespace dvm::runtime {
 bool glob_match(std::string_view pattern, std::string_view text);
 // Whether the pattern means more than the one name it spells.
 bool is_glob(std::string_view pattern);
-// Whether a description's module field means this object of a process: by base name, by the base name up to a dot ("libc"), by
-// full path, or as a.out if it is the program itself. A program that a link started also matches the base name of its file.
+// True if a description's module field names this object of a process: by base name, by the base name up to a dot ("libc"), by
+// full path, or as a.out if it is the program itself. A program started through a link also matches the base name of its file.
 bool module_match(std::string_view pattern, std::string_view module, std::string_view object, bool in_program);
 
 class Catalog {
@@ -50,7 +50,7 @@ class Catalog {
   const Probe& insert(Probe probe, uint32_t hash);
   void place(Slot slot);
 
-  // A program may have hundreds of thousands: what is kept for each is small.
+  // A program may have hundreds of thousands of probes, so little is kept for each.
   std::deque<Probe> probes_;                          // addresses stay
   std::vector<Slot> by_name_;                         // by the hash of its names, or next to there; a power of two
   std::unordered_map<uint32_t, const Probe*> by_id_;  // those whose id is not their place, from 1

@@ -14,7 +14,7 @@
 
 namespace dvm::runtime {
 
-// An operand, or what is found by way of members from where its word points to: "signal.live.counter" follows the pointer
+// An operand, or a value reached through members from the target of its word: "signal.live.counter" follows the pointer
 // `signal`; "&comm" is an address. The names live as long as the program.
 struct KernelWord {
   Operand operand{};

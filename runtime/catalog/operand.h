@@ -1,20 +1,19 @@
 #pragma once
-// Where an argument of a probe lies in the traced thread when the probe fires.
+// The place of a probe's argument in the traced thread when the probe fires.
 //
 //   constant   value
 //   saved      the register that word `base` of struct pt_regs is
 //   memory     the bytes at base + index * scale + value; base and index are words of struct pt_regs, or none
-//   counter    the program counter that a timer interrupted: value 0: the kernel's, 1: the process's; the other one is 0
-//   result     what a system call returned, -1 if it failed
+//   counter    the program counter that a timer interrupted; value 0: the kernel's, 1: the process's; the other one is 0
+//   result     the result of a system call, -1 if it failed
 //   error      its error number, 0 if it did not fail
-//   kernel     memory of the kernel. `base` is a word that a tracepoint hands on, or kThisThread; from there, `depth` pointers
-//   are
-//              followed, each path[i] bytes on; then the bytes are `value` bytes on
-//   kernel_address  the address of those bytes. As D has memory of its own at the kernel's addresses, their top bit is left out
-//   handed     a word that a tracepoint hands on: `base`
+//   kernel     memory of the kernel. `base` is a word that a tracepoint passes, or kThisThread. From there, `depth` pointers are
+//              followed, each path[i] bytes further on; the bytes lie `value` bytes further on
+//   kernel_address  the address of those bytes. D has memory of its own at the kernel's addresses, so the top bit is cleared
+//   handed     a word that a tracepoint passes: `base`
 //
-// Of a register or of memory `size` bytes count (1, 2, 4 or 8), `shift` bits up in a register (8 for %ah), widened by its sign or
-// by zeros.
+// Registers and memory are read with a width of `size` bytes (1, 2, 4 or 8), in a register `shift` bits up (8 for %ah), and
+// extended by their sign or by zeros.
 
 #include <array>
 #include <cstddef>
@@ -58,7 +57,7 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-// Of arg0 to arg9, and of the goroutine's number (goid).
+// Numbers of arg0 to arg9, and of the goroutine's number (goid).
 inline constexpr size_t kArguments = 10, kGoroutine = kArguments;
 using Operands = std::array<Operand, kArguments + 1>;
 

@@ -48,9 +48,9 @@ struct Probe {
   std::string provider{}, module{}, function{}, name{};
   std::variant<InternalSite, UprobeSite, TimerSite, TracepointSite> site{};
   std::vector<UprobeSite> more_sites{};  // where it fires too: further places of a usdt probe
-  std::string remark{};                  // what it cannot tell and why, for who asks with -v
-  // Other names under which a description may ask for it. A module that is a file of a process also answers to its full path,
-  // to its base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
+  std::string remark{};                  // notes on values that it cannot provide, for -v
+  // Other module names that a description may use. A module that is a file of a process also answers to its full path, to its
+  // base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
   std::string object{};  // the full path in its process; empty: the module is no file
   bool in_program = false;
   // Another name of what has a probe already: only a description that spells the field means it, no glob.

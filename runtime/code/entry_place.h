@@ -1,25 +1,27 @@
 #pragma once
-// Where an entry probe is put: the first instruction of the entry block that is cheap to probe, if a probe there is still one of
-// the entry.
+// Chooses the place of an entry probe: the first instruction of the entry block that is cheap to probe, if a probe there still
+// fires exactly for entries.
 //
 //   f:  endbr64              a step: 7,000 ns
 //       mov  %rdi, %rax      a step; no argument changes
 //       push %rbp            emulated: 420 ns. The probe is put here; %rsp is what it was
 //
-// Between the entry and that place
-//  - every instruction runs exactly once for each entry: none of them branches, calls, or may fault on an address that came with
-//    the arguments, and nothing jumps behind the first one: no branch of the function, no other symbol, no branch from outside
-//    (ModuleCode). Where an indirect jump may go by a table, and so to any place, the stack must have grown by the instruction at
-//    the place, or before: a loop that grows the stack in each round is not what compilers make. A landing pad expects the
-//    exception in a register, so no entry runs into one;
-//  - no register of an argument that the probe tells is written, nor the frame pointer, if it tells callers; and %rsp moves by a
-//    number of bytes that is known.
-// If the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is put at
-// the next that can be. Such a first instruction may have a LOCK prefix: it then changes memory before the probe fires, and if it
-// faults the entry is not seen.
+// The probe may be moved to that place if, between the entry and the place,
+// - every instruction runs exactly once for each entry. None of them branches, calls, or may fault on an address that came with
+// the
+//   arguments, and nothing jumps behind the first one: no branch of the function, no other symbol, no branch from outside
+//   (ModuleCode). If an indirect jump may go through a table, and so to any place, the stack must have grown by the instruction
+//   at the place, or before, because compilers do not make loops that grow the stack in each round. A landing pad expects the
+//   exception in a register, so no entry runs into one;
+// - no argument register that the probe reports is written, nor the frame pointer, if the probe reports callers; and %rsp moves
+// by a
+//   known number of bytes.
+// If the first instruction cannot be probed at all (MachineInstruction::can_be_probed) and none is cheap, the probe is placed
+// on the next instruction that can be. Such a first instruction may have a LOCK prefix: it then changes memory before the probe
+// fires, and if it faults the entry is not seen.
 //
-// Then what the probe tells is told as exactly as at the first instruction. Other registers may have changed: who asks for those
-// is given the first instruction.
+// The values that the probe reports are then as exact as at the first instruction. Other registers may have changed, so clauses
+// that read those get a probe on the first instruction.
 
 #include <cstdint>
 

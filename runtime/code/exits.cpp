@@ -11,7 +11,7 @@ namespace {
 
 enum class Way : uint8_t { inside, out, unknown };
 
-// Compilers add the entry of a table to the table's address, then jump there; nobody computes a function's address so.
+// Compilers add the entry of a table to the table's address, then jump there. They do not compute addresses of functions so.
 bool is_sum(CodeBytes code, const MachineInstruction& before, const MachineInstruction& jump) {
   const CodeBytes sum = code.subspan(before.offset, before.length);
   const CodeBytes last = code.subspan(jump.offset, jump.length);

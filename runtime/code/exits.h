@@ -1,10 +1,10 @@
 #pragma once
-// How a function is left: by `ret`, or by a jump to another function that returns in its place.
+// Finds how a function is left: by `ret`, or by a jump to another function that returns in its place.
 //
-// Where all such instructions are known a return probe can lie on them. A uretprobe instead puts an address of the kernel's in
-// the place of the return address. That saves the step of a `ret`, but code that reads the stack meanwhile sees the wrong
-// address. An exception that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The
-// kernel follows 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides.
+// If all such instructions are known, a return probe can be placed on them. A uretprobe instead replaces the return address by
+// an address of the kernel. It needs no single-stepped `ret`, but code that reads the stack meanwhile sees the wrong address.
+// An exception that is thrown through such a frame ends the program, and a Go program that moves its stack crashes. The kernel
+// follows at most 64 of them in a thread. runtime/instrument/uprobe/return_plan.h decides between the two.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ namespace dvm::runtime {
 struct Exits {
   std::vector<uint32_t> offsets;  // ascending
   bool is_complete = false;       // there are no others
-  bool is_leaf = false;           // it calls nobody and makes no system calls
+  bool is_leaf = false;           // it calls no function and makes no system calls
 };
 
 // What lies outside of a function's bytes: another function begins there, or it is a part of this one that was moved away and

@@ -17,7 +17,7 @@ struct FramedFunction {
   uint64_t address = 0, size = 0;
 };
 
-// Of a whole ELF file. Nothing: the table is missing, is of another form, or has no function there.
+// Takes the bytes of a whole ELF file. Nothing if the table is missing, has another form, or has no function there.
 std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address);
 
 }  // namespace dvm::runtime

@@ -52,7 +52,8 @@ FiringCost cost_of(CodeBytes bytes) {
   return is_push_of_register(bytes) || is_relative(bytes) || is_nop(bytes) ? FiringCost::emulated : FiringCost::stepped;
 }
 
-// What the kernel does not execute as it is: branches, jumps, calls, nops, returns, popf and the group of indirect jumps.
+// Instructions that the kernel does not execute from a copy: branches, jumps, calls, nops, returns, popf, and the group of
+// indirect jumps.
 bool is_misread(const ZydisDecodedInstruction& decoded) {
   constexpr std::array<unsigned char, 11> kOther = {0x90, 0x9a, 0x9d, 0xc2, 0xc3, 0xca, 0xcb, 0xe8, 0xe9, 0xea, 0xeb};
   if (decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY || decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) return false;
@@ -128,7 +129,7 @@ const char* name_of(FiringCost cost) {
   return kNames[static_cast<size_t>(cost)];
 }
 
-// As bench/runtime/instruction_cost.cpp measured them.
+// Measured by bench/runtime/instruction_cost.cpp.
 unsigned expected_ns(FiringCost cost) {
   constexpr std::array<unsigned, 3> kNanoseconds = {220, 420, 7000};
   return kNanoseconds[static_cast<size_t>(cost)];

@@ -1,18 +1,18 @@
 #pragma once
-// Reads the machine code of traced files: what an instruction costs to be probed, where a function's entry can be seen most
-// cheaply, and where it is left. The only folder that knows an instruction set; Zydis does the decoding.
+// Reads the machine code of traced files: the cost of a probe on an instruction, the cheapest place to see a function's entry,
+// and the instructions that leave it. This is the only folder that knows an instruction set; Zydis does the decoding.
 //
 //   bytes of a function -> FunctionCode -> EntryPlace: the instruction for the entry probe (entry_place.h)
 //   a file -> ModuleCode: those bytes, and jumps into a function from outside of it (module_code.h)
 //
 // The kernel replaces the first byte of a probed instruction by a breakpoint. After the probe it emulates the simplest
-// instructions (push of a register, nop, relative jump, branch and call); every other one it runs from a copy with the trap flag
-// set, a second exception that costs 3 to 15 times as much as the rest (bench/runtime/instruction_cost.cpp). A nop of five bytes
-// newer kernels replace by a call, which is cheaper still.
+// instructions: push of a register, nop, relative jump, branch and call. It runs every other instruction from a copy with the
+// trap flag set. That is a second exception, which costs 3 to 15 times as much as the rest
+// (bench/runtime/instruction_cost.cpp). Newer kernels replace a nop of five bytes by a call, which is cheaper still.
 //
-// It knows instructions by their first byte of opcode, and overlooks the prefix that puts vector instructions (VEX, EVEX) into
-// tables of their own: `vmovdqu %ymm0, (%rdi)` has the 0x7f of `jg`, so it is not executed but taken for a branch that goes on,
-// or anywhere. Such an instruction is_misread, and a probe on it ruins the process.
+// The kernel recognises instructions by the first byte of their opcode and overlooks the prefix (VEX, EVEX) that puts vector
+// instructions into tables of their own. `vmovdqu %ymm0, (%rdi)` has the 0x7f of `jg`: the kernel mistakes it for a branch and
+// does not execute it, and the branch may go anywhere. Such an instruction is_misread, and a probe on it ruins the process.
 //
 // Files are untrusted: bytes that are no instructions end the decoding, and nothing is concluded from what follows. Consumer
 // context.
@@ -37,7 +37,7 @@ unsigned expected_ns(FiringCost cost);
 // decides.
 bool is_doubtful(CodeBytes code);
 
-// Where control goes after an instruction.
+// The next instruction to run after this one.
 enum class Flow : uint8_t {
   next,
   call,      // to `target` and, if that returns, to the next; an indirect call has no target
@@ -76,7 +76,8 @@ struct FunctionCode {
 FunctionCode decode_function(CodeBytes code);
 std::optional<MachineInstruction> decode_instruction(CodeBytes code, uint32_t offset);
 
-// What it takes the address of relative to itself (`lea x(%rip)`): each once, ascending, from the beginning of the code.
+// Addresses that the code takes relative to itself (`lea x(%rip)`), each once, ascending, relative to the beginning of the
+// code.
 std::vector<int64_t> addresses_taken(CodeBytes code);
 
 // "push %rbp"; empty: no instruction.

@@ -71,7 +71,7 @@ void ModuleCode::find_segments() {
   }
 }
 
-// Its build id. Where C's linker made the file, others lie before it.
+// Looks for Go's build id. If C's linker made the file, other notes lie before it.
 bool ModuleCode::has_go_note(uint64_t offset, uint64_t size) const {
   constexpr char kGo[] = "Go\0";
   constexpr uint32_t kGoBuildId = 4;

@@ -32,7 +32,7 @@ class ModuleCode {
   CodeBytes file() const { return file_; }
   // Made by Go's compiler, whose stacks are moved while it runs.
   bool is_go() const { return is_go_; }
-  // As many bytes as lie in the same segment of code, at most `size`.
+  // The bytes from `offset` on that lie in one segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
 
   // Whether among these bytes is something that looks like a call of the function that begins at `to`.

@@ -42,7 +42,7 @@ bool compares_guard(const Operated& one) {
          });
 }
 
-// Whether the code there calls something, then begins the function anew.
+// True if the code there calls something, then starts the function again.
 bool begins_anew(const FunctionCode& function, int64_t from) {
   const MachineInstruction* one = from > 0 ? function.at(static_cast<uint64_t>(from)) : nullptr;
   if (one == nullptr) return false;

@@ -14,8 +14,8 @@
 
 namespace dvm::runtime {
 
-// Bytes from the beginning of a Go function to the instruction behind the check; 0: there is no check. are_free: the check may
-// change all registers, since the arguments are on the stack; otherwise only %r12 and %r13.
+// Bytes from the beginning of a Go function to the instruction behind the check; 0 if there is no check. If `are_free`, the
+// check may change all registers, since the arguments are on the stack; otherwise it may change only %r12 and %r13.
 uint32_t behind_stack_check(CodeBytes code, bool are_free);
 
 // Whether %r14, which has the goroutine in code that Go's compiler makes, is the same in all of a function: nothing in it writes

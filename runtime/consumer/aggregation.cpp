@@ -258,7 +258,7 @@ int compare_lines(const WeighedLine& a, const WeighedLine& b, const SortOrder& o
   return order.by_key ? 0 : compare_keys(left, right, order.key_position);
 }
 
-// Whether a line comes before another.
+// Orders lines.
 auto is_before(const SortOrder& order) {
   return [&order](const WeighedLine& a, const WeighedLine& b) {
     return order.reversed ? compare_lines(b, a, order) < 0 : compare_lines(a, b, order) < 0;

@@ -139,7 +139,7 @@ FormatAction format_function(dif::Action kind) {
   }
 }
 
-// Of a number, without its sign.
+// Absolute value of a number.
 uint64_t magnitude(const Datum& datum) {
   if (!datum.type->is_signed) return datum.unsigned_value();
   const int64_t value = datum.signed_value();

@@ -69,7 +69,7 @@ class Consumer {
   void print_aggregations(std::span<const uint32_t> ids, const Format* format);
   // Runs a shell command, with all output before it written.
   void run_command(const std::string& command);
-  // What follows goes to this file; without a name, where it went at first.
+  // Sends further results to this file, or without a name to their original place.
   void reopen(const std::string& path, const Ecb& ecb);
   void truncate() { output_.truncate(); }
   void set_option(const std::string& name, const std::string& value);

@@ -58,7 +58,7 @@ void append_text(std::string& out, std::string_view given, int width, bool quiet
   if (width > 0) out += blanks;
 }
 
-// As text when they look like it, otherwise as a dump.
+// Prints bytes as text if they look like text, otherwise as a dump.
 void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, const DatumStyle& style, bool is_key) {
   if (bytes.empty()) return;
   size_t length = 0;

@@ -7,7 +7,7 @@
 
 namespace dvm::runtime {
 
-// What stands between % and the conversion. The flag ' changes nothing: the locale is C's.
+// The part of a format between % and the conversion. The flag ' changes nothing: the locale is C's.
 struct Field {
   int width = -1;
   int precision = -1;

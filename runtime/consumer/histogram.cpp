@@ -79,7 +79,7 @@ std::string zero_label(const LogLinear& shape, bool negatives_drawn) {
   return (negatives_drawn ? "abs() < " : "< ") + std::to_string(bottom);
 }
 
-// As wide as dtrace takes a label for.
+// The width that dtrace assumes for a label.
 int digits(int64_t value) {
   int count = value < 0 ? 2 : 1;
   const uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);

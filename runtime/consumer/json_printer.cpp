@@ -30,7 +30,7 @@ std::string_view name_of(dif::Action kind) {
   return action ? action->name : "unknown";
 }
 
-// What was aggregated, and a row for each key.
+// Adds the aggregations, and a row for each key.
 void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
   object["aggregations"] = Json::array();
   for (const MergedAggregation* aggregation : printed.aggregations)

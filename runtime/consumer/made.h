@@ -1,5 +1,5 @@
 #pragma once
-// What stack(), ustack(), usym() and kin record, as dtrace prints it.
+// Prints what stack(), ustack(), usym() and kin record, as dtrace does.
 //
 //   a stack    | pid | address | address ... | 0 ... |      its lines, each indented, after a newline
 //   a symbol   | pid | address |                             module`function, a column of 50
@@ -21,7 +21,7 @@ struct UserAddress {
   int32_t pid;
   uint64_t address;
 };
-// Of a stack: its frames, the innermost first. Of a symbol: the address.
+// The frames of a stack, innermost first, or the address of a symbol.
 std::vector<UserAddress> frames_of(const Datum& datum);
 UserAddress place_of(const Datum& datum);
 

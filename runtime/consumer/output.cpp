@@ -66,7 +66,7 @@ void Output::restore() {
   look_at_file();
 }
 
-// What cannot be emptied, a pipe or a terminal, stays as it is.
+// A pipe or a terminal cannot be emptied and is left alone.
 void Output::truncate() {
   (void)flush();
   const int descriptor = out_ ? fileno(out_) : -1;

@@ -1,6 +1,6 @@
 #pragma once
-// Where the consumer's text goes: results to one file, which freopen() may change, notices to another. Nothing is written before
-// flush().
+// Destination of the consumer's text. Results go to one file, which freopen() may change, and notices go to another. Nothing is
+// written before flush().
 
 #include <cstdio>
 #include <string>
@@ -16,7 +16,7 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // What flush() will write.
+  // Text that flush() will write.
   std::string& text() { return text_; }
   std::string& notices() { return notices_; }
   // True if the text goes to a terminal, which obeys control characters.
@@ -26,7 +26,7 @@ class Output {
   Status flush();
   // What follows is appended to this file, also by commands that system() starts.
   Status redirect(const std::string& path);
-  // What follows goes where it went before the first redirect().
+  // Sends further text to the place that was in use before the first redirect().
   void restore();
   // Empties the file that the text goes to.
   void truncate();

@@ -21,7 +21,7 @@ struct PrintedRecord {
   const Ecb* next;  // of the record behind it, or null
 };
 
-// What one printa() prints, or what the end prints of one aggregation.
+// The aggregations of one printa(), or the one aggregation that is printed at the end.
 struct PrintedAggregations {
   std::vector<const MergedAggregation*> aggregations;
   JoinedRows rows;
@@ -43,7 +43,7 @@ class Printer {
 
   virtual void begin(const PrintedRecord& record) = 0;
   virtual void end(const PrintedRecord& record) = 0;
-  // Of an action of the record: what it recorded, by itself or by a format.
+  // Prints the values that an action recorded, with its format if it has one.
   virtual void print_values(const Action& action, std::span<const Datum> values) = 0;
   virtual void print_formatted(const Format& format, std::span<const Datum> values) = 0;
   virtual void print_aggregations(const PrintedAggregations& printed) = 0;

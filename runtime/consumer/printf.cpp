@@ -93,7 +93,7 @@ void read_modifiers(Reader& reader, Conversion& conversion) {
   }
 }
 
-// What C's printf() reads, for floating point.
+// The format for C's printf(), for floating point.
 std::string c_format(const Field& field, std::string_view tail) {
   std::string format = "%";
   if (field.is_left) format += '-';
@@ -274,8 +274,8 @@ void append_converted(std::string& out, const Conversion& c, int64_t value) {
   append_converted(out, c, Datum{&kType, std::as_bytes(std::span(&value, 1))});
 }
 
-// A stack under %k is indented by the width, if that is to the left; a symbol is text, and so is an address under %A (of the
-// traced program) and %a (of the kernel, whose symbols are not known here).
+// Under %k a stack is indented by the width, if the field is left-aligned. A symbol is text, and so is an address under %A (of
+// the traced program) and %a (of the kernel, whose symbols are not known here).
 void append_converted(std::string& out, const Conversion& c, const Datum& datum, const MadePrinter& made) {
   if (!datum.is_made() && c.kind == 'A') return append_text(out, c.field, made.target_text(datum.unsigned_value()));
   if (!datum.is_made() && c.kind == 'a') return append_text(out, c.field, fmt::format("0x{:x}", datum.unsigned_value()));

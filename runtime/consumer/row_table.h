@@ -1,6 +1,6 @@
 #pragma once
-// The rows of an aggregation as the consumer has them, found by key: open addressing over rows that lie one behind the other in
-// large blocks, so that a new key costs no allocation of its own and a million of them no more than their bytes.
+// The consumer's rows of an aggregation, found by key. The table uses open addressing over rows that lie one behind the other
+// in large blocks. A new key thus needs no allocation of its own, and a million keys take no more than their bytes.
 //
 //   slots   | hash, row | - | hash, row | ...            at most half of them taken; a power of two
 //   blocks  | MergedRow, state, key | MergedRow, ... |   rows stay where they are until keep_only()
@@ -52,7 +52,7 @@ class RowTable {
 
   std::span<MergedRow* const> rows() const { return rows_; }
   size_t size() const { return rows_.size(); }
-  // Of memory, all told.
+  // Total memory in use.
   size_t bytes() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The consumer's way in: open, enable, go, work until done, stop. One thread does it all: it polls the instruments, runs the ECBs
-// of every firing (probe context) and, at switchrate and aggrate, prints (consumer context); so nothing is locked.
+// The consumer's interface: open, enable, go, work until done, stop. One thread does everything: it polls the instruments, runs
+// the ECBs of every firing (probe context) and prints at switchrate and aggrate (consumer context), so there are no locks.
 //
 //   Handle handle(config);
 //   handle.add_provider(...); handle.add_instrument(...);
@@ -38,7 +38,7 @@ struct HandleConfig {
   std::FILE* err = stderr;  // notices, drops, errors: each begins with "dvm: "
   bool as_json = false;     // results as JSON, faults too: docs/json.md
   vm::CostPolicy cost = vm::CostPolicy::none;
-  bool is_timed = true;    // of what is accounted, a sample; otherwise it is only counted, to be priced by a profile
+  bool is_timed = true;    // time a sample of what is accounted; otherwise only count it, to be priced by a profile
   bool is_replay = false;  // nothing is read from a process: it may not exist here
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
@@ -46,7 +46,7 @@ struct HandleConfig {
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
 };
 
-// What the ledger knows of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
+// The account of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
 struct EcbAccount {
   uint32_t epid = 0;
   uint32_t probe_id = 0;
@@ -68,8 +68,8 @@ struct Account {
   uint64_t events = 0;
   // CPU time of reading a recording's file and of writing the output, which is as long as where they lie has it.
   uint64_t reading_ns = 0, writing_ns = 0;
-  uint64_t late_reads = 0;    // of the process, since the memory was not captured at the firing
-  uint64_t live_dynamic = 0;  // dynamic variables that there are
+  uint64_t late_reads = 0;    // reads of the process's memory, which was not captured at the firing
+  uint64_t live_dynamic = 0;  // existing dynamic variables
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;    // deliver, prepare, predicate, actions, snapshot, print, ...
   std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def); bytes: the things of each
