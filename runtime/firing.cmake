@@ -5,7 +5,9 @@ dvm_library(probe
   buffer/principal_buffer.cpp
   buffer/speculations.cpp
   enabling/enabling.cpp
-  probe/aggregate.cpp)
+  plan/plan.cpp
+  probe/aggregate.cpp
+  probe/prepare.cpp)
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
 dvm_align_code(dvm_probe)
 

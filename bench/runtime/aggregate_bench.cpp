@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "runtime/buffer/aggregation_buffer.h"
-#include "runtime/enabling/ecb.h"
 #include "runtime/probe/actions.h"
 
 namespace dvm::runtime {
@@ -58,13 +57,14 @@ class Dvm {
     aggregation_.words = 1;
   }
   void count(const Key& key) {
-    uint64_t* state = key.empty() ? find_keyless_state(buffer_, aggregation_) : buffer_.find(1, bytes_of(key), 1, 0);
+    uint64_t* state = key.empty() ? find_keyless_state(buffer_, known_, aggregation_) : buffer_.find(1, bytes_of(key), 1, 0);
     if (state) aggregation_.function->update(aggregation_, state, 0, 1);
   }
 
  private:
   AggregationBuffer buffer_;
   Aggregation aggregation_;
+  KeylessState known_;
 };
 
 class DtraceWay {

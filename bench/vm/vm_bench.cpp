@@ -12,6 +12,7 @@
 
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
+#include "tests/conformance/counted.h"
 #include "tests/conformance/mock_host.h"
 
 namespace dvm::vm {
@@ -51,7 +52,7 @@ struct World {
     declared = assembled->variables;
     auto verified = verify(*std::move(assembled));
     if (auto* errors = std::get_if<1>(&verified)) fail(errors->front().message);
-    difo = prepare_interp(std::get<0>(std::move(verified)), policy);
+    difo = std::make_unique<test::Counted>(prepare_interp(std::get<0>(std::move(verified)), policy));
     variables = std::make_unique<VariableState>(declared, StateLimits{});
     state = std::make_unique<MachineState>(*variables, StateLimits{});
     firing.args = {0, 0x1000};
@@ -64,7 +65,7 @@ struct World {
   }
 
   std::vector<dif::Variable> declared;
-  std::unique_ptr<PreparedDifo> difo;
+  std::unique_ptr<test::Counted> difo;
   std::unique_ptr<VariableState> variables;
   std::unique_ptr<MachineState> state;
   CapturedMemory memory{0x1000, std::as_bytes(std::span("hello dvm")), true};

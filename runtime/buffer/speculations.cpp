@@ -66,7 +66,7 @@ void Speculations::add(uint64_t id, int32_t cpu, std::span<const std::byte> reco
 }
 
 // All or, without room for all, nothing and a drop.
-void Speculations::move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, uint64_t& order) noexcept {
+void Speculations::move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, RecordOrder& order) noexcept {
   const size_t bytes = used(index, cpu);
   used(index, cpu) = 0;
   std::byte* room = bytes != 0 ? to.reserve(bytes) : nullptr;
@@ -74,7 +74,7 @@ void Speculations::move_to_principal(size_t index, int32_t cpu, PrincipalBuffer&
   std::copy_n(memory(index, cpu), bytes, room);
   for (size_t at = 0; at < bytes;) {
     RecordHeader header = header_of(room + at);
-    header.order = order++;
+    header.order = order.next();
     std::memcpy(room + at, &header, sizeof(header));
     at += header.size;
   }
@@ -86,7 +86,7 @@ void Speculations::end(State& state, Phase unfinished, bool is_finished) noexcep
   busy_ += !is_finished;
 }
 
-void Speculations::commit(uint64_t id, int32_t cpu, CpuBuffers& to, uint64_t& order) noexcept {
+void Speculations::commit(uint64_t id, int32_t cpu, CpuBuffers& to, RecordOrder& order) noexcept {
   if (id == 0) return;
   State& state = states_[id - 1];
   if (state.phase == Phase::inactive || is_busy(state)) return;
@@ -102,7 +102,7 @@ void Speculations::discard(uint64_t id, int32_t cpu) noexcept {
   end(state, Phase::discarding, is_only_on(state, share_of(cpu)));
 }
 
-void Speculations::clean(CpuBuffers& to, uint64_t& order) noexcept {
+void Speculations::clean(CpuBuffers& to, RecordOrder& order) noexcept {
   for (size_t i = 0; busy_ != 0 && i < states_.size(); i++) {
     if (!is_busy(states_[i])) continue;
     for (size_t cpu = 0; cpu < shares_.size(); cpu++) {

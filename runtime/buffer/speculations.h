@@ -32,11 +32,11 @@ class Speculations {
   bool enter(uint64_t id, int32_t cpu) noexcept;
   // Adds a record, after enter(), or counts a drop.
   void add(uint64_t id, int32_t cpu, std::span<const std::byte> record) noexcept;
-  // order: of the next record; those committed are of the time at which they are.
-  void commit(uint64_t id, int32_t cpu, CpuBuffers& to, uint64_t& order) noexcept;
+  // Records are numbered anew: they are as old as their commit.
+  void commit(uint64_t id, int32_t cpu, CpuBuffers& to, RecordOrder& order) noexcept;
   void discard(uint64_t id, int32_t cpu) noexcept;
   bool wants_cleaning() const noexcept { return busy_ != 0; }
-  void clean(CpuBuffers& to, uint64_t& order) noexcept;
+  void clean(CpuBuffers& to, RecordOrder& order) noexcept;
 
   uint64_t drops() const noexcept { return drops_; }
   uint64_t failed_busy() const noexcept { return failed_busy_; }
@@ -66,7 +66,7 @@ class Speculations {
     return static_cast<uint32_t>(cpu) < shares_.size() && shares_[static_cast<uint32_t>(cpu)].memory != nullptr;
   }
   int32_t share_of(int32_t cpu) const noexcept { return has_share(cpu) ? cpu : 0; }
-  void move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, uint64_t& order) noexcept;
+  void move_to_principal(size_t index, int32_t cpu, PrincipalBuffer& to, RecordOrder& order) noexcept;
   void end(State& state, Phase unfinished, bool is_finished) noexcept;
 
   size_t bytes_ = 0;

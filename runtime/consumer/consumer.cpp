@@ -19,7 +19,7 @@ namespace dvm::runtime {
 namespace {
 
 struct ActionRecord {
-  const Action& action;
+  const ActionPlan& action;
   const Ecb& ecb;
   const std::byte* record;
 
@@ -168,8 +168,8 @@ Status Consumer::prepare() {
   if (options_[dif::Option::noresolve] > 0) made_.leave_unresolved();
   for (const Aggregation& aggregation : enabling_.aggregations())
     aggregations_.declare(aggregation.desc, aggregation.words, aggregation.function->initial);
-  for (const Ecb& ecb : enabling_.ecbs())
-    for (const dif::ActDesc& action : ecb.desc->actions) {
+  for (const EcbPlan& plan : enabling_.plans())
+    for (const dif::ActDesc& action : plan.desc.actions) {
       uses_aggregations_ |= !action.aggregations.empty() && !dif::find_aggregation(action.kind);
       if (!needs_format(action) || formats_.contains(&action)) continue;
       Result<Format> format = Format::parse(action.format);
@@ -203,7 +203,7 @@ void Consumer::consume(std::vector<RecordLane> lanes) {
 
 void Consumer::consume_record(const PrintedRecord& record, const std::byte* bytes) {
   printer_->begin(record);
-  for (const Action& action : record.ecb.actions)
+  for (const ActionPlan& action : record.ecb.plan->actions)
     if (FormatAction format = format_function(action.kind)) {
       count(ConsumerStep::action);
       format(*this, {action, record.ecb, bytes});

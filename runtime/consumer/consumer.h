@@ -73,7 +73,7 @@ class Consumer {
   void reopen(const std::string& path, const Ecb& ecb);
   void truncate() { output_.truncate(); }
   void set_option(const std::string& name, const std::string& value);
-  const Format& format_of(const Action& action) const { return formats_.at(action.desc); }
+  const Format& format_of(const ActionPlan& action) const { return formats_.at(action.desc); }
 
  private:
   void count_made(const Datum& datum);

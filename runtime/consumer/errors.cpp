@@ -48,7 +48,7 @@ std::string_view fault_text(dif::Fault fault) {
 
 std::string place_text(const Ecb& ecb) {
   const Probe& probe = *ecb.probe;
-  return fmt::format("dt_clause_{} for probe ID {} ({}:{}:{}:{})", ecb.clause, probe.id, probe.provider, probe.module,
+  return fmt::format("dt_clause_{} for probe ID {} ({}:{}:{}:{})", ecb.plan->clause, probe.id, probe.provider, probe.module,
                      probe.function, probe.name);
 }
 
@@ -66,7 +66,7 @@ std::string more_errors_text(const MoreErrors& more) {
 
 bool ErrorLimit::admits(const ErrorRecord& error, const Enabling& enabling) {
   const Ecb* ecb = enabling.ecb(error.epid);
-  return ecb == nullptr || ++seen_[{ecb->clause, error.fault}] <= kPrinted;
+  return ecb == nullptr || ++seen_[{ecb->plan->clause, error.fault}] <= kPrinted;
 }
 
 std::vector<MoreErrors> ErrorLimit::more() const {

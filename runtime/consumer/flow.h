@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runtime/enabling/ecb.h"
+#include "runtime/probe/ecb.h"
 
 namespace dvm::runtime {
 

@@ -91,7 +91,7 @@ void JsonPrinter::write(const Json& object) {
 void JsonPrinter::begin(const PrintedRecord& record) {
   record_ = std::make_unique<Json>(Json{{"type", "record"},
                                         {"epid", record.ecb.epid},
-                                        {"clause", record.ecb.clause},
+                                        {"clause", record.ecb.plan->clause},
                                         {"probe", probe_of(*record.ecb.probe)},
                                         {"cpu", record.cpu},
                                         {"time", nullptr},
@@ -100,7 +100,7 @@ void JsonPrinter::begin(const PrintedRecord& record) {
 
 void JsonPrinter::end(const PrintedRecord&) { write(*record_); }
 
-void JsonPrinter::print_values(const Action& action, std::span<const Datum> values) {
+void JsonPrinter::print_values(const ActionPlan& action, std::span<const Datum> values) {
   if (action.desc->format == kTimeFormat) {
     (*record_)["time"] = values[0].unsigned_value();
     return;

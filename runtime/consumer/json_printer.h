@@ -19,7 +19,7 @@ class JsonPrinter final : public Printer {
 
   void begin(const PrintedRecord& record) override;
   void end(const PrintedRecord& record) override;
-  void print_values(const Action& action, std::span<const Datum> values) override;
+  void print_values(const ActionPlan& action, std::span<const Datum> values) override;
   void print_formatted(const Format& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
   void print_rest(std::span<const PrintedAggregations> rest) override;

@@ -44,7 +44,7 @@ class Printer {
   virtual void begin(const PrintedRecord& record) = 0;
   virtual void end(const PrintedRecord& record) = 0;
   // Prints the values that an action recorded, with its format if it has one.
-  virtual void print_values(const Action& action, std::span<const Datum> values) = 0;
+  virtual void print_values(const ActionPlan& action, std::span<const Datum> values) = 0;
   virtual void print_formatted(const Format& format, std::span<const Datum> values) = 0;
   virtual void print_aggregations(const PrintedAggregations& printed) = 0;
 

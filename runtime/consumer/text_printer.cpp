@@ -30,7 +30,7 @@ void TextPrinter::end(const PrintedRecord&) {
   if (!is_set(dif::Option::quiet)) output_.text() += '\n';
 }
 
-void TextPrinter::print_values(const Action& action, std::span<const Datum> values) {
+void TextPrinter::print_values(const ActionPlan& action, std::span<const Datum> values) {
   if (action.kind == dif::Action::tracemem) return append_dump(output_.text(), values[0].bytes);
   if (action.kind == dif::Action::print && !action.desc->layout.empty())
     return append_typed(output_.text(), action.desc->layout, values[0].bytes, made_);

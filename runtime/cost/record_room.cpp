@@ -55,8 +55,8 @@ Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, co
   const double committed = committed_share(programs, options);
   RecordRoom room;
   for (const Ecb& ecb : enabling.ecbs()) {
-    const double kept = ecb.speculates ? committed_share(*ecb.desc, committed) : 1;
-    room.firing += rate_of(*ecb.probe, options) * probability_of(*ecb.desc, options) * kept * ecb.record_size;
+    const double kept = ecb.plan->speculates ? committed_share(ecb.plan->desc, committed) : 1;
+    room.firing += rate_of(*ecb.probe, options) * probability_of(ecb.plan->desc, options) * kept * ecb.plan->record_size;
   }
   room.end = static_cast<double>(enabling.record_bytes("END"));
   return room;

@@ -1,10 +1,11 @@
 #pragma once
 // Enabling: a Program and the probes that its descriptions match become live ECBs. Consumer context.
 //
-//   EcbDesc x matching probes ── verify every DIFO ── prepare it on the interpreter ── lay out the record ──> Ecb
+//   EcbDesc ── verify, lay out the record ──> EcbPlan ── prepare on the interpreter ──> EcbCode    once for each clause
+//   EcbPlan, EcbCode x matching probes ──> Ecb                                                     once for each probe
 //
-// EPIDs count from 1 in program order; so do the clauses' numbers, from 0, across all programs of the session. Descriptions are
-// kept by copy: ECBs and the consumer point into them.
+// EPIDs count from 1 in program order; so do the clauses' numbers, from 0, across all programs of the session. ECBs and the
+// consumer point into the plans, which stay where they are.
 
 #include <deque>
 #include <functional>
@@ -16,7 +17,7 @@
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/cost.h"
-#include "runtime/enabling/ecb.h"
+#include "runtime/probe/ecb.h"
 
 namespace dvm::runtime {
 
@@ -24,24 +25,24 @@ class Enabling {
  public:
   using Matches = std::function<std::vector<const Probe*>(const dif::ProbeDesc&)>;
 
-  // Makes the ECBs of all clauses, or none of them and an error that names clause and instruction.
+  // Plans all clauses and makes their ECBs, or none of them and an error that names clause and instruction.
   Status add(const dif::Program& program, const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
 
-  // Makes ECBs of the clauses that are there already on further probes: those that `matches` now gives. All of them or none.
-  Status extend(const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
+  // Makes ECBs of the clauses that are there already on further probes: those that `matches` now gives.
+  void extend(const Matches& matches);
   // Of all clauses, in program order.
   std::vector<const dif::ProbeDesc*> descriptions() const;
 
   const ProbeEcbs* find(uint32_t probe_id) const;
-  ProbeEcbs* find(uint32_t probe_id);
   // Probes in the order in which they were enabled.
-  std::deque<ProbeEcbs>& probes() { return probes_; }
   const std::deque<ProbeEcbs>& probes() const { return probes_; }
-  std::deque<Ecb>& ecbs() { return ecbs_; }
+  // By clause, in program order.
+  const std::deque<EcbPlan>& plans() const { return plans_; }
+  const std::deque<EcbCode>& codes() const { return codes_; }
   const std::deque<Ecb>& ecbs() const { return ecbs_; }
   // By EPID; null for an EPID that nobody has.
   const Ecb* ecb(Epid epid) const { return epid >= 1 && epid <= ecbs_.size() ? &ecbs_[epid - 1] : nullptr; }
-  Aggregation* aggregation(uint32_t id);
+  const Aggregation* aggregation(uint32_t id) const;
   const std::deque<Aggregation>& aggregations() const { return aggregations_; }
   const std::vector<dif::Variable>& variables() const { return variables_; }
 
@@ -56,17 +57,18 @@ class Enabling {
 
  private:
   struct Draft;
-  void commit(Draft&& draft);
-  void commit(std::deque<Ecb>&& ecbs);
+  void commit(Draft&& draft, vm::CostPolicy policy);
+  void enable(size_t clause, const Matches& matches);
+  void add_ecb(const Ecb& ecb);
 
-  std::deque<dif::Program> programs_;  // addresses stay
+  std::deque<EcbPlan> plans_;  // addresses stay, here and below
+  std::deque<EcbCode> codes_;
   std::deque<Ecb> ecbs_;
   std::deque<ProbeEcbs> probes_;
   std::unordered_map<uint32_t, ProbeEcbs*> by_probe_;
   std::deque<Aggregation> aggregations_;
-  std::unordered_map<uint32_t, Aggregation*> by_aggregation_;
+  std::unordered_map<uint32_t, const Aggregation*> by_aggregation_;
   std::vector<dif::Variable> variables_;
-  unsigned clauses_ = 0;
 };
 
 }  // namespace dvm::runtime

@@ -16,37 +16,41 @@
 namespace dvm::runtime {
 
 template <class Policy>
-bool evaluate(FireContext& context, Value& value, uint64_t& result) noexcept {
-  result = Policy::difo(value).run(context.state);
-  return context.fault.id == dif::Fault::none;
+bool evaluate(FireLevel& level, const ValueCode& value, uint64_t& result) noexcept {
+  result = Policy::run(value, level);
+  return level.fault.id == dif::Fault::none;
+}
+
+inline ActionTally& tally_of(FireLevel& level, const ActionCode& action) noexcept {
+  return level.tallies->actions[action.number];
 }
 
 // The pid, then the program counters of a stack or the address of a symbol.
-inline bool store_made(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
-  const vm::Firing& firing = *context.firing;
+inline bool store_made(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
+  const vm::Firing& firing = *level.firing;
   const auto pid = static_cast<uint64_t>(firing.pid);
   std::memset(to, 0, value.size);
   std::memcpy(to, &pid, sizeof(pid));
   if (dif::is_user_symbol(value.made_by)) {
     std::memcpy(to + sizeof(pid), &result, sizeof(result));
-    context.session.addresses.note(firing.pid, result);
+    level.context.addresses.note(firing.pid, result);
   }
   if (value.made_by != dif::Action::ustack || firing.stack.empty()) return true;
   const size_t bytes = std::min(value.size - sizeof(pid), firing.stack.size_bytes());
   std::memcpy(to + sizeof(pid), firing.stack.data(), bytes);
-  for (const uint64_t frame : firing.stack.first(bytes / sizeof(uint64_t))) context.session.addresses.note(firing.pid, frame);
+  for (const uint64_t frame : firing.stack.first(bytes / sizeof(uint64_t))) level.context.addresses.note(firing.pid, frame);
   return true;
 }
 
 // Writes a value where the consumer will look for it. Integers are little-endian, so the low bytes are the value.
-inline bool store_value(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
-  if (value.made_by != dif::Action::expression) return store_made(context, value, result, to);
+inline bool store_value(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
+  if (value.made_by != dif::Action::expression) return store_made(level, value, result, to);
   if (value.type.kind == dif::TypeKind::string) {
     to[value.size - 1] = std::byte{0};
     if (result == 0 && value.may_be_null) return to[0] = std::byte{0}, true;
-    return context.state.copy_string(result, {to, value.size - 1});
+    return level.state.copy_string(result, {to, value.size - 1});
   }
-  if (value.type.kind == dif::TypeKind::bytes) return context.state.copy_bytes(result, {to, value.size});
+  if (value.type.kind == dif::TypeKind::bytes) return level.state.copy_bytes(result, {to, value.size});
   std::memcpy(to, &result, value.size);
   return true;
 }
@@ -59,73 +63,74 @@ inline size_t sized_bytes(const Value& value, const std::byte* at) noexcept {
 }
 
 template <class Policy>
-bool record_values(FireContext& context, Action& action, std::byte* record) noexcept {
-  for (Value& value : action.values) {
+bool record_values(FireLevel& level, const ActionCode& action, std::byte* record) noexcept {
+  for (const ValueCode& value : action.values) {
     uint64_t result = 0;
-    if (!evaluate<Policy>(context, value, result)) return false;
-    if (value.size != 0 && !store_value(context, value, result, record + value.offset)) return false;
+    if (!evaluate<Policy>(level, value, result)) return false;
+    if (value.size != 0 && !store_value(level, value, result, record + value.offset)) return false;
     if constexpr (Policy::counts)
-      if (value.size != 0) action.tally.bytes += sized_bytes(value, record + value.offset);
+      if (value.size != 0) tally_of(level, action).bytes += sized_bytes(value, record + value.offset);
   }
   return true;
 }
 
 template <class Policy>
-bool record_expression(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_expression(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t result = 0;
-  for (Value& value : action.values)
-    if (!evaluate<Policy>(context, value, result)) return false;
+  for (const ValueCode& value : action.values)
+    if (!evaluate<Policy>(level, value, result)) return false;
   return true;
 }
 
 template <class Policy>
-bool record_exit(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_exit(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t status = 0;
-  for (Value& value : action.values)
-    if (!evaluate<Policy>(context, value, status)) return false;
-  context.session.exit_status = static_cast<int>(status);
-  context.session.activity = Activity::draining;
+  for (const ValueCode& value : action.values)
+    if (!evaluate<Policy>(level, value, status)) return false;
+  level.context.exit_status = static_cast<int>(status);
+  level.context.activity = Activity::draining;
   return true;
 }
 
 // The id that speculate(), commit() or discard() is given. Ids that there cannot be are faults.
 template <class Policy>
-bool speculation_of(FireContext& context, Action& action, uint64_t& id) noexcept {
+bool speculation_of(FireLevel& level, const ActionCode& action, uint64_t& id) noexcept {
   id = 0;
-  for (Value& value : action.values)
-    if (!evaluate<Policy>(context, value, id)) return false;
-  if (context.session.speculations.has(id)) return true;
-  context.state.set_fault(dif::Fault::illop);
+  for (const ValueCode& value : action.values)
+    if (!evaluate<Policy>(level, value, id)) return false;
+  if (level.context.speculations.has(id)) return true;
+  level.state.set_fault(dif::Fault::illop);
   return false;
 }
 
 // Where no speculation takes it, the clause ends here, without a fault.
 template <class Policy>
-bool record_speculate(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_speculate(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t id = 0;
-  if (!speculation_of<Policy>(context, action, id)) return false;
-  if (!context.session.speculations.enter(id, context.firing->cpu)) return false;
-  context.speculation = id;
+  if (!speculation_of<Policy>(level, action, id)) return false;
+  if (!level.context.speculations.enter(id, level.firing->cpu)) return false;
+  level.speculation = id;
   return true;
 }
 
 // What its own clause has speculated so far is not among what is committed or discarded, but lost.
 template <class Policy>
-bool record_commit(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_commit(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t id = 0;
-  if (!speculation_of<Policy>(context, action, id)) return false;
-  FireSession& session = context.session;
-  session.speculations.commit(id, context.firing->cpu, session.cpus, session.order);
-  context.speculation = 0;
+  if (!speculation_of<Policy>(level, action, id)) return false;
+  FireContext& context = level.context;
+  context.order.reach(level.firing->timestamp);
+  context.speculations.commit(id, level.firing->cpu, context.cpus, context.order);
+  level.speculation = 0;
   return true;
 }
 
 template <class Policy>
-bool record_discard(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_discard(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   uint64_t id = 0;
-  if (!speculation_of<Policy>(context, action, id)) return false;
-  context.session.speculations.discard(id, context.firing->cpu);
-  context.speculation = 0;
+  if (!speculation_of<Policy>(level, action, id)) return false;
+  level.context.speculations.discard(id, level.firing->cpu);
+  level.speculation = 0;
   return true;
 }
 
@@ -137,45 +142,45 @@ inline uint64_t widen(const dif::DataType& type, uint64_t value) noexcept {
 
 // tracemem(): as many bytes as the size says, if there is one and it says less than all. Zeros stand for the rest.
 template <class Policy>
-bool record_tracemem(FireContext& context, Action& action, std::byte* record) noexcept {
+bool record_tracemem(FireLevel& level, const ActionCode& action, std::byte* record) noexcept {
   uint64_t address = 0, wanted = 0;
-  Value& bytes = action.values[0];
+  const ValueCode& bytes = action.values[0];
   if (action.values.size() > 1) {
-    if (!evaluate<Policy>(context, action.values[1], wanted)) return false;
+    if (!evaluate<Policy>(level, action.values[1], wanted)) return false;
     wanted = widen(action.values[1].type, wanted);
-    (void)store_value(context, action.values[1], wanted, record + action.values[1].offset);
+    (void)store_value(level, action.values[1], wanted, record + action.values[1].offset);
   }
-  if (!evaluate<Policy>(context, bytes, address)) return false;
+  if (!evaluate<Policy>(level, bytes, address)) return false;
   const size_t size = wanted != 0 && wanted < bytes.size ? static_cast<size_t>(wanted) : bytes.size;
   std::memset(record + bytes.offset, 0, bytes.size);
-  return context.state.copy_bytes(address, {record + bytes.offset, size});
+  return level.state.copy_bytes(address, {record + bytes.offset, size});
 }
 
 // What a destructive action could not do is a fault.
-inline bool done_or_fault(FireContext& context, bool is_done) noexcept {
-  if (!is_done) context.state.set_fault(dif::Fault::illop);
+inline bool done_or_fault(FireLevel& level, bool is_done) noexcept {
+  if (!is_done) level.state.set_fault(dif::Fault::illop);
   return is_done;
 }
 
 template <class Policy>
-bool record_stop(FireContext& context, Action&, std::byte*) noexcept {
-  return done_or_fault(context, context.host.signal(SIGSTOP));
+bool record_stop(FireLevel& level, const ActionCode&, std::byte*) noexcept {
+  return done_or_fault(level, level.host.signal(SIGSTOP));
 }
 
 template <class Policy>
-bool record_raise(FireContext& context, Action& action, std::byte*) noexcept {
-  Value& number = action.values.front();
+bool record_raise(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
+  const ValueCode& number = action.values.front();
   uint64_t result = 0;
-  if (!evaluate<Policy>(context, number, result)) return false;
-  return done_or_fault(context, context.host.signal(static_cast<int64_t>(widen(number.type, result))));
+  if (!evaluate<Policy>(level, number, result)) return false;
+  return done_or_fault(level, level.host.signal(static_cast<int64_t>(widen(number.type, result))));
 }
 
 template <class Policy>
-bool record_chill(FireContext& context, Action& action, std::byte*) noexcept {
-  Value& time = action.values.front();
+bool record_chill(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
+  const ValueCode& time = action.values.front();
   uint64_t result = 0;
-  if (!evaluate<Policy>(context, time, result)) return false;
-  return done_or_fault(context, context.session.chill.spin(widen(time.type, result)));
+  if (!evaluate<Policy>(level, time, result)) return false;
+  return done_or_fault(level, level.context.chill.spin(widen(time.type, result)));
 }
 
 // Bytes of a stack with the zero that ends it, which is written.
@@ -194,7 +199,7 @@ inline size_t pad_key(std::byte* key, size_t size) noexcept {
 }
 
 // Appends a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
-inline size_t append_key(FireContext& context, const Value& value, uint64_t result, std::byte* to) noexcept {
+inline size_t append_key(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
   if (!value.type.by_ref()) {
     uint64_t word = widen(value.type, result);
     std::memcpy(to, &word, sizeof(word));
@@ -203,20 +208,20 @@ inline size_t append_key(FireContext& context, const Value& value, uint64_t resu
   if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression && result == 0 && value.may_be_null)
     return std::memset(to, 0, sizeof(uint64_t)), sizeof(uint64_t);
   if (value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression)
-    return context.state.copy_string_in_words(result, value.size - 1, to);
-  if (!store_value(context, value, result, to)) return 0;
+    return level.state.copy_string_in_words(result, value.size - 1, to);
+  if (!store_value(level, value, result, to)) return 0;
   return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
 }
 
 // Makes the action's key of so many bytes in the context. False: a fault.
 template <class Policy>
-bool make_key(FireContext& context, Action& action, size_t& bytes) noexcept {
+bool make_key(FireLevel& level, const ActionCode& action, size_t& bytes) noexcept {
   for (unsigned i = 0; i < action.key_count; i++) {
     uint64_t result = 0;
-    if (!evaluate<Policy>(context, action.values[i], result)) return false;
-    const size_t added = append_key(context, action.values[i], result, context.key.data() + bytes);
+    if (!evaluate<Policy>(level, action.values[i], result)) return false;
+    const size_t added = append_key(level, action.values[i], result, level.key.data() + bytes);
     if (added == 0) return false;
-    if constexpr (Policy::counts) action.tally.bytes += sized_bytes(action.values[i], context.key.data() + bytes);
+    if constexpr (Policy::counts) tally_of(level, action).bytes += sized_bytes(action.values[i], level.key.data() + bytes);
     bytes += added;
   }
   return true;
@@ -226,28 +231,32 @@ inline uint64_t* find_state(AggregationBuffer& buffer, const Aggregation& aggreg
   return buffer.find(aggregation.desc.id, key, aggregation.words, aggregation.function->initial);
 }
 
-inline uint64_t* find_keyless_state(AggregationBuffer& buffer, Aggregation& aggregation) noexcept {
-  if (aggregation.generation == buffer.generation()) return aggregation.cached;
-  aggregation.cached = find_state(buffer, aggregation, {});
-  aggregation.generation = aggregation.cached ? buffer.generation() : 0;
-  return aggregation.cached;
+inline uint64_t* find_keyless_state(AggregationBuffer& buffer, KeylessState& known, const Aggregation& aggregation) noexcept {
+  if (known.generation == buffer.generation()) return known.state;
+  known.state = find_state(buffer, aggregation, {});
+  known.generation = known.state ? buffer.generation() : 0;
+  return known.state;
+}
+
+inline uint64_t* find_keyless_state(FireContext& context, const Aggregation& aggregation) noexcept {
+  return find_keyless_state(context.aggregations, context.keyless[aggregation.number], aggregation);
 }
 
 // Every aggregating function: keys, then the value, then the increment; only then is there a state, which changes.
 template <class Policy>
-bool record_aggregation(FireContext& context, Action& action, std::byte*) noexcept {
+bool record_aggregation(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
   size_t key_bytes = 0;
-  if (!make_key<Policy>(context, action, key_bytes)) return false;
+  if (!make_key<Policy>(level, action, key_bytes)) return false;
   uint64_t arguments[2] = {0, 1};
   for (size_t i = action.key_count; i < action.values.size(); i++) {
     uint64_t& argument = arguments[i - action.key_count];
-    if (!evaluate<Policy>(context, action.values[i], argument)) return false;
+    if (!evaluate<Policy>(level, action.values[i], argument)) return false;
     argument = widen(action.values[i].type, argument);
   }
-  AggregationBuffer& buffer = context.session.aggregations;
-  uint64_t* state = action.key_count == 0 ? find_keyless_state(buffer, *action.aggregation)
-                                          : find_state(buffer, *action.aggregation, {context.key.data(), key_bytes});
-  if (state == nullptr) return context.cpu->aggregation_drops++, true;
+  FireContext& context = level.context;
+  uint64_t* state = action.key_count == 0 ? find_keyless_state(context, *action.aggregation)
+                                          : find_state(context.aggregations, *action.aggregation, {level.key.data(), key_bytes});
+  if (state == nullptr) return level.cpu->aggregation_drops++, true;
   action.aggregation->function->update(*action.aggregation, state, static_cast<int64_t>(arguments[0]),
                                        static_cast<int64_t>(arguments[1]));
   return true;
@@ -255,11 +264,11 @@ bool record_aggregation(FireContext& context, Action& action, std::byte*) noexce
 
 // The shortest way for what is fired most: @ = count().
 template <class Policy>
-bool record_keyless_count(FireContext& context, Action& action, std::byte*) noexcept {
-  if (uint64_t* state = find_keyless_state(context.session.aggregations, *action.aggregation))
+bool record_keyless_count(FireLevel& level, const ActionCode& action, std::byte*) noexcept {
+  if (uint64_t* state = find_keyless_state(level.context, *action.aggregation))
     ++*state;
   else
-    context.cpu->aggregation_drops++;
+    level.cpu->aggregation_drops++;
   return true;
 }
 

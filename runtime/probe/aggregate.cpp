@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "runtime/enabling/ecb.h"
-
 namespace dvm::runtime {
 namespace {
 
@@ -66,16 +64,13 @@ void agg_llquantize(const Aggregation& aggregation, uint64_t* state, int64_t val
   add_to(state[LogLinear(aggregation.desc.parameters).bucket_of(value)], increment);
 }
 
-// The arguments that are evaluated at the firing: the value, which all but count() have.
-constexpr unsigned count_values(const dif::ArgumentList& arguments) { return arguments.required() == 0 ? 0 : 1; }
-
 constexpr uint64_t initial_of(dif::Action id) {
   return id == dif::Action::agg_min ? kInitial_min : id == dif::Action::agg_max ? kInitial_max : 0;
 }
 
 constexpr AggregateFunction kFunctions[] = {
 #define DVM_AGGREGATION(number, name, arguments, words, histogram, text) \
-  {dif::Action::agg_##name, agg_##name, initial_of(dif::Action::agg_##name), count_values(dif::ArgumentList(arguments))},
+  {dif::Action::agg_##name, agg_##name, initial_of(dif::Action::agg_##name)},
 #include "vm/dif/aggregations.def"
 };
 

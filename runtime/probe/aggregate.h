@@ -16,7 +16,15 @@
 
 namespace dvm::runtime {
 
-struct Aggregation;
+struct AggregateFunction;
+
+// An aggregation as probe context sees it.
+struct Aggregation {
+  dif::AggregationDesc desc;
+  const AggregateFunction* function = nullptr;
+  unsigned words = 0;   // of the state of a key
+  uint32_t number = 0;  // among those of the session, from 0
+};
 
 // increment is 1 unless the clause gave one.
 using UpdateState = void (*)(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept;
@@ -25,7 +33,6 @@ struct AggregateFunction {
   dif::Action id;
   UpdateState update;
   uint64_t initial;  // of each word
-  unsigned values;   // arguments that are evaluated at the firing, the optional increment left out
 };
 
 // Null when there is no such function.

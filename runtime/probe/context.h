@@ -1,27 +1,64 @@
 #pragma once
-// What the ECB loop works with. One thread owns all of it.
+// A context: everything that firings change. One thread owns it, and shares nothing with other contexts but plans, code and ECBs,
+// which do not change. The consumer merges what contexts leave: records by their order, aggregations by id and key; accounts are
+// added up.
+//
+//   FireContext ── variables, buffers, speculations, tallies, caches, the order of records
+//       ├─ level         machine state of the firing that is processed
+//       └─ error_level   that of the ERROR probe, which fires in the midst of it
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dvm/vm/state.h"
 #include "runtime/buffer/aggregation_buffer.h"
 #include "runtime/buffer/seen_addresses.h"
 #include "runtime/buffer/speculations.h"
-#include "runtime/cost/stages.h"
-#include "runtime/enabling/ecb.h"
 #include "runtime/probe/chill.h"
+#include "runtime/probe/ecb.h"
+#include "runtime/probe/stages.h"
+#include "runtime/probe/tallies.h"
 
 namespace dvm::runtime {
 
 // DTrace's activities as far as they show: after exit() only END and ERROR run.
 enum class Activity : uint8_t { active, draining };
 
-// What all firings of a consumer share.
-struct FireSession {
+// Where the state of a keyless aggregation is while the generation of the buffer is `generation`.
+struct KeylessState {
+  uint64_t* state = nullptr;
+  uint32_t generation = 0;
+};
+
+struct FireContext;
+
+struct FireLevel {
+  FireContext& context;
+  vm::MachineState state;
+  vm::Host& host;
+  const vm::FaultState& fault;         // of state
+  std::vector<std::byte> key;          // room for the largest key
+  const vm::Firing* firing = nullptr;  // that is processed
+  EcbTallies* tallies = nullptr;       // of the ECB that runs, with accounting
+  vm::OpCost* costs = nullptr;         // of tallies
+  CpuBuffer* cpu = nullptr;            // where it fired, set by who has it fire
+  uint64_t speculation = 0;            // that takes the record of an ECB which speculates; 0: none does
+  FireLevel* error = nullptr;          // runs the ERROR probe; null in that level itself
+
+  FireLevel(FireContext& c, vm::VariableState& variables, const vm::StateLimits& limits, vm::Host& h, size_t key_size)
+      : context(c), state(variables, limits), host(h), fault(state.fault()), key(key_size) {}
+};
+
+struct FireContext {
+  FireContext() = default;
+  FireContext(const FireContext&) = delete;
+  FireContext& operator=(const FireContext&) = delete;
+
   CpuBuffers cpus;
-  uint64_t order = 0;  // of the next record
+  RecordOrder order;
   AggregationBuffer aggregations;
+  std::vector<KeylessState> keyless;  // by Aggregation::number
   Speculations speculations;
   Activity activity = Activity::active;
   int exit_status = 0;
@@ -29,7 +66,13 @@ struct FireSession {
   const ProbeEcbs* error_probe = nullptr;
   Chill chill;
   SeenAddresses addresses;  // recorded ones that are to be named
-  Stages stages;            // filled in a run with accounting, on the sampled firings
+  std::optional<vm::VariableState> variables;
+  std::optional<FireLevel> level, error_level;
+
+  // Filled in a run with accounting; those of stages on the sampled firings.
+  std::vector<EcbTallies> tallies;  // by EPID - 1
+  Stages stages;
+  StampClock stamps;
 
   // The buffers of a CPU; of one that fires for the first time they are made, which is for consumer context.
   CpuBuffer& meet(int32_t cpu) {
@@ -37,21 +80,12 @@ struct FireSession {
     if (cpus.knows(cpu)) speculations.meet(cpu);
     return cpus[cpu];
   }
-};
-
-struct FireContext {
-  FireSession& session;
-  vm::MachineState& state;
-  vm::Host& host;
-  const vm::FaultState& fault;         // of state
-  std::vector<std::byte> key;          // room for the largest key
-  const vm::Firing* firing = nullptr;  // that is processed
-  CpuBuffer* cpu = nullptr;            // where it fired, set by who has it fire
-  uint64_t speculation = 0;            // that takes the record of an ECB which speculates; 0: none does
-  FireContext* error = nullptr;        // runs the ERROR probe, with a machine state of its own; null in that context itself
-
-  FireContext(FireSession& s, vm::MachineState& m, vm::Host& h, size_t key_size)
-      : session(s), state(m), host(h), fault(m.fault()), key(key_size) {}
+  // Makes the levels, once there are variables.
+  void start(const vm::StateLimits& limits, vm::Host& host, size_t key_size) {
+    level.emplace(*this, *variables, limits, host, key_size);
+    error_level.emplace(*this, *variables, limits, host, key_size);
+    level->error = &*error_level;
+  }
 };
 
 }  // namespace dvm::runtime

@@ -22,49 +22,55 @@
 namespace dvm::runtime {
 
 template <class Accounting>
-void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept;
 
 struct Off;  // accounting
 
 // Which action of its clause is at `position`, as arg2 of ERROR counts them: from 0, statements that only compute left out.
-inline uint32_t action_number(const Ecb& ecb, uint32_t position) noexcept {
+inline uint32_t action_number(const EcbCode& code, uint32_t position) noexcept {
   uint32_t number = 0;
-  for (uint32_t i = 0; i < position; i++) number += ecb.actions[i].kind != dif::Action::expression;
+  for (uint32_t i = 0; i < position; i++) number += code.actions[i].kind != dif::Action::expression;
   return number;
 }
 
-// Reports the fault in context.state: an ErrorRecord for the consumer, then the ERROR probe. A fault in a clause of that probe is
+// The number of a record that the firing leaves.
+inline uint64_t next_order(FireContext& context, const vm::Firing& firing) noexcept {
+  context.order.reach(firing.timestamp);
+  return context.order.next();
+}
+
+// Reports the fault in level.state: an ErrorRecord for the consumer, then the ERROR probe. A fault in a clause of that probe is
 // only counted, as in DTrace. action: its number; the predicate's is 0.
 template <class Accounting>
-void raise_error(FireContext& context, Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
-  FireSession& session = context.session;
-  const vm::FaultState fault = context.fault;
-  if (context.error == nullptr) {
-    session.errors_in_error++;
+void raise_error(FireLevel& level, const Ecb& ecb, uint32_t action, const vm::Firing& firing) noexcept {
+  FireContext& context = level.context;
+  const vm::FaultState fault = level.fault;
+  if (level.error == nullptr) {
+    context.errors_in_error++;
     return;
   }
-  ErrorRecord error{{0, sizeof(error), session.order++}, ecb.epid, action, fault.pc * 4, fault.id, fault.value};
-  PrincipalBuffer& principal = context.cpu->principal;
+  ErrorRecord error{{0, sizeof(error), next_order(context, firing)}, ecb.epid, action, fault.pc * 4, fault.id, fault.value};
+  PrincipalBuffer& principal = level.cpu->principal;
   if (std::byte* to = principal.reserve(sizeof(error))) {
     std::memcpy(to, &error, sizeof(error));
     principal.commit(sizeof(error));
   }
-  if (session.error_probe == nullptr) return;
+  if (context.error_probe == nullptr) return;
   vm::Firing again = firing;  // the ERROR probe fires where the fault was, with arguments of its own
   again.args = {0, ecb.epid, action, error.offset, static_cast<uint64_t>(fault.id), fault.value};
   again.memory = {};
-  context.error->cpu = context.cpu;
-  fire_probe<Accounting>(*context.error, *session.error_probe, again);
+  level.error->cpu = level.cpu;
+  fire_probe<Accounting>(*level.error, *context.error_probe, again);
 }
 
 // The index of the action that faulted or ended the clause, or the number of actions.
 template <class Policy>
-uint32_t run_actions(FireContext& context, Ecb& ecb, std::byte* record) noexcept {
+uint32_t run_actions(FireLevel& level, const Ecb& ecb, std::byte* record) noexcept {
   uint32_t index = 0;
-  for (Action& action : ecb.actions) {
-    [[maybe_unused]] typename Policy::Stamp stamp;
-    bool ok = Policy::entry(action)(context, action, record);
-    if constexpr (Policy::counts) action.tally.count++, stamp.close(action.tally);
+  for (const ActionCode& action : ecb.code->actions) {
+    [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
+    bool ok = Policy::entry(action)(level, action, record);
+    if constexpr (Policy::counts) tally_of(level, action).count++, stamp.close(tally_of(level, action));
     if (!ok) return index;
     index++;
   }
@@ -72,114 +78,121 @@ uint32_t run_actions(FireContext& context, Ecb& ecb, std::byte* record) noexcept
 }
 
 template <class Policy>
-bool predicate_holds(FireContext& context, Ecb& ecb) noexcept {
-  if (!ecb.predicate) return true;
-  [[maybe_unused]] typename Policy::Stamp stamp;
+bool predicate_holds(FireLevel& level, const Ecb& ecb) noexcept {
+  if (!ecb.code->predicate) return true;
+  [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
   uint64_t result = 0;
-  bool holds = evaluate<Policy>(context, *ecb.predicate, result) && result != 0;
+  bool holds = evaluate<Policy>(level, *ecb.code->predicate, result) && result != 0;
   if constexpr (Policy::counts) {
-    context.session.stages[Stage::predicate].count++;
-    stamp.close(context.session.stages[Stage::predicate]);
+    level.context.stages[Stage::predicate].count++;
+    stamp.close(level.context.stages[Stage::predicate]);
   }
   return holds;
 }
 
 template <class Policy>
-void note_fault(Ecb& ecb) noexcept {
-  if constexpr (Policy::counts) ecb.tallies.faults++;
+void note_fault(FireLevel& level) noexcept {
+  if constexpr (Policy::counts) level.tallies->faults++;
 }
 
 // A record is made in the principal buffer, whatever becomes of it.
-inline void add_to_speculation(FireContext& context, std::span<const std::byte> record) noexcept {
-  if (const uint64_t id = std::exchange(context.speculation, 0))
-    context.session.speculations.add(id, context.firing->cpu, record);
+inline void add_to_speculation(FireLevel& level, std::span<const std::byte> record) noexcept {
+  if (const uint64_t id = std::exchange(level.speculation, 0)) level.context.speculations.add(id, level.firing->cpu, record);
 }
 
 // Accounting is passed on to the ERROR probe.
 template <class Policy, class Accounting>
-void run_ecb(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-  FireSession& session = context.session;
-  if (!predicate_holds<Policy>(context, ecb)) {
-    if (context.fault.id == dif::Fault::none) return;
-    note_fault<Policy>(ecb);
-    return raise_error<Accounting>(context, ecb, 0, firing);
+void run_ecb(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+  FireContext& context = level.context;
+  const EcbCode& code = *ecb.code;
+  if (!predicate_holds<Policy>(level, ecb)) {
+    if (level.fault.id == dif::Fault::none) return;
+    note_fault<Policy>(level);
+    return raise_error<Accounting>(level, ecb, 0, firing);
   }
-  if constexpr (Policy::counts) ecb.tallies.predicate_hits++;
+  if constexpr (Policy::counts) level.tallies->predicate_hits++;
   std::byte* record = nullptr;
-  if (ecb.record_size != 0) {
-    record = context.cpu->principal.reserve(ecb.record_size);
+  if (code.record_size != 0) {
+    record = level.cpu->principal.reserve(code.record_size);
     if (record == nullptr) return;
-    RecordHeader header{ecb.epid, ecb.record_size, session.order++};
+    RecordHeader header{ecb.epid, code.record_size, next_order(context, firing)};
     std::memcpy(record, &header, sizeof(header));
   }
-  [[maybe_unused]] typename Policy::Stamp stamp;
-  uint32_t done = run_actions<Policy>(context, ecb, record);
-  if constexpr (Policy::counts) session.stages[Stage::actions].count++, stamp.close(session.stages[Stage::actions]);
-  if (done != ecb.actions.size()) {
-    if (context.fault.id == dif::Fault::none) return;
-    note_fault<Policy>(ecb);
-    return raise_error<Accounting>(context, ecb, action_number(ecb, done), firing);
+  [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
+  uint32_t done = run_actions<Policy>(level, ecb, record);
+  if constexpr (Policy::counts) context.stages[Stage::actions].count++, stamp.close(context.stages[Stage::actions]);
+  if (done != code.actions.size()) {
+    if (level.fault.id == dif::Fault::none) return;
+    note_fault<Policy>(level);
+    return raise_error<Accounting>(level, ecb, action_number(code, done), firing);
   }
-  if (ecb.speculates) return add_to_speculation(context, {record, ecb.record_size});
-  context.cpu->principal.commit(ecb.record_size);
+  if (code.speculates) return add_to_speculation(level, {record, code.record_size});
+  level.cpu->principal.commit(code.record_size);
 }
 
 struct Off {
-  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
-    context.state.begin_firing(firing, context.host);
+  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    level.state.begin_firing(firing, level.host);
   }
-  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    run_ecb<Unaccounted, Off>(context, ecb, firing);
+  static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+    run_ecb<Unaccounted, Off>(level, ecb, firing);
   }
 };
 
+// Counts the firing; returns how many there were before it.
+inline uint64_t count_firing(FireLevel& level, const Ecb& ecb) noexcept {
+  level.tallies = &level.context.tallies[ecb.epid - 1];
+  level.costs = level.tallies->costs.data();
+  return level.tallies->firings++;
+}
+
 template <class Stamp>
-void prepare_counted(FireContext& context, vm::Firing& firing) noexcept {
-  vm::Tally& stage = context.session.stages[Stage::prepare];
-  Stamp stamp;
-  context.state.begin_firing(firing, context.host);
+void prepare_counted(FireLevel& level, vm::Firing& firing) noexcept {
+  vm::Tally& stage = level.context.stages[Stage::prepare];
+  Stamp stamp(level.context.stamps);
+  level.state.begin_firing(firing, level.host);
   stage.count++;
   stamp.close(stage);
 }
 
 // Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
 struct OnSample {
-  static void prepare(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-    if (times_stages(probe.ecbs.front()->tallies.firings))
-      prepare_counted<TickStamp>(context, firing);
+  static void prepare(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+    if (times_stages(level.context.tallies[probe.ecbs.front()->epid - 1].firings))
+      prepare_counted<TickStamp>(level, firing);
     else
-      prepare_counted<NoStamp>(context, firing);
+      prepare_counted<NoStamp>(level, firing);
   }
-  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    uint64_t firing_number = ecb.tallies.firings++;
+  static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+    const uint64_t firing_number = count_firing(level, ecb);
     if (times_dif(firing_number))
-      run_ecb<TimedDif, OnSample>(context, ecb, firing);
+      run_ecb<TimedDif, OnSample>(level, ecb, firing);
     else if (times_stages(firing_number))
-      run_ecb<TimedStages, OnSample>(context, ecb, firing);
+      run_ecb<TimedStages, OnSample>(level, ecb, firing);
     else
-      run_ecb<Counted, OnSample>(context, ecb, firing);
+      run_ecb<Counted, OnSample>(level, ecb, firing);
   }
 };
 
 // Counts each firing, and times none.
 struct OnCount {
-  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
-    prepare_counted<NoStamp>(context, firing);
+  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    prepare_counted<NoStamp>(level, firing);
   }
-  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    ecb.tallies.firings++;
-    run_ecb<Counted, OnCount>(context, ecb, firing);
+  static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+    count_firing(level, ecb);
+    run_ecb<Counted, OnCount>(level, ecb, firing);
   }
 };
 
 // Times every firing.
 struct OnAlways {
-  static void prepare(FireContext& context, const ProbeEcbs&, vm::Firing& firing) noexcept {
-    prepare_counted<TickStamp>(context, firing);
+  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
+    prepare_counted<TickStamp>(level, firing);
   }
-  static void run(FireContext& context, Ecb& ecb, const vm::Firing& firing) noexcept {
-    ecb.tallies.firings++;
-    run_ecb<TimedAll, OnAlways>(context, ecb, firing);
+  static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+    count_firing(level, ecb);
+    run_ecb<TimedAll, OnAlways>(level, ecb, firing);
   }
 };
 
@@ -194,14 +207,14 @@ inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
 }
 
 template <class Accounting>
-void fire_probe(FireContext& context, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   set_names(*probe.probe, firing);
-  context.firing = &firing;
-  if (probe.needs_machine) Accounting::prepare(context, probe, firing);
-  for (Ecb* ecb : probe.ecbs) {
-    if (context.session.activity != Activity::active && !probe.outlives_exit) return;
-    if (probe.needs_machine) context.state.begin_clause(ecb->epid);
-    Accounting::run(context, *ecb, firing);
+  level.firing = &firing;
+  if (probe.needs_machine) Accounting::prepare(level, probe, firing);
+  for (const Ecb* ecb : probe.ecbs) {
+    if (level.context.activity != Activity::active && !probe.outlives_exit) return;
+    if (probe.needs_machine) level.state.begin_clause(ecb->epid);
+    Accounting::run(level, *ecb, firing);
   }
 }
 

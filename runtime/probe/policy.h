@@ -10,8 +10,7 @@
 
 #include <cstdint>
 
-#include "dvm/vm/cost.h"
-#include "runtime/enabling/ecb.h"
+#include "runtime/probe/context.h"
 
 namespace dvm::runtime {
 
@@ -19,6 +18,7 @@ inline constexpr uint64_t kSampleFirst = 16;
 inline constexpr uint64_t kSampleEvery = 64;
 
 struct NoStamp {
+  explicit NoStamp(StampClock&) {}
   void close(vm::Tally&) {}
   void close(ActionTally&) {}
 };
@@ -27,30 +27,26 @@ struct NoStamp {
 // inside. Since the clock goes in steps a single time may come out below zero; it is the sum that counts.
 class TickStamp {
  public:
-  // Measures what a reading costs, before the first stamp of a run.
-  static void calibrate() noexcept { cost_ = vm::calibrate_ticks(); }
-  static uint64_t cost() noexcept { return static_cast<uint64_t>(cost_); }
-
-  TickStamp() noexcept : before_(++made_), begin_(vm::read_ticks()) {}
+  explicit TickStamp(StampClock& clock) noexcept : clock_(clock), before_(clock.begin()), begin_(vm::read_ticks()) {}
   template <class T>
   void close(T& tally) noexcept {
     const uint64_t ticks = vm::read_ticks() - begin_;
-    tally.ticks += ticks - cost() * (1 + 2 * (made_ - before_));
+    tally.ticks += ticks - clock_.cost() * (1 + 2 * (clock_.made() - before_));
     tally.timed++;
   }
 
  private:
-  static inline int64_t cost_ = 0;
-  static inline uint64_t made_ = 0;  // one thread fires
-
+  StampClock& clock_;
   uint64_t before_, begin_;
 };
 
 struct Unaccounted {
   static constexpr bool counts = false;
   using Stamp = NoStamp;
-  static vm::PreparedDifo& difo(Value& value) { return *value.difo; }
-  static RecordAction entry(const Action& action) { return action.run; }
+  static uint64_t run(const ValueCode& value, FireLevel& level) noexcept {
+    return value.difo->run(level.state, level.costs + value.costs);
+  }
+  static RecordAction entry(const ActionCode& action) { return action.run; }
 };
 
 struct Counted : Unaccounted {
@@ -62,8 +58,10 @@ struct TimedStages : Counted {
 };
 
 struct TimedDif : Counted {
-  static vm::PreparedDifo& difo(Value& value) { return *value.timed; }
-  static RecordAction entry(const Action& action) { return action.run_timed; }
+  static uint64_t run(const ValueCode& value, FireLevel& level) noexcept {
+    return value.timed->run(level.state, level.costs + value.timed_costs);
+  }
+  static RecordAction entry(const ActionCode& action) { return action.run_timed; }
 };
 
 struct TimedAll : TimedDif {

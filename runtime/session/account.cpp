@@ -23,19 +23,30 @@ void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string
 }
 
 // Of the ECB's DIFO of that number.
-void take_counts(Value& value, size_t number, DifCounts& into) {
+void take_counts(const ValueCode& value, size_t number, std::span<vm::OpCost> costs, DifCounts& into) {
   if (number >= into.instructions.size()) into.instructions.resize(number + 1);
-  for (const auto* difo : {&value.difo, &value.timed})
-    if (*difo) (*difo)->take_counts(into.rows, into.instructions[number]);
+  const auto take = [&](const vm::PreparedDifo* difo, uint32_t begin) {
+    if (difo) difo->take_counts(costs.subspan(begin, difo->cost_count()), into.rows, into.instructions[number]);
+  };
+  take(value.difo, value.costs);
+  take(value.timed, value.timed_costs);
+}
+
+// Of an ECB.
+void take_counts(const EcbCode& code, std::span<vm::OpCost> costs, DifCounts& into) {
+  size_t number = 0;
+  if (code.predicate) take_counts(*code.predicate, number++, costs, into);
+  for (const ActionCode& action : code.actions)
+    for (const ValueCode& value : action.values) take_counts(value, number++, costs, into);
 }
 
 // What the action keeps, by the rows that price it. Strings and structures have their bytes together.
-void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const Action& action) {
+void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const ActionPlan& action, const ActionTally& tally) {
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   if (!aggregates && action.kind == dif::Action::expression) return;
-  const uint64_t count = action.tally.count;
+  const uint64_t count = tally.count;
   if (action.key_count > 0) add_tally(into, "key/any", {count, 0, 0, 0});
-  uint64_t bytes = action.tally.bytes;
+  uint64_t bytes = tally.bytes;
   const size_t kept = aggregates ? action.key_count : action.values.size();
   for (size_t i = 0; i < kept; i++) {
     const Value& value = action.values[i];
@@ -62,31 +73,31 @@ Account Handle::account(bool with_clauses) {
   for (Instrument* instrument : impl.active)
     if (const Replays* replays = instrument->abilities().replays) account.reading_ns += replays->reading_ns();
   account.writing_ns = impl.writing_ns;
-  for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.session.stages[info.id]);
+  for (const StageInfo& info : kStages) add_tally(account.stages, info.name, impl.context.stages[info.id]);
   if (!impl.accounts()) return account;
-  if (impl.variables) account.live_dynamic = impl.variables->live_dynamic();
+  if (impl.context.variables) account.live_dynamic = impl.context.variables->live_dynamic();
   for (size_t i = 0; i < kConsumerSteps; i++)
     if (const vm::Tally& tally = impl.consumed.of(static_cast<ConsumerStep>(i)); tally.count != 0)
       add_tally(account.consumer, kConsumerStepNames[i], tally);
   if (!with_clauses) return account;
   impl.counts.resize(impl.enabling.ecbs().size());
-  for (Ecb& ecb : impl.enabling.ecbs()) {
-    if (ecb.tallies.firings == 0) continue;
+  for (const Ecb& ecb : impl.enabling.ecbs()) {
+    EcbTallies& tallies = impl.context.tallies[ecb.epid - 1];
+    if (tallies.firings == 0) continue;
     DifCounts& counts = impl.counts[ecb.epid - 1];
-    size_t difo = 0;
+    take_counts(*ecb.code, tallies.costs, counts);
     EcbAccount row;
-    row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.desc->position;
-    row.has_predicate = ecb.predicate.has_value(), row.firings = ecb.tallies.firings,
-    row.predicate_hits = ecb.tallies.predicate_hits, row.faults = ecb.tallies.faults;
-    if (ecb.predicate) take_counts(*ecb.predicate, difo++, counts);
-    for (Action& action : ecb.actions) {
-      for (Value& value : action.values) take_counts(value, difo++, counts);
-      add_tally(row.actions, name_of(action.kind),
-                {action.tally.count, action.tally.timed, action.tally.ticks, action.tally.bytes});
-      add_kept(row.kept, action);
+    row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.plan->desc.position;
+    row.has_predicate = ecb.plan->predicate.has_value(), row.firings = tallies.firings,
+    row.predicate_hits = tallies.predicate_hits, row.faults = tallies.faults;
+    for (size_t i = 0; i < tallies.actions.size(); i++) {
+      const ActionTally& tally = tallies.actions[i];
+      add_tally(row.actions, name_of(ecb.plan->actions[i].kind), {tally.count, tally.timed, tally.ticks, tally.bytes});
+      add_kept(row.kept, ecb.plan->actions[i], tally);
     }
     row.counts = counts.rows, row.instructions = counts.instructions;
-    if (ecb.record_size != 0 && !ecb.speculates) row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
+    if (ecb.plan->record_size != 0 && !ecb.plan->speculates)
+      row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
     if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
     account.ecbs.push_back(std::move(row));
   }

@@ -21,15 +21,9 @@ std::string size_text(size_t bytes) {
 // Recordings may have other CPUs; theirs are made when they fire.
 unsigned cpus_here() { return static_cast<unsigned>(std::clamp(sysconf(_SC_NPROCESSORS_CONF), 1L, long{CpuBuffers::kMostCpus})); }
 
-void share_strings(const Value& value, vm::VariableState& variables) {
-  for (const auto* difo : {&value.difo, &value.timed})
-    if (*difo) variables.share_strings((*difo)->strings());
-}
-
-void share_strings(const Ecb& ecb, vm::VariableState& variables) {
-  if (ecb.predicate) share_strings(*ecb.predicate, variables);
-  for (const Action& action : ecb.actions)
-    for (const Value& value : action.values) share_strings(value, variables);
+void share_strings(const EcbCode& code, vm::VariableState& variables) {
+  for (const auto* difos : {&code.difos, &code.timed})
+    for (const auto& difo : *difos) variables.share_strings(difo->strings());
 }
 
 }  // namespace
@@ -61,30 +55,31 @@ Status Handle::Impl::allocate_buffers() {
   if (Status status = fit(dif::Option::bufsize, "buffer size",
                           [&](size_t size) {
                             plan.bytes = size;
-                            return session.cpus.allocate(plan, cpus_here());
+                            return context.cpus.allocate(plan, cpus_here());
                           });
       !status)
     return status;
   if (plan.set_apart > plan.bytes) return Error{"END enablings exceed size of principal buffer"};
   if (enabling.largest_record() > plan.bytes) return Error{"Enabling exceeds size of buffer"};
   if (enabling.largest_key() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
-  return fit(dif::Option::aggsize, "aggregation size", [this](size_t size) { return session.aggregations.allocate(size); });
+  return fit(dif::Option::aggsize, "aggregation size", [this](size_t size) { return context.aggregations.allocate(size); });
 }
 
-// For ECBs that were made while the session runs, from this one on.
-Status Handle::Impl::make_room(size_t first) {
+// For ECBs that were made while the session runs.
+Status Handle::Impl::make_room() {
   if (enabling.largest_record() > size_of(dif::Option::bufsize) || enabling.largest_key() > size_of(dif::Option::aggsize))
     return Error{"Enabling exceeds size of buffer"};
-  for (size_t i = first; i < enabling.ecbs().size(); i++) share_strings(enabling.ecbs()[i], *variables);
-  for (FireContext* each : {&*context, &*error_context}) each->key.resize(std::max(each->key.size(), enabling.largest_key()));
+  for (FireLevel* each : {&*context.level, &*context.error_level})
+    each->key.resize(std::max(each->key.size(), enabling.largest_key()));
+  make_tallies();
   return {};
 }
 
 Status Handle::Impl::allocate_speculations() {
   const auto count = static_cast<uint32_t>(size_of(dif::Option::nspec));
-  host.speculate_in(session.speculations);
+  host.speculate_in(context.speculations);
   return fit(dif::Option::specsize, "speculation size",
-             [&](size_t size) { return session.speculations.allocate(count, size, cpus_here()); });
+             [&](size_t size) { return context.speculations.allocate(count, size, cpus_here()); });
 }
 
 Status Handle::Impl::allocate_state() {
@@ -94,20 +89,24 @@ Status Handle::Impl::allocate_state() {
   const auto make_variables = [&](size_t size) {
     limits.dynvarsize = size;
     try {
-      variables.emplace(enabling.variables(), limits);
+      context.variables.emplace(enabling.variables(), limits);
     } catch (const std::bad_alloc&) {
       return false;
     }
     return true;
   };
   if (Status status = fit(dif::Option::dynvarsize, "dynamic variable size", make_variables); !status) return status;
-  for (const Ecb& ecb : enabling.ecbs()) share_strings(ecb, *variables);
-  machine.emplace(*variables, limits);
-  error_machine.emplace(*variables, limits);
-  context.emplace(session, *machine, host, enabling.largest_key());
-  error_context.emplace(session, *error_machine, host, enabling.largest_key());
-  context->error = &*error_context;
+  for (const EcbCode& code : enabling.codes()) share_strings(code, *context.variables);
+  context.keyless.resize(enabling.aggregations().size());
+  context.start(limits, host, enabling.largest_key());
+  make_tallies();
   return {};
+}
+
+// Of the ECBs that have none yet.
+void Handle::Impl::make_tallies() {
+  if (!accounts()) return;
+  for (size_t i = context.tallies.size(); i < enabling.ecbs().size(); i++) context.tallies.emplace_back(*enabling.ecbs()[i].code);
 }
 
 }  // namespace dvm::runtime

@@ -23,13 +23,13 @@ bool Handle::Impl::fire(vm::Firing& firing) noexcept {
   if (probe == nullptr) return true;
   events++;
   deliver(*probe, firing);
-  ends_poll |= context->cpu->principal.wants_reading() || session.aggregations.half_full();
+  ends_poll |= context.level->cpu->principal.wants_reading() || context.aggregations.half_full();
   return !ends_poll;
 }
 
 // A CPU that cannot exist uses the buffers of CPU 0.
 bool Handle::Impl::has_buffers(int32_t cpu) noexcept {
-  if (session.cpus.knows(cpu) || static_cast<uint32_t>(cpu) >= CpuBuffers::kMostCpus) return true;
+  if (context.cpus.knows(cpu) || static_cast<uint32_t>(cpu) >= CpuBuffers::kMostCpus) return true;
   new_cpu = cpu;
   ends_poll = true;
   return false;
@@ -38,19 +38,19 @@ bool Handle::Impl::has_buffers(int32_t cpu) noexcept {
 // Probe context: nothing here allocates, prints or writes a file.
 void Handle::Impl::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   uint64_t begin = times() ? __rdtsc() : 0;
-  context->cpu = &session.cpus[firing.cpu];
-  if (session.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : polled_at);
+  context.level->cpu = &context.cpus[firing.cpu];
+  if (context.speculations.wants_cleaning()) clean_at_rate(config.is_replay ? firing.timestamp : polled_at);
   host.serve(firing);
-  fire_one(*context, probe, firing);
+  fire_one(*context.level, probe, firing);
   if (times()) fire_ticks += __rdtsc() - begin;
 }
 
 // Consumer context, between two polls: empties buffers before they are full, and makes those of a new CPU.
 void Handle::Impl::make_room_for_firings() {
   ends_poll = false;
-  if (new_cpu >= 0) session.meet(std::exchange(new_cpu, -1));
-  if (session.cpus.wants_reading()) take_all(), flush();
-  if (session.aggregations.half_full()) take_aggregations();
+  if (new_cpu >= 0) context.meet(std::exchange(new_cpu, -1));
+  if (context.cpus.wants_reading()) take_all(), flush();
+  if (context.aggregations.half_full()) take_aggregations();
   if (!changes.empty() && changes.size() == changes.capacity()) take_up_changes();
 }
 
@@ -71,7 +71,7 @@ void Handle::Impl::fire_own(std::string_view name) {
 
 // As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
 void Handle::Impl::stop_if_filled() {
-  if (session.activity == Activity::active && session.cpus.is_filled()) session.activity = Activity::draining;
+  if (context.activity == Activity::active && context.cpus.is_filled()) context.activity = Activity::draining;
 }
 
 Result<uint64_t> Handle::Impl::poll_one(Instrument& instrument) {
@@ -80,8 +80,8 @@ Result<uint64_t> Handle::Impl::poll_one(Instrument& instrument) {
   Result<uint64_t> count = instrument.poll(*this);
   if (count && *count > 0 && times()) {
     const uint64_t ticks = __rdtsc() - begin;
-    const uint64_t elsewhere = fire_ticks - inside + *count * TickStamp::cost();
-    session.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
+    const uint64_t elsewhere = fire_ticks - inside + *count * context.stamps.cost();
+    context.stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
   }
   return count;
 }

@@ -20,7 +20,6 @@
 #include "runtime/buffer/drops.h"
 #include "runtime/consumer/consumer.h"
 #include "runtime/consumer/errors.h"
-#include "runtime/cost/stages.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/probe/fire.h"
@@ -55,11 +54,8 @@ struct Handle::Impl final : EventSink {
   Consumer consumer;
   StepCounts consumed;
 
-  FireSession session;
-  std::optional<vm::VariableState> variables;
-  std::optional<vm::MachineState> machine, error_machine;
-  std::optional<FireContext> context, error_context;
-  void (*fire_one)(FireContext&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
+  FireContext context;
+  void (*fire_one)(FireLevel&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
   std::vector<const ProbeEcbs*> by_id;  // probe id to ECBs
   DemangledProbes demangled;
 
@@ -105,12 +101,13 @@ struct Handle::Impl final : EventSink {
   Status allocate_buffers();
   Status allocate_speculations();
   Status allocate_state();
-  Status make_room(size_t first);
+  Status make_room();
+  void make_tallies();
   std::vector<std::string> similar_providers(std::string_view name) const;
   std::vector<const Probe*> match(const dif::ProbeDesc& description);
   void index_probes();
   std::vector<EnabledProbe> enabled() const;
-  CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const;
+  CaptureNeeds needs_on_error(const std::function<CaptureNeeds(const std::vector<const Ecb*>&)>& needs_of_all) const;
   void learn_processes();
   Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   void activate(Instrument& instrument);
@@ -127,14 +124,14 @@ struct Handle::Impl final : EventSink {
   void watch_loads();
   void match_late();
   Status enable_late();
-  Status take_up(size_t first_ecb, size_t first_probe);
+  Status take_up(size_t first_probe);
   Result<uint64_t> poll_all();
   void wait(Clock until);
   bool look();
   Clock next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }
   void wake_up() const noexcept;
   bool all_finished() const;
-  bool is_done() const { return interrupted.load(std::memory_order_relaxed) || session.activity != Activity::active || !failure; }
+  bool is_done() const { return interrupted.load(std::memory_order_relaxed) || context.activity != Activity::active || !failure; }
 
   void take_aggregations();
   void take_records();

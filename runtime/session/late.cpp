@@ -150,15 +150,15 @@ Status Handle::Impl::enable_late() {
     std::erase_if(found, [&](const Probe* probe) { return probe->id <= last_id; });
     return found;
   };
-  const size_t ecbs = enabling.ecbs().size(), probes = enabling.probes().size();
-  if (Status status = enabling.extend(matches, config.options, config.cost); !status) return status;
-  return take_up(ecbs, probes);
+  const size_t probes = enabling.probes().size();
+  enabling.extend(matches);
+  return take_up(probes);
 }
 
 // From ECBs that were just made to probes that are on.
-Status Handle::Impl::take_up(size_t first_ecb, size_t first_probe) {
+Status Handle::Impl::take_up(size_t first_probe) {
   if (Status status = check(); !status) return status;
-  if (Status status = make_room(first_ecb); !status) return status;
+  if (Status status = make_room(); !status) return status;
   if (Status status = consumer.prepare(); !status) return status;
   index_probes();
   learn_processes();

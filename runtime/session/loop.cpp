@@ -54,7 +54,7 @@ bool Handle::Impl::all_finished() const {
 // While the processes are there, and before they map anything else where it was.
 void Handle::Impl::name_addresses() {
   UserSymbols& symbols = consumer.symbols();
-  session.addresses.take_added([&](const SeenAddresses::Entry& one) { symbols.meet(one.pid, one.address); });
+  context.addresses.take_added([&](const SeenAddresses::Entry& one) { symbols.meet(one.pid, one.address); });
   symbols.meet_again();
 }
 
@@ -110,17 +110,17 @@ void Handle::Impl::wake_up() const noexcept {
 }
 
 void Handle::Impl::take_aggregations() {
-  StageTimer timer(session.stages[Stage::snapshot_aggregations]);
-  consumer.take(session.aggregations);
+  StageTimer timer(context.stages[Stage::snapshot_aggregations]);
+  consumer.take(context.aggregations);
 }
 
 void Handle::Impl::take_records() {
   std::vector<RecordLane> lanes;
   {
-    StageTimer timer(session.stages[Stage::snapshot_records]);
-    lanes = session.cpus.take_records();
+    StageTimer timer(context.stages[Stage::snapshot_records]);
+    lanes = context.cpus.take_records();
   }
-  StageTimer timer(session.stages[Stage::print]);
+  StageTimer timer(context.stages[Stage::print]);
   consumer.consume(std::move(lanes));
 }
 
@@ -132,18 +132,18 @@ uint64_t Handle::Impl::drops_on(Instrument& instrument, uint32_t cpu) {
 
 Drops Handle::Impl::drops() const {
   Drops drops;
-  for (size_t cpu = 0; cpu < session.cpus.all().size(); cpu++) {
-    drops.add(Drop::principal, session.cpus.all()[cpu].principal.drops(), cpu);
-    drops.add(Drop::aggregation, session.cpus.all()[cpu].aggregation_drops, cpu);
+  for (size_t cpu = 0; cpu < context.cpus.all().size(); cpu++) {
+    drops.add(Drop::principal, context.cpus.all()[cpu].principal.drops(), cpu);
+    drops.add(Drop::aggregation, context.cpus.all()[cpu].aggregation_drops, cpu);
     for (Instrument* instrument : active) drops.add(Drop::principal, drops_on(*instrument, static_cast<uint32_t>(cpu)), cpu);
   }
   for (Instrument* instrument : active)
     if (const CountsLosses* losses = instrument->abilities().losses) drops.add(Drop::returns, losses->missed_returns());
-  drops.add(Drop::dynamic, variables->dynamic_drops());
-  drops.add(Drop::speculative, session.speculations.drops());
-  drops.add(Drop::busy, session.speculations.failed_busy());
-  drops.add(Drop::unavailable, session.speculations.failed_unavailable());
-  drops.add(Drop::double_error, session.errors_in_error);
+  drops.add(Drop::dynamic, context.variables->dynamic_drops());
+  drops.add(Drop::speculative, context.speculations.drops());
+  drops.add(Drop::busy, context.speculations.failed_busy());
+  drops.add(Drop::unavailable, context.speculations.failed_unavailable());
+  drops.add(Drop::double_error, context.errors_in_error);
   return drops;
 }
 
@@ -171,7 +171,7 @@ void Handle::Impl::clean_at_rate(Clock now) {
   cleaning.done(now, config.options[dif::Option::cleanrate]);
 }
 
-void Handle::Impl::clean() { session.speculations.clean(session.cpus, session.order); }
+void Handle::Impl::clean() { context.speculations.clean(context.cpus, context.order); }
 
 void Handle::Impl::flush() {
   const Clock begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -184,7 +184,7 @@ void Handle::Impl::flush() {
 // also where aggregations are taken less often.
 void Handle::Impl::take_switched() {
   if (static_cast<BufferPolicy>(config.options[dif::Option::bufpolicy]) != BufferPolicy::switch_) return;
-  if (consumer.uses_aggregations() && !session.aggregations.empty()) take_aggregations();
+  if (consumer.uses_aggregations() && !context.aggregations.empty()) take_aggregations();
   take_records();
 }
 
@@ -198,7 +198,7 @@ void Handle::Impl::work_at_rates(Clock now) {
 }
 
 void Handle::Impl::drain() {
-  while (failure && session.activity == Activity::active) {
+  while (failure && context.activity == Activity::active) {
     Result<uint64_t> count = poll_all();
     if (!count)
       failure = count.error();
@@ -214,7 +214,7 @@ Status Handle::stop() {
   for (Instrument* instrument : impl.active) instrument->disable();
   impl.drain();
   impl.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last
-  impl.session.cpus.open_reserve();
+  impl.context.cpus.open_reserve();
   impl.clean();
   impl.fire_own("END");
   impl.clean();
@@ -231,7 +231,7 @@ Status Handle::stop() {
 }
 
 Status Handle::status() const { return impl_->failure; }
-int Handle::exit_status() const { return impl_->session.exit_status; }
+int Handle::exit_status() const { return impl_->context.exit_status; }
 uint64_t Handle::drops() const {
   if (!impl_->is_running) return 0;
   const Drops drops = impl_->drops();

@@ -119,11 +119,11 @@ std::vector<EnabledProbe> Handle::enabled() const { return impl_->enabled(); }
 std::vector<EnabledProbe> Handle::Impl::enabled() const {
   auto strsize = static_cast<uint32_t>(std::clamp<int64_t>(config.options[dif::Option::strsize], 1, 1 << 24));
   std::unordered_map<const dif::EcbDesc*, CaptureNeeds> known;
-  auto needs_of_all = [&](const std::vector<Ecb*>& ecbs) {
+  auto needs_of_all = [&](const std::vector<const Ecb*>& ecbs) {
     CaptureNeeds all;
     for (const Ecb* ecb : ecbs) {
-      auto [needs, is_new] = known.try_emplace(ecb->desc);
-      if (is_new) needs->second = needs_of(*ecb->desc, strsize);
+      auto [needs, is_new] = known.try_emplace(&ecb->plan->desc);
+      if (is_new) needs->second = needs_of(ecb->plan->desc, strsize);
       all |= needs->second;
     }
     return all;
@@ -134,7 +134,7 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
-    for (const Ecb* ecb : probe.ecbs) clauses.push_back(ecb->desc);
+    for (const Ecb* ecb : probe.ecbs) clauses.push_back(&ecb->plan->desc);
     result.push_back({probe.probe, needs_of_all(probe.ecbs), wanted_processes(clauses), config.options[dif::Option::site] != 0,
                       static_cast<ReturnBy>(config.options[dif::Option::return_])});
     if (probe.needs_machine) result.back().needs |= on_error;
@@ -145,7 +145,7 @@ std::vector<EnabledProbe> Handle::Impl::enabled() const {
 
 // ERROR fires where the fault was, so what its clauses ask of the thread and the time must be captured with every probe that can
 // fault. Its arguments are its own.
-CaptureNeeds Handle::Impl::needs_on_error(const std::function<CaptureNeeds(const std::vector<Ecb*>&)>& needs_of_all) const {
+CaptureNeeds Handle::Impl::needs_on_error(const std::function<CaptureNeeds(const std::vector<const Ecb*>&)>& needs_of_all) const {
   CaptureNeeds needs;
   for (const ProbeEcbs& probe : enabling.probes())
     if (is_error_probe(*probe.probe)) needs = needs_of_all(probe.ecbs);
@@ -169,7 +169,7 @@ void Handle::Impl::index_probes() {
     by_id[id] = &probe;
   }
   for (const ProbeEcbs& probe : enabling.probes())
-    if (is_error_probe(*probe.probe)) session.error_probe = &probe;
+    if (is_error_probe(*probe.probe)) context.error_probe = &probe;
 }
 
 // While the processes are there to be looked at. What acts on them should do so soon.
@@ -238,11 +238,11 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (impl.config.cost == vm::CostPolicy::time) impl.fire_one = fire_probe<OnAlways>;
   impl.index_probes();
   impl.only_cpu = impl.config.options[dif::Option::cpu];
-  if (impl.accounts()) TickStamp::calibrate();
+  if (impl.accounts()) impl.context.stamps.calibrate();
   impl.first_tick = __rdtsc();
   impl.first_time = read_clock(CLOCK_MONOTONIC_RAW);
   impl.learn_processes();
-  if (!impl.config.is_replay && impl.config.options[dif::Option::noresolve] <= 0) impl.session.addresses.make_room();
+  if (!impl.config.is_replay && impl.config.options[dif::Option::noresolve] <= 0) impl.context.addresses.make_room();
   if (impl.enabling.chills_others())
     impl.consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
   Status status = impl.follow_forks();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dvm/dif/text.h"
+#include "tests/conformance/counted.h"
 #include "tests/conformance/mock_host.h"
 
 namespace dvm::vm::test {
@@ -131,26 +132,6 @@ std::string check_counts(const Case& c, const Counts& counts) {
   return problem;
 }
 
-// Twice on the same prepared object: what one run leaves behind must not show in the next.
-Outcome run_verified(const Case& c, VerifiedDifo difo, Prepare prepare, CostPolicy policy) {
-  const World world(c);
-  const std::vector<dif::Variable> declared = difo.difo().variables;
-  const auto prepared = prepare(std::move(difo), policy);
-  Outcome outcome;
-  for (int round = 0; round < 2; round++) {
-    VariableState variables(declared, world.limits);
-    MachineState state(variables, world.limits);
-    MockHost host = world.host;
-    state.begin_firing(world.firing, host);
-    const uint64_t value = prepared->run(state);
-    outcome.problem += check_end(c, state, value);
-    outcome.counts = {};
-    prepared->take_counts(outcome.counts);
-    if (policy != CostPolicy::none) outcome.problem += check_counts(c, outcome.counts);
-  }
-  return outcome;
-}
-
 std::string check_rejection(const Case& c, const std::vector<VerifyError>& errors) {
   if (c.rejected.empty()) return "rejected: " + messages(errors);
   const bool found = errors.front().message.find(c.rejected) != std::string::npos;
@@ -159,23 +140,43 @@ std::string check_rejection(const Case& c, const std::vector<VerifyError>& error
 
 }  // namespace
 
-Outcome run_case(const Case& c, Prepare prepare, CostPolicy policy) {
-  Outcome outcome;
+PreparedCase prepare_case(const Case& c, Prepare prepare, CostPolicy policy) {
+  PreparedCase prepared{&c, policy, "", nullptr, {}};
   auto assembled = dif::assemble(c.dif);
   if (!assembled) {
-    outcome.problem = assembled.error().message;
-    return outcome;
+    prepared.problem = assembled.error().message;
+    return prepared;
   }
   auto verified = verify(*std::move(assembled));
   if (const auto* errors = std::get_if<std::vector<VerifyError>>(&verified)) {
-    outcome.problem = check_rejection(c, *errors);
-    return outcome;
+    prepared.problem = check_rejection(c, *errors);
+  } else if (!c.rejected.empty()) {
+    prepared.problem = "admitted by the verifier\n";
+  } else {
+    prepared.variables = std::get<VerifiedDifo>(verified).difo().variables;
+    prepared.difo = prepare(std::get<VerifiedDifo>(std::move(verified)), policy);
   }
-  if (!c.rejected.empty()) {
-    outcome.problem = "admitted by the verifier\n";
-    return outcome;
+  return prepared;
+}
+
+// Twice: what one run leaves behind must not show in the next.
+Outcome run_prepared(const PreparedCase& prepared) {
+  Outcome outcome{prepared.problem, {}};
+  if (!prepared.difo) return outcome;
+  const World world(*prepared.of);
+  Counted difo(prepared.difo);
+  for (int round = 0; round < 2; round++) {
+    VariableState variables(prepared.variables, world.limits);
+    MachineState state(variables, world.limits);
+    MockHost host = world.host;
+    state.begin_firing(world.firing, host);
+    const uint64_t value = difo.run(state);
+    outcome.problem += check_end(*prepared.of, state, value);
+    outcome.counts = {};
+    difo.take_counts(outcome.counts);
+    if (prepared.policy != CostPolicy::none) outcome.problem += check_counts(*prepared.of, outcome.counts);
   }
-  return run_verified(c, std::get<VerifiedDifo>(std::move(verified)), prepare, policy);
+  return outcome;
 }
 
 // No two tables share a name.

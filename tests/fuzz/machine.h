@@ -7,6 +7,7 @@
 
 #include "dvm/dif/variable.h"
 #include "dvm/vm/engine.h"
+#include "tests/conformance/counted.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/fuzz/fuzz_support.h"
 
@@ -50,15 +51,15 @@ class Machine {
   void run(vm::VerifiedDifo verified) {
     const auto policy = static_cast<vm::CostPolicy>(runs_++ % 3);
     const size_t size = verified.difo().text.size();
-    const auto prepared = vm::prepare_interp(std::move(verified), policy);
+    vm::test::Counted prepared(vm::prepare_interp(std::move(verified), policy));
     state_.begin_firing(firing_, host_);
-    const uint64_t value = prepared->run(state_);
+    const uint64_t value = prepared.run(state_);
     require(state_.fault().id == dif::Fault::none || state_.fault().pc < size, "a fault names an instruction");
     std::byte to[300];
     state_.copy_string(value, to);
     state_.copy_bytes(value, to);
     vm::Counts counts;
-    prepared->take_counts(counts);
+    prepared.take_counts(counts);
     for (const vm::Tally& tally : counts.opcodes) require(tally.count <= size, "nothing loops");
   }
 

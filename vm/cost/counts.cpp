@@ -7,7 +7,6 @@
 
 #include "dvm/dif/forward_flow.h"
 #include "dvm/vm/cost.h"
-#include "vm/cost/policy.h"
 
 namespace dvm::vm {
 

@@ -4,19 +4,7 @@
 // CountBlocks: DIF never branches back, so the executions of a block are the sum of those that enter it. It is enough to count
 // runs, taken conditional branches and faults; take_counts() adds up the flow in the order of the text.
 
-#include <cstdint>
-
-#include "dvm/vm/cost.h"
-
 namespace dvm::vm {
-
-// The counters of one instruction.
-struct OpCost {
-  uint64_t executed = 0;  // CountBlocks: times a conditional branch was taken; TimeOps: executions
-  uint64_t units = 0;
-  int64_t ticks = 0;
-  uint64_t faults = 0;
-};
 
 struct NoCost {
   static constexpr bool kCounts = false;

@@ -6,8 +6,6 @@
 
 #include <numeric>
 
-#include "runtime/enabling/ecb.h"
-
 namespace dvm::runtime {
 namespace {
 

@@ -39,7 +39,7 @@ TEST_F(Fixture, EpidsAndClausesCountAcrossPrograms) {
   ASSERT_TRUE(add({clause("BEGIN", {})}));
   ASSERT_EQ(enabling_.ecbs().size(), 3u);
   EXPECT_EQ(enabling_.ecb(3)->epid, 3u);
-  EXPECT_EQ(enabling_.ecb(3)->clause, 2u);
+  EXPECT_EQ(enabling_.ecb(3)->plan->clause, 2u);
   EXPECT_EQ(enabling_.ecb(0), nullptr);
   EXPECT_EQ(enabling_.ecb(4), nullptr);
   EXPECT_EQ(enabling_.find(1)->ecbs.size(), 3u);
@@ -49,21 +49,21 @@ TEST_F(Fixture, ValuesLieAtTheirNaturalAlignment) {
   dif::DataType byte{dif::TypeKind::integer, true, true, 1, "char"};
   ASSERT_TRUE(add({clause("BEGIN", {print("%c%s%d%d", {constant(1, byte), text("t"), constant(2, kLong), constant(3)})})}));
   const Ecb& ecb = *enabling_.ecb(1);
-  const std::vector<Value>& values = ecb.actions[0].values;
+  const std::vector<Value>& values = ecb.plan->actions[0].values;
   EXPECT_EQ(values[0].offset, 16u);
   EXPECT_EQ(values[1].offset, 17u);
   EXPECT_EQ(values[1].size, 257u);
   EXPECT_EQ(values[2].offset, 280u);
   EXPECT_EQ(values[3].offset, 288u);
-  EXPECT_EQ(ecb.record_size, 296u);
+  EXPECT_EQ(ecb.plan->record_size, 296u);
 }
 
 TEST_F(Fixture, WhatTheConsumerNeedNotSeeLeavesNoRecord) {
   ASSERT_TRUE(add({clause("BEGIN", {action(Action::expression, {constant(1)})}), clause("BEGIN", {}),
                    clause("BEGIN", {action(Action::expression, {constant(1)}), exit_with(0)})}));
-  EXPECT_EQ(enabling_.ecb(1)->record_size, 0u);
-  EXPECT_EQ(enabling_.ecb(2)->record_size, 16u);
-  EXPECT_EQ(enabling_.ecb(3)->record_size, 16u);
+  EXPECT_EQ(enabling_.ecb(1)->plan->record_size, 0u);
+  EXPECT_EQ(enabling_.ecb(2)->plan->record_size, 16u);
+  EXPECT_EQ(enabling_.ecb(3)->plan->record_size, 16u);
 }
 
 TEST_F(Fixture, UnverifiedDifNamesClauseAndInstruction) {

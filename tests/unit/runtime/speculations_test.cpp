@@ -39,7 +39,7 @@ class SpeculationsTest : public ::testing::Test {
   }
   CpuBuffers cpus;
   Speculations all;
-  uint64_t order = 100;
+  RecordOrder order;
 };
 
 TEST_F(SpeculationsTest, OfOneCpuIsCommittedAtOnce) {

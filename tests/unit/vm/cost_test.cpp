@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "dvm/vm/engine.h"
+#include "tests/conformance/counted.h"
 #include "tests/conformance/mock_host.h"
 #include "tests/conformance/run_case.h"
 #include "tests/unit/vm/assembled.h"
-#include "vm/cost/policy.h"
 
 namespace dvm::vm {
 
@@ -16,15 +16,15 @@ namespace {
 
 class CostTest : public testing::Test {
  protected:
-  std::unique_ptr<PreparedDifo> prepare(std::string_view text, CostPolicy policy) {
-    return prepare_interp(std::get<VerifiedDifo>(verify(dif::test::assembled(text))), policy);
+  test::Counted prepare(std::string_view text, CostPolicy policy) {
+    return test::Counted(prepare_interp(std::get<VerifiedDifo>(verify(dif::test::assembled(text))), policy));
   }
-  void run(PreparedDifo& difo, uint64_t arg0) {
+  void run(test::Counted& difo, uint64_t arg0) {
     firing_.args[0] = arg0;
     state_.begin_firing(firing_, host_);
     difo.run(state_);
   }
-  static Counts taken(PreparedDifo& difo) {
+  static Counts taken(test::Counted& difo) {
     Counts counts;
     difo.take_counts(counts);
     return counts;
@@ -45,9 +45,9 @@ constexpr const char* kBranches =
 
 TEST_F(CostTest, BlocksAreCountedOverRunsBranchesAndFaults) {
   for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
-    const auto difo = prepare(kBranches, policy);
-    for (const uint64_t arg0 : {1, 9, 0, 9, 2, 9}) run(*difo, arg0);
-    const Counts counts = taken(*difo);
+    auto difo = prepare(kBranches, policy);
+    for (const uint64_t arg0 : {1, 9, 0, 9, 2, 9}) run(difo, arg0);
+    const Counts counts = taken(difo);
     EXPECT_EQ(tally(counts, "ldgs").count, 6u);
     EXPECT_EQ(tally(counts, "arg0").count, 6u);
     EXPECT_EQ(tally(counts, "bg").count, 6u);
@@ -65,39 +65,39 @@ TEST_F(CostTest, BranchesAreCountedByTheirWays) {
       "ldgs arg0, %r1\nsetx 5, %r2\ncmp %r1, %r2\nbg end\nbe end\nba last\nend: cmp %r1, %r2\nbe last\nsdiv %r2, %r0, %r1\n"
       "last: ret %r1\n";
   for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
-    const auto difo = prepare(kThree, policy);
-    for (const uint64_t arg0 : {1, 5, 5, 5, 9, 9}) run(*difo, arg0);  // 9 faults
+    auto difo = prepare(kThree, policy);
+    for (const uint64_t arg0 : {1, 5, 5, 5, 9, 9}) run(difo, arg0);  // 9 faults
     Counts counts;
     InstructionCounts instructions;
-    difo->take_counts(counts, instructions);
+    difo.take_counts(counts, instructions);
     ASSERT_EQ(instructions.size(), 10u);
     EXPECT_EQ(instructions[3], (InstructionCount{6, 2}));
     EXPECT_EQ(instructions[4], (InstructionCount{4, 3}));
     EXPECT_EQ(instructions[5], (InstructionCount{1, 0}));  // ba is no choice
     EXPECT_EQ(instructions[7], (InstructionCount{5, 3}));
-    run(*difo, 9);
-    difo->take_counts(counts, instructions);
+    run(difo, 9);
+    difo.take_counts(counts, instructions);
     EXPECT_EQ(instructions[3], (InstructionCount{7, 3}));
     EXPECT_EQ(instructions[4], (InstructionCount{4, 3}));
   }
 }
 
 TEST_F(CostTest, ABuiltInVariableAloneIsReadToItsEnd) {
-  const auto difo = prepare("ldgs arg0, %r1\nret %r1\n", CostPolicy::blocks);
-  run(*difo, 1), run(*difo, 2);
+  auto difo = prepare("ldgs arg0, %r1\nret %r1\n", CostPolicy::blocks);
+  run(difo, 1), run(difo, 2);
   Counts counts;
   InstructionCounts instructions;
-  difo->take_counts(counts, instructions);
+  difo.take_counts(counts, instructions);
   EXPECT_EQ(instructions, (InstructionCounts{{2, 0, 0}, {2, 0, 0}}));
 }
 
 TEST_F(CostTest, EachInstructionHasWhatItMoved) {
   for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
-    const auto difo = prepare("sets \"abcd\", %r1\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n", policy);
-    run(*difo, 1), run(*difo, 1);
+    auto difo = prepare("sets \"abcd\", %r1\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n", policy);
+    run(difo, 1), run(difo, 1);
     Counts counts;
     InstructionCounts instructions;
-    difo->take_counts(counts, instructions);
+    difo.take_counts(counts, instructions);
     EXPECT_EQ(instructions, (InstructionCounts{{2, 0, 0}, {2, 0, 8}, {2, 0, 8}, {2, 0, 0}}));
   }
 }
@@ -113,40 +113,40 @@ TEST_F(CostTest, OfVariablesItIsCountedHowManyAreThereAndHowManyComeOrGo) {
     const dif::Difo assembled = dif::test::assembled(text);
     VariableState variables(assembled.variables, StateLimits{});
     MachineState state(variables, StateLimits{});
-    const auto difo = prepare(text, CostPolicy::blocks);
+    auto difo = prepare(text, CostPolicy::blocks);
     for (const uint64_t arg0 : {0, 5, 6, 0, 0, 7}) {  // stays away, comes, stays, goes, stays away, comes
       firing_.args[0] = arg0;
       state.begin_firing(firing_, host_);
-      difo->run(state);
+      difo.run(state);
     }
-    const Counts counts = taken(*difo);
+    const Counts counts = taken(difo);
     EXPECT_EQ(tally(counts, load.c_str()).units, 2u) << kind;
     EXPECT_EQ(tally(counts, store.c_str()).units, 3u) << kind;
   }
 }
 
 TEST_F(CostTest, TakenCountsAreForgotten) {
-  const auto difo = prepare(kBranches, CostPolicy::blocks);
-  run(*difo, 1);
-  taken(*difo);
-  EXPECT_EQ(tally(taken(*difo), "ret").count, 0u);
-  run(*difo, 1);
-  EXPECT_EQ(tally(taken(*difo), "ret").count, 1u);
+  auto difo = prepare(kBranches, CostPolicy::blocks);
+  run(difo, 1);
+  taken(difo);
+  EXPECT_EQ(tally(taken(difo), "ret").count, 0u);
+  run(difo, 1);
+  EXPECT_EQ(tally(taken(difo), "ret").count, 1u);
 }
 
 TEST_F(CostTest, WithoutAPolicyNothingIsCounted) {
-  const auto difo = prepare(kBranches, CostPolicy::none);
-  run(*difo, 1);
-  EXPECT_EQ(tally(taken(*difo), "ret").count, 0u);
+  auto difo = prepare(kBranches, CostPolicy::none);
+  run(difo, 1);
+  EXPECT_EQ(tally(taken(difo), "ret").count, 0u);
 }
 
 TEST_F(CostTest, BytesBelongToWhatMovesThem) {
   constexpr const char* kText =
       "sets \"abcd\", %r1\nsets \"abce\", %r2\nscmp %r1, %r2\npushtr string, %r0, %r1\ncall strlen, %r3\nret %r3\n";
   for (const CostPolicy policy : {CostPolicy::blocks, CostPolicy::time}) {
-    const auto difo = prepare(kText, policy);
-    run(*difo, 0), run(*difo, 0);
-    const Counts counts = taken(*difo);
+    auto difo = prepare(kText, policy);
+    run(difo, 0), run(difo, 0);
+    const Counts counts = taken(difo);
     EXPECT_EQ(tally(counts, "scmp").units, 8u);  // of the left one
     EXPECT_EQ(tally(counts, "pushtr").units, 8u);
     EXPECT_EQ(tally(counts, "strlen").units, 8u);
@@ -156,12 +156,11 @@ TEST_F(CostTest, BytesBelongToWhatMovesThem) {
 
 TEST_F(CostTest, StringsAreCountedByWhereTheyLieAndKeysByWhatTheyAre) {
   firing_.execname = "sixsix";
-  const auto difo =
-      prepare("v 500 arr glb r/w int64\nldgs execname, %r1\npushtv %r1\npushtr string, %r0, %r1\nldgaa v, %r2\nret %r2\n",
-              CostPolicy::blocks);
-  run(*difo, 1);
-  run(*difo, 1);
-  const Counts counts = taken(*difo);
+  auto difo = prepare("v 500 arr glb r/w int64\nldgs execname, %r1\npushtv %r1\npushtr string, %r0, %r1\nldgaa v, %r2\nret %r2\n",
+                      CostPolicy::blocks);
+  run(difo, 1);
+  run(difo, 1);
+  const Counts counts = taken(difo);
   EXPECT_EQ(counts.strings[static_cast<size_t>(Place::name)], 2u);
   EXPECT_EQ(counts.strings[static_cast<size_t>(Place::literal)], 0u);
   EXPECT_EQ(counts.key_values, 2u);
@@ -172,9 +171,9 @@ TEST_F(CostTest, StringsAreCountedByWhereTheyLieAndKeysByWhatTheyAre) {
 TEST_F(CostTest, TicksBelongToWhatIsPriced) {
   std::string text = "ldgs arg0, %r1\n";
   for (int i = 0; i < 200; i++) text += "udiv %r1, %r1, %r2\n";
-  const auto difo = prepare(text + "call rand, %r3\nret %r3\n", CostPolicy::time);
-  for (int i = 0; i < 200; i++) run(*difo, 12345);
-  const Counts counts = taken(*difo);
+  auto difo = prepare(text + "call rand, %r3\nret %r3\n", CostPolicy::time);
+  for (int i = 0; i < 200; i++) run(difo, 12345);
+  const Counts counts = taken(difo);
   EXPECT_EQ(tally(counts, "udiv").timed, 40000u);
   EXPECT_GT(tally(counts, "udiv").ticks, 0u);
   EXPECT_EQ(tally(counts, "rand").timed, 200u);

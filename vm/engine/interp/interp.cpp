@@ -8,6 +8,7 @@
 
 #include "dvm/vm/engine.h"
 #include "dvm/vm/profile.h"
+#include "vm/cost/policy.h"
 #include "vm/engine/interp/ops.h"
 #include "vm/engine/interp/tally.h"
 
@@ -22,21 +23,23 @@ using Labels = const void* const*;
 class InterpDifo final : public PreparedDifo {
  public:
   InterpDifo(VerifiedDifo difo, Run entry, Labels labels, bool counts)
-      : PreparedDifo(entry), difo_(std::move(difo)), ops_(difo_.difo().text.size()), costs_(counts ? ops_.size() : 0) {
+      : PreparedDifo(entry), difo_(std::move(difo)), ops_(difo_.difo().text.size()), counts_(counts) {
     for (size_t pc = 0; pc < ops_.size(); pc++) decode(pc, labels);
   }
-  void take_counts(Counts& into, InstructionCounts& instructions) override {
-    if (costs_.empty()) return;
-    add_instructions(instructions, timed_ ? tally_timed(difo(), costs_, into) : tally_blocks(difo(), costs_, runs_, into));
-    std::fill(costs_.begin(), costs_.end(), OpCost{});
-    runs_ = 0;
+  size_t cost_count() const override { return counts_ ? 1 + ops_.size() : 0; }
+  // Of the first OpCost, the executions are the runs.
+  void take_counts(std::span<OpCost> costs, Counts& into, InstructionCounts& instructions) const override {
+    if (!counts_) return;
+    const std::span<const OpCost> ops = costs.subspan(1, ops_.size());
+    add_instructions(instructions,
+                     timed_ ? tally_timed(difo(), ops, into) : tally_blocks(difo(), ops, costs.front().executed, into));
+    std::fill(costs.begin(), costs.end(), OpCost{});
   }
 
   std::string_view strings() const override { return difo_.difo().strings; }
 
   const dif::Difo& difo() const { return difo_.difo(); }
   const Op* begin() const { return ops_.data(); }
-  void count_run() { runs_++; }
   int64_t tick_cost() const { return tick_cost_; }
   void use_ticks() {
     timed_ = true;
@@ -48,9 +51,7 @@ class InterpDifo final : public PreparedDifo {
 
   VerifiedDifo difo_;
   std::vector<Op> ops_;
-  std::vector<OpCost> costs_;
-  uint64_t runs_ = 0;
-  bool timed_ = false;
+  bool counts_, timed_ = false;
   int64_t tick_cost_ = 0;
 };
 
@@ -62,7 +63,6 @@ void InterpDifo::decode(size_t pc, Labels labels) {
   op.r2 = static_cast<uint8_t>(in.r2());
   op.rd = static_cast<uint8_t>(in.rd());
   op.id = in.index();
-  if (!costs_.empty()) op.cost = &costs_[pc];
   const dif::Format format = info(in.opcode()).format;
   if (format == dif::Format::branch) op.target = &ops_[in.label()];
   if (format == dif::Format::setx) op.value = difo().integers[in.index()];
@@ -78,21 +78,30 @@ constexpr bool has_units(const dif::OpcodeInfo& row) {
          (cost == dif::CostClass::called && row.format == dif::Format::call);
 }
 
+// From an instruction of an object to its OpCost, in bytes.
+[[gnu::always_inline]] inline uintptr_t distance(const Op* first, const OpCost* costs) {
+  return reinterpret_cast<uintptr_t>(costs + 1) - reinterpret_cast<uintptr_t>(first);
+}
+[[gnu::always_inline]] inline OpCost& cost_of(const Op* op, uintptr_t distance) {
+  return *reinterpret_cast<OpCost*>(reinterpret_cast<uintptr_t>(op) + distance);
+}
+
 // Counts one instruction, after its body.
 template <class Cost, dif::Opcode kOpcode>
-[[gnu::always_inline]] inline void account([[maybe_unused]] const Op& op, [[maybe_unused]] Step step,
-                                           [[maybe_unused]] State& state, [[maybe_unused]] uint64_t& last_ticks,
-                                           [[maybe_unused]] int64_t tick_cost) {
+[[gnu::always_inline]] inline void account([[maybe_unused]] const Op* op, [[maybe_unused]] uintptr_t to_cost,
+                                           [[maybe_unused]] Step step, [[maybe_unused]] State& state,
+                                           [[maybe_unused]] uint64_t& last_ticks, [[maybe_unused]] int64_t tick_cost) {
   if constexpr (Cost::kTimes) {
     const uint64_t now = read_ticks();
-    op.cost->executed++;
-    op.cost->ticks += static_cast<int64_t>(now - last_ticks) - tick_cost;
+    OpCost& cost = cost_of(op, to_cost);
+    cost.executed++;
+    cost.ticks += static_cast<int64_t>(now - last_ticks) - tick_cost;
     last_ticks = now;
   } else if constexpr (Cost::kCounts && info(kOpcode).format == dif::Format::branch) {
-    if (step == Step::jump) op.cost->executed++;
+    if (step == Step::jump) cost_of(op, to_cost).executed++;
   }
   if constexpr (Cost::kCounts && has_units(info(kOpcode)))
-    if (state.units != 0) op.cost->units += std::exchange(state.units, 0);
+    if (state.units != 0) cost_of(op, to_cost).units += std::exchange(state.units, 0);
 }
 
 #pragma GCC diagnostic push
@@ -100,7 +109,8 @@ template <class Cost, dif::Opcode kOpcode>
 
 // The loop. With `labels` it only tells where the handlers are, by opcode number.
 template <class Cost>
-[[gnu::noinline]] uint64_t execute(InterpDifo* difo, State* machine, Labels* labels) noexcept {
+[[gnu::noinline]] uint64_t execute(const InterpDifo* difo, State* machine, [[maybe_unused]] OpCost* costs,
+                                   Labels* labels) noexcept {
   static const void* const kLabels[] = {
       nullptr,
 #define DVM_OPCODE(number, name, ...) &&run_##name,
@@ -115,50 +125,51 @@ template <class Cost>
   Flags flags;
   state.difo = &difo->difo();
   state.tuple.depth = 0;
-  if constexpr (Cost::kCounts && !Cost::kTimes) difo->count_run();
+  if constexpr (Cost::kCounts && !Cost::kTimes) costs->executed++;
   if constexpr (Cost::kCounts) state.units = 0;
   const int64_t tick_cost = Cost::kTimes ? difo->tick_cost() : 0;
   uint64_t last_ticks = Cost::kTimes ? read_ticks() : 0;
   const Op* op = difo->begin();
+  [[maybe_unused]] const uintptr_t to_cost = Cost::kCounts ? distance(op, costs) : 0;
   goto * op->handler;
 
-#define DVM_OPCODE(number, name, ...)                                          \
-  run_##name : {                                                               \
-    const Step step = op_##name(*op, r, flags, state);                         \
-    account<Cost, dif::Opcode::name>(*op, step, state, last_ticks, tick_cost); \
-    if (step == Step::stop) goto stop;                                         \
-    op = step == Step::jump ? op->target : op + 1;                             \
-    goto * op->handler;                                                        \
+#define DVM_OPCODE(number, name, ...)                                                  \
+  run_##name : {                                                                       \
+    const Step step = op_##name(*op, r, flags, state);                                 \
+    account<Cost, dif::Opcode::name>(op, to_cost, step, state, last_ticks, tick_cost); \
+    if (step == Step::stop) goto stop;                                                 \
+    op = step == Step::jump ? op->target : op + 1;                                     \
+    goto * op->handler;                                                                \
   }
 #include "vm/dif/opcodes.def"
 
 stop:
   if (!state.faulted()) return r[op->rd];
   state.fault.pc = static_cast<uint32_t>(op - difo->begin());
-  if constexpr (Cost::kCounts) op->cost->faults++;
+  if constexpr (Cost::kCounts) cost_of(op, to_cost).faults++;
   return 0;
 }
 #pragma GCC diagnostic pop
 
 // A built-in variable and nothing else: there is nothing to dispatch.
 template <class Cost>
-uint64_t run_getter(PreparedDifo& prepared, MachineState& machine) noexcept {
-  auto& difo = static_cast<InterpDifo&>(prepared);
+uint64_t run_getter(const PreparedDifo& prepared, MachineState& machine, [[maybe_unused]] OpCost* costs) noexcept {
+  const auto& difo = static_cast<const InterpDifo&>(prepared);
   State& state = machine.impl();
   state.difo = &difo.difo();
-  if constexpr (Cost::kCounts) difo.count_run();
+  if constexpr (Cost::kCounts) costs->executed++;
   const uint64_t value = difo.begin()->getter(state, 0);
   if constexpr (Cost::kCounts)
-    if (state.faulted()) difo.begin()->cost->faults++;
+    if (state.faulted()) costs[1].faults++;
   return value;
 }
 
 template <class Cost>
 std::unique_ptr<PreparedDifo> prepare(VerifiedDifo verified) {
   Labels labels = nullptr;
-  execute<Cost>(nullptr, nullptr, &labels);
-  const PreparedDifo::Run entry = [](PreparedDifo& difo, MachineState& state) noexcept {
-    return execute<Cost>(static_cast<InterpDifo*>(&difo), &state.impl(), nullptr);
+  execute<Cost>(nullptr, nullptr, nullptr, &labels);
+  const PreparedDifo::Run entry = [](const PreparedDifo& difo, MachineState& state, OpCost* costs) noexcept {
+    return execute<Cost>(static_cast<const InterpDifo*>(&difo), &state.impl(), costs, nullptr);
   };
   const bool is_short = !Cost::kTimes && is_getter_alone(verified.difo());
   auto difo = std::make_unique<InterpDifo>(std::move(verified), is_short ? run_getter<Cost> : entry, labels, Cost::kCounts);

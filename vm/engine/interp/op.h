@@ -1,17 +1,18 @@
 #pragma once
-// An instruction as the interpreter runs it: decoded once, when the ECB is made. 32 bytes.
+// An instruction as the interpreter runs it, decoded once. 32 bytes, as many as an OpCost has: all instructions of an object are
+// equally far from their OpCosts.
 //
-//   | handler | operand: integer, address, target, getter or subroutine | r1 r2 rd - | id | cost |
+//   | handler | operand: integer, address, target, getter or subroutine | r1 r2 rd - | id | unused |
 
 #include <cstdint>
 
-#include "vm/cost/policy.h"
+#include "dvm/vm/cost.h"
 #include "vm/subr/subr.h"
 #include "vm/variable/getter.h"
 
 namespace dvm::vm::interp {
 
-struct Op {
+struct alignas(32) Op {
   const void* handler = nullptr;
   union {
     uint64_t value = 0;  // setx, sets
@@ -20,9 +21,8 @@ struct Op {
     Subr subr;           // call
   };
   uint8_t r1 = 0, r2 = 0, rd = 0;
-  uint32_t id = 0;         // variable
-  OpCost* cost = nullptr;  // null under NoCost
+  uint32_t id = 0;  // variable
 };
-static_assert(sizeof(Op) == 32);
+static_assert(sizeof(Op) == 32 && sizeof(OpCost) == sizeof(Op));
 
 }  // namespace dvm::vm::interp

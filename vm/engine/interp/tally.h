@@ -5,7 +5,6 @@
 
 #include "dvm/dif/difo.h"
 #include "dvm/vm/cost.h"
-#include "vm/cost/policy.h"
 
 namespace dvm::vm::interp {
 

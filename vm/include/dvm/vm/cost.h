@@ -27,6 +27,14 @@ int64_t calibrate_ticks() noexcept;
 
 enum class CostPolicy : uint8_t { none, blocks, time };
 
+// The counters of one instruction.
+struct OpCost {
+  uint64_t executed = 0;  // blocks: times a conditional branch was taken; time: executions
+  uint64_t units = 0;
+  int64_t ticks = 0;
+  uint64_t faults = 0;
+};
+
 // Executions and TSC ticks of one row of a table. Ticks are 0 unless a run was timed; `timed` is the number of executions whose
 // ticks were added, so ticks / timed is the measured mean. `units` is what the price n of the row is multiplied by, in the unit
 // of the row's dif::CostClass: mostly bytes that were moved.

@@ -1,8 +1,11 @@
 #pragma once
-// What executes DIF. An engine turns a VerifiedDifo into a PreparedDifo once, when the ECB is made; running it is a call through
-// one pointer. Running is probe context: it does not allocate, lock or throw.
+// What executes DIF. An engine turns a VerifiedDifo into a PreparedDifo once for each clause; running it is a call through one
+// pointer. A PreparedDifo never changes, so any number of threads may run it at once, each with a MachineState and OpCosts of its
+// own. Running is probe context: it does not allocate, lock or throw.
 
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "dvm/vm/cost.h"
 #include "dvm/vm/state.h"
@@ -12,17 +15,16 @@ namespace dvm::vm {
 
 class PreparedDifo {
  public:
-  using Run = uint64_t (*)(PreparedDifo&, MachineState&) noexcept;
+  using Run = uint64_t (*)(const PreparedDifo&, MachineState&, OpCost*) noexcept;
 
   virtual ~PreparedDifo() = default;
-  // The value of the DIFO. After a fault (state.fault().id != none) the value means nothing.
-  uint64_t run(MachineState& state) noexcept { return run_(*this, state); }
-  // Adds what was executed since the last call, or since preparation, and forgets it. Consumer context.
-  virtual void take_counts(Counts& into, InstructionCounts& instructions) = 0;
-  void take_counts(Counts& into) {
-    InstructionCounts instructions;
-    take_counts(into, instructions);
-  }
+  // The value of the DIFO. After a fault (state.fault().id != none) the value means nothing. costs: the first of cost_count() in
+  // which the runs of one context are counted.
+  uint64_t run(MachineState& state, OpCost* costs = nullptr) const noexcept { return run_(*this, state, costs); }
+  // 0 under a policy that counts nothing.
+  virtual size_t cost_count() const = 0;
+  // Adds what was counted in `costs`, and sets them to 0. Consumer context.
+  virtual void take_counts(std::span<OpCost> costs, Counts& into, InstructionCounts& instructions) const = 0;
   // Its string table, which stays where it is.
   virtual std::string_view strings() const = 0;
 

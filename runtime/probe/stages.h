@@ -11,7 +11,7 @@ namespace dvm::runtime {
 
 enum class Stage : uint8_t {
 #define DVM_STAGE(name, text) name,
-#include "runtime/cost/stages.def"
+#include "runtime/probe/stages.def"
 };
 
 struct StageInfo {
@@ -22,7 +22,7 @@ struct StageInfo {
 
 inline constexpr std::array kStages = {
 #define DVM_STAGE(name, text) StageInfo{Stage::name, #name, text},
-#include "runtime/cost/stages.def"
+#include "runtime/probe/stages.def"
 };
 
 class Stages {

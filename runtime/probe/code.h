@@ -1,0 +1,49 @@
+#pragma once
+// Code: a plan prepared for one engine and cost policy, once, however many probes the clause is enabled on. It never changes:
+// what firings count and keep belongs to their context (context.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dvm/vm/engine.h"
+#include "runtime/plan/plan.h"
+#include "runtime/probe/aggregate.h"
+
+namespace dvm::runtime {
+
+struct FireLevel;
+struct ActionCode;
+
+// A DIFO, ready to run, and the place of its value.
+struct ValueCode : Value {
+  const vm::PreparedDifo* difo = nullptr;
+  const vm::PreparedDifo* timed = nullptr;  // the same under CostPolicy::time, for sampled firings; null without accounting
+  uint32_t costs = 0, timed_costs = 0;      // where what they count begins among the OpCosts of the ECB
+};
+
+// Runs the action: writes its values at their offsets of the record. False: a fault.
+using RecordAction = bool (*)(FireLevel&, const ActionCode&, std::byte* record) noexcept;
+
+struct ActionCode {
+  dif::Action kind = dif::Action::expression;
+  uint32_t number = 0;  // in its clause
+  RecordAction run = nullptr;
+  RecordAction run_timed = nullptr;
+  std::vector<ValueCode> values;
+  unsigned key_count = 0;
+  const Aggregation* aggregation = nullptr;  // of an aggregating function
+};
+
+struct EcbCode {
+  std::optional<ValueCode> predicate;
+  std::vector<ActionCode> actions;
+  uint32_t record_size = 0;
+  bool speculates = false;
+  uint32_t cost_count = 0;                                      // OpCosts of an ECB
+  std::vector<std::unique_ptr<vm::PreparedDifo>> difos, timed;  // by number, as in the plan
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,78 @@
+// Tested by tests/unit/runtime/enabling_test.cpp.
+
+#include "runtime/probe/prepare.h"
+
+#include "runtime/probe/actions.h"
+
+namespace dvm::runtime {
+namespace {
+
+bool is_keyless_count(const ActionPlan& action) { return action.kind == dif::Action::agg_count && action.values.empty(); }
+
+template <class Policy>
+RecordAction function_of(const ActionPlan& action) {
+  return is_keyless_count(action) ? record_keyless_count<Policy> : record_function<Policy>(action.kind);
+}
+
+class Preparer {
+ public:
+  Preparer(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy)
+      : plan_(plan), find_(find), policy_(policy) {}
+  EcbCode prepare() &&;
+
+ private:
+  ValueCode value(const Value& planned);
+  ActionCode action(const ActionPlan& planned);
+  uint32_t add_costs(const vm::PreparedDifo& difo);
+
+  const EcbPlan& plan_;
+  const FindLiveAggregation& find_;
+  vm::CostPolicy policy_;
+  EcbCode code_;
+};
+
+uint32_t Preparer::add_costs(const vm::PreparedDifo& difo) {
+  const uint32_t begin = code_.cost_count;
+  code_.cost_count += static_cast<uint32_t>(difo.cost_count());
+  return begin;
+}
+
+// Of the next DIFO of the plan.
+ValueCode Preparer::value(const Value& planned) {
+  ValueCode value{planned};
+  const vm::VerifiedDifo& verified = plan_.difos[code_.difos.size()];
+  value.difo = code_.difos.emplace_back(vm::prepare_interp(verified, policy_)).get();
+  value.costs = add_costs(*value.difo);
+  if (policy_ == vm::CostPolicy::none) return value;
+  value.timed = code_.timed.emplace_back(vm::prepare_interp(verified, vm::CostPolicy::time)).get();
+  value.timed_costs = add_costs(*value.timed);
+  return value;
+}
+
+ActionCode Preparer::action(const ActionPlan& planned) {
+  ActionCode action;
+  action.kind = planned.kind;
+  action.number = static_cast<uint32_t>(code_.actions.size());
+  action.key_count = planned.key_count;
+  action.run = function_of<Unaccounted>(planned);
+  action.run_timed = function_of<TimedDif>(planned);
+  if (planned.aggregation != 0) action.aggregation = find_(planned.aggregation);
+  for (const Value& each : planned.values) action.values.push_back(value(each));
+  return action;
+}
+
+EcbCode Preparer::prepare() && {
+  code_.record_size = plan_.record_size;
+  code_.speculates = plan_.speculates;
+  if (plan_.predicate) code_.predicate = value(*plan_.predicate);
+  for (const ActionPlan& planned : plan_.actions) code_.actions.push_back(action(planned));
+  return std::move(code_);
+}
+
+}  // namespace
+
+EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy) {
+  return Preparer(plan, find, policy).prepare();
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,42 @@
+#pragma once
+// What the firings of one context count, under an accounting policy (policy.h). Accounts of several contexts are added up by who
+// asks for them.
+
+#include <cstdint>
+#include <vector>
+
+#include "dvm/vm/cost.h"
+#include "runtime/probe/code.h"
+
+namespace dvm::runtime {
+
+// What one action costs.
+struct ActionTally {
+  uint64_t count = 0, timed = 0, ticks = 0;
+  uint64_t bytes = 0;  // of strings and structures that it kept, in records or as keys
+};
+
+struct EcbTallies {
+  explicit EcbTallies(const EcbCode& code) : actions(code.actions.size()), costs(code.cost_count) {}
+
+  uint64_t firings = 0;
+  uint64_t predicate_hits = 0;
+  uint64_t faults = 0;
+  std::vector<ActionTally> actions;
+  std::vector<vm::OpCost> costs;  // by ValueCode::costs
+};
+
+// The cycle counter around stages: the cost of a reading, and how many stamps were made.
+class StampClock {
+ public:
+  // Measures what a reading costs, before the first stamp of a run.
+  void calibrate() noexcept { cost_ = static_cast<uint64_t>(vm::calibrate_ticks()); }
+  uint64_t cost() const noexcept { return cost_; }
+  uint64_t made() const noexcept { return made_; }
+  uint64_t begin() noexcept { return ++made_; }
+
+ private:
+  uint64_t cost_ = 0, made_ = 0;
+};
+
+}  // namespace dvm::runtime
