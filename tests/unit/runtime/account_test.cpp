@@ -115,9 +115,9 @@ TEST(Account, WhatTheConsumerDoesIsCountedWithItsKeysAndDigits) {
   ASSERT_NE(find(account.consumer, "value"), nullptr);
   EXPECT_EQ(find(account.consumer, "action")->count, 100u);
   EXPECT_EQ(find(account.consumer, "value")->count, 200u);
-  EXPECT_EQ(find(account.consumer, "value")->bytes, 100u + 400u);  // 1 and 1234
+  EXPECT_EQ(find(account.consumer, "value")->units, 100u + 400u);  // 1 and 1234
   EXPECT_EQ(find(account.consumer, "printa")->count, 1u);          // at the end
-  EXPECT_EQ(find(account.consumer, "printa")->bytes, 1u);
+  EXPECT_EQ(find(account.consumer, "printa")->units, 1u);
   EXPECT_EQ(find(account.consumer, "trunc"), nullptr);
 }
 

@@ -245,7 +245,6 @@ TEST(AggregationBuffer, OneStateForEachKey) {
   auto found = contents(buffer);
   EXPECT_EQ(found.size(), 100u);
   for (auto [key, count] : found) EXPECT_EQ(count, 30u) << key;
-  EXPECT_EQ(buffer.drops(), 0u);
 }
 
 TEST(AggregationBuffer, AggregationsDoNotShareKeys) {
@@ -288,19 +287,16 @@ TEST(AggregationBuffer, OneSlotOfTheIndexStaysFree) {
   ASSERT_TRUE(buffer.allocate(64));  // two slots, and room for two entries
   EXPECT_NE(buffer.find(1, {}, 1, 0), nullptr);
   EXPECT_EQ(buffer.find(2, {}, 1, 0), nullptr);
-  EXPECT_EQ(buffer.drops(), 1u);
 }
 
-TEST(AggregationBuffer, KeysWithoutRoomAreDropsAndKnownOnesGoOn) {
+TEST(AggregationBuffer, KeysWithoutRoomHaveNoStateAndKnownOnesGoOn) {
   AggregationBuffer buffer;
   ASSERT_TRUE(buffer.allocate(256));
   uint64_t kept = 0;
   while (buffer.find(1, key_of(kept), 1, 0)) kept++;
   EXPECT_GT(kept, 2u);
-  EXPECT_EQ(buffer.drops(), 1u);
   uint64_t first = 0;
   EXPECT_NE(buffer.find(1, key_of(first), 1, 0), nullptr);
-  EXPECT_EQ(buffer.drops(), 1u);
 }
 
 TEST(AggregationBuffer, EmptyingMakesRoomAndANewGeneration) {
@@ -320,8 +316,9 @@ TEST(AggregationBuffer, EmptyingMakesRoomAndANewGeneration) {
 TEST(AggregationBuffer, TheSmallestBufferStillEnds) {
   AggregationBuffer buffer;
   ASSERT_TRUE(buffer.allocate(0));
-  for (uint64_t key = 0; key < 100; key++) buffer.find(1, key_of(key), 1, 0);
-  EXPECT_GT(buffer.drops(), 90u);
+  unsigned without_room = 0;
+  for (uint64_t key = 0; key < 100; key++) without_room += buffer.find(1, key_of(key), 1, 0) == nullptr;
+  EXPECT_GT(without_room, 90u);
 }
 
 TEST(SeenAddresses, HandsOutEachOnceAndOnlyWhereThereIsRoom) {
