@@ -1,7 +1,7 @@
 // What is captured together, and how much at most. Tested by tests/unit/instrument/capture_test.cpp.
 #include <algorithm>
 
-#include "runtime/instrument/capture.h"
+#include "runtime/instrument/capture_needs.h"
 
 namespace dvm::runtime {
 namespace {

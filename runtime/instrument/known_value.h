@@ -9,7 +9,7 @@
 
 #include "dvm/dif/instruction.h"
 #include "dvm/dif/opcode.h"
-#include "runtime/instrument/capture.h"
+#include "runtime/instrument/capture_needs.h"
 
 namespace dvm::runtime::known {
 

@@ -1,7 +1,7 @@
 #pragma once
-// In which processes a predicate can be true at all, by its DIF: /pid == $target && .../ in one, /execname == "top"/ in those of
-// a name. An instrument that hears of every process need not send the others' firings. Every way through the DIF is looked at;
-// what is not understood means: in any.
+// The processes in which a predicate can be true, derived from its DIF: one process for /pid == $target && .../, those of a name
+// for /execname == "top"/. An instrument that sees every process need not send the firings of the others. Every path through the
+// DIF is followed; a path that is not understood stands for all processes.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace dvm::runtime {
 
-// Those with one of these numbers or one of these names, sorted; neither: any.
+// The processes with one of these numbers or one of these names, both sorted. All processes if both are empty.
 struct WantedProcesses {
   std::vector<int32_t> pids;
   std::vector<std::string> names;
@@ -21,9 +21,9 @@ struct WantedProcesses {
   friend bool operator==(const WantedProcesses&, const WantedProcesses&) = default;
 };
 
-// Also any if something before the comparison can fault, for the fault would have to be told.
+// All processes too if something before the comparison can fault, since the fault would have to be reported.
 WantedProcesses wanted_processes(const dif::Difo& predicate);
-// Of clauses on one probe, all of them.
+// The processes that any of the clauses on a probe wants.
 WantedProcesses wanted_processes(std::span<const dif::EcbDesc* const> clauses);
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 // Making, starting and ending the state of a firing. Covered by tests/unit/vm/state_test.cpp.
 
-#include "vm/state/machine_state.h"
+#include "vm/state/state.h"
 
 namespace dvm::vm {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "vm/state/address.h"
-#include "vm/state/machine_state.h"
+#include "vm/state/state.h"
 
 namespace dvm::vm {
 

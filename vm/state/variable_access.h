@@ -2,7 +2,7 @@
 // Loads and stores of a script's own variables, for all engines. An id that the session does not know is the fault illop: a
 // verified DIFO was then run with the state of another program. Probe context.
 
-#include "vm/state/machine_state.h"
+#include "vm/state/state.h"
 
 namespace dvm::vm {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vm/state/machine_state.h"
+#include "vm/state/state.h"
 
 namespace dvm::vm {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "vm/state/machine_state.h"
+#include "vm/state/state.h"
 
 namespace dvm::vm {
 

@@ -1,13 +1,13 @@
 #pragma once
-// The parts of the verifier. Each looks at one property and appends what it finds; later parts run only on a DIFO that the
-// earlier ones passed, so they need not check again:
+// The parts of the verifier. Each checks one property and appends the errors that it finds:
 //
-//   check_operands   opcodes, registers, unused operands     one instruction at a time
-//   check_tables     indices of integers and strings         one instruction at a time
+//   check_operands   opcodes, registers, unused operands
+//   check_tables     indices of integers and strings
 //   check_branches   targets, the final ret
 //   check_types      variables and subroutines exist and have the right kind
-//   check_flow       registers are written before they are read, the depth of the tuple stack: over all paths, in one pass,
-//                    since branches only go ahead
+//   check_flow       on every path, registers are written before they are read, and the depth of the tuple stack is right. It
+//   runs
+//                    only on a DIFO that the others passed.
 
 #include <string>
 #include <utility>
@@ -33,7 +33,7 @@ void check_branches(const dif::Difo& difo, Report& report);
 void check_types(const dif::Difo& difo, Report& report);
 void check_flow(const dif::Difo& difo, Report& report);
 
-// Which registers an instruction reads and which one it writes (bits; 0: none). %r0 is never written.
+// The registers that an instruction reads and writes, as bits. %r0 is never written.
 struct RegisterUse {
   uint8_t reads = 0;
   uint8_t writes = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What the verifier (verify.h) makes of a DIFO: the DIFO with its basic blocks, or errors.
+// A DIFO that the verifier has admitted, the only type an engine takes; or the errors that it found.
 
 #include <string>
 #include <variant>

@@ -1,13 +1,14 @@
 #pragma once
-// The verifier: Difo to VerifiedDifo, the only type an engine takes. What it admits cannot crash, loop, or touch memory that is
-// not its own, whatever bytes it was made of:
-//   - every opcode is known and not xlate or xlarg; registers are below 8; %r0 is never written;
-//   - branch targets lie inside the object and ahead; the last instruction is a ret;
-//   - table indices are inside their tables, strings end with a NUL inside the table;
-//   - built-in variables exist and have a getter; user variables are in the variable table with the right scope and kind;
-//   - the tuple stack never overflows or underflows and has the same depth on every path; call finds the arguments of its
-//   subroutine;
-//   - a register is never read on any path that has not written it.
+// The verifier turns a Difo into a VerifiedDifo. A DIFO that it admits cannot crash, loop, or touch memory of others, whatever
+// bytes it was made of:
+//   - every opcode is known, and is not xlate or xlarg; registers are below 8; %r0 is never written;
+//   - branch targets lie inside the object and further down; the last instruction is a ret;
+//   - table indices are inside their tables; strings end with a NUL inside the table;
+//   - built-in variables exist and have a getter; user variables are in the variable table, with the right scope and kind;
+//   - the tuple stack never overflows or underflows, has the same depth on every path, and holds the arguments of a subroutine
+//   that
+//     is called;
+//   - a register is never read on a path that has not written it.
 // Addresses and scratch are checked when the DIF runs (vm/state): a violation there is a fault, never a crash.
 
 #include <variant>
@@ -17,7 +18,7 @@
 
 namespace dvm::vm {
 
-// All errors, not only the first, in the order of their pc.
+// Returns all errors, in the order of their pc.
 std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo difo);
 
 }  // namespace dvm::vm

@@ -1,0 +1,85 @@
+#pragma once
+// The memory, arguments and other parts of a firing that an instrument captures, and the words that addresses start from.
+// capture.h works them out.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dvm::runtime {
+
+inline constexpr unsigned kMostPointers = 4;
+inline constexpr uint16_t kGoroutineBit = 1 << 10;  // of CaptureNeeds::args
+inline constexpr uint16_t kMostFrames = 127;        // the kernel walks no further
+inline constexpr uint16_t kKnownFrames = 2;         // at the entry or return of a function the first ones, known without a walk
+inline constexpr uint32_t kWhereNeeded = UINT32_MAX;
+inline constexpr uint32_t kUsualStackBytes = 4096;
+inline constexpr uint32_t kMostBytes = 4096;    // of a string, or of a copy whose size is a word
+inline constexpr uint32_t kMostFixed = 16384;   // of a copy whose size is a constant
+inline constexpr uint32_t kMostRecord = 16500;  // of everything that a record captures
+
+// A 64-bit word that is known when the probe fires. It is argument `arg` of the probe, or 0. If depth is not 0, it is the end of
+// a chain of pointers: each word lies in memory path[i] bytes after the address that is the word before it.
+struct Word {
+  static constexpr uint8_t kZero = 0xff;  // as `arg`
+
+  uint8_t arg = 0;
+  uint8_t depth = 0;
+  std::array<int64_t, kMostPointers> path{};
+
+  Word(uint8_t argument = 0) : arg(argument) {}  // not explicit: an argument is the usual word
+  static Word zero() { return kZero; }
+  bool is_argument() const { return depth == 0; }  // or 0
+  bool starts_from_zero() const { return arg == kZero; }
+  // For a word in memory: the word that points there, and the distance from there.
+  Word pointer() const;
+  int64_t offset() const { return path[depth - 1u]; }
+  // The word in memory at this one plus offset. Only where depth < kMostPointers.
+  Word load(int64_t offset) const;
+  friend bool operator==(const Word&, const Word&) = default;
+};
+
+// Memory at the address base + offset.
+struct MemoryNeed {
+  Word base;
+  bool is_string = false;
+  int64_t offset = 0;
+  uint32_t size = 0;                  // the most bytes; of a string with its NUL
+  std::optional<Word> sized_by = {};  // and no more than this word says
+
+  // The need that captures a word in memory.
+  static MemoryNeed of(const Word& word) { return {word.pointer(), false, word.offset(), 8, {}}; }
+  // True if this need captures all that the other would.
+  bool covers(const MemoryNeed& other) const;
+  friend bool operator==(const MemoryNeed&, const MemoryNeed&) = default;
+};
+
+struct CaptureNeeds {
+  uint16_t args = 0;  // bit n: argN is read; kGoroutineBit: goid
+  bool time = false;  // timestamp, walltimestamp
+  bool vtime = false;
+  bool thread = false;  // pid or tid, or thread-local variables
+  bool cpu = false;     // the cpu variable, or anything that is kept in the buffers of a CPU
+  bool comm = false;    // execname
+  bool error = false;   // errno
+  std::vector<MemoryNeed> memory;
+  uint16_t frames = 0;     // of the user stack, at most kMostFrames
+  uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
+  // Bytes of the stack itself, to unwind code without frame pointers. 0: frames are found by frame pointers. kWhereNeeded:
+  // kUsualStackBytes if some code that may be on the stack has no frame pointers, else 0.
+  uint32_t stack_bytes = 0;
+
+  // Adds memory, and the words that lead to its address. Adds nothing if there are too many needs. fit_record() limits the total
+  // size.
+  void add(const MemoryNeed& need);
+  CaptureNeeds& operator|=(const CaptureNeeds& other);
+  friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
+};
+
+// Cuts and drops needs until they fit into a record. Needs of a fixed size are kept, the smallest first. Strings, and copies
+// sized by a word, share the remaining room equally: most of them are far shorter than their limit, and a captured part serves
+// only those.
+void fit_record(std::vector<MemoryNeed>& needs);
+
+}  // namespace dvm::runtime
