@@ -71,7 +71,7 @@ uint32_t constant_argument(const Call& call, size_t index) {
 dif::RecDesc lower_key_action(const Call& call, Session& s) {
   dif::RecDesc desc;
   desc.made_by = find_by_name(dif::kActions, call.name)->id;
-  const bool is_stack = dif::find_action(desc.made_by)->arguments.text().starts_with("int?");
+  const bool is_stack = dif::is_stack(desc.made_by);
   if (is_stack)
     desc.frames = constant_argument(call, 0), desc.strsize = constant_argument(call, 1);
   else

@@ -72,7 +72,7 @@ struct Account {
   uint64_t live_dynamic = 0;  // existing dynamic variables
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;    // deliver, prepare, predicate, actions, snapshot, print, ...
-  std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def); bytes: the things of each
+  std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def)
 };
 
 class Handle {
