@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 namespace dvm::runtime {
 namespace {
@@ -49,6 +50,19 @@ const CpuTopology::Place& CpuTopology::of(int32_t cpu) noexcept {
   Place& place = places_[static_cast<size_t>(cpu)];
   if (!place.is_known) place = {true, chip(cpu), node(cpu)};
   return place;
+}
+
+// The kernel's list: "0-3,5".
+std::vector<int> online_cpus() {
+  std::vector<int> cpus;
+  std::ifstream file("/sys/devices/system/cpu/online");
+  for (int first; file >> first;) {
+    int last = first;
+    if (file.peek() == '-') file.ignore(1) >> last;
+    for (int cpu = first; cpu <= last; cpu++) cpus.push_back(cpu);
+    file.ignore(1);
+  }
+  return cpus;
 }
 
 }  // namespace dvm::runtime

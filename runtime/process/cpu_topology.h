@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace dvm::runtime {
 
@@ -23,5 +24,8 @@ class CpuTopology {
   const Place unknown_{};
   std::array<Place, 1024> places_{};
 };
+
+// The CPUs that are online. Consumer context.
+std::vector<int> online_cpus();
 
 }  // namespace dvm::runtime

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -24,24 +23,12 @@
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/instrument/uprobe/tracepoints.h"
 #include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/process/cpu_topology.h"
 
 namespace dvm::runtime {
 namespace {
 
 constexpr size_t kStackRingBytes = 32u << 20;  // where records hold stacks
-
-// Online CPUs, from the kernel's list "0-3,5".
-std::vector<int> online_cpus() {
-  std::vector<int> cpus;
-  std::ifstream file("/sys/devices/system/cpu/online");
-  for (int first; file >> first;) {
-    int last = first;
-    if (file.peek() == '-') file.ignore(1) >> last;
-    for (int cpu = first; cpu <= last; cpu++) cpus.push_back(cpu);
-    file.ignore(1);
-  }
-  return cpus;
-}
 
 // Uprobes that can share links, by file and group.
 using UprobeSets = std::map<std::pair<std::string, uint16_t>, UprobeSet>;
