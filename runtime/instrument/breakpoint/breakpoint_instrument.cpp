@@ -234,8 +234,7 @@ class BreakpointInstrument final : public Instrument, public HoldsThreads, publi
     thread.calls.registers().clear();
   }
 
-  // Whether it stopped because of a breakpoint; not if the signal is somebody
-  // else's.
+  // True if the thread stopped because of a breakpoint, not because of a SIGURG from elsewhere.
   static bool is_hit(const ThreadStop& stop) {
     siginfo_t info{};
     return stop.event == 0 && stop.signal == SIGURG && ptrace(PTRACE_GETSIGINFO, stop.tid, 0, &info) == 0 &&

@@ -44,9 +44,9 @@ std::optional<ThreadStop> next_stop(const std::function<std::vector<pid_t>()>& m
 // another. Of a process that is stopped by a signal, the thread stays so until
 // it is continued.
 void go_on(const ThreadStop& stop, int signal, Pace pace);
-// Stops the thread, and is its tracer no longer. One that waits in a system call at whose end it will not stop is left as it is,
-// for a stop might end that: the kernel lets go of it when dvm ends. The signal of the stop is handed to `keep`, which says what
-// the thread gets.
+// Stops the thread and detaches from it. A thread that waits in a system call, and will not stop at its end, is left alone,
+// since a stop might end the call; the kernel releases it when dvm ends. The signal of the stop is handed to `keep`, which
+// decides what signal the thread gets.
 void let_go(pid_t tid, Pace pace, const std::function<int(const ThreadStop&)>& keep);
 
 // A descriptor that becomes readable when a thread has stopped. There can be

@@ -144,7 +144,7 @@ class RecordingReader {
   int32_t target_pid() const { return target_pid_; }
   const std::vector<Probe>& probes() const { return probes_; }
   const std::vector<RecordedProcess>& processes() const { return processes_; }
-  // What the processes had mapped, and the names of addresses.
+  // The mappings of the processes, and the names of addresses.
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
   uint64_t events() const { return events_; }
   uint64_t drops() const { return drops_; }

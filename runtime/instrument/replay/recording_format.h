@@ -59,7 +59,7 @@ struct EventHead {
 };
 static_assert(sizeof(EventHead) == 56);
 
-// What an event has of a firing as it is: copied from one to the other by copy(field of the head, field of the firing).
+// Fields of an event that equal fields of the firing: copy(field of the head, field of the firing) copies one to the other.
 template <class Head, class Firing, class Copy>
 void for_each_field(Head& head, Firing& firing, Copy copy) {
   copy(head.probe_id, firing.probe_id);

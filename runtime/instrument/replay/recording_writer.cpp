@@ -217,7 +217,7 @@ std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t has
 
 }  // namespace
 
-// Processes beyond those that there is room for have no ids in a replay.
+// Processes beyond the available room have no ids in a replay.
 void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
   if (firing.pid <= 0) return;
   const auto place = find_place(

@@ -87,7 +87,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     return {};
   }
 
-  // Whether handing over the next event fires anything.
+  // True if handing over the next event fires a probe.
   bool may_fire() const { return enabled_[next_.probe_id] || !timers_.empty(); }
 
   void fire_next(EventSink& sink) {

@@ -11,9 +11,9 @@ namespace {
 
 constexpr int32_t kPage = 4096;
 
-// Registers throughout: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the attempts made (at a
-// tracepoint the probe, and r6 may be the thread's registers, see kernel_emitter.h). The BPF stack has a byte to fault pages
-// into, or a pid pair, at fp-8, and below it the record, or else the addresses that the slow part faults in.
+// Registers: r6 the context, r7 the record, r8 the length of a slot of variable length, r9 the number of attempts. At a
+// tracepoint r9 is the probe, and r6 may be the thread's registers (kernel_emitter.h). On the BPF stack, fp-8 has a byte to
+// fault pages into, or a pid pair; below it lies the record, or the addresses that the slow part faults in.
 class CaptureProgram : RecordEmitter {
  public:
   CaptureProgram(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids, const TaskLayout& tasks,
@@ -278,8 +278,8 @@ class CaptureProgram : RecordEmitter {
       load(to, fp, saved(index));
   }
 
-  // The word that a slot's address starts from, out of the slot before it and whatever page it lies in: so one round brings in
-  // all pages of a chain. What cannot be read becomes 0.
+  // Fetches the word that a slot's address starts from, out of the slot before it, faulting its page in. One round thus brings
+  // in all pages of a chain. A word that cannot be read becomes 0.
   void fetch_word(size_t index) {
     const MemorySlot& slot = layout_.slots[index];
     address_of_slot(r3, slot.parent);

@@ -10,7 +10,7 @@
 //
 // At a tracepoint nothing can sleep, so there is no slow part; instead a gate stands first (kernel_emitter.h).
 //
-// Where firings are only counted, one counter of the probe is all that is written.
+// If firings are only counted, the program writes only a counter of the probe.
 //
 // If there is a larger layout, the program starts again with it when a slot of the first one is too small: for a string without
 // its NUL, or a size beyond the slot's room. Records of the larger layout name the group after the first one's.
@@ -36,7 +36,7 @@ inline constexpr uint32_t kProbeCounters = 1u << 16;
 // 64-bit counters of drops; CPUs beyond these share them.
 inline constexpr uint32_t kCpuCounters = 1024;
 
-// What programs refer to.
+// Maps that programs refer to.
 struct ProgramMaps {
   int ring = -1;      // BPF_MAP_TYPE_RINGBUF
   int drops = -1;     // counters, one for each CPU

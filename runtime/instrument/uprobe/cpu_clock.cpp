@@ -38,7 +38,7 @@ int member_offset(const btf* types, const char* structure, std::string_view memb
   return -1;
 }
 
-// Where a member lies, `base` bytes after what the kernel's pointer points to.
+// A member, `base` bytes after the target of the kernel's pointer.
 struct Field {
   const char* structure;
   const char* member;

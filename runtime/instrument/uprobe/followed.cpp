@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kMostProcesses = 16384;
 
-// What the programs read of a task_struct that a tracepoint hands on.
+// The fields that programs read of a task_struct passed by a tracepoint.
 struct TaskWords {
   Operand child;    // sched_process_fork: the process that the new thread belongs to
   Operand threads;  // sched_process_exit: threads of the process that have not ended

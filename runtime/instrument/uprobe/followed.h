@@ -1,15 +1,15 @@
 #pragma once
-// Processes that are followed: those that are traced, and all that they fork. A child is known to the programs of probes before
-// it runs, so nothing of it is missed; dvm hears of it from the ring, before anything that fires in it.
+// Follows traced processes and all their descendants. The programs of probes know a child before it runs, so none of its
+// firings is missed. dvm learns of it from the ring, before any of its firings.
 //
-//   map   process -> FollowedProcess: the traced process that it comes from
-//   fork  in the parent, before the child runs: the child comes from where the parent does; told
-//   exec  told: what was mapped is so no more
-//   exit  of the last thread: out of the map
+//   map   process -> FollowedProcess: the traced process that it descends from
+//   fork  in the parent, before the child runs: enters the child with the parent's origin; reported to dvm
+//   exec  reported to dvm: earlier mappings are gone
+//   exit  of the last thread: removes the process from the map
 //
-// Probes are then in every process that has mapped their file; the program ends early in those that are not in the map. Where dvm
-// is in a pid namespace, it knows other numbers than the kernel does: a traced process has a key made of its number there, all
-// others have the kernel's.
+// Probes are then in every process that has mapped their file, and the program ends early in processes that are not in the map.
+// If dvm is in a pid namespace, its process numbers differ from the kernel's. A traced process has a key made of its number
+// there; all others have the kernel's number.
 
 #include <cstdint>
 #include <memory>

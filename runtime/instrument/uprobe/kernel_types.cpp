@@ -85,7 +85,7 @@ class Btf final : public KernelTypes {
     return id < 0 ? nullptr : function_of(by_id(static_cast<uint32_t>(id)));
   }
 
-  // Of a word that the tracepoint hands on; of this thread, its structure itself.
+  // The type of a word that the tracepoint passes, or the structure of this thread itself.
   Result<const btf_type*> type_of(const std::string& tracepoint, uint8_t word) const {
     if (word == kThisThread) {
       const int id = btf__find_by_name_kind(types_.get(), "task_struct", BTF_KIND_STRUCT);

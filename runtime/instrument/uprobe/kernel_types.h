@@ -21,7 +21,7 @@ class KernelTypes {
   virtual ~KernelTypes() = default;
 
   virtual std::vector<KernelTracepoint> tracepoints() const = 0;
-  // Whether the tracepoint hands on so many words.
+  // True if the tracepoint passes this many words.
   virtual bool hands_on(const std::string& tracepoint, unsigned words) const = 0;
   // The operand with the members' offsets.
   virtual Result<Operand> resolve(const std::string& tracepoint, const KernelWord& word) const = 0;

@@ -1,15 +1,15 @@
 #pragma once
-// Tells when a process has mapped files, and lets it wait meanwhile: a probe on the function that its dynamic linker calls for
-// debuggers, whose program counts the call and then goes round until dvm has answered it. So probes are on before the first
-// instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
+// Reports that a process has mapped files, and lets the process wait meanwhile. A probe lies on the function that the dynamic
+// linker calls for debuggers; its program counts the call, then loops until dvm has answered. So probes are in place before the
+// first instruction of a library runs, no signal is sent, and nothing is left behind if dvm dies.
 //
 //   program   arrived++, callers[arrived] = process, rings the bell, waits for answered >= its number
 //             (only once files were added, not when they are taken away)
 //   dvm       sees arrived, enables what it wants, answered = the latest that it has seen
 //
-// Nobody waits for a dvm that is stopped or about to end: the program looks at the state of dvm's thread while it goes round. At
-// the longest it goes on for two seconds. Where the kernel does not know loops that may go on (before 6.9) the thread does not
-// wait: the first calls may be missed.
+// A process does not wait for a dvm that is stopped or about to end: the program checks the state of dvm's thread while it
+// loops. It gives up after two seconds. On kernels without unbounded loops (may_goto, before 6.9) the thread does not wait, so
+// the first calls may be missed.
 
 #include <array>
 #include <atomic>
@@ -27,8 +27,8 @@ namespace dvm::runtime {
 
 class LoadWatch {
  public:
-  // followed: the map of processes that come from the linker's, which are watched too (followed.h); -1: none. To be made by the
-  // thread that answers. bell: a ring buffer that becomes readable when somebody waits.
+  // `followed` is the map of descendants of the linker's processes, which are watched too (followed.h), or -1. Must be called
+  // by the thread that answers. `bell` is a ring buffer that becomes readable when a process waits.
   static Result<std::unique_ptr<LoadWatch>> make(const LinkerSite& linker, int followed, int bell);
   ~LoadWatch();
   LoadWatch(const LoadWatch&) = delete;
@@ -38,12 +38,12 @@ class LoadWatch {
   void take(std::vector<LoadedIn>& all);
   // Whoever has been taken goes on.
   void answer();
-  // Nobody waits any more.
+  // Releases all waiting processes.
   void let_go();
   // The kernel's: to be taken off with all others.
   FileDescriptor take_link() { return std::move(link_); }
 
-  static constexpr size_t kCallers = 1024;  // that can wait at the same time and be told apart
+  static constexpr size_t kCallers = 1024;  // calls that can wait at the same time and be distinguished
 
  private:
   struct Shared {

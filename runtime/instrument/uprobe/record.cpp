@@ -90,7 +90,8 @@ std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
   return needs;
 }
 
-// Where a word lies, and in which slot; 0: it was not captured, or not where BPF may load a word, at a multiple of 8.
+// Offset of a captured word, and its slot; 0 if it was not captured, or does not lie at a multiple of 8, where BPF may load a
+// word.
 uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
   if (word.is_argument()) return word.starts_from_zero() ? layout.zero : layout.args[word.arg];
   const MemoryNeed wanted = MemoryNeed::of(word);

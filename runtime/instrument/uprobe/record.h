@@ -1,9 +1,9 @@
 #pragma once
-// The record that a capture program leaves in the ring, and how it becomes a firing. Every field is 8-byte aligned and present
-// only where the layout has it:
+// The record that a capture program leaves in the ring, and its conversion to a firing. Every field is 8-byte aligned and
+// present only if the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | chain | slot ... | stack
-//   bytes |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | chain | slot ... |
+//   | stack bytes |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
@@ -16,8 +16,8 @@
 //          known come last (strings, and bytes that are sized by a word); the record may end with the bytes of the last one,
 //          without its room
 //
-// The word that an address starts from is an argument or lies in an earlier slot, at a distance that is known; likewise the word
-// that says a size. A slot that is absent holds zeros for such words, so those that depend on it are absent as well:
+// The word that an address starts from is an argument or lies in an earlier slot, at a known distance; so does the word that
+// gives a size. An absent slot holds zeros for such words, so the slots that depend on it are absent as well:
 //
 //   | head | arg1 | 8, word | length, string ... |        copyinstr(*(uintptr_t *)copyin(arg1 + 8, 8))
 //              └─ + 8 ─^ └── + 0 ──> the string
@@ -81,8 +81,8 @@ inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 
-// The layouts of a program. Most firings use the first. If strings or copies may be far larger than usual, a second one has the
-// same slots with room for them; the first is then built on the BPF stack and has no padding in the ring.
+// The layouts of a program. Most firings use the first. If strings or copies may be far larger than usual, a second layout has
+// the same slots with room for them; the first is then built on the BPF stack and has no padding in the ring.
 struct RecordLayouts {
   RecordLayout first;
   std::optional<RecordLayout> larger = {};
@@ -101,7 +101,8 @@ constexpr uint32_t probe_of(uint64_t head) { return static_cast<uint32_t>(head);
 constexpr uint16_t group_of(uint64_t head) { return static_cast<uint16_t>(head >> 32); }
 constexpr uint16_t cpu_of(uint64_t head) { return static_cast<uint16_t>(head >> 48); }
 
-// Room for what a firing refers to that does not lie in its record as it is: an entry a slot, and layout.frames program counters.
+// Room for the parts of a firing that its record does not hold in final form: an entry per slot, and layout.frames program
+// counters.
 struct FiringRoom {
   std::vector<vm::CapturedMemory> memory;
   std::vector<uint64_t> stack;

@@ -130,7 +130,7 @@ void RecordEmitter::argument(unsigned n) {
   store(r7, at, r1);
 }
 
-// Where a timer interrupted the process or, if not in_process, the kernel; 0 if it was the other one.
+// The place where a timer interrupted the process or, if not in_process, the kernel; 0 if it interrupted the other one.
 void RecordEmitter::program_counter(Register to, bool in_process) {
   load(to, r6, offsetof(pt_regs, rip));
   load(r2, r6, offsetof(pt_regs, cs));
@@ -142,8 +142,8 @@ void RecordEmitter::program_counter(Register to, bool in_process) {
   land(done);
 }
 
-// Of the thread in its process. A timer may have interrupted the kernel: then the context has the kernel's registers. A
-// tracepoint's context has none.
+// The user registers of the thread. If a timer has interrupted the kernel, the context has the kernel's registers; the context
+// of a tracepoint has none.
 RecordEmitter::Register RecordEmitter::user_registers() {
   if (layout_.shape.kind != SiteKind::timer && layout_.shape.kind != SiteKind::tracepoint) return r6;
   call(BPF_FUNC_get_current_task_btf);

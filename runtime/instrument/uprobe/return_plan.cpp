@@ -14,7 +14,7 @@ constexpr uint64_t kMostBeginning = 4096;  // bytes of a function that is jumped
 
 }  // namespace
 
-// Whether control comes back from the part, or never leaves it.
+// True if control comes back from the part, or never leaves it.
 bool ReturnPlanner::stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part) {
   const FunctionCode code = decode_function(file.bytes(part.offset, part.size));
   const auto lies_in = [](uint64_t offset, uint64_t begin, uint64_t size) { return offset >= begin && offset - begin < size; };

@@ -1,8 +1,8 @@
 #pragma once
-// Putting breakpoints in and taking them out, safe from a kill. A fatal signal that arrives while a thread does either makes the
-// kernel give up half-way, and the breakpoints that are left stay in the traced process for good ("failed to unregister, leaking
-// uprobe"). So a helper process does it: it shares dvm's memory and files but not its signals. When dvm is killed meanwhile, the
-// helper finishes its one call and exits, and with the last user of the files gone, the kernel takes all probes off unhurried.
+// Puts breakpoints in and takes them out, safe from a kill. If a fatal signal arrives while a thread does either, the kernel
+// gives up half-way, and the remaining breakpoints stay in the traced process for good ("failed to unregister, leaking
+// uprobe"). So a helper process does it, which shares dvm's memory and files but not its signals. If dvm is killed meanwhile,
+// the helper finishes its one call and exits. The files then have no user, and the kernel takes all probes off without hurry.
 
 #include <type_traits>
 

@@ -65,7 +65,7 @@ void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const Return
   }
 }
 
-// Whether a clause walks the stack to the callers of a function.
+// True if a clause walks the stack to the callers of a function.
 bool any_shows_callers(std::span<const EnabledProbe> probes) {
   return std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > 1; });
 }
@@ -144,7 +144,7 @@ bool is_in_order(const Place& place, const EntryPlace& to, const std::set<uint64
   return first == instructions.end() || *first > place.offset + to.moved;
 }
 
-// Of one file, those that may move.
+// Moves the places of one file that may move.
 void move_in(const ModuleCode& file, const std::vector<Place*>& places, const std::set<uint64_t>& instructions) {
   std::vector<EntrySought> entries;
   for (const Place* place : places)

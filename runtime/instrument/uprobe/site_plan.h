@@ -1,9 +1,9 @@
 #pragma once
-// From the sites of probes to the places where the kernel is asked to put them: an entry goes to the cheapest instruction that
-// still tells of the entry what the clauses ask for (runtime/code/entry_place.h), unless the clauses read registers or the script
-// wants the first one; a return to what leaves the function, or into the kernel's hands (return_plan.h).
+// Chooses the places where the kernel is asked to put the probes of sites. An entry goes to the cheapest instruction that still
+// shows what the clauses read of the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants
+// the first instruction. A return goes to the instructions that leave the function, or becomes a uretprobe (return_plan.h).
 //
-//   EnabledProbe ──> Place: offset in the file, shape, and what a firing there means (FiredAt)
+//   EnabledProbe ──> Place: offset in the file, shape, and the meaning of a firing there (FiredAt)
 
 #include <cstdint>
 #include <map>

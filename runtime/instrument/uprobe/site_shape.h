@@ -1,13 +1,13 @@
 #pragma once
-// What one site differs in from another, for the program that captures there: where the arguments lie, and what tells the caller
-// of the function. Sites of one shape share programs.
+// The properties of a site that matter to its capture program: the places of the arguments, and of the caller of the function.
+// Sites of one shape share programs.
 //
 //   entry    the function has not set up its frame: the return address lies at %rsp + stack_moved
 //   return_  a uretprobe: the function has been left, its address is known
-//   inside   the function has its frame: the frame pointer tells the caller
+//   inside   the function has its frame: the caller is found through the frame pointer
 //   timer    anywhere, also in the kernel; no memory can be read
-//   syscall  a system call's begin or end: the registers are those of the thread in its process
-//   tracepoint  anywhere in the kernel: arguments are found by what the tracepoint hands on
+//   syscall  begin or end of a system call: the registers are those of the thread in its process
+//   tracepoint  anywhere in the kernel: arguments are words that the tracepoint passes
 //
 // The program of a timer, a system call or a tracepoint cannot sleep: memory that is not resident is not captured.
 //
@@ -44,7 +44,7 @@ struct SiteShape {
   Operand error{};  // of a system call that has returned
   OtherThread thread{};
 
-  // With the arguments that are usual for the kind; `inside` has none.
+  // A shape with the usual arguments of its kind; `inside` has none.
   SiteShape(SiteKind kind, int32_t stack_moved = 0);  // not explicit: most sites are of a usual shape
   // A bit for each argument that there is.
   uint16_t known_args() const;
@@ -54,7 +54,7 @@ struct SiteShape {
 SiteShape shape_of(const UprobeSite& site);
 // Of an entry where the stack has moved by so many bytes.
 SiteShape entry_shape_of(const UprobeSite& site, int32_t stack_moved);
-// Of an instruction that leaves the function.
+// Shape of an instruction that leaves the function.
 SiteShape exit_shape_of(const UprobeSite& site);
 
 }  // namespace dvm::runtime

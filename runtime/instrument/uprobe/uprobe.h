@@ -12,17 +12,16 @@
 // record holds registers and a piece of the stack, and Delivery has it unwound.
 //
 // Invariants
-//   - What the kernel holds for dvm are file descriptors: when dvm dies, however it dies, the kernel takes every probe out again.
+//   - The kernel's objects belong to file descriptors of dvm. When dvm dies, in any way, the kernel removes every probe.
 //   - A program sleeps (to fault a page in) only while it holds no record, so a slow page never holds up the ring.
 //   - A firing that finds no room is counted in drops(): firings == records + drops.
-//   - The ring is never signalled: whoever polls does so by the clock. Who maps a file rings a bell of its own (load_watch.h).
+//   - The ring is never signalled; polls go by the clock. A process that maps a file rings a bell of its own (load_watch.h).
 //
 // Known limits, both of the kernel
 //   - It follows 64 nested uretprobes of a thread. A deeper call fires its entry but not its return. Functions that call
-//   themselves
-//     are not given one unless the script wants it (return_plan.h); of all others such returns are counted in missed_returns()
-//     (return_losses.h).
-//   - A process forked by the traced one keeps the breakpoints that it was forked with: unless it is followed (followed.h), it
+//     themselves get no uretprobe unless the script wants it (return_plan.h). For all others, such returns are counted in
+//     missed_returns() (return_losses.h).
+//   - A process forked by the traced one keeps the breakpoints that it was forked with. Unless it is followed (followed.h), it
 //   pays
 //     for the traps, uncounted.
 

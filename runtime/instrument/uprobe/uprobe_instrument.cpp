@@ -187,7 +187,7 @@ class UprobeInstrument final : public CountingInstrument,
     for (const auto& [path, set] : loss_sets_)
       if (Status status = attach_uprobes(set, links_, refused_too); !status) return status;
     loss_sets_.clear();
-    // Of probes at one instruction the kernel runs the latest first: so an entry comes before the instruction itself.
+    // The kernel runs the latest of several probes on one instruction first, so an entry comes before the instruction itself.
     for (auto set = sets.rbegin(); set != sets.rend(); ++set)
       if (Status status = attach_uprobes(set->second, links_, refused); !status) return status;
     return {};
@@ -321,7 +321,7 @@ class UprobeInstrument final : public CountingInstrument,
     return programs_.back().program.get();
   }
 
-  // Of a probe of this process; 0: of none.
+  // Maps for a probe of this process; 0 for a probe of no process.
   ProgramMaps maps(int32_t pid = 0) const {
     ProgramMaps maps{ring_ ? ring_->ring_fd() : -1, ring_ ? ring_->drops_fd() : -1, count_map_.get()};
     if (followed_ && pid != 0) maps.followed = followed_->map(), maps.root = pid;
