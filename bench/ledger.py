@@ -63,7 +63,7 @@ def clause(actions):
 
 
 def record(path, actions):
-    # What -c starts writes to the same output: a line that nobody wants.
+    # The program of -c writes one line to the same output.
     command = [DVM, "record", "-q", "-x", "ringsize=64m", "-o", path, "-n", clause(actions), "-c", f"{LOOPER} {CALLS}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 

@@ -25,7 +25,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(dvm_warnings INTERFACE -Wno-restrict)
 endif()
 
-# What most files include, compiled once. Each file still names what it uses: builds without, as all by GCC, show where one does not.
+# Headers that most files include, compiled once. Each file still includes what it uses; builds without precompiled headers, like all
+# builds by GCC, reveal a file that does not.
 set(DVM_USUAL_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span>
   <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
@@ -48,8 +49,8 @@ function(dvm_library name)
   dvm_precompile(dvm_${name} dvm_common ${DVM_USUAL_HEADERS})
 endfunction()
 
-# What runs for each firing begins its functions and jumps at addresses of their own. Otherwise whatever is linked before it decides how
-# many lines of the instruction cache an opcode's body lies in, and each build prices it anew.
+# Aligns the functions and jumps of code that runs for each firing. Otherwise the code linked before it would decide how many lines of the
+# instruction cache the body of an opcode spans, and its cost would differ from build to build.
 function(dvm_align_code target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -falign-functions=64 -falign-jumps=32 -falign-labels=32 -falign-loops=32)

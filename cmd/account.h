@@ -16,7 +16,7 @@ enum class AccountForm { table, json };
 // how many those were. A row that was never timed has no cycles.
 void print_account(std::FILE* out, const runtime::Account& account, const runtime::Catalog& catalog, AccountForm form);
 
-// What a replay was measured to take, and the prices to account for it by.
+// The measured time of a replay, and the prices to account for it.
 struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;

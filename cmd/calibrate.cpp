@@ -235,7 +235,7 @@ class Passes {
     last_ = elapsed() - before;
     return {};
   }
-  // Of the last one.
+  // The profile of the last pass.
   const vm::Profile& profile() const { return profile_; }
 
  private:

@@ -53,7 +53,7 @@ Result<std::string> destination(const CalibrateCommand& given) {
   return path;
 }
 
-// So that nobody waits a minute to hear it.
+// Checks first, so that the user does not wait a minute for the error.
 Status check_writable(const std::string& path) {
   namespace fs = std::filesystem;
   if (path.empty() || path == "-") return {};

@@ -22,7 +22,7 @@ std::string begin(double width, double height, const std::string& title) {
       width, height, kLeft, xml_escaped(title));
 }
 
-// Of values above 0, between the smallest and the largest.
+// A scale for values above 0, between the smallest and the largest.
 class Scale {
  public:
   void add(double value) {

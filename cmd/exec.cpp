@@ -40,7 +40,7 @@ Result<dif::Options> options_of(const dif::ProgramFile& file, const ScriptOption
   return run_time_options(given, options);
 }
 
-// The description as it is for this run, and how many probes it matches.
+// Completes the description for this run; returns the number of probes that it matches.
 Result<size_t> match(dif::ProbeDesc& desc, runtime::Handle& handle, pid_t target) {
   if (Status set = set_target(desc, target); !set) return set.error();
   const compiler::ProbeMatches found = match_probes(handle, desc);

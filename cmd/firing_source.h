@@ -1,5 +1,5 @@
 #pragma once
-// Where the firings of a run come from, and programs for its probes.
+// The sources of a run's firings, and programs for its probes.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace dvm::cmd {
 
-// Where firings come from.
+// The source of a run's firings.
 struct FiringSource {
   std::vector<std::unique_ptr<runtime::Provider>> providers;
   std::vector<std::unique_ptr<runtime::Instrument>> instruments;
@@ -25,7 +25,7 @@ struct FiringSource {
   runtime::Replayed replayed;
   std::vector<runtime::Probe> probes;
   std::vector<runtime::RecordedProcess> processes;
-  // Of a recording, to be made or read:
+  // For a recording that is made or read:
   std::shared_ptr<runtime::UserSymbols> symbols;
   runtime::LateReads* late_reads = nullptr;
 };

@@ -3,10 +3,10 @@
 //
 //   provider disk { probe start__io(int, char *); };      DISK_START_IO(unit, name), DISK_START_IO_ENABLED()
 //
-// Each macro leaves a nop, and a note that says where the arguments are (runtime/symbol/stapsdt.h), by inline assembly of its
-// own, so that who builds the program needs nothing but the header. The nop has five bytes: the kernel can make a call of it,
-// which costs less than a breakpoint. What arguments point to is in memory by then, also in optimized programs. Whether somebody
-// has the probe enabled is counted in a variable that all files of the program share.
+// Each macro leaves a nop, and a note that gives the places of the arguments (runtime/symbol/stapsdt.h), by its own inline
+// assembly, so that building the program needs only the header. The nop has five bytes: the kernel can turn it into a call,
+// which costs less than a breakpoint. The targets of pointer arguments are in memory by then, also in optimized programs. A
+// variable that all files of the program share counts the tracers that have the probe enabled.
 
 #include <fmt/core.h>
 #include <fmt/format.h>

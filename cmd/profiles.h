@@ -8,8 +8,8 @@
 
 namespace dvm::cmd {
 
-// Where `dvm cost calibrate` leaves the profile of this machine: $XDG_CONFIG_HOME/dvm/profile.json, without that variable
-// ~/.config/dvm/profile.json. Empty: the user has no home.
+// Path at which `dvm cost calibrate` keeps the profile of this machine: $XDG_CONFIG_HOME/dvm/profile.json, or without that
+// variable ~/.config/dvm/profile.json. Empty if the user has no home directory.
 std::string default_profile_path();
 
 // "pentium4-1700", or a path; nothing: the one of this machine, and if there is none the error says how to get one. Warnings, of

@@ -1,6 +1,6 @@
 #pragma once
-// What the subcommands share: the options that name programs and processes, reading sources, compiling them against the probes of
-// a handle, and showing diagnostics.
+// The common parts of the subcommands: options that name programs and processes, reading sources, compiling them against the
+// probes of a handle, and showing diagnostics.
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Answers what the compiler asks about the traced program: of the processes of -p and -c, of those that probe descriptions name,
-// or of the files that a recording names, if they are still there.
+// Answers the compiler's questions about the traced program. The answers come from the processes of -p and -c, from processes
+// that probe descriptions name, or from the files that a recording names, if they still exist.
 
 #include <set>
 

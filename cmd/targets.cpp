@@ -19,7 +19,7 @@ bool is_gone(int wait_fd) {
   return poll(&one, 1, kLookAgainMs) > 0;
 }
 
-// Of what -c starts: dvm's own but for the options unsetenv and setenv.
+// The environment of the program that -c starts: dvm's own, changed by the options unsetenv and setenv.
 runtime::Environment environment(const dif::Options& options) {
   runtime::Environment all = runtime::own_environment();
   const auto name_of = [](const std::string& variable) { return variable.substr(0, variable.find('=')); };

@@ -28,7 +28,7 @@ struct TracingOptions {
   PredictionOptions prediction;
 };
 
-// What became of a run.
+// The outcome of a run.
 struct TraceOutcome {
   int status = 1;       // exit status
   bool traced = false;  // probes were enabled

@@ -18,8 +18,9 @@ using Programs = std::vector<compiler::CompiledSource>;
 Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, const ScriptOptions& script, bool keep_target,
                                   dif::Options& options);
 
-// What firings of the programs' probes in processes come from, by their descriptions as text: of the process of -p, of the
-// program of -c as far as it is in its own file, or of a process that a description names. What is not found there is left out.
+// Sources of the firings of the programs' probes in processes, by the text of their descriptions. They are looked up in the
+// process of -p, in the file of the program of -c, or in a process that a description names. Probes that are not found there
+// are omitted.
 Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script);
 
 }  // namespace dvm::cmd

@@ -52,7 +52,7 @@ Errors errors_of(const Validation& validation) {
   return {errors.size(), errors[errors.size() / 2], errors.back()};
 }
 
-// Of the rounds of all rows, those on a core of the workload's own.
+// Share of undisturbed rounds among the rounds of all rows.
 double quiet_share(const Validation& validation) {
   double sum = 0, count = 0;
   for (const LiveResult& row : validation.rows)

@@ -1,8 +1,8 @@
-// Tokens of D. There are two modes, since what may stand in a probe description is nearly anything:
+// Tokens of D. There are two modes, because a probe description may contain nearly anything:
 //   default  between clauses: probe descriptions, and the words that begin a declaration
 //   DCODE    inside declarations, predicates and clause bodies
-// The way into DCODE is written here. The way back, after the ';' that ends a declaration or the '}' that ends a clause, needs
-// the nesting of braces and is compiler/parse/lexer's, as is telling a typedef's name (TYPE_NAME) from other identifiers.
+// This file enters DCODE. compiler/parse/lexer leaves it, after the ';' that ends a declaration or the '}' that ends a clause, because
+// that needs the nesting of braces. It also tells the name of a typedef (TYPE_NAME) from other identifiers.
 lexer grammar DLexer;
 
 // A SCOPED_NAME whose name is struct, union or enum becomes a SCOPED_STRUCT and kin.

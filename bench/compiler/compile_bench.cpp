@@ -1,6 +1,6 @@
-// How long a script takes from text to DIF. `cold` is what a user pays: the first compile() of a process, ANTLR's tables
-// included, timed in a child; `warm` is one of many; `grow` shows that time and memory grow with the script and no faster:
-// ns_a_line and bytes_a_line are what each line adds to a script of 100.
+// Time to compile a script from text to DIF. `cold` is the user's cost: the first compile() of a process, including ANTLR's
+// tables, timed in a child. `warm` is one of many. `grow` shows that time and memory grow no faster than the script: ns_a_line
+// and bytes_a_line are the increments per line over a script of 100 lines.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
-// The step from key and value to the changed state alone: aggregate/<key>/<who>, one thousand keys in mixed order.
+// Cost of the step from key and value to the changed state: aggregate/<key>/<who>, with one thousand keys in mixed order.
 //
 //   dvm            AggregationBuffer::find (without a key: the state found before) and the function of count()
-//   dtrace         DTrace's way, written here from its description: the key's bytes go through Jenkins' one-at-a-time hash, a
-//   chain
-//                  is walked, keys are compared byte by byte, the function is called
+//   dtrace         DTrace's algorithm, written here from its description: the bytes of the key go through Jenkins' one-at-a-time
+//                  hash, a chain is walked, keys are compared byte by byte, the function is called
 //   unordered_map  std::unordered_map from the key as a string
 //
 // Keys: none, one integer, a string of 12 characters, a stack of 20 frames (with its pid).

@@ -1,5 +1,6 @@
-// How long it takes to put all functions of a program under trace and to take them off again: uprobe/attach, uprobe/detach.
-// usage: firing_attach [FILE [ROUNDS]], a file that a running bash has mapped; by default this program, of which 2,000 are traced
+// Time to trace all functions of a program, and to stop tracing them: uprobe/attach, uprobe/detach.
+// usage: firing_attach [FILE [ROUNDS]], a file that a running bash has mapped; by default this program, with 2,000 traced
+// functions
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,14 +1,15 @@
-// What one firing costs the traced thread: kernel uprobes with our capture programs beside bpftrace, alternating in one run.
+// Cost of one firing to the traced thread: kernel uprobes with dvm's capture programs beside bpftrace, alternating in one run.
 //
 //   uprobe/firing/count    @ = count()                  (the record holds the probe id)
 //   uprobe/firing/string   @[copyinstr(arg0)] = count() (and the string)
 //   syscall/firing/count   @ = count() of one system call in that process
-//   uprobe/firing/latency  entry and return of a function that calls another: @ = quantize() of the time between. A firing is
-//   both uprobe/firing/stepped  @ = count() of a function whose first instruction the kernel must step over; dvm's probe lies
-//   where it chooses
+//   uprobe/firing/latency  entry and return of a function that calls another: @ = quantize() of the time between; a firing is
+//   both uprobe/firing/stepped  @ = count() of a function whose first instruction the kernel must single-step; dvm chooses the
+//   place
 //
-// A child calls a function, whose first instruction is a push but for the last row, or makes a system call, in a tight loop: once
-// untraced, then traced by each. Added cost is the difference. Prints medians with quartiles over the rounds, and the ratio.
+// A child calls a function in a tight loop, or makes a system call: once untraced, then traced by each tool. The first
+// instruction of the function is a push, except in the last row. The added cost is the difference. Prints medians with
+// quartiles over the rounds, and the ratio.
 // usage: firing_cost [ROUNDS [CALLS]]
 
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
-// What a firing costs where several threads run into one probe: CPU time of the traced threads for one firing, with one thread
-// and with four, alternating in one run. CPU time, since four threads share the processors that there are: what they cost each
-// other (the ring buffer's lock, the lines of its counters) is in it, waiting for a processor is not. usage: firing_threads
-// [ROUNDS [CALLS]], CALLS of each thread
+// Cost of a firing when several threads run into one probe: CPU time of the traced threads per firing, with one thread and with
+// four, alternating in one run. CPU time includes what the threads cost each other (the ring buffer's lock, the cache lines of
+// its counters), but not the time that they wait for a processor.
+// usage: firing_threads [ROUNDS [CALLS]], with CALLS of each thread
 
 #include "bench/runtime/bpftrace.h"
 #include "bench/runtime/workload.h"

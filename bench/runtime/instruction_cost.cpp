@@ -1,5 +1,5 @@
-// What a firing costs by the instruction that the probe lies on: uprobe/instruction/<name>. Which ones the kernel emulates, and
-// which it steps over one by one, is what the site chooser goes by (runtime/code/instruction.h).
+// Cost of a firing by the instruction under the probe: uprobe/instruction/<name>. The site chooser relies on which instructions
+// the kernel emulates, and which it single-steps (runtime/code/instruction.h).
 // usage: instruction_cost [ROUNDS [CALLS]]
 
 #include "bench/runtime/workload.h"

@@ -4,9 +4,9 @@
 //   fire    count(), by a key that is new        merge   into the consumer's table, which is empty
 //   again   count(), by one that is not          print   the table, sorted: printa(@)
 //   trunc   trunc(@, 10)                         join    printa(@a, @b): two aggregations with the same keys
-//   drops   of so many new keys, how many find no room in an aggsize of 4 MiB that nobody empties
+//   drops   of that many new keys, the number without room in an aggsize of 4 MiB that is never emptied
 //
-// `ns` is for one key; `bytes` what the consumer keeps for one, `drops` for the whole.
+// `ns` is the time per key, `bytes` the consumer's memory per key, `drops` the total.
 
 #include <benchmark/benchmark.h>
 

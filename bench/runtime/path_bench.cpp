@@ -1,13 +1,13 @@
-// What an event costs from the ring buffer, as the BPF program leaves it there, to its result: path/<script>. Each drain is of
-// 4096 records; `ns` is for one of them.
+// Cost of an event from the ring buffer, as the BPF program leaves it, to its result: path/<script>. Each drain has 4096
+// records; `ns` is the time per record.
 //
 //   count      @ = count()                    quantize  @[arg1] = quantize(arg2), 100 keys
 //   string     @[copyinstr(arg0)] = count()   printf    two integers and a string, to the formatted bytes in /dev/null
 //   predicate  @ = count() behind a predicate that is false
 //   .../account  the same with its cost accounted
 //
-// string has 100 keys of 12 characters. What has been aggregated reaches the consumer's table at aggrate, once a second:
-// keys_bench has what that takes.
+// string has 100 keys of 12 characters. Aggregated values reach the consumer's table at aggrate, once a second; keys_bench
+// measures that.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ class FilledRing final : public Instrument, public Replays {
   }
   static void put(std::vector<std::byte>& record, size_t at, uint64_t word) { put(record, at, &word, sizeof(word)); }
 
-  // As capture_program makes it.
+  // A record as capture_program makes it.
   static std::vector<std::byte> record(const RecordLayout& layout, uint64_t cookie, uint64_t number) {
     std::vector<std::byte> record(layout.least);
     const std::array<uint64_t, 3> args = {kTextAt, number, number * 1000};

@@ -1,5 +1,5 @@
-// What each row of a profile costs: a benchmark a row, by the cases that calibration measures it with (lab/calibrate).
-// The time is of one use, a median of its own samples; `per_byte` is what a byte more takes, in ns.
+// Cost of each row of a profile: one benchmark per row, with the cases by which calibration measures it (lab/calibrate). The
+// time is that of one use, the median of its samples; `per_byte` is the time per further byte, in ns.
 //
 //   interp/opcode/add  interp/variable/pid  interp/subr/...  interp/action/trace  interp/agg/count    engine first
 //   source/uprobe/entry  source/syscall  source/replay                                               in the traced thread

@@ -1,4 +1,4 @@
-// What it takes to find probes, and to write and replay recordings. Rates are events a second.
+// Time to find probes, and to write and replay recordings. Rates are events per second.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

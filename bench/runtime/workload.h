@@ -1,5 +1,6 @@
 #pragma once
-// What the benchmarks of firings share: a child that calls a function in a tight loop when told, and our instrument on it.
+// Common parts of the benchmarks of firings: a child that calls a function in a tight loop on request, and dvm's instrument on
+// it.
 
 #include <errno.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What it costs to run DIF: engine/case/policy. A row's time divided by its `instructions` is what one of them takes.
+// Cost of running DIF: engine/case/policy. The time of a row divided by its `instructions` is the cost of one instruction.
 //
 //   arithmetic  512 ALU instructions and a ret         predicate  the DIFO of /arg0 == 0/
 //   branches    a chain of comparisons                 strings    scmp of 24 equal characters
