@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint64_t kMostBytes = 64u << 20;
 constexpr size_t kMostFunctions = 1 << 20;
+constexpr size_t kUsualLine = 64;    // bytes
 constexpr uint64_t kIdleTimes = 19;  // as long as reading took it is not read again
 
 bool take_number(std::string_view& line, uint64_t& value) {
@@ -32,19 +33,22 @@ bool take_number(std::string_view& line, uint64_t& value) {
 
 std::vector<GeneratedFunction> parse_perf_map(std::string_view text) {
   std::vector<GeneratedFunction> all;
+  all.reserve(std::min(kMostFunctions, text.size() / kUsualLine));
   while (!text.empty() && all.size() < kMostFunctions) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     GeneratedFunction one;
     if (take_number(line, one.address) && take_number(line, one.size) && !line.empty()) {
       one.name = line;
-      all.push_back(std::move(one));
+      all.push_back(one);
     }
   }
-  const auto before = [](const GeneratedFunction& a, const GeneratedFunction& b) { return a.address < b.address; };
+  const auto before = [](const GeneratedFunction& a, const GeneratedFunction& b) {
+    return a.address != b.address ? a.address < b.address
+                                  : a.name.data() > b.name.data();  // the later line comes first, and stays
+  };
   const auto same = [](const GeneratedFunction& a, const GeneratedFunction& b) { return a.address == b.address; };
-  std::reverse(all.begin(), all.end());  // the later line comes first, and stays
-  std::stable_sort(all.begin(), all.end(), before);
+  std::sort(all.begin(), all.end(), before);
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
   return all;
 }
@@ -65,12 +69,13 @@ PerfMap::Owner PerfMap::owner_of(int32_t pid) {
 }
 
 void PerfMap::parse(const RegularFile& file) {
-  std::string text(file.size(), '\0');
+  functions_.clear();
+  text_.resize(file.size());
   size_t got = 0;
-  for (ssize_t part; got < text.size(); got += static_cast<size_t>(part))
-    if ((part = pread(file.fd(), text.data() + got, text.size() - got, static_cast<off_t>(got))) <= 0) break;
-  text.resize(got);
-  functions_ = parse_perf_map(text);
+  for (ssize_t part; got < text_.size(); got += static_cast<size_t>(part))
+    if ((part = pread(file.fd(), text_.data() + got, text_.size() - got, static_cast<off_t>(got))) <= 0) break;
+  text_.resize(got);
+  functions_ = parse_perf_map({text_.data(), text_.size()});
 }
 
 bool PerfMap::read_file(const std::string& path, bool is_own) {

@@ -14,11 +14,15 @@ namespace dvm::runtime {
 
 struct GeneratedFunction {
   uint64_t address = 0, size = 0;
-  std::string name;
+  std::string_view name;  // in the text of the file
 };
 
 class PerfMap {
  public:
+  PerfMap() = default;
+  PerfMap(PerfMap&&) = default;  // names stay where they are
+  PerfMap& operator=(PerfMap&&) = default;
+
   // Reads the file again if it has changed, for at most a twentieth of the time. For a process that has ended it reads the file
   // of the same name here, if that was written since the process was first asked about.
   void read(int32_t pid);
@@ -43,6 +47,7 @@ class PerfMap {
   int64_t since_ = 0;           // ns since 1970
   int64_t modified_ = 0;
   uint64_t size_ = 0;
+  std::vector<char> text_;                    // of the file
   std::vector<GeneratedFunction> functions_;  // by address
 };
 

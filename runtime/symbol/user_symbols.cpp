@@ -107,7 +107,7 @@ std::optional<UserSymbol> UserSymbols::find_in(const Process& process, uint64_t 
     if (auto symbol = find_in_file(*objects, address)) return symbol;
   const GeneratedFunction* function = process.generated.find(address);
   if (!function) return std::nullopt;
-  return UserSymbol{process.generated.name(), function->name, function->address, process.generated.first_address()};
+  return UserSymbol{process.generated.name(), std::string(function->name), function->address, process.generated.first_address()};
 }
 
 std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObject>& objects, uint64_t address) {
