@@ -106,9 +106,11 @@ class Tracer {
 // Of each aggregation and first word of a key, all words of the states together: of one word, it is the value.
 using Sums = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;
 
-void add_to(Sums& sums, const AggregationBuffer& buffer) {
-  buffer.for_each([&](uint32_t id, std::span<const std::byte> key, std::span<const uint64_t> words) {
-    for (const uint64_t word : words) sums[{id, key.empty() ? 0 : key_word(key.data())}] += word;
+void add_to(Sums& sums, const AggregationSource& source) {
+  source.visit([&](const AggregationEntry& entry) {
+    uint64_t key = 0;
+    if (!entry.key.empty()) std::memcpy(&key, entry.key.data(), sizeof(key));
+    for (const uint64_t word : entry.words) sums[{entry.aggregation, key}] += word;
   });
 }
 
@@ -141,9 +143,9 @@ class TwoContexts : public ::testing::Test {
 
   // Each context has an x of its own, and their records take turns.
   void check_records() {
-    std::vector<CpuRecords> lanes;
+    std::vector<RecordLane> lanes;
     for (const auto& tracer : tracers_)
-      for (const CpuRecords& lane : take_records(tracer->context.cpus)) lanes.push_back(lane);
+      for (const RecordLane& lane : tracer->context.cpus.take_records()) lanes.push_back(lane);
     const std::vector<Value>& values = enabled_->enabling.ecb(kPrinting)->plan->actions[0].values;
     RecordMerge merge(lanes, true);
     uint64_t printed = 0, errors = 0;
