@@ -17,18 +17,7 @@
 #include "cmd/progress.h"
 #include "common/run_program.h"
 #include "dvm/compiler/compile.h"
-#include "lab/calibrate/account_meter.h"
-#include "lab/calibrate/action_meter.h"
-#include "lab/calibrate/capture_meter.h"
-#include "lab/calibrate/consumer_meter.h"
-#include "lab/calibrate/dif_cases.h"
-#include "lab/calibrate/dif_meter.h"
-#include "lab/calibrate/live_meter.h"
-#include "lab/calibrate/process_meter.h"
-#include "lab/calibrate/rest_meter.h"
-#include "lab/calibrate/ring_meter.h"
-#include "lab/calibrate/script_meter.h"
-#include "lab/calibrate/table_meter.h"
+#include "lab/calibrate/meter.h"
 #include "lab/measure_as.h"
 #include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
@@ -60,70 +49,27 @@ Result<dif::Program> compile_script(const std::string& text) {
   return std::move(compiled.programs.front().program);
 }
 
-// How all of a pass is measured.
-struct Sampling {
-  bool is_quick = false;
-  noise::SeriesBook& book;
-
-  // A pass of several takes fewer samples than one that has to do, and others are taken a quarter of a minute later.
-  runtime::MeterOptions dif() const {
-    return is_quick ? runtime::MeterOptions{3, 2'000, &book} : runtime::MeterOptions{.samples = 10, .book = &book};
-  }
-  runtime::ScriptMeterOptions scripts() const {
-    return is_quick ? runtime::ScriptMeterOptions{.samples = 3, .firings = 2'000, .book = &book}
-                    : runtime::ScriptMeterOptions{.samples = 1, .book = &book};
-  }
-  runtime::LiveMeterOptions live() const {
-    return is_quick ? runtime::LiveMeterOptions{3, 2'000, &book} : runtime::LiveMeterOptions{.samples = 1, .book = &book};
-  }
-};
-
-Status calibrate_dif(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
-  const auto cases = runtime::dif_cases();
-  const auto rows = runtime::measure_dif(cases, sampling.dif(), [&](size_t done) { progress.say("DIF", done, cases.size()); });
-  if (!rows) return rows.error();
-  for (const runtime::MeasuredRow& row : *rows) profile.set(row.row, row.price);
-  return {};
-}
-
-Status calibrate_scripts(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
-  runtime::ScriptMeterOptions meter = sampling.scripts();
-  const auto cases = runtime::script_cases();
-  for (size_t i = 0; i < cases.size(); i++) {
-    progress.say("actions", i, cases.size());
-    if (Status measured = runtime::measure_script(cases[i], compile_script, meter, profile); !measured) return measured;
-  }
-  if (Status acted = runtime::measure_actions(compile_script, meter, profile); !acted) return acted;
-  progress.say("tables", 0, 1);
-  if (Status kept = runtime::measure_tables(compile_script, meter, profile); !kept) return kept;
-  if (Status replayed = runtime::measure_replay(compile_script, meter, profile); !replayed) return replayed;
-  if (Status counted = runtime::measure_accounting(compile_script, meter, profile); !counted) return counted;
-  progress.say("consumer", 0, 1);
-  meter.firings = std::min<uint64_t>(meter.firings, 40'000);  // each of them leaves a key
-  return runtime::measure_consumer(compile_script, meter, profile);
+// A pass of several takes fewer samples than one that has to do, and others are taken a quarter of a minute later.
+runtime::Bench bench_of(bool is_quick, noise::SeriesBook& book) {
+  if (is_quick)
+    return {compile_script,
+            {3, 2'000, &book},
+            {.samples = 3, .firings = 2'000, .book = &book},
+            {.samples = 3, .calls = 2'000, .book = &book}};
+  return {compile_script, {.samples = 10, .book = &book}, {.samples = 1, .book = &book}, {.samples = 1, .book = &book}};
 }
 
 // On a machine that allows no probes, the profile has the other prices only.
-void calibrate_sources(const Sampling& sampling, const PassProgress& progress, vm::Profile& profile) {
-  const runtime::LiveMeterOptions meter = sampling.live();
-  progress.say("captures", 0, 1);
-  if (Status measured = runtime::measure_captures(compile_script, meter, profile); !measured)
-    fmt::print(stderr, "dvm: captures were not measured: {}\n", measured.error().message);
-  if (Status measured = runtime::measure_processes(compile_script, meter, profile); !measured)
-    fmt::print(stderr, "dvm: requests to processes were not measured: {}\n", measured.error().message);
-  const auto names = runtime::live_sources();
-  if (Status measured = runtime::measure_ring(compile_script, sampling.scripts(), profile); !measured)
-    fmt::print(stderr, "dvm: the ring was not measured: {}\n", measured.error().message);
-  if (Status measured = runtime::measure_rests(compile_script, sampling.scripts(), profile); !measured)
-    fmt::print(stderr, "dvm: firings after idle time were not measured: {}\n", measured.error().message);
-  bool has_looks = false;
-  for (size_t i = 0; i < names.size(); i++) {
-    progress.say("sources", i, names.size());
-    if (runtime::is_timer_source(names[i]) && !std::exchange(has_looks, true))
-      runtime::measure_looks(compile_script, sampling.scripts(), profile);
-    if (Status measured = runtime::measure_source(names[i], compile_script, meter, profile); !measured)
-      fmt::print(stderr, "dvm: the source {} was not measured: {}\n", names[i], measured.error().message);
+Status run_meters(runtime::Bench bench, const PassProgress& progress, vm::Profile& profile) {
+  bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
+  for (const runtime::Meter* meter : runtime::meters()) {
+    bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
+    bench.progress(0, 1);
+    const Status measured = meter->measure(bench, {}, profile);
+    if (!measured && meter->unmeasured.empty()) return measured;
+    if (!measured) bench.warn(fmt::format("{} not measured: {}", meter->unmeasured, measured.error().message));
   }
+  return {};
 }
 
 bool agree(const vm::Price& a, const vm::Price& b, double share) {
@@ -145,10 +91,7 @@ Result<vm::Profile> calibrate_once(const CalibrateOptions& options, noise::Serie
   profile.core_speed = options.core_speed > 0 ? options.core_speed : noise::core_speed_over(kLongEnough);
   profile.quiet_core = options.quiet_core;
   runtime::measure_as(profile);
-  const Sampling sampling{options.quick, book};
-  if (Status dif = calibrate_dif(sampling, progress, profile); !dif) return dif.error();
-  if (Status scripts = calibrate_scripts(sampling, progress, profile); !scripts) return scripts.error();
-  calibrate_sources(sampling, progress, profile);
+  if (Status measured = run_meters(bench_of(options.quick, book), progress, profile); !measured) return measured.error();
   const noise::QuietReadings quiet = noise::quiet_core();
   profile.quiet_core = {quiet.near, quiet.far};
   return profile;
@@ -271,7 +214,7 @@ Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double sh
   const double speed = a.core_speed > 0 && b.core_speed > 0 ? a.core_speed / b.core_speed : 1;
   Agreement agreement;
   for (const auto& [row, price] : a.prices()) {
-    const vm::Price* other = b.find(row);
+    const vm::Price* other = b.find(vm::RowName::of_table(row));
     if (!other) continue;
     agreement.rows++;
     if (!agree(runtime::times(price, speed), *other, share))

@@ -70,7 +70,7 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
              "DEAREST");
   print_row(out, fmt::format("source {}{}", probe.source, probe.is_assumed ? " (assumed)" : ""), probe.trigger);
   for (size_t i = 0; i < probe.stages.size(); i++)
-    if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::flow_stages()[i].name), probe.stages[i]);
+    if (probe.stages[i].clocks > 0) print_row(out, fmt::format("  {}", runtime::kFlowStages[i].name), probe.stages[i]);
   if (probe.capture.clocks > 0) print_row(out, "capture", probe.capture);
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
@@ -109,7 +109,7 @@ Json json_of(const ClausePrediction& clause) {
 Json stages_json(const ProbePrediction& probe) {
   Json json = Json::object();
   for (size_t i = 0; i < probe.stages.size(); i++)
-    if (probe.stages[i].clocks > 0) json[std::string(runtime::flow_stages()[i].name)] = probe.stages[i].clocks;
+    if (probe.stages[i].clocks > 0) json[std::string(runtime::kFlowStages[i].name)] = probe.stages[i].clocks;
   return json;
 }
 
@@ -203,6 +203,11 @@ std::string how_it_knows(const PredictionContext& context) {
   return context.counted > 0 ? fmt::format("firings were counted for {:.3g} s", context.counted) : "nothing was traced";
 }
 
+// Of a source that is not measured all stages are missing.
+std::string name_of(runtime::Row row) {
+  return row.folder() == "source" ? fmt::format("source/{}", row.text().name) : row.name();
+}
+
 }  // namespace
 
 std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent) {
@@ -210,8 +215,8 @@ std::string unpriced_text(const std::set<std::string>& rows, std::string_view in
   const std::vector<runtime::Uncalibrated> never = runtime::unmeasured_rows();
   std::string text = fmt::format("{}not priced by this profile, counted as 0:\n", indent);
   for (const std::string& row : rows) {
-    const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return one.row == row; });
-    text += fmt::format("{}  {}{}\n", indent, row, found == never.end() ? "" : ": " + found->reason);
+    const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return name_of(one.row) == row; });
+    text += fmt::format("{}  {}{}\n", indent, row, found == never.end() ? "" : fmt::format(": {}", found->reason));
   }
   return text;
 }

@@ -28,7 +28,7 @@ Result<dif::Program> compile_script(const std::string& text) {
   return std::move(compiled.programs.front().program);
 }
 
-void run(benchmark::State& bench, const std::string& row, double clock_hz) {
+void run(benchmark::State& bench, Row row, double clock_hz) {
   double clocks = 0;
   for (auto _ : bench) {
     vm::Profile profile;
@@ -74,7 +74,7 @@ class PricesAsTimes : public benchmark::BenchmarkReporter {
 void add_all() {
   constexpr uint64_t kInterval = 20'000'000;
   const double clock_hz = tick_rate(kInterval);
-  for (const std::string& row : measured_rows())
+  for (const Row row : measured_rows())
     benchmark::RegisterBenchmark(benchmark_name(row, "interp").c_str(),
                                  [row, clock_hz](benchmark::State& bench) { run(bench, row, clock_hz); });
 }

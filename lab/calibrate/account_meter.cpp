@@ -1,9 +1,16 @@
+// What counting itself takes: the same scripts on made-up firings, counted and not, in turn. A firing with more of a thing is
+// more counting:
+//
+//   account/action      five actions in a clause, less one           account/ecb       five clauses, less one
+//   account/evaluation  one that evaluates, less one that counts     account/firing    what is left of one that counts
+//   account/step        a seventh of a printf of two numbers and a string, in the consumer
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/account_meter.h"
 
 #include <algorithm>
 
+#include "lab/calibrate/meter.h"
+#include "lab/calibrate/script_meter.h"
 #include "lab/price_of.h"
 
 namespace dvm::runtime {
@@ -52,10 +59,12 @@ vm::Price each(const vm::Price& with, const vm::Price& without, double more, dou
   return {std::max((with.m - without.m) / more - others, 0.0), 0, (with.spread + without.spread) / more};
 }
 
-}  // namespace
+std::vector<Row> account_rows() {
+  return {"account/action"_row, "account/ecb"_row, "account/evaluation"_row, "account/step"_row, "account/firing"_row};
+}
 
-Status measure_accounting(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  const AccountMeter meter(compile, options, profile);
+Status measure_accounting(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const AccountMeter meter(bench.compile, bench.scripts, profile);
   const auto one = meter.of("P{ @a = count(); }");
   const auto actions = meter.of("P{ @a = count(); @b = count(); @c = count(); @d = count(); @e = count(); }");
   const auto clauses = meter.of("P{ @a = count(); } P{ @b = count(); } P{ @c = count(); } P{ @d = count(); } P{ @e = count(); }");
@@ -64,12 +73,16 @@ Status measure_accounting(const CompileScript& compile, const ScriptMeterOptions
   for (const auto* found : {&one, &actions, &clauses, &sum, &printed})
     if (!*found) return found->error();
   const vm::Price action = each(*actions, *one, kMore), ecb = each(*clauses, *one, kMore, action.m);
-  profile.set("account/action", action);
-  profile.set("account/ecb", ecb);
-  profile.set("account/evaluation", each(*sum, *one, 1));
-  profile.set("account/step", times(*printed, 1 / kSteps));
-  profile.set("account/firing", {std::max(one->m - action.m - ecb.m, 0.0), 0, one->spread});
+  profile.set("account/action"_row, action);
+  profile.set("account/ecb"_row, ecb);
+  profile.set("account/evaluation"_row, each(*sum, *one, 1));
+  profile.set("account/step"_row, times(*printed, 1 / kSteps));
+  profile.set("account/firing"_row, {std::max(one->m - action.m - ecb.m, 0.0), 0, one->spread});
   return {};
 }
+
+}  // namespace
+
+const Meter kAccountMeter = {"accounting", "", account_rows, measure_accounting};
 
 }  // namespace dvm::runtime

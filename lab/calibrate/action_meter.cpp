@@ -1,12 +1,15 @@
+// Prices of speculations, of exit(), which there is once in a run, of chill(), and of what the consumer does for system() and its
+// like. Nothing outside of dvm is changed: files are its own, and the command is ":".
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/action_meter.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 
+#include "lab/calibrate/meter.h"
+#include "lab/calibrate/script_meter.h"
 #include "lab/price_of.h"
 
 namespace dvm::runtime {
@@ -28,29 +31,31 @@ constexpr const char* kTakes = "P{ arg0; this->id = speculation(); ";
 std::vector<ActionCase> action_cases() {
   const std::string takes(kTakes), discards = "P{ discard(this->id); }", exits = "exit(0); ";
   return {
-      {{"action/discard", fmt::format("P{{ arg0; {}}}", repeated("", "discard(1); ", kDiscards)), kNothing, 0, false, kDiscards}},
-      {{"subroutine/speculation", takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards}},
-      {{"action/speculate", takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards}},
-      {{.row = "action/exit",
+      {{"action/discard"_row, fmt::format("P{{ arg0; {}}}", repeated("", "discard(1); ", kDiscards)), kNothing, 0, false,
+        kDiscards}},
+      {{"subroutine/speculation"_row, takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards}},
+      {{"action/speculate"_row, takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards}},
+      {{.row = "action/exit"_row,
         .with = fmt::format("P{{ arg0; {}}}", repeated("", exits, kExits + 1)),
         .without = fmt::format("P{{ arg0; {}}}", exits),
         .uses = kExits,
         .most_firings = 1},
        31},
-      {{"action/chill", "P{ arg0; chill(0); }", kNothing}},
+      {{"action/chill"_row, "P{ arg0; chill(0); }", kNothing}},
   };
 }
 
 // What the consumer does at a record, to dvm's own output. The probe side of such an action is its record, which is then left.
 struct ConsumedAction {
-  const char *name, *call;
+  Row recorded, consumed;
+  const char* call;
   uint64_t most_firings;  // that are consumed
 };
 constexpr ConsumedAction kConsumed[] = {
-    {"system", "system(\":\")", 10},
-    {"freopen", "freopen(\"/dev/null\")", 500},
-    {"ftruncate", "ftruncate()", 500},
-    {"setopt", "setopt(\"aggsortrev\")", 500},
+    {"action/system"_row, "consumer/system"_row, "system(\":\")", 10},
+    {"action/freopen"_row, "consumer/freopen"_row, "freopen(\"/dev/null\")", 500},
+    {"action/ftruncate"_row, "consumer/ftruncate"_row, "ftruncate()", 500},
+    {"action/setopt"_row, "consumer/setopt"_row, "setopt(\"aggsortrev\")", 500},
 };
 
 // Where the output goes: a file without a name.
@@ -64,12 +69,9 @@ std::vector<ActionCase> consumed_cases() {
   std::vector<ActionCase> cases;
   for (const ConsumedAction& one : kConsumed) {
     const std::string with = fmt::format("{}P{{ arg0; {}; }}", begin, one.call);
-    cases.push_back({{fmt::format("action/{}", one.name), with, without}, 0, false});
-    cases.push_back({{.row = fmt::format("consumer/{}", one.name),
-                      .with = with,
-                      .without = without,
-                      .is_consumer = true,
-                      .most_firings = one.most_firings}});
+    cases.push_back({{one.recorded, with, without}, 0, false});
+    cases.push_back(
+        {{.row = one.consumed, .with = with, .without = without, .is_consumer = true, .most_firings = one.most_firings}});
   }
   return cases;
 }
@@ -80,7 +82,7 @@ std::vector<ActionCase> all_cases() {
   return cases;
 }
 
-constexpr const char* kCommit = "action/commit";
+constexpr Row kCommit = "action/commit"_row;
 constexpr double kSmallRecord = 24, kLargeRecord = 16 + 256;  // bytes with their head
 
 // Ns of a firing whose speculation ends so.
@@ -109,7 +111,7 @@ Status measure_commit(const CompileScript& compile, const ScriptMeterOptions& op
     if (!forgotten) return forgotten.error();
     more[i] = times(difference(*kept, *forgotten), profile.clock_hz / 1e9);
   }
-  const vm::Price* discard = profile.find("action/discard");
+  const vm::Price* discard = profile.find("action/discard"_row);
   const double by_byte = std::max(more[1].m - more[0].m, 0.0) / (kLargeRecord - kSmallRecord);
   const double once = std::max(more[0].m - by_byte * kSmallRecord, 0.0) + (discard ? discard->m : 0);
   profile.set(kCommit, {once, by_byte, more[0].spread});
@@ -122,25 +124,31 @@ ScriptMeterOptions options_of(const ActionCase& one, const ScriptMeterOptions& o
 
 // Of chill(0) is what it takes beyond its argument, whose nanoseconds are waited in any case.
 void set_waiting(vm::Profile& profile) {
-  if (const vm::Price* chill = profile.find("action/chill"))
-    profile.set("action/chill", {chill->m, profile.clock_hz / 1e9, chill->spread});
+  if (const vm::Price* chill = profile.find("action/chill"_row))
+    profile.set("action/chill"_row, {chill->m, profile.clock_hz / 1e9, chill->spread});
 }
 
-}  // namespace
-
-std::vector<std::string> action_rows() {
-  std::vector<std::string> rows = {kCommit};
+std::vector<Row> action_rows() {
+  std::vector<Row> rows = {kCommit};
   for (const ActionCase& one : all_cases()) rows.push_back(one.script.row);
   return rows;
 }
 
-Status measure_actions(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile,
-                       const std::string& only) {
-  for (const ActionCase& one : all_cases())
-    if (one.script.row.starts_with(only))
-      if (Status measured = measure_script(one.script, compile, options_of(one, options), profile); !measured) return measured;
+Status measure_actions(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  for (const ActionCase& one : all_cases()) {
+    if (only && one.script.row != *only) continue;
+    const ScriptMeterOptions options = options_of(one, bench.scripts);
+    if (Status measured = measure_script(one.script, bench.compile, options, profile); !measured) return measured;
+  }
   set_waiting(profile);
-  return std::string_view(kCommit).starts_with(only) ? measure_commit(compile, options_of({}, options), profile) : Status();
+  if (only && *only != kCommit) return {};
+  ScriptMeterOptions options = bench.scripts;
+  options.firings = std::min(options.firings, kFirings), options.may_act = true;
+  return measure_commit(bench.compile, options, profile);
 }
+
+}  // namespace
+
+const Meter kActionMeter = {"actions", "", action_rows, measure_actions};
 
 }  // namespace dvm::runtime

@@ -1,6 +1,8 @@
+// What capturing takes (captures.def), and the action ustack(): scripts on the looping child that need one thing more than one
+// that only counts. What the profile says of the rest of their difference is taken off; what is priced by size is measured with
+// two.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/capture_meter.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +13,8 @@
 #include <optional>
 #include <utility>
 
+#include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
 #include "lab/price_of.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/rows.h"
@@ -32,7 +36,7 @@ struct Size {
 };
 
 struct CaptureCase {
-  const char* row;
+  Row row;
   bool is_in_dvm;
   const char* actions;  // {}: the size's things
   std::array<std::optional<Size>, 2> sizes;
@@ -47,17 +51,17 @@ constexpr Size of_copy(uint32_t bytes) { return {0, kShallow, bytes, static_cast
 
 // Two sizes of what has frames lie in the same stack.
 const CaptureCase kCases[] = {
-    {"capture/time", false, "@ = sum(timestamp);", {Size{}, {}}},
-    {"capture/cpu_time", false, "@ = sum(vtimestamp);", {Size{}, {}}},
-    {"capture/thread", false, "@ = sum(tid);", {Size{}, {}}},
-    {"capture/name", false, "@[execname] = count();", {Size{}, {}}},
-    {"capture/argument", false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}},
-    {"capture/bytes", false, "@ = sum(*(uint64_t *)copyin(arg0, {}));", {of_bytes(8), of_bytes(kLong)}},
-    {"capture/string", false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
-    {"capture/stack", false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
-    {"action/ustack", true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
-    {"capture/stack_bytes", false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
-    {"capture/unwind", true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
+    {"capture/time"_row, false, "@ = sum(timestamp);", {Size{}, {}}},
+    {"capture/cpu_time"_row, false, "@ = sum(vtimestamp);", {Size{}, {}}},
+    {"capture/thread"_row, false, "@ = sum(tid);", {Size{}, {}}},
+    {"capture/name"_row, false, "@[execname] = count();", {Size{}, {}}},
+    {"capture/argument"_row, false, "@ = sum(arg0 + arg1 + arg2 + arg3);", {Size{}, {}}},
+    {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {}));", {of_bytes(8), of_bytes(kLong)}},
+    {"capture/string"_row, false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
+    {"capture/stack"_row, false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
+    {"action/ustack"_row, true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
+    {"capture/stack_bytes"_row, false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
+    {"capture/unwind"_row, true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
 };
 constexpr unsigned kArguments = 4;  // that the case of capture/argument reads
 
@@ -96,7 +100,7 @@ class CaptureMeter {
     if (!few) return few.error();
     if (!many) return many.error();
     const double more = kDeep - kShallow;
-    profile_.set(std::string(kReturnRow),
+    profile_.set("resume/return"_row,
                  times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more},
                        profile_.clock_hz / 1e9));
     return {};
@@ -105,13 +109,13 @@ class CaptureMeter {
   Status measure(const CaptureCase& one) {
     profile_.set(one.row, {});
     const auto first = rest(one, *one.sizes[0]);
-    if (!first) return Error{fmt::format("{}: {}", one.row, first.error().message)};
+    if (!first) return Error{fmt::format("{}: {}", one.row.name(), first.error().message)};
     if (!one.sizes[1]) {
-      const double things = one.row == std::string_view("capture/argument") ? kArguments : 1;
+      const double things = one.row == "capture/argument"_row ? kArguments : 1;
       return set(one, {first->m / things, 0, first->spread / things});
     }
     const auto second = rest(one, *one.sizes[1]);
-    if (!second) return Error{fmt::format("{}: {}", one.row, second.error().message)};
+    if (!second) return Error{fmt::format("{}: {}", one.row.name(), second.error().message)};
     return set(one, by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things));
   }
 
@@ -179,24 +183,25 @@ class CaptureMeter {
   std::map<std::pair<uint32_t, bool>, Measured> counting_;
 };
 
-}  // namespace
-
-std::vector<std::string> capture_rows() {
-  std::vector<std::string> rows;
-  for (const CaptureCase& one : kCases) rows.emplace_back(one.row);
-  rows.emplace_back(kReturnRow);
+std::vector<Row> capture_rows() {
+  std::vector<Row> rows;
+  for (const CaptureCase& one : kCases) rows.push_back(one.row);
+  rows.push_back("resume/return"_row);
   return rows;
 }
 
-Status measure_captures(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile,
-                        const std::string& only) {
+Status measure_captures(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   auto child = LoopingChild::start();
   if (!child) return child.error();
-  CaptureMeter meter(**child, compile, options, profile);
+  CaptureMeter meter(**child, bench.compile, bench.live, profile);
   for (const CaptureCase& one : kCases)
-    if (only.empty() || only == one.row)
+    if (!only || *only == one.row)
       if (Status measured = meter.measure(one); !measured) return measured;
-  return only.empty() || only == kReturnRow ? meter.measure_returns() : Status();
+  return !only || *only == "resume/return"_row ? meter.measure_returns() : Status();
 }
+
+}  // namespace
+
+const Meter kCaptureMeter = {"captures", "captures were", capture_rows, measure_captures};
 
 }  // namespace dvm::runtime

@@ -1,6 +1,13 @@
+// What the consumer's steps cost but printing, which is measured as actions are: the stages of runs that leave nothing, many
+// records or many keys.
+//
+//   status_snapshot                  asking for the drops
+//   buffer_snapshot, copy            switching buffers: empty ones; a byte more
+//   aggregation_snapshot, ..._build  taking one key; each further one
+//   context_switch                   half of what it takes to sleep and to be woken
+//   look, look_shared, late          waking up to look for firings
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/consumer_meter.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -15,6 +22,8 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
+#include "lab/calibrate/script_meter.h"
 #include "lab/noise/apart.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
@@ -68,8 +77,8 @@ Status measure_records(const CompileScript& compile, const ScriptMeterOptions& o
   }
   const noise::Middle first = noise::settle(options.book, "buffer_snapshot", once),
                       byte = noise::settle(options.book, "copy", each);
-  profile.set("consumer/buffer_snapshot", {first.median, 0, first.deviation()});
-  profile.set("consumer/copy", {0, std::max(byte.median, 0.0), 0});
+  profile.set("consumer/buffer_snapshot"_row, {first.median, 0, first.deviation()});
+  profile.set("consumer/copy"_row, {0, std::max(byte.median, 0.0), 0});
   return {};
 }
 
@@ -87,7 +96,7 @@ Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMe
     once.add({(small->ticks - large->ticks) / std::max(small->count - large->count, 1.0), small->is_quiet && large->is_quiet});
   }
   const noise::Middle first = noise::settle(options.book, "aggregation_snapshot", once);
-  profile.set("consumer/aggregation_snapshot", {std::max(first.median, 0.0), 0, first.deviation()});
+  profile.set("consumer/aggregation_snapshot"_row, {std::max(first.median, 0.0), 0, first.deviation()});
   return {};
 }
 
@@ -119,7 +128,7 @@ Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& opti
     each.add(*reads);
   }
   const noise::Middle key = times(noise::settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
-  profile.set("consumer/aggregation_build", {0, std::max(key.median, 0.0), 0});
+  profile.set("consumer/aggregation_build"_row, {0, std::max(key.median, 0.0), 0});
   return {};
 }
 
@@ -137,7 +146,7 @@ Status measure_status(const CompileScript& compile, const ScriptMeterOptions& op
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
   const noise::Middle all = noise::settle(options.book, "status_snapshot", samples);
-  profile.set("consumer/status_snapshot", {all.median, 0, all.deviation()});
+  profile.set("consumer/status_snapshot"_row, {all.median, 0, all.deviation()});
   return {};
 }
 
@@ -157,10 +166,10 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   }
   const noise::Middle all =
       times(noise::settle_middle(options.book, "context_switch", noise::quiet_middle(samples)), profile.clock_hz / 1e9 / 2);
-  profile.set("consumer/context_switch", {all.median, 0, all.deviation()});
+  profile.set("consumer/context_switch"_row, {all.median, 0, all.deviation()});
 }
 
-constexpr const char* kHandlerOfLooks = "source/pid_emulated/handler";  // of the firings that looks are measured with
+constexpr Row kHandlerOfLooks = "source/pid_emulated/handler"_row;  // of the firings that looks are measured with
 
 // Looks for what a child does in each millisecond, before it rests as the program that is traced does: to wake up, and to handle
 // the first of some firings, is most of a look, and all of it when they come seldom. It depends on who else wakes up on that CPU.
@@ -227,12 +236,12 @@ Status sample_looks(const CompileScript& compile, const ScriptMeterOptions& opti
   };
   const noise::Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
   const double n = std::max(each.median, 0.0);
-  const auto look_row = [&](const char* row, const noise::Middle& whole) {
+  const auto look_row = [&](Row row, const noise::Middle& whole) {
     profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
   };
-  look_row("consumer/look", first);
-  look_row("consumer/look_shared", settled("shared look", shared));
-  profile.set("consumer/late", {lateness.median, 0, lateness.deviation()});
+  look_row("consumer/look"_row, first);
+  look_row("consumer/look_shared"_row, settled("shared look", shared));
+  profile.set("consumer/late"_row, {lateness.median, 0, lateness.deviation()});
   return {};
 }
 
@@ -248,28 +257,31 @@ Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& o
     }
   const noise::Middle of_headed = noise::settle(options.book, "heading", headed),
                       of_quiet = noise::settle(options.book, "heading quiet", quiet);
-  profile.set("consumer/heading", times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
+  profile.set("consumer/heading"_row, times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
   return {};
 }
 
-}  // namespace
+std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
 
-std::vector<std::string> look_rows() { return {"consumer/look", "consumer/look_shared", "consumer/late"}; }
-
-std::vector<std::string> consumer_rows() {
-  return {"consumer/status_snapshot",   "consumer/buffer_snapshot", "consumer/copy",          "consumer/aggregation_snapshot",
-          "consumer/aggregation_build", "consumer/heading",         "consumer/context_switch"};
+std::vector<Row> consumer_rows() {
+  return {"consumer/status_snapshot"_row,      "consumer/buffer_snapshot"_row,   "consumer/copy"_row,
+          "consumer/aggregation_snapshot"_row, "consumer/aggregation_build"_row, "consumer/heading"_row,
+          "consumer/context_switch"_row};
 }
 
 // Where nothing can be traced a look is two switches of threads.
-void measure_looks(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  if (sample_looks(compile, options, profile)) return;
-  if (profile.find("consumer/context_switch") == nullptr) measure_wake_up(options, profile);
-  for (const char* row : {"consumer/look", "consumer/look_shared"})
-    profile.set(row, times(*profile.find("consumer/context_switch"), 2));
+Status measure_looks(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  if (sample_looks(bench.compile, bench.scripts, profile)) return {};
+  if (profile.find("consumer/context_switch"_row) == nullptr) measure_wake_up(bench.scripts, profile);
+  for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row})
+    profile.set(row, times(*profile.find("consumer/context_switch"_row), 2));
+  return {};
 }
 
-Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+Status measure_consumer(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  ScriptMeterOptions options = bench.scripts;
+  options.firings = std::min(options.firings, kMostRecords);  // each of them leaves a key
+  const CompileScript& compile = bench.compile;
   if (Status measured = measure_records(compile, options, profile); !measured) return measured;
   if (Status measured = measure_aggregation_snapshot(compile, options, profile); !measured) return measured;
   if (Status measured = measure_keys(compile, options, profile); !measured) return measured;
@@ -277,5 +289,10 @@ Status measure_consumer(const CompileScript& compile, const ScriptMeterOptions& 
   if (Status measured = measure_heading(compile, options, profile); !measured) return measured;
   return measure_status(compile, options, profile);
 }
+
+}  // namespace
+
+const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer};
+const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
 
 }  // namespace dvm::runtime

@@ -26,10 +26,8 @@ constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nmov %r1, %r2\n";  /
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
 constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
 
-std::string row(std::string_view table, std::string_view name) { return fmt::format("{}/{}", table, name); }
-
-DifCase flat(std::string_view name, std::string_view setup, std::string body, std::string base = {}) {
-  return {row("opcode", name), std::string(setup), std::move(body), std::move(base)};
+DifCase flat(Row row, std::string_view setup, std::string body, std::string base = {}) {
+  return {row, std::string(setup), std::move(body), std::move(base)};
 }
 
 // A variable of one scope: scl or arr, glb, tls or loc.
@@ -59,8 +57,8 @@ DifCase variable_case(const dif::OpcodeInfo& opcode) {
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "int64") + std::string(keyed ? kOneKey : "setx 7, %r1\n");
   const auto stored = [&](std::string_view value) { return setup + fmt::format("{} {}, v\n", store, value); };
-  DifCase made = flat(opcode.mnemonic, stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
-  if (keyed) made.only_body = {vm::kValueKeyRow};
+  DifCase made = flat(row_of(opcode.opcode), stored("%r1"), std::string(opcode.mnemonic) + (is_load ? " v, %r2\n" : " %r1, v\n"));
+  if (keyed) made.only_body = {"tuple/integer"_row};
   if (opcode.cost == dif::CostClass::found) made.setup_without = stored("%r0");
   if (!is_load && is_dynamic(opcode)) made.body_of_change = fmt::format("{0} %r0, v\n{0} %r1, v\n", opcode.mnemonic);
   return made;
@@ -69,16 +67,15 @@ DifCase variable_case(const dif::OpcodeInfo& opcode) {
 DifCase reference_case(const dif::OpcodeInfo& opcode) {
   const bool keyed = vm::takes_key(opcode.opcode);
   const std::string setup = declare(opcode.opcode, "string") + std::string(keyed ? kOneKey : "") + "sets \"{s}\", %r1\n";
-  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), setup,
-                      fmt::format("{} %r1, v\n", opcode.mnemonic));
-  if (keyed) made.only_body = {vm::kValueKeyRow};
+  DifCase made = flat(variant_of(opcode.opcode), setup, fmt::format("{} %r1, v\n", opcode.mnemonic));
+  if (keyed) made.only_body = {"tuple/integer"_row};
   made.by_size = true;
   return made;
 }
 
 // Bytes that are moved.
-DifCase sized(std::string_view name, std::string setup, std::string body, std::string base = {}) {
-  DifCase made = flat(name, setup, std::move(body), std::move(base));
+DifCase sized(Row row, std::string setup, std::string body, std::string base = {}) {
+  DifCase made = flat(row, setup, std::move(body), std::move(base));
   made.by_size = true;
   return made;
 }
@@ -86,22 +83,24 @@ DifCase sized(std::string_view name, std::string setup, std::string body, std::s
 // Those that their format does not tell.
 std::map<Opcode, DifCase> special_opcodes() {
   std::map<Opcode, DifCase> cases;
-  cases[Opcode::scmp] = sized("scmp", std::string(kTwoStrings), "scmp %r1, %r2\n");
-  cases[Opcode::allocs] = sized("allocs", "setx {n}, %r1\n", "allocs %r1, %r2\n");
-  cases[Opcode::allocs].copies = kFew;
-  cases[Opcode::copys] = sized("copys", std::string(kScratch) + "sets \"{s}\", %r1\nsetx {n}, %r2\n", "copys %r1, %r2, %r4\n");
-  cases[Opcode::pushtr] = sized("pushtr", "sets \"{s}\", %r1\n", "flushts\npushtr string, %r0, %r1\n", "flushts\n");
-  cases[Opcode::pushtv] = flat("pushtv", kTwoNumbers, "flushts\npushtv %r1\n", "flushts\n");
-  cases[Opcode::flushts] = flat("flushts", kTwoNumbers, "flushts\n");
-  cases[Opcode::popts] = flat("popts", kTwoNumbers, "pushtv %r1\npopts\n");
-  cases[Opcode::popts].only_body = {"opcode/pushtv"};
+  const auto add = [&cases](Opcode opcode, DifCase one) -> DifCase& {
+    return cases.emplace(opcode, std::move(one)).first->second;
+  };
+  add(Opcode::scmp, sized("opcode/scmp"_row, std::string(kTwoStrings), "scmp %r1, %r2\n"));
+  add(Opcode::allocs, sized("opcode/allocs"_row, "setx {n}, %r1\n", "allocs %r1, %r2\n")).copies = kFew;
+  add(Opcode::copys,
+      sized("opcode/copys"_row, std::string(kScratch) + "sets \"{s}\", %r1\nsetx {n}, %r2\n", "copys %r1, %r2, %r4\n"));
+  add(Opcode::pushtr, sized("opcode/pushtr"_row, "sets \"{s}\", %r1\n", "flushts\npushtr string, %r0, %r1\n", "flushts\n"));
+  add(Opcode::pushtv, flat("opcode/pushtv"_row, kTwoNumbers, "flushts\npushtv %r1\n", "flushts\n"));
+  add(Opcode::flushts, flat("opcode/flushts"_row, kTwoNumbers, "flushts\n"));
+  add(Opcode::popts, flat("opcode/popts"_row, kTwoNumbers, "pushtv %r1\npopts\n")).only_body = {"opcode/pushtv"_row};
   return cases;
 }
 
 // The ret of a DIFO that is a variable alone.
 DifCase alone_case(const dif::OpcodeInfo& opcode) {
-  DifCase made = flat(std::string(opcode.mnemonic) + std::string(vm::variant_suffix(opcode.opcode)), "ldgs arg0, %r1\n", "");
-  made.only_body = {"variable/arg0"};
+  DifCase made = flat(variant_of(opcode.opcode), "ldgs arg0, %r1\n", "");
+  made.only_body = {"variable/arg0"_row};
   made.copies = 0;
   made.end = "ret %r1\n";
   return made;
@@ -111,32 +110,33 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   static const std::map<Opcode, DifCase> special = special_opcodes();
   if (const auto found = special.find(opcode.opcode); found != special.end()) return found->second;
   const std::string_view name = opcode.mnemonic;
+  const Row row = row_of(opcode.opcode);
   const bool of_process = name.starts_with("uld");
   switch (opcode.format) {
     case Format::log:
-      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2, %r3\n", name));
+      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2, %r3\n", name));
     case Format::r1rd:
-      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
+      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
     case Format::cmp:
-      return flat(name, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
+      return flat(row, kTwoNumbers, fmt::format("{} %r1, %r2\n", name));
     case Format::tst:
-      return flat(name, kTwoNumbers, fmt::format("{} %r1\n", name));
+      return flat(row, kTwoNumbers, fmt::format("{} %r1\n", name));
     case Format::branch:
-      return flat(name, std::string(kTwoNumbers) + "cmp %r1, %r2\n", fmt::format("{} l{{i}}\nl{{i}}: nop\n", name), "nop\n");
+      return flat(row, std::string(kTwoNumbers) + "cmp %r1, %r2\n", fmt::format("{} l{{i}}\nl{{i}}: nop\n", name), "nop\n");
     case Format::load:
-      return flat(name, of_process ? fmt::format("setx {}, %r4\n", kCaptured) : std::string(kScratch),
+      return flat(row, of_process ? fmt::format("setx {}, %r4\n", kCaptured) : std::string(kScratch),
                   fmt::format("{} [%r4], %r2\n", name));
     case Format::store:
-      return flat(name, std::string(kScratch) + "setx 7, %r1\n", fmt::format("{} %r1, [%r4]\n", name));
+      return flat(row, std::string(kScratch) + "setx 7, %r1\n", fmt::format("{} %r1, [%r4]\n", name));
     case Format::setx:
-      return flat(name, "", "setx 9, %r1\n");
+      return flat(row, "", "setx 9, %r1\n");
     case Format::sets:
-      return flat(name, "", "sets \"x\", %r1\n");
+      return flat(row, "", "sets \"x\", %r1\n");
     case Format::ldv:
     case Format::stv:
       return variable_case(opcode);
     default:
-      return flat(name, "", fmt::format("{}\n", name));
+      return flat(row, "", fmt::format("{}\n", name));
   }
 }
 
@@ -162,8 +162,7 @@ std::string made_in(vm::Place place) {
 DifCase place_case(vm::Place place) {
   const std::map<vm::Place, Opcode> stores = {
       {vm::Place::variable, Opcode::stgs}, {vm::Place::local, Opcode::stls}, {vm::Place::dynamic, Opcode::stts}};
-  DifCase made;
-  made.row = vm::place_row(place);
+  DifCase made{row_of(place)};
   if (const auto store = stores.find(place); store != stores.end()) made.setup = declare(store->second, "string");
   made.setup += "sets \"{s}\", %r1\n" + made_in(place);
   made.body = "flushts\npushtr string, %r0, %r3\n";
@@ -173,37 +172,33 @@ DifCase place_case(vm::Place place) {
 
 // A variable of two keys is read, and one of one.
 DifCase value_key_case() {
-  DifCase made;
-  made.row = vm::kValueKeyRow;
+  DifCase made{"tuple/integer"_row};
   made.setup =
       "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsetx 7, %r1\n"
       "pushtv %r1\nstgaa %r1, w\npushtv %r1\nstgaa %r1, v\n";
   made.body = "flushts\npushtv %r1\npushtv %r1\nldgaa v, %r2\n";
   made.base = "flushts\npushtv %r1\nldgaa w, %r2\n";
-  made.only_body = {"opcode/pushtv"};
+  made.only_body = {"opcode/pushtv"_row};
   return made;
 }
 
 // One of a string is read, and one of a number.
 DifCase reference_key_case() {
-  DifCase made;
-  made.row = vm::kReferenceKeyRow;
+  DifCase made{"tuple/string"_row};
   made.setup =
       "v 500 arr glb r/w int64\nw 501 arr glb r/w int64\nsets \"{s}\", %r1\nsetx 7, %r3\n"
       "pushtr string, %r0, %r1\nstgaa %r3, v\nflushts\npushtv %r3\nstgaa %r3, w\n";
   made.body = "flushts\npushtr string, %r0, %r1\nldgaa v, %r2\n";
   made.base = "flushts\npushtr string, %r0, %r1\nflushts\npushtv %r3\nldgaa w, %r2\n";
-  made.only_base = {"opcode/flushts", "opcode/pushtv", vm::kValueKeyRow};
+  made.only_base = {"opcode/flushts"_row, "opcode/pushtv"_row, "tuple/integer"_row};
   made.by_size = true;
   return made;
 }
 
 DifCase built_in_case(const dif::BuiltInInfo& variable) {
-  if (variable.kind == dif::BuiltInKind::scalar)
-    return {row("variable", variable.name), "", fmt::format("ldgs {}, %r1\n", variable.name)};
+  if (variable.kind == dif::BuiltInKind::scalar) return {row_of(variable), "", fmt::format("ldgs {}, %r1\n", variable.name)};
   const int index = variable.id == dif::BuiltIn::uregs ? 36 : 1;
-  return {row("variable", variable.name), fmt::format("setx {}, %r1\n", index),
-          fmt::format("ldga {}, %r1, %r2\n", variable.name)};
+  return {row_of(variable), fmt::format("setx {}, %r1\n", index), fmt::format("ldga {}, %r1, %r2\n", variable.name)};
 }
 
 // What is pushed for the arguments of a subroutine, where its prototype alone would not make it work.
@@ -259,8 +254,7 @@ bool is_text(const std::string& argument) {
 }
 
 DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
-  DifCase made;
-  made.row = row("subroutine", subroutine.name);
+  DifCase made{row_of(subroutine.id)};
   std::string pushes;
   unsigned number = 1;
   for (const std::string& argument : arguments_of(subroutine)) {
@@ -270,7 +264,7 @@ DifCase subroutine_case(const dif::SubroutineInfo& subroutine) {
   }
   made.body = pushes + fmt::format("call {}, %r7\n", subroutine.name);
   made.base = pushes + "flushts\n";
-  made.only_base = {"opcode/flushts"};
+  made.only_base = {"opcode/flushts"_row};
   if (subroutine.result == "string") {
     made.setup += "sets \"{s}\", %r6\n";
     made.body += fmt::format(fmt::runtime(kReading), 7);
@@ -285,7 +279,7 @@ void replace(std::string& text, std::string_view what, const std::string& with) 
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) text.replace(at, what.size(), with);
 }
 
-bool is_measured(const std::string& row) {
+bool is_measured(Row row) {
   const std::vector<Uncalibrated> without = uncalibrated_rows();
   return std::none_of(without.begin(), without.end(), [&](const Uncalibrated& one) { return one.row == row; });
 }
@@ -293,10 +287,10 @@ bool is_measured(const std::string& row) {
 }  // namespace
 
 std::vector<Uncalibrated> uncalibrated_rows() {
-  return {{"subroutine/progenyof", "it asks for the parents of a live process"},
-          {"subroutine/copyout", "it writes to a live process"},
-          {"subroutine/copyoutstr", "it writes to a live process"},
-          {"subroutine/speculation", "it takes a speculation each time"}};
+  return {{"subroutine/progenyof"_row, "it asks for the parents of a live process"},
+          {"subroutine/copyout"_row, "it writes to a live process"},
+          {"subroutine/copyoutstr"_row, "it writes to a live process"},
+          {"subroutine/speculation"_row, "it takes a speculation each time"}};
 }
 
 std::vector<DifCase> dif_cases() {
@@ -304,18 +298,18 @@ std::vector<DifCase> dif_cases() {
   const auto add = [&cases](DifCase made) {
     if (is_measured(made.row)) cases.push_back(std::move(made));
   };
-  const std::vector<std::string> rows = vm::dif_rows();
-  const auto is_row = [&rows](std::string_view name) { return std::find(rows.begin(), rows.end(), name) != rows.end(); };
+  const std::vector<Row>& rows = price_rows();
+  const auto is_row = [&rows](Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); };
   for (const dif::OpcodeInfo& opcode : dif::kOpcodes) {
-    if (!is_row(row("opcode", opcode.mnemonic))) continue;
+    if (!is_row(row_of(opcode.opcode))) continue;
     if (opcode.format != dif::Format::ret) add(opcode_case(opcode));
     if (opcode.format == dif::Format::stv) add(reference_case(opcode));
     if (opcode.format == dif::Format::ret) add(alone_case(opcode));
   }
   for (const dif::BuiltInInfo& variable : dif::kBuiltIns)
-    if (is_row(row("variable", variable.name))) add(built_in_case(variable));
+    if (is_row(row_of(variable))) add(built_in_case(variable));
   for (const dif::SubroutineInfo& subroutine : dif::kSubroutines)
-    if (is_row(row("subroutine", subroutine.name))) add(subroutine_case(subroutine));
+    if (is_row(row_of(subroutine.id))) add(subroutine_case(subroutine));
   for (size_t i = 1; i < vm::kPlaces.size(); i++) add(place_case(static_cast<vm::Place>(i)));
   add(value_key_case());
   add(reference_key_case());

@@ -12,15 +12,17 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cost/rows.h"
+
 namespace dvm::runtime {
 
 struct DifCase {
-  std::string row;
-  std::string setup;
-  std::string body;
+  Row row;
+  std::string setup = {};
+  std::string body = {};
   std::string base = {};
-  std::vector<std::string> only_base = {}, only_body = {};  // rows
-  bool by_size = false;                                     // measured with two sizes: m and n
+  std::vector<Row> only_base = {}, only_body = {};
+  bool by_size = false;  // measured with two sizes: m and n
   // Of a variable that may be there or not, one of them, for n: a setup with which the body does not find it; or a body that has
   // it come and go.
   std::string setup_without = {}, body_of_change = {};
@@ -33,7 +35,8 @@ std::vector<DifCase> dif_cases();
 
 // Rows that are not measured, and cost nothing in a calibrated profile, with the reason.
 struct Uncalibrated {
-  std::string row, reason;
+  Row row;
+  const char* reason;
 };
 std::vector<Uncalibrated> uncalibrated_rows();
 

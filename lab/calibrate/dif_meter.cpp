@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
+#include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
 
@@ -128,8 +129,8 @@ vm::Price time_difference(const std::string& series, Runnable& text, Runnable* b
 }
 
 // What a copy of the body takes more than one of the base. A case without copies is its setup alone.
-Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options) {
-  const std::string series = fmt::format("{} {}", one.row, letters);
+Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options, const char* state = "") {
+  const std::string series = fmt::format("{}{} {}", one.row.name(), state, letters);
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();
   if (one.copies == 0) return time_difference(series, **text, nullptr, options);
@@ -139,8 +140,7 @@ Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptio
 }
 
 // m without something, n with it; the body of the latter does it so many times.
-Result<vm::Price> price_with(const DifCase& without, const DifCase& with, unsigned uses, const MeterOptions& options) {
-  const Result<vm::Price> m = measure(without, kShort, options), more = measure(with, kShort, options);
+Result<vm::Price> price_with(const Result<vm::Price>& m, const Result<vm::Price>& more, unsigned uses) {
   if (!m) return m;
   if (!more) return more;
   return by_size(*m, 0, times(*more, 1.0 / uses), 1);
@@ -149,15 +149,15 @@ Result<vm::Price> price_with(const DifCase& without, const DifCase& with, unsign
 // What one takes where it does not find the variable, and where it does.
 Result<vm::Price> price_of_found(const DifCase& one, const MeterOptions& options) {
   DifCase other = one;
-  other.setup = one.setup_without, other.row += " not there";
-  return price_with(other, one, 1, options);
+  other.setup = one.setup_without;
+  return price_with(measure(other, kShort, options, " not there"), measure(one, kShort, options), 1);
 }
 
 // What one takes where the variable stays, and where it comes or goes.
 Result<vm::Price> price_of_change(const DifCase& one, const MeterOptions& options) {
   DifCase other = one;
-  other.body = one.body_of_change, other.row += " changing";
-  return price_with(one, other, 2, options);
+  other.body = one.body_of_change;
+  return price_with(measure(one, kShort, options), measure(other, kShort, options, " changing"), 2);
 }
 
 Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
@@ -174,19 +174,19 @@ Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
 class Parting {
  public:
   explicit Parting(const std::vector<DifCase>& cases) : cases_(cases) {}
-  void set(const std::string& row, const vm::Price& price) { whole_[row] = price; }
+  void set(Row row, const vm::Price& price) { whole_[row] = price; }
 
   vm::Price own(const DifCase& one) const {
     vm::Price left = whole_.at(one.row);
-    for (const std::string& row : one.only_base) add(left, row, 1);
-    for (const std::string& row : one.only_body) add(left, row, -1);
+    for (const Row row : one.only_base) add(left, row, 1);
+    for (const Row row : one.only_body) add(left, row, -1);
     left.m = std::max(left.m, 0.0);
     return left;
   }
   size_t size() const { return whole_.size(); }
 
  private:
-  void add(vm::Price& to, const std::string& row, double sign) const {
+  void add(vm::Price& to, Row row, double sign) const {
     const auto of_row = [&](const DifCase& one) { return one.row == row; };
     const auto found = std::find_if(cases_.begin(), cases_.end(), of_row);
     if (found == cases_.end()) return;
@@ -196,7 +196,7 @@ class Parting {
   }
 
   const std::vector<DifCase>& cases_;
-  std::map<std::string, vm::Price> whole_;
+  std::map<Row, vm::Price> whole_;
 };
 
 }  // namespace
@@ -206,7 +206,7 @@ Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, 
   Parting parting(cases);
   for (const DifCase& one : cases) {
     Result<vm::Price> found = price(one, options);
-    if (!found) return Error{fmt::format("{}: {}", one.row, found.error().message)};
+    if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
     parting.set(one.row, *found);
     told(parting.size());
   }
@@ -214,5 +214,44 @@ Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, 
   for (const DifCase& one : cases) rows.push_back({one.row, parting.own(one)});
   return rows;
 }
+
+namespace {
+
+// The case of the row, and those of the rows that are subtracted from it.
+void find_cases(Row row, const std::vector<DifCase>& all, std::vector<DifCase>& found) {
+  const auto of_row = [&](const DifCase& one) { return one.row == row; };
+  if (std::any_of(found.begin(), found.end(), of_row)) return;
+  const auto own = std::find_if(all.begin(), all.end(), of_row);
+  if (own == all.end()) return;
+  found.push_back(*own);
+  for (const auto* others : {&own->only_base, &own->only_body})
+    for (const Row other : *others) find_cases(other, all, found);
+}
+
+std::vector<DifCase> cases_of(std::optional<Row> only) {
+  std::vector<DifCase> found;
+  if (!only) return dif_cases();
+  find_cases(*only, dif_cases(), found);
+  return found;
+}
+
+std::vector<Row> dif_case_rows() {
+  std::vector<Row> rows;
+  for (const DifCase& one : dif_cases()) rows.push_back(one.row);
+  return rows;
+}
+
+Status measure_dif_rows(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const std::vector<DifCase> cases = cases_of(only);
+  const auto rows = measure_dif(cases, bench.dif, [&](size_t done) { bench.progress(done, cases.size()); });
+  if (!rows) return rows.error();
+  for (const MeasuredRow& row : *rows)
+    if (!only || row.row == *only) profile.set(row.row, row.price);
+  return {};
+}
+
+}  // namespace
+
+const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
 
 }  // namespace dvm::runtime

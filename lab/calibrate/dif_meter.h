@@ -10,19 +10,14 @@
 
 #include "common/result.h"
 #include "dvm/vm/profile.h"
+#include "lab/calibrate/bench.h"
 #include "lab/calibrate/dif_cases.h"
 #include "lab/noise/series_book.h"
 
 namespace dvm::runtime {
 
-struct MeterOptions {
-  unsigned samples = 15;              // of a text and of its base
-  uint64_t sample_ns = 50'000;        // how long one takes, about
-  noise::SeriesBook* book = nullptr;  // of the passes
-};
-
 struct MeasuredRow {
-  std::string row;
+  Row row;
   vm::Price price;
 };
 

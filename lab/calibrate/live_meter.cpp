@@ -1,6 +1,16 @@
+// What the sources of live processes cost, measured on a child of dvm (looping_child.h): it calls functions with instructions of
+// each kind, makes system calls, sends itself a signal, runs while timers fire. In points of a firing, as the paper has them:
+//
+//   A to F in the traced thread     CPU time of a call with the probe less that of one without (profile: the usual time that an
+//                                   interrupt takes from a loop)
+//   trigger  A to B                 the firing's time less the one that the child read just before: its argument
+//   capture  B to C                 less what a call takes whose firings are counted by the kernel alone
+//   resume   E to F                 the rest
+//   handler  C to D, in dvm         CPU time of a firing that counts, less what the profile says of its ECB
+//
+// A call that can hand over no time has no resume: trigger holds both.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/live_meter.h"
 
 #include <fmt/format.h>
 
@@ -14,6 +24,8 @@
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
+#include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
 #include "runtime/cost/consumer.h"
@@ -29,31 +41,34 @@ constexpr uint64_t kSlower = 8;         // a stepped call than another
 constexpr uint64_t kLoopTime = 50'000;  // ns of the loop for each call of another stub
 
 struct LiveSource {
-  const char* name;
+  Source source;
   Stub stub;
   const char* probe = kEntry;
   const char* stamp = nullptr;  // the argument that the probe has of the call
   bool is_only_child = false;   // others fire it too, and are left out by a predicate
 };
 
-constexpr LiveSource kSources[] = {
-    {"pid", Stub::stepped, kEntry, "arg0"},
-    {"pid_emulated", Stub::emulated, kEntry, "arg0"},
-    {"pid_moved", Stub::moved, kEntry, "arg0"},
-    {"pid_nop5", Stub::nop5, kEntry, "arg0"},
-    {"pid_return", Stub::emulated, kReturn, "arg1"},
-    {"usdt", Stub::nop, kEntry, "arg0"},
-    {"syscall", Stub::system_call, "syscall::getppid:entry", "arg0", true},
-    {"sched", Stub::signal, "proc:::signal-send", nullptr, true},
-    {"sdt", Stub::signal, "sdt:::signal_generate", nullptr, true},
-    {"profile", Stub::loop, "profile-4999hz", nullptr, true},
+constexpr LiveSource kLive[] = {
+    {Source::pid, Stub::stepped, kEntry, "arg0"},
+    {Source::pid_emulated, Stub::emulated, kEntry, "arg0"},
+    {Source::pid_moved, Stub::moved, kEntry, "arg0"},
+    {Source::pid_nop5, Stub::nop5, kEntry, "arg0"},
+    {Source::pid_return, Stub::emulated, kReturn, "arg1"},
+    {Source::usdt, Stub::nop, kEntry, "arg0"},
+    {Source::syscall, Stub::system_call, "syscall::getppid:entry", "arg0", true},
+    {Source::sched, Stub::signal, "proc:::signal-send", nullptr, true},
+    {Source::sdt, Stub::signal, "sdt:::signal_generate", nullptr, true},
+    {Source::profile, Stub::loop, "profile-4999hz", nullptr, true},
 };
 
 // A probe that shares the trap of calibrated:::entry.
 struct SharedSource {
-  const char *name, *probe;
+  Source source;
+  const char* probe;
 };
-constexpr SharedSource kShared[] = {{"pid_shared", "calibrated:::again"}, {"pid_return_shared", kReturn}};
+constexpr SharedSource kShared[] = {{Source::pid_shared, "calibrated:::again"}, {Source::pid_return_shared, kReturn}};
+
+std::string_view name_of(Source source) { return kSources[static_cast<size_t>(source)].name; }
 
 // What is left of it. Less than nothing is nothing, lost in the spread.
 vm::Price rest_of(const noise::Middle& all, const vm::Price& known) {
@@ -70,13 +85,11 @@ double looking(const LiveFigures& traced, const vm::Profile& profile) {
 // Sets stages of a source, from ns.
 class SourceRows {
  public:
-  SourceRows(std::string_view name, vm::Profile& profile) : name_(name), profile_(profile) {}
-  void set(const char* stage, const vm::Price& ns) {
-    profile_.set(fmt::format("source/{}/{}", name_, stage), times(ns, profile_.clock_hz / 1e9));
-  }
+  SourceRows(Source source, vm::Profile& profile) : source_(source), profile_(profile) {}
+  void set(FlowStage stage, const vm::Price& ns) { profile_.set(row_of(source_, stage), times(ns, profile_.clock_hz / 1e9)); }
 
  private:
-  std::string_view name_;
+  Source source_;
   vm::Profile& profile_;
 };
 
@@ -116,20 +129,21 @@ class SourceMeter {
     const bool is_loop = source_.stub == Stub::loop;
     const std::string script = counting();
     // Of the loop an interrupt is timed as such: there is nothing to take off.
-    const Result<noise::Middle> plain = is_loop ? noise::Middle{} : measure_untraced(source_.name, calls_, child_, options_);
+    const Result<noise::Middle> plain =
+        is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, options_);
     if (!plain) return plain.error();
     const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, compile_, options_);
     if (!traced) return traced.error();
     if (traced->thread.median == 0) return Error{"it never fired"};
-    SourceRows rows(source_.name, profile);
+    SourceRows rows(source_.source, profile);
     vm::Price known = known_firings(script, compile_, profile);
     known.m += is_loop ? looking(*traced, profile) : 0;
-    rows.set("handler", rest_of(traced->handled, known));
+    rows.set(FlowStage::handler, rest_of(traced->handled, known));
     return set_stages(*plain, *traced, rows);
   }
 
  private:
-  std::string series(const char* what) const { return fmt::format("{} {}", source_.name, what); }
+  std::string series(const char* what) const { return fmt::format("{} {}", name_of(source_.source), what); }
   std::string only_child() const { return source_.is_only_child ? fmt::format(" pid == {} ", child_.pid()) : ""; }
   std::string counting() const {
     const std::string only = only_child();
@@ -147,10 +161,10 @@ class SourceMeter {
       const Result<double> trigger = until_handler(plain);
       if (!trigger) return trigger.error();
       resume = std::clamp(all.m - capture.m - *trigger, 0.0, all.m - capture.m);
-      rows.set("resume", {resume, 0, all.spread});
+      rows.set(FlowStage::resume, {resume, 0, all.spread});
     }
-    rows.set("capture", capture);
-    rows.set("trigger", {all.m - capture.m - resume, 0, all.spread});
+    rows.set(FlowStage::capture, capture);
+    rows.set(FlowStage::trigger, {all.m - capture.m - resume, 0, all.spread});
     return {};
   }
 
@@ -186,21 +200,21 @@ Status measure_shared(const SharedSource& source, LoopingChild& child, const Com
   const StubCalls calls{Stub::emulated, options.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const Result<LiveFigures> one = measure_live(fmt::format("{} one", source.name), {calls, entry}, child, compile, options);
+  const Result<LiveFigures> one =
+      measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, compile, options);
   if (!one) return one.error();
   const Result<LiveFigures> both =
-      measure_live(fmt::format("{} both", source.name), {calls, entry + more}, child, compile, options);
+      measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, compile, options);
   if (!both) return both.error();
-  SourceRows rows(source.name, profile);
-  rows.set("trigger", difference(both->thread, one->thread));
+  SourceRows rows(source.source, profile);
+  rows.set(FlowStage::trigger, difference(both->thread, one->thread));
   const vm::Price known = known_firings(more, compile, profile);
   // Both firings of a call, less the one and the ECB of the other.
   const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
-  rows.set("handler", rest_of(both->handled, others));
+  rows.set(FlowStage::handler, rest_of(both->handled, others));
   return {};
 }
 
-constexpr const char* kTick = "tick";
 constexpr const char* kTickScript = "tick-5000hz { @ = count(); }";
 
 // CPU time of dvm for each firing of a timer of its own, with the ECB that counts.
@@ -244,49 +258,72 @@ Status measure_tick(const CompileScript& compile, const LiveMeterOptions& option
   }
   const noise::Middle firing = noise::settle_middle(options.book, "tick", noise::quiet_middle(samples));
   const vm::Price known = known_firings(kTickScript, compile, profile);
-  profile.set("source/tick/handler", times(rest_of(firing, known), profile.clock_hz / 1e9));
+  profile.set("source/tick/handler"_row, times(rest_of(firing, known), profile.clock_hz / 1e9));
+  return {};
+}
+
+// Of one source.
+std::vector<Row> rows_of(Source name) {
+  std::vector<Row> rows = {row_of(name, FlowStage::handler)};
+  if (name != Source::tick) rows.push_back(row_of(name, FlowStage::trigger));
+  for (const LiveSource& source : kLive) {
+    if (name != source.source) continue;
+    rows.push_back(row_of(name, FlowStage::capture));
+    if (source.stamp != nullptr) rows.push_back(row_of(name, FlowStage::resume));
+  }
+  return rows;
+}
+
+Status measure_source(Source name, const Bench& bench, vm::Profile& profile) {
+  if (name == Source::tick) return measure_tick(bench.compile, bench.live, profile);
+  auto child = LoopingChild::start();
+  if (!child) return child.error();
+  for (const SharedSource& source : kShared)
+    if (name == source.source) return measure_shared(source, **child, bench.compile, bench.live, profile);
+  for (const LiveSource& source : kLive)
+    if (name == source.source) return SourceMeter(source, **child, bench.compile, bench.live).measure(profile);
+  return Error{fmt::format("there is no measurement of {}", name_of(name))};
+}
+
+bool is_timer(Source source) { return source == Source::profile || source == Source::tick; }
+
+// Timers, or all others.
+std::vector<Source> live_sources(bool are_timers) {
+  std::vector<Source> sources;
+  for (const LiveSource& one : kLive) sources.push_back(one.source);
+  for (const SharedSource& one : kShared) sources.push_back(one.source);
+  sources.push_back(Source::tick);
+  std::erase_if(sources, [&](Source source) { return is_timer(source) != are_timers; });
+  return sources;
+}
+
+template <bool kTimers>
+std::vector<Row> source_rows() {
+  std::vector<Row> rows;
+  for (const Source source : live_sources(kTimers))
+    for (const Row row : rows_of(source)) rows.push_back(row);
+  return rows;
+}
+
+// One that cannot be had here does not keep others from being measured.
+template <bool kTimers>
+Status measure_sources(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const std::vector<Source> sources = live_sources(kTimers);
+  for (size_t i = 0; i < sources.size(); i++) {
+    bench.progress(i, sources.size());
+    const std::vector<Row> rows = rows_of(sources[i]);
+    if (only && std::find(rows.begin(), rows.end(), *only) == rows.end()) continue;
+    const Status measured = measure_source(sources[i], bench, profile);
+    if (only) return measured;
+    if (!measured) bench.warn(fmt::format("the source {} was not measured: {}", name_of(sources[i]), measured.error().message));
+  }
   return {};
 }
 
 }  // namespace
 
-std::vector<std::string> live_sources() {
-  std::vector<std::string> names;
-  for (const LiveSource& source : kSources) names.emplace_back(source.name);
-  for (const SharedSource& source : kShared) names.emplace_back(source.name);
-  names.emplace_back(kTick);
-  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return !is_timer_source(name); });
-  return names;
-}
-
-bool is_timer_source(const std::string& name) {
-  return name == kTick || std::any_of(std::begin(kSources), std::end(kSources),
-                                      [&](const LiveSource& source) { return name == source.name && source.stub == Stub::loop; });
-}
-
-std::vector<std::string> live_rows(const std::string& name) {
-  std::vector<const char*> stages = {"handler"};
-  if (name != kTick) stages.push_back("trigger");
-  for (const LiveSource& source : kSources) {
-    if (name != source.name) continue;
-    stages.push_back("capture");
-    if (source.stamp != nullptr) stages.push_back("resume");
-  }
-  std::vector<std::string> rows;
-  for (const char* stage : stages) rows.push_back(fmt::format("source/{}/{}", name, stage));
-  return rows;
-}
-
-Status measure_source(const std::string& name, const CompileScript& compile, const LiveMeterOptions& options,
-                      vm::Profile& profile) {
-  if (name == kTick) return measure_tick(compile, options, profile);
-  auto child = LoopingChild::start();
-  if (!child) return child.error();
-  for (const SharedSource& source : kShared)
-    if (name == source.name) return measure_shared(source, **child, compile, options, profile);
-  for (const LiveSource& source : kSources)
-    if (name == source.name) return SourceMeter(source, **child, compile, options).measure(profile);
-  return Error{fmt::format("there is no measurement of {}", name)};
-}
+// Timers come after the looks: the cost of one of their few firings in dvm is mostly a look, which must have a price by then.
+const Meter kSourceMeter = {"sources", "", source_rows<false>, measure_sources<false>};
+const Meter kTimerMeter = {"timers", "", source_rows<true>, measure_sources<true>};
 
 }  // namespace dvm::runtime

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/calibrate/bench.h"
 #include "lab/calibrate/looping_child.h"
 #include "lab/calibrate/script_meter.h"
 #include "lab/noise/middle.h"
@@ -17,12 +18,6 @@ namespace dvm::runtime {
 
 // Of this machine, as a timer on each counts them.
 double cpus();
-
-struct LiveMeterOptions {
-  unsigned samples = 3;               // with the probe, and as many without
-  uint64_t calls = 3'000;             // a sample
-  noise::SeriesBook* book = nullptr;  // of the passes
-};
 
 // The probes of a function stub are calibrated:::entry, calibrated:::again, which is the same, and calibrated:::return, in each
 // child; others are those of the providers.

@@ -1,6 +1,11 @@
+// What clauses ask of the process that fired, after it has gone on: raise(), stop(), progenyof(), copyout() and copyoutstr(). One
+// script asks for each of them in turn, by the number of the firing, and once for none: dvm's CPU time of the firings of a turn
+// less that of those that ask for nothing, less what the profile says of the rest of the clause.
+//
+// Nobody else is touched: the signal is one that the looping child ignores, a stop is followed by the signal that ends it, and
+// what is written is what stood there.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/process_meter.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -9,6 +14,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
 #include "lab/price_of.h"
 #include "runtime/cost/predict.h"
 
@@ -22,8 +29,8 @@ constexpr uint32_t kFew = 8, kMany = 200;  // bytes that are written
 // What a turn does: {0}: bytes, {1}: a text of so many, {2}: the parent of the process that fires, {3}: a signal that it ignores,
 // {4}: the one that ends a stop.
 struct Turn {
-  const char* row;  // null: nothing
-  unsigned uses;    // in a firing, as many as take some microseconds
+  std::optional<Row> row;  // nothing: it does nothing
+  unsigned uses;           // in a firing, as many as take some microseconds
   const char *setup, *use;
   uint32_t bytes = 0;  // of a row that is priced by them there are two turns
 };
@@ -31,14 +38,14 @@ struct Turn {
 constexpr const char *kCopied = "this->copied = copyin(arg0, {0});", *kCopyout = "copyout(this->copied, arg0, {0});";
 constexpr const char* kCopyoutstr = "copyoutstr(\"{1}\", arg0, {0});";
 constexpr Turn kTurns[] = {
-    {nullptr, 0, "", ""},
-    {"action/raise", 4, "", "raise({3});"},
-    {"action/stop", 1, "", "stop(); raise({4});"},
-    {"subroutine/progenyof", 16, "", "this->is_child = progenyof({2});"},
-    {"subroutine/copyout", 4, kCopied, kCopyout, kFew},
-    {"subroutine/copyout", 4, kCopied, kCopyout, kMany},
-    {"subroutine/copyoutstr", 4, "", kCopyoutstr, kFew},
-    {"subroutine/copyoutstr", 4, "", kCopyoutstr, kMany},
+    {{}, 0, "", ""},
+    {"action/raise"_row, 4, "", "raise({3});"},
+    {"action/stop"_row, 1, "", "stop(); raise({4});"},
+    {"subroutine/progenyof"_row, 16, "", "this->is_child = progenyof({2});"},
+    {"subroutine/copyout"_row, 4, kCopied, kCopyout, kFew},
+    {"subroutine/copyout"_row, 4, kCopied, kCopyout, kMany},
+    {"subroutine/copyoutstr"_row, 4, "", kCopyoutstr, kFew},
+    {"subroutine/copyoutstr"_row, 4, "", kCopyoutstr, kMany},
 };
 constexpr size_t kCount = std::size(kTurns);
 
@@ -111,27 +118,29 @@ vm::Price with_many(const vm::Price& few, const vm::Price& rest) {
   return by_size(few, kFew, {few.m + rest.m, 0, rest.spread}, kMany - kFew);
 }
 
-}  // namespace
-
-std::vector<std::string> process_rows() {
-  std::vector<std::string> rows;
+std::vector<Row> process_rows() {
+  std::vector<Row> rows;
   for (const Turn& turn : kTurns)
-    if (turn.row && (rows.empty() || rows.back() != turn.row)) rows.emplace_back(turn.row);
+    if (turn.row && (rows.empty() || rows.back() != *turn.row)) rows.push_back(*turn.row);
   return rows;
 }
 
-Status measure_processes(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
-  const Result<Samples> samples = sample_turns(compile, options.samples);
+Status measure_processes(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const Result<Samples> samples = sample_turns(bench.compile, bench.live.samples);
   if (!samples) return samples.error();
-  const Settled settled = settle_turns(*samples, options.book);
-  for (const std::string& row : process_rows()) profile.set(row, {});
+  const Settled settled = settle_turns(*samples, bench.live.book);
+  for (const Row row : process_rows()) profile.set(row, {});
   for (const Turn& turn : kTurns) {
     if (!turn.row) continue;
-    const Result<vm::Price> found = price_of(turn, settled, compile, profile);
+    const Result<vm::Price> found = price_of(turn, settled, bench.compile, profile);
     if (!found) return found.error();
-    profile.set(turn.row, turn.bytes == kMany ? with_many(*profile.find(turn.row), *found) : *found);
+    profile.set(*turn.row, turn.bytes == kMany ? with_many(*profile.find(*turn.row), *found) : *found);
   }
   return {};
 }
+
+}  // namespace
+
+const Meter kProcessMeter = {"processes", "requests to processes were", process_rows, measure_processes};
 
 }  // namespace dvm::runtime

@@ -1,6 +1,8 @@
+// What a thread's first firing behind a rest takes more in it than when one follows another (rows.h). A child makes a few calls
+// in each millisecond and sleeps, or makes them one after the other; the former take more even if nobody traces them, and that is
+// taken off.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/rest_meter.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include <array>
 
 #include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
 #include "lab/noise/apart.h"
 #include "lab/price_of.h"
 #include "runtime/cost/rows.h"
@@ -16,13 +19,13 @@ namespace dvm::runtime {
 namespace {
 
 struct RestedCase {
-  std::string_view row;
+  Row row;
   Stub stub;
   const char* probe;
   const char* predicate;  // {}: the child
 };
-constexpr RestedCase kCases[] = {{kRestedInProcess, Stub::emulated, "calibrated:::entry", ""},
-                                 {kRestedInKernel, Stub::system_call, "syscall::getppid:entry", "/pid == {}/"}};
+constexpr RestedCase kCases[] = {{"rested/process"_row, Stub::emulated, "calibrated:::entry", ""},
+                                 {"rested/kernel"_row, Stub::system_call, "syscall::getppid:entry", "/pid == {}/"}};
 
 // Few, or what the first one takes more is lost among them; what the next ones take more, too, is in it.
 constexpr uint32_t kBurst = 8;
@@ -83,23 +86,26 @@ Status measure(const RestedCase& one, const CompileScript& compile, const Script
     more.add(*sample);
   }
   // Who uses the caches while the child rests makes it longer, and no gauge sees him: of a pass the quicker samples count.
-  const noise::Middle rested = noise::settle_middle(options.book, std::string(one.row), more.middle(), more.is_quiet());
-  profile.set(std::string(one.row), times({std::max(rested.median, 0.0), 0, rested.deviation()}, profile.clock_hz / 1e9));
+  const noise::Middle rested = noise::settle_middle(options.book, one.row.name(), more.middle(), more.is_quiet());
+  profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, profile.clock_hz / 1e9));
+  return {};
+}
+
+std::vector<Row> rest_rows() {
+  std::vector<Row> rows;
+  for (const RestedCase& one : kCases) rows.push_back(one.row);
+  return rows;
+}
+
+Status measure_rests(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  for (const RestedCase& one : kCases)
+    if (!only || *only == one.row)
+      if (Status measured = measure(one, bench.compile, bench.scripts, profile); !measured) return measured;
   return {};
 }
 
 }  // namespace
 
-std::vector<std::string> rest_rows() {
-  std::vector<std::string> rows;
-  for (const RestedCase& one : kCases) rows.emplace_back(one.row);
-  return rows;
-}
-
-Status measure_rests(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  for (const RestedCase& one : kCases)
-    if (Status measured = measure(one, compile, options, profile); !measured) return measured;
-  return {};
-}
+const Meter kRestMeter = {"rests", "firings after idle time were", rest_rows, measure_rests};
 
 }  // namespace dvm::runtime

@@ -1,23 +1,17 @@
+// What two CPUs that fire at the same time take from each other: the ring that their records go to has one lock and one place to
+// write to. Two children call a function that is traced by one session, first one of them, then both.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/ring_meter.h"
 
 #include <sched.h>
 
 #include <array>
 
 #include "lab/calibrate/live_run.h"
+#include "lab/calibrate/meter.h"
 #include "lab/price_of.h"
 
 namespace dvm::runtime {
-namespace {
-
-constexpr const char* kRow = "ring/shared";
-
-}  // namespace
-
-std::vector<std::string> ring_rows() { return {kRow}; }
-
 namespace {
 
 // On CPUs of their own, or neither waits for the other; where there is one CPU they never do.
@@ -32,12 +26,13 @@ void spread(const LoopingChild& first, const LoopingChild& second) {
   sched_setaffinity(second.pid(), sizeof other, &other);
 }
 
-}  // namespace
+std::vector<Row> ring_rows() { return {"ring/shared"_row}; }
 
-Status measure_ring(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+Status measure_ring(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const ScriptMeterOptions& options = bench.scripts;
   LiveCase one{{Stub::emulated, options.firings}, "calibrated:::entry { @ = count(); }"};
   one.calls.hurries = true;
-  const Result<dif::Program> program = compile(one.script);
+  const Result<dif::Program> program = bench.compile(one.script);
   if (!program) return program.error();
   const auto first = LoopingChild::start(), second = LoopingChild::start();
   for (const auto* child : {&first, &second})
@@ -55,8 +50,12 @@ Status measure_ring(const CompileScript& compile, const ScriptMeterOptions& opti
     }
   const noise::Middle of_both = noise::settle_middle(options.book, "ring both", both.plain_middle(), both.is_quiet()),
                       of_alone = noise::settle_middle(options.book, "ring alone", alone.plain_middle(), alone.is_quiet());
-  profile.set(kRow, times(difference(of_both, of_alone), profile.clock_hz / 1e9));
+  profile.set("ring/shared"_row, times(difference(of_both, of_alone), profile.clock_hz / 1e9));
   return {};
 }
+
+}  // namespace
+
+const Meter kRingMeter = {"ring", "the ring was", ring_rows, measure_ring};
 
 }  // namespace dvm::runtime

@@ -37,12 +37,12 @@ std::vector<ScriptCase> kept_values() {
     return repeated("P{ arg0; ", fmt::format("@a{{}}[{}] = count(); @b{{}}[{}] = count(); ", key, other), kMore / 2, "}");
   };
   return {
-      {"record/integer", printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
-      {"record/string", printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
-      {"record/string", "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
-      {"key/integer", counted("arg1, arg2"), counted("arg1")},
-      {"key/string", counted("arg1, " + many), counted("arg1, " + few), longer},
-      {"key/string", counted_by_both("execname", few), counted_by_both("arg1", "arg1"), 0, false, kMore},
+      {"record/integer"_row, printed("%d %d %d %d %d", "arg1, arg2, arg1, arg2, arg1"), printed("%d", "arg1"), 0, false, kMore},
+      {"record/string"_row, printed("%d %s", "arg1, " + many), printed("%d %s", "arg1, " + few), longer},
+      {"record/string"_row, "P{ trace(execname); }", "P{ trace(arg1); }"},  // behind a number it takes more
+      {"key/integer"_row, counted("arg1, arg2"), counted("arg1")},
+      {"key/string"_row, counted("arg1, " + many), counted("arg1, " + few), longer},
+      {"key/string"_row, counted_by_both("execname", few), counted_by_both("arg1", "arg1"), 0, false, kMore},
   };
 }
 
@@ -67,16 +67,16 @@ std::vector<ScriptCase> operands() {
     return repeated("P{ ", fmt::format("this->v{{}} = {}; @s{{}} = sum(strlen({})); ", few, read), kMore, "}");
   };
   return {
-      {vm::place_row(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
-      {"opcode/scmp", sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
-      {"opcode/stls_ref", stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
-      {"opcode/stgs_ref", stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
-      {"opcode/stts_ref", stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
-      {"opcode/stgaa_ref", stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
-      {"opcode/sttaa_ref", stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
-      {vm::place_row(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
-      {vm::kReferenceKeyRow, arrays_by(many), arrays_by(few), longer * kMore},
-      {vm::kReferenceKeyRow, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
+      {row_of(vm::Place::name), sums_of(strlen_of("execname")), sums_of(strlen_of(few)), 0, false, kMore},
+      {"opcode/scmp"_row, sums_of("execname == " + few), sums_of("arg1 == 5"), 0, false, kMore},
+      {"opcode/stls_ref"_row, stored("this->v{}", "execname"), stored("this->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgs_ref"_row, stored("v{}", "execname"), stored("v{}", "arg1"), 0, false, kMore},
+      {"opcode/stts_ref"_row, stored("self->v{}", "execname"), stored("self->v{}", "arg1"), 0, false, kMore},
+      {"opcode/stgaa_ref"_row, stored("v{}[arg1]", "execname"), stored("v{}[arg1]", "arg1"), 0, false, kMore},
+      {"opcode/sttaa_ref"_row, stored("self->v{}[arg1]", "execname"), stored("self->v{}[arg1]", "arg1"), 0, false, kMore},
+      {row_of(vm::Place::local), stored_and_read("this->v{}"), stored_and_read(few), 0, false, kMore},
+      {"tuple/string"_row, arrays_by(many), arrays_by(few), longer * kMore},
+      {"tuple/string"_row, arrays_by(few), arrays_by("arg1"), 0, false, kMore},
   };
 }
 
@@ -87,30 +87,30 @@ std::vector<ScriptCase> string_subroutines() {
   // What they return is a key, too, and so has as many letters.
   const std::string directory(kFewLetters - 1, 'x'), long_base = "\"/usr/lib/x" + directory + "\"",
                                                      long_directory = "\"/" + directory + "/yy\"";
-  const std::vector<std::pair<std::string, std::string>> made = {
-      {"strjoin", fmt::format("({}, \"yy\")", few)},
-      {"lltostr", "(arg1)"},
-      {"basename", "(" + long_base + ")"},
-      {"dirname", "(" + long_directory + ")"},
-      {"cleanpath", "(\"/" + directory + "\")"},
-      {"substr", fmt::format("({}, 1, 12)", few)},
-      {"toupper", "(" + few + ")"},
-      {"tolower", "(" + few + ")"},
+  const std::vector<std::pair<Row, std::string>> made = {
+      {"subroutine/strjoin"_row, fmt::format("({}, \"yy\")", few)},
+      {"subroutine/lltostr"_row, "(arg1)"},
+      {"subroutine/basename"_row, "(" + long_base + ")"},
+      {"subroutine/dirname"_row, "(" + long_directory + ")"},
+      {"subroutine/cleanpath"_row, "(\"/" + directory + "\")"},
+      {"subroutine/substr"_row, fmt::format("({}, 1, 12)", few)},
+      {"subroutine/toupper"_row, "(" + few + ")"},
+      {"subroutine/tolower"_row, "(" + few + ")"},
   };
-  const std::vector<std::pair<std::string, std::string>> found = {{"strstr", "\"zz\""}, {"strchr", "'z'"}, {"strrchr", "'z'"}};
+  const std::vector<std::pair<Row, std::string>> found = {
+      {"subroutine/strstr"_row, "\"zz\""}, {"subroutine/strchr"_row, "'z'"}, {"subroutine/strrchr"_row, "'z'"}};
   std::vector<ScriptCase> cases;
-  for (const auto& [name, arguments] : made)
-    cases.push_back({"subroutine/" + name, fmt::format("P{{ @[{}{}] = count(); }}", name, arguments),
-                     fmt::format("P{{ @[{}] = count(); }}", few)});
-  for (const auto& [name, wanted] : found)
+  for (const auto& [row, arguments] : made)
     cases.push_back(
-        {"subroutine/" + name, sums_of(fmt::format("{}({}, {}) != NULL", name, few, wanted)), sums_of("arg1"), 0, false, kMore});
+        {row, fmt::format("P{{ @[{}{}] = count(); }}", row.text().name, arguments), fmt::format("P{{ @[{}] = count(); }}", few)});
+  for (const auto& [row, wanted] : found)
+    cases.push_back(
+        {row, sums_of(fmt::format("{}({}, {}) != NULL", row.text().name, few, wanted)), sums_of("arg1"), 0, false, kMore});
   const std::string copied = "copyinstr(arg2)";
   const auto traced = [](const std::string& value) { return fmt::format("P{{ trace({}); }}", value); };
   const auto counted = [](const std::string& key) { return fmt::format("P{{ @[{}] = count(); }}", key); };
-  cases.push_back({.row = "subroutine/copyinstr", .with = traced(copied), .without = traced(few), .memory = kFewLetters});
-  cases.push_back(
-      {.row = vm::place_row(vm::Place::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
+  cases.push_back({.row = "subroutine/copyinstr"_row, .with = traced(copied), .without = traced(few), .memory = kFewLetters});
+  cases.push_back({.row = row_of(vm::Place::captured), .with = counted(copied), .without = counted(few), .memory = kFewLetters});
   return cases;
 }
 
@@ -126,14 +126,15 @@ std::vector<ScriptCase> printing() {
   };
   const std::string usual(kUsualDigits, '7'), longer(kManyDigits, '7');
   return {
-      {"consumer/value", numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
-      {"consumer/value", numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
-      {"consumer/action", repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true, kMore},
-      {"consumer/printf", repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
+      {"consumer/value"_row, numbers(kMore, longer), numbers(kMore, usual), kMore * (kManyDigits - kUsualDigits), true},
+      {"consumer/value"_row, numbers(kMore + 1, usual), numbers(1, usual), 0, true, kMore},
+      {"consumer/action"_row, repeated("P{ arg0; ", "trace(77777); ", kMore + 1, "}"), "P{ arg0; trace(77777); }", 0, true,
+       kMore},
+      {"consumer/printf"_row, repeated("P{ arg0; ", "printf(\"%d\\n\", 77777); ", kMore + 1, "}"),
        "P{ arg0; printf(\"%d\\n\", 77777); }", 0, true, kMore},
-      {"consumer/record", printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
-      {"consumer/string", traced(literal(kFewLetters)), traced(usual), 0, true},
-      {"consumer/record", "P{ arg0; trace(77777); }", std::string(kNothing), 0, true},
+      {"consumer/record"_row, printed(literal(kManyLetters)), printed(literal(kFewLetters)), kManyLetters - kFewLetters, true},
+      {"consumer/string"_row, traced(literal(kFewLetters)), traced(usual), 0, true},
+      {"consumer/record"_row, "P{ arg0; trace(77777); }", std::string(kNothing), 0, true},
   };
 }
 
@@ -148,11 +149,11 @@ constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consume
 // What the consumer does to an aggregation. Keys that trunc() has dropped are gone, so what one takes is seen at the end.
 std::vector<ScriptCase> consumed_aggregations() {
   const std::string nothing = with_keys(kPrintedKeys, "1");
-  const auto once = [&](const std::string& row, const std::string& call) {
+  const auto once = [&](Row row, const std::string& call) {
     return ScriptCase{
         .row = row, .with = with_keys(kPrintedKeys, call), .without = nothing, .is_consumer = true, .most_firings = kQuick};
   };
-  const auto by_key = [](const std::string& row, const std::string& call, uint64_t firings) {
+  const auto by_key = [](Row row, const std::string& call, uint64_t firings) {
     return ScriptCase{.row = row,
                       .with = with_keys(kManyKeys, call),
                       .without = with_keys(kPrintedKeys, call),
@@ -162,19 +163,19 @@ std::vector<ScriptCase> consumed_aggregations() {
   };
   const std::string keys = "dtrace:::BEGIN { @[0] = count(); printa(@); } P{ arg0; @[rand()] = count(); } ";
   return {
-      by_key("consumer/printa", "printa(@)", kSlow),
-      once("consumer/printa", "printa(@)"),
-      by_key("consumer/clear", "clear(@)", kQuick),
-      once("consumer/clear", "clear(@)"),
-      once("consumer/trunc", "trunc(@)"),
-      {.row = "consumer/trunc",
+      by_key("consumer/printa"_row, "printa(@)", kSlow),
+      once("consumer/printa"_row, "printa(@)"),
+      by_key("consumer/clear"_row, "clear(@)", kQuick),
+      once("consumer/clear"_row, "clear(@)"),
+      once("consumer/trunc"_row, "trunc(@)"),
+      {.row = "consumer/trunc"_row,
        .with = keys + "dtrace:::END { trunc(@); }",
        .without = keys,
        .bytes = 1,
        .is_consumer = true,
        .most_firings = kQuick},
-      once("consumer/normalize", "normalize(@, 2)"),
-      once("consumer/denormalize", "denormalize(@)"),
+      once("consumer/normalize"_row, "normalize(@, 2)"),
+      once("consumer/denormalize"_row, "denormalize(@)"),
   };
 }
 
@@ -193,17 +194,17 @@ std::vector<ScriptCase> printed_values() {
   };
   const double longer = sizeof(int) * (kDeep - kShallow);
   std::vector<ScriptCase> cases = {
-      {"consumer/stack", "P{ arg0; stack(); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
-      {"consumer/ustack", stack(kDeep), stack(kShallow), kDeep - kShallow, true, 1, 0, kDeep, kSlow},
-      {"consumer/ustack", stack(1), std::string(kNothing), 0, true, 1, 0, kDeep, kQuick},
-      {"consumer/tracemem", dump(kManyBytes), dump(kFewBytes), kManyBytes - kFewBytes, true, 1, 0, 0, kSlow},
-      {"consumer/tracemem", dump(kFewBytes), std::string(kNothing), 0, true, 1, 0, 0, kQuick},
-      {"consumer/print", structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
-      {"consumer/print", "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/stack"_row, "P{ arg0; stack(); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/ustack"_row, stack(kDeep), stack(kShallow), kDeep - kShallow, true, 1, 0, kDeep, kSlow},
+      {"consumer/ustack"_row, stack(1), std::string(kNothing), 0, true, 1, 0, kDeep, kQuick},
+      {"consumer/tracemem"_row, dump(kManyBytes), dump(kFewBytes), kManyBytes - kFewBytes, true, 1, 0, 0, kSlow},
+      {"consumer/tracemem"_row, dump(kFewBytes), std::string(kNothing), 0, true, 1, 0, 0, kQuick},
+      {"consumer/print"_row, structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
+      {"consumer/print"_row, "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
   };
-  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
-    cases.push_back({fmt::format("consumer/{}", symbol), fmt::format("P{{ arg0; {}(arg2); }}", symbol), std::string(kNothing), 0,
-                     true, 1, 0, 0, kQuick});
+  for (const Row row : {"consumer/uaddr"_row, "consumer/usym"_row, "consumer/umod"_row, "consumer/ufunc"_row})
+    cases.push_back(
+        {row, fmt::format("P{{ arg0; {}(arg2); }}", row.text().name), std::string(kNothing), 0, true, 1, 0, 0, kQuick});
   return cases;
 }
 
@@ -226,42 +227,41 @@ std::string repeated(std::string_view begin, std::string_view part, unsigned tim
 std::vector<ScriptCase> script_cases() {
   const std::string nothing(kNothing);
   std::vector<ScriptCase> cases = {
-      {"opcode/ret", repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"), repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"),
+      {"opcode/ret"_row, repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"),
+       repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"), 0, false, kMore},
+      {"action/expression"_row, repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
+      {"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"),
        0, false, kMore},
-      {"action/expression", repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
-      {"prepare/ecb", repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"), 0,
-       false, kMore},
-      {"prepare/predicate", repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
+      {"prepare/predicate"_row, repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
   };
   append(cases, operands());
   // By those that follow a first one.
-  const auto add_more = [&](const std::string& row, const std::string& action) {
+  const auto add_more = [&](Row row, const std::string& action) {
     const auto some = [&](unsigned times) { return repeated("P{ arg0; ", action + "; ", times, "}"); };
     cases.push_back({row, some(kMore + 1), some(1), 0, false, kMore});
   };
-  for (const dif::AggregationInfo& function : dif::kAggregations)
-    add_more(fmt::format("aggregation/{}", function.name), "@s{} = " + call_of(function));
+  for (const dif::AggregationInfo& function : dif::kAggregations) add_more(row_of(function), "@s{} = " + call_of(function));
   append(cases, kept_values());
-  add_more("key/any", "@s{}[arg1] = count()");
-  cases.push_back({"prepare/dif", "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
-  cases.push_back({"key/once", "P{ @[execname] = count(); }", "P{ @ = count(); }"});
+  add_more("key/any"_row, "@s{}[arg1] = count()");
+  cases.push_back({"prepare/dif"_row, "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
+  cases.push_back({"key/once"_row, "P{ @[execname] = count(); }", "P{ @ = count(); }"});
   append(cases, string_subroutines());
-  const auto add = [&](std::string row, const std::string& action) {
-    cases.push_back({std::move(row), fmt::format("P{{ arg0; {}; }}", action), nothing});
+  const auto add = [&](Row row, const std::string& action) {
+    cases.push_back({row, fmt::format("P{{ arg0; {}; }}", action), nothing});
   };
-  add_more("action/trace", "trace(arg1)");
-  add("record/any", "trace(arg1)");
-  add_more("action/printf", "printf(\"%d\\n\", arg1)");
-  add_more("action/print", "print(arg1)");
-  for (const char* symbol : {"uaddr", "usym", "umod", "ufunc"})
-    add(fmt::format("action/{}", symbol), fmt::format("{}(arg1)", symbol));
-  for (const char* stack : {"stack"}) add(fmt::format("action/{}", stack), fmt::format("{}()", stack));
-  for (const char* consumed : {"printa(@)", "clear(@)", "trunc(@)", "normalize(@, 2)", "denormalize(@)"}) {
-    const std::string_view call = consumed;
-    cases.push_back({fmt::format("action/{}", call.substr(0, call.find('('))), fmt::format("P{{ arg0; @ = count(); {}; }}", call),
-                     "P{ arg0; @ = count(); }"});
-  }
-  cases.push_back({.row = "action/tracemem",
+  add_more("action/trace"_row, "trace(arg1)");
+  add("record/any"_row, "trace(arg1)");
+  add_more("action/printf"_row, "printf(\"%d\\n\", arg1)");
+  add_more("action/print"_row, "print(arg1)");
+  for (const Row row : {"action/uaddr"_row, "action/usym"_row, "action/umod"_row, "action/ufunc"_row})
+    add(row, fmt::format("{}(arg1)", row.text().name));
+  add("action/stack"_row, "stack()");
+  const auto add_consumed = [&](Row row, const char* more = "") {
+    cases.push_back({row, fmt::format("P{{ arg0; @ = count(); {}(@{}); }}", row.text().name, more), "P{ arg0; @ = count(); }"});
+  };
+  for (const Row row : {"action/printa"_row, "action/clear"_row, "action/trunc"_row, "action/denormalize"_row}) add_consumed(row);
+  add_consumed("action/normalize"_row, ", 2");
+  cases.push_back({.row = "action/tracemem"_row,
                    .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
                    .without = "P{ arg0; this->s = alloca(16); }",
                    .most_firings = 20'000});

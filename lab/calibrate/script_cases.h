@@ -11,10 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/cost/rows.h"
+
 namespace dvm::runtime {
 
 struct ScriptCase {
-  std::string row;
+  Row row;
   std::string with, without;
   double bytes = 0;                    // not 0: it is n that is found, over so many bytes
   bool is_consumer = false;            // the consumer's time, once a record

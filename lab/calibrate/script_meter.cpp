@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/made_up_recording.h"
+#include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
 #include "lab/run_clock.h"
@@ -243,8 +244,8 @@ RunSettings settings_of(const ScriptCase& one, const ScriptMeterOptions& options
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
                       vm::Profile& profile) {
   Result<Pair> pair = compile_pair(one, compile);
-  if (!pair) return Error{fmt::format("{}: {}", one.row, pair.error().message)};
-  const std::string series = fmt::format("{} {}", one.row, one.bytes), of_with = series + " with",
+  if (!pair) return Error{fmt::format("{}: {}", one.row.name(), pair.error().message)};
+  const std::string series = fmt::format("{} {}", one.row.name(), one.bytes), of_with = series + " with",
                     of_without = series + " without";
   Sides with(options.book, of_with, options.samples), without(options.book, of_without, options.samples);
   const RunSettings settings = settings_of(one, options);
@@ -253,7 +254,7 @@ Status measure_script(const ScriptCase& one, const CompileScript& compile, const
     for (const auto& [program, sides] : {std::pair(&pair->with, &with), {&pair->without, &without}}) {
       if (!wants_more(*sides)) continue;
       Result<ScriptSample> sample = time_program(*program, settings);
-      if (!sample) return Error{fmt::format("{}: {}", one.row, sample.error().message)};
+      if (!sample) return Error{fmt::format("{}: {}", one.row.name(), sample.error().message)};
       sides->add(*sample);
     }
   const auto settled = [&](const std::string& side, const Sides& sides) {
@@ -303,10 +304,10 @@ Result<ReplaySample> sample_replay(const char* script, unsigned memory, const Co
   return result;
 }
 
-}  // namespace
-
 // Events that nobody wants are read, by their bytes; what one of them takes more that is counted is the way to its ECB.
-Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+Status measure_replay(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const CompileScript& compile = bench.compile;
+  const ScriptMeterOptions& options = bench.scripts;
   constexpr unsigned kFew = 1, kMany = 200;  // letters in the piece of memory of an event, if it has one
   const auto sample = [&](const char* script, unsigned memory) {
     return sample_replay(script, memory, compile, options, profile);
@@ -318,16 +319,43 @@ Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& op
     if (!*one) return one->error();
   const double n = difference(large->clocks, small->clocks).m / (large->bytes - small->bytes);
   const vm::Price piece = difference(small->clocks, without->clocks);
-  profile.set("capture/recorded", {std::max(piece.m - n * (small->bytes - without->bytes), 0.0), 0, piece.spread});
-  profile.set("prepare/machine", {});  // not to be told from the source
-  profile.set("source/replay/trigger",
+  profile.set("capture/recorded"_row, {std::max(piece.m - n * (small->bytes - without->bytes), 0.0), 0, piece.spread});
+  profile.set("prepare/machine"_row, {});  // not to be told from the source
+  profile.set("source/replay/trigger"_row,
               {std::max(without->clocks.median - n * without->bytes, 0.0), n, without->clocks.deviation()});
   Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
   if (!program) return program.error();
-  profile.set("source/replay/handler", {});
+  profile.set("source/replay/handler"_row, {});
   const double known = predicted(*program, profile, without->bytes);
-  profile.set("source/replay/handler", {std::max(counted->clocks.median - known, 0.0), 0, counted->clocks.deviation()});
+  profile.set("source/replay/handler"_row, {std::max(counted->clocks.median - known, 0.0), 0, counted->clocks.deviation()});
   return {};
 }
+
+std::vector<Row> replay_rows() {
+  return {"capture/recorded"_row, "prepare/machine"_row, "source/replay/trigger"_row, "source/replay/handler"_row};
+}
+
+// A row that is priced by size has two cases.
+std::vector<Row> script_rows() {
+  std::vector<Row> rows;
+  for (const ScriptCase& one : script_cases())
+    if (std::find(rows.begin(), rows.end(), one.row) == rows.end()) rows.push_back(one.row);
+  return rows;
+}
+
+Status measure_scripts(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const std::vector<ScriptCase> cases = script_cases();
+  for (size_t i = 0; i < cases.size(); i++) {
+    bench.progress(i, cases.size());
+    if (only && cases[i].row != *only) continue;
+    if (Status measured = measure_script(cases[i], bench.compile, bench.scripts, profile); !measured) return measured;
+  }
+  return {};
+}
+
+}  // namespace
+
+const Meter kScriptMeter = {"actions", "", script_rows, measure_scripts};
+const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay};
 
 }  // namespace dvm::runtime

@@ -13,6 +13,7 @@
 #include "dvm/dif/program.h"
 #include "dvm/vm/cost.h"
 #include "dvm/vm/profile.h"
+#include "lab/calibrate/bench.h"
 #include "lab/calibrate/script_cases.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/series_book.h"
@@ -21,14 +22,6 @@ namespace dvm::runtime {
 
 // The probe that firings are of.
 inline constexpr const char* kCalibratedProbe = "replay:::firing";
-
-struct ScriptMeterOptions {
-  unsigned samples = 3;               // of each of the two scripts
-  uint64_t firings = 50'000;          // a sample: their recording is larger than the caches of a CPU, as that of a long run is
-  bool is_read = true;                // by the consumer, at the end
-  bool may_act = false;               // destructively
-  noise::SeriesBook* book = nullptr;  // of the passes
-};
 
 // Size of a buffer of which half is read in less than a millisecond: for so long a core is quiet more often than for a long time.
 // It lies in the caches of a CPU. Records in a larger one wait for memory, unless their clause does enough besides; of that no
@@ -92,13 +85,8 @@ struct ScriptSample {
 };
 Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);
 
-using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
-
 // Adds the price of the case's row to the profile, which has those of the rows that it needs.
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
                       vm::Profile& profile);
-
-// What is left of a firing that counts: the source replay.
-Status measure_replay(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile);
 
 }  // namespace dvm::runtime

@@ -1,15 +1,19 @@
+// What is found in no cache: the rows of tables.h, and records behind a rest. Made-up firings are replayed to scripts that differ
+// by their keys. Each is run twice, without a rest and with one before each batch of firings, as long as those of dvm between two
+// looks: what a script takes more behind a rest, less what one takes that keeps nothing, is what it waits for.
+//
 // Covered by tests/runtime/scenarios/test_cost.py.
-
-#include "lab/calibrate/table_meter.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
+#include "lab/calibrate/meter.h"
+#include "lab/calibrate/script_meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
-#include "runtime/cost/tables.h"
+#include "runtime/cost/table_uses.h"
 #include "runtime/instrument/replay/replay.h"
 
 namespace dvm::runtime {
@@ -79,7 +83,8 @@ vm::Price more_than(const noise::Middle& with, const noise::Middle& without, dou
 }
 
 // The rows of a kind of table: `script` keeps something by the key that it is given.
-Status measure_table(const TableMeter& meter, const std::string& kind, const char* script, double most, vm::Profile& profile) {
+Status measure_table(const TableMeter& meter, const TableRows& rows, const char* script, vm::Profile& profile) {
+  const double most = rows.most;
   std::vector<Waits> found;
   for (const double keys : {1.0, kFewKeys, kSomeKeys, most}) {
     const auto all = static_cast<unsigned>(keys);
@@ -89,10 +94,10 @@ Status measure_table(const TableMeter& meter, const std::string& kind, const cha
   }
   const Waits &one = found[0], &few = found[1], &some = found[2], &many = found[3];
   const double clocks = profile.clock_hz / 1e9, batch = static_cast<double>(kReplayBatch);
-  for (const auto& [row, waits] : {std::pair("/few", &few), {"/some", &some}, {"/many", &many}})
-    profile.set(kind + row, more_than(waits->near, one.near, 1, clocks));
-  profile.set(kind + "/first", more_than(some.more(), few.more(), different(kSomeKeys, batch) / batch, clocks));
-  profile.set(kind + "/far", more_than(many.more(), few.more(), different(most, batch) / batch, clocks));
+  for (const auto& [row, waits] : {std::pair(rows.few, &few), {rows.some, &some}, {rows.many, &many}})
+    profile.set(row, more_than(waits->near, one.near, 1, clocks));
+  profile.set(rows.first, more_than(some.more(), few.more(), different(kSomeKeys, batch) / batch, clocks));
+  profile.set(rows.far, more_than(many.more(), few.more(), different(most, batch) / batch, clocks));
   return {};
 }
 
@@ -101,25 +106,27 @@ Status measure_records(const TableMeter& meter, vm::Profile& profile) {
   for (const auto* one : {&counted, &traced})
     if (!*one) return one->error();
   const vm::Price byte = more_than(traced->more(), counted->more(), kTracedBytes, profile.clock_hz / 1e9);
-  profile.set("record/rested", {0, byte.m, byte.spread});
+  profile.set("record/rested"_row, {0, byte.m, byte.spread});
   return {};
+}
+
+std::vector<Row> table_rows() {
+  std::vector<Row> rows;
+  for (const TableRows& table : {kKeyRows, kTupleRows})
+    rows.insert(rows.end(), {table.few, table.some, table.many, table.first, table.far});
+  rows.push_back("record/rested"_row);
+  return rows;
+}
+
+Status measure_tables(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const TableMeter meter(bench.compile, bench.scripts);
+  if (Status keys = measure_table(meter, kKeyRows, "P{{ @[{}] = count(); }}", profile); !keys) return keys;
+  if (Status tuples = measure_table(meter, kTupleRows, "P{{ a[{}] = 1; }}", profile); !tuples) return tuples;
+  return measure_records(meter, profile);
 }
 
 }  // namespace
 
-std::vector<std::string> table_rows() {
-  std::vector<std::string> rows;
-  for (const char* kind : {"key", "tuple"})
-    for (const char* row : {"few", "some", "many", "first", "far"}) rows.push_back(fmt::format("{}/{}", kind, row));
-  rows.emplace_back("record/rested");
-  return rows;
-}
-
-Status measure_tables(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  const TableMeter meter(compile, options);
-  if (Status keys = measure_table(meter, "key", "P{{ @[{}] = count(); }}", kMostKeys, profile); !keys) return keys;
-  if (Status tuples = measure_table(meter, "tuple", "P{{ a[{}] = 1; }}", kMostTuples, profile); !tuples) return tuples;
-  return measure_records(meter, profile);
-}
+const Meter kTableMeter = {"tables", "", table_rows, measure_tables};
 
 }  // namespace dvm::runtime

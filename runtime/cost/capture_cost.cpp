@@ -14,17 +14,17 @@ namespace {
 constexpr double kRingHead = 8;  // bytes of a BPF ring buffer's record besides dvm's
 
 vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
-  if (!need.is_string) return prices.of("capture/bytes", need.size);
-  return prices.of("capture/string", std::min<double>(prices.sizes().expected, need.size));
+  if (!need.is_string) return prices.of("capture/bytes"_row, need.size);
+  return prices.of("capture/string"_row, std::min<double>(prices.sizes().expected, need.size));
 }
 
 void add_stack(CaptureCost& cost, Prices& prices, const CaptureNeeds& needs) {
   const double frames = std::min<double>(prices.sizes().frames, needs.frames);
   if (needs.stack_bytes == 0) {
-    cost.thread += prices.of("capture/stack", frames);
+    cost.thread += prices.of("capture/stack"_row, frames);
   } else {
-    cost.thread += prices.of("capture/stack_bytes", needs.stack_bytes);
-    cost.dvm += prices.of("capture/unwind", frames);
+    cost.thread += prices.of("capture/stack_bytes"_row, needs.stack_bytes);
+    cost.dvm += prices.of("capture/unwind"_row, frames);
   }
 }
 
@@ -32,15 +32,15 @@ void add_stack(CaptureCost& cost, Prices& prices, const CaptureNeeds& needs) {
 
 CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
   CaptureCost cost;
-  const auto add_if = [&](bool is_needed, const char* row) {
+  const auto add_if = [&](bool is_needed, Row row) {
     if (is_needed) cost.thread += prices.of(row);
   };
-  add_if(needs.time, "capture/time");
-  add_if(needs.vtime, "capture/cpu_time");
-  add_if(needs.thread, "capture/thread");
-  add_if(needs.comm, "capture/name");
+  add_if(needs.time, "capture/time"_row);
+  add_if(needs.vtime, "capture/cpu_time"_row);
+  add_if(needs.thread, "capture/thread"_row);
+  add_if(needs.comm, "capture/name"_row);
   if (const int words = std::popcount(needs.args) + std::popcount(needs.registers); words != 0)
-    cost.thread += prices.of("capture/argument").times(words);
+    cost.thread += prices.of("capture/argument"_row).times(words);
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, needs);
   return cost;

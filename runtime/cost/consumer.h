@@ -17,13 +17,14 @@ namespace dvm::runtime {
 
 // (5): one copy-out of so many bytes of principal and aggregation buffers.
 inline vm::Cost copy_out(Prices& prices, double bytes) {
-  return prices.of("consumer/status_snapshot") + prices.of("consumer/buffer_snapshot") +
-         prices.of("consumer/aggregation_snapshot") + prices.of("consumer/copy", bytes) + prices.of("consumer/aggregation_build");
+  return prices.of("consumer/status_snapshot"_row) + prices.of("consumer/buffer_snapshot"_row) +
+         prices.of("consumer/aggregation_snapshot"_row) + prices.of("consumer/copy"_row, bytes) +
+         prices.of("consumer/aggregation_build"_row);
 }
 
 // (6), in clocks a second.
 inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, double wake_ups, const vm::Cost& copy_out) {
-  return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch").times(2 * wake_ups);
+  return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch"_row).times(2 * wake_ups);
 }
 
 // Linux wakes a thread up so late, to wake several up at once.
@@ -38,13 +39,13 @@ inline double looks_a_second(double wanted, double late = kTimerSlack, double lo
 // Of a look that finds firings of so many clauses; is_shared: on a CPU that traced threads use, too. Of a profile that has no
 // look, two switches of threads.
 inline vm::Cost look_cost(Prices& prices, double clauses, bool is_shared = false) {
-  if (is_shared && prices.profile().find("consumer/look_shared")) return prices.of("consumer/look_shared", clauses);
-  return prices.profile().find("consumer/look") ? prices.of("consumer/look", clauses)
-                                                : prices.of("consumer/context_switch").times(2);
+  if (is_shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
+  return prices.find("consumer/look"_row) ? prices.of("consumer/look"_row, clauses)
+                                          : prices.of("consumer/context_switch"_row).times(2);
 }
 
 inline double lateness(const vm::Profile& profile) {
-  const vm::Price* late = profile.find("consumer/late");
+  const vm::Price* late = profile.find("consumer/late"_row);
   return late ? late->m / profile.clock_hz : kTimerSlack;
 }
 

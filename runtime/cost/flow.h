@@ -17,7 +17,7 @@ namespace dvm::runtime {
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes = 0);
 
 // Stage(K, x), one of them.
-vm::Cost stage_cost(const Prices& prices, std::string_view source, std::string_view stage, double event_bytes = 0);
+vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes = 0);
 
 // Those of them that pass in the traced thread; the others are dvm's. Firings of a recording have none.
 vm::Cost thread_cost(const Prices& prices, std::string_view source);

@@ -22,51 +22,56 @@ class Pricing {
   explicit Pricing(const vm::Profile& profile) : prices_(profile) {}
 
   // So many uses, and all the bytes of them together.
-  void add(vm::Cost& to, const std::string& row, uint64_t uses, uint64_t bytes = 0) {
+  void add(vm::Cost& to, Row row, uint64_t uses, uint64_t bytes = 0) {
     if (uses == 0) return;
     const auto count = static_cast<double>(uses);
     to += prices_.of(row, static_cast<double>(bytes) / count).times(count);
   }
-  void add(vm::Cost& to, const std::string& row, const vm::Tally& tally) { add(to, row, tally.count, tally.units); }
+  void add(vm::Cost& to, Row row, const vm::Tally& tally) { add(to, row, tally.count, tally.units); }
+
+  // By the name that the account has for it.
+  void add_named(vm::Cost& to, const std::string& name, const vm::Tally& tally) {
+    if (const std::optional<Row> row = find_row(name)) return add(to, *row, tally);
+    prices_.miss(name);
+  }
 
   // What finding so many keys takes more than if all were the same: of aggregations, of variables.
-  void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, "key", kMostKeys, found, keys); }
-  void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, "tuple", kMostTuples, found, keys); }
+  void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, kKeyRows, found, keys); }
+  void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, kTupleRows, found, keys); }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
   std::set<std::string> missing() const { return prices_.missing(); }
 
  private:
-  void add_among(vm::Cost& to, const char* kind, double most, double found, double keys) {
-    if (found > 0 && keys > 1) to.clocks += found * table_times(prices_, kind, most).among(keys);
+  void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
+    if (found > 0 && keys > 1) to.clocks += found * table_times(prices_, rows).among(keys);
   }
 
   Prices prices_;
 };
 
-std::string row_of(vm::DifRow::Table table, size_t at) { return vm::DifRow{table, static_cast<unsigned>(at)}.name(); }
+Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table, static_cast<unsigned>(at)}); }
 
 // An instruction that another row prices costs nothing as an opcode.
 void Pricing::add_dif(vm::Cost& to, const vm::Counts& counts) {
   using Table = vm::DifRow::Table;
   for (size_t i = 1; i < counts.opcodes.size(); i++) {
     const uint64_t own = counts.opcodes[i].count - counts.elsewhere[i];
-    if (own != 0) add(to, row_of(Table::opcode, i), own, counts.opcodes[i].units - counts.variants[i].units);
-    if (counts.variants[i].count != 0) add(to, row_of(Table::variant, i), counts.variants[i]);
+    if (own != 0) add(to, row_at(Table::opcode, i), own, counts.opcodes[i].units - counts.variants[i].units);
+    if (counts.variants[i].count != 0) add(to, row_at(Table::variant, i), counts.variants[i]);
   }
   for (size_t i = 0; i < counts.variables.size(); i++)
-    if (counts.variables[i].count != 0) add(to, row_of(Table::variable, i), counts.variables[i]);
+    if (counts.variables[i].count != 0) add(to, row_at(Table::variable, i), counts.variables[i]);
   for (size_t i = 0; i < counts.subroutines.size(); i++)
-    if (counts.subroutines[i].count != 0) add(to, row_of(Table::subroutine, i), counts.subroutines[i]);
-  for (size_t i = 1; i < counts.strings.size(); i++) add(to, vm::place_row(static_cast<vm::Place>(i)), counts.strings[i]);
-  add(to, vm::kValueKeyRow, counts.key_values);
-  add(to, vm::kReferenceKeyRow, counts.key_references);
+    if (counts.subroutines[i].count != 0) add(to, row_at(Table::subroutine, i), counts.subroutines[i]);
+  for (size_t i = 1; i < counts.strings.size(); i++) add(to, row_of(static_cast<vm::Place>(i)), counts.strings[i]);
+  add(to, "tuple/integer"_row, counts.key_values);
+  add(to, "tuple/string"_row, counts.key_references);
 }
 
-std::string action_row(const std::string& name) {
-  for (const dif::AggregationInfo& function : dif::kAggregations)
-    if (function.name == name) return "aggregation/" + name;
-  return "action/" + name;
+std::string action_name(const std::string& name) {
+  const std::string aggregating = "aggregation/" + name;
+  return find_row(aggregating) ? aggregating : "action/" + name;
 }
 
 // Of several keys each is waited for, more the more there are: as many as a table had when it was read, on the average.
@@ -115,33 +120,33 @@ uint64_t stage_count(const Account& account, std::string_view name) {
 
 vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& replayed) {
   vm::Cost cost;
-  pricing.add(cost, "source/replay/trigger", replayed.events, replayed.bytes);
-  pricing.add(cost, "capture/recorded", replayed.pieces);
-  pricing.add(cost, "source/replay/handler", account.events);
+  pricing.add(cost, "source/replay/trigger"_row, replayed.events, replayed.bytes);
+  pricing.add(cost, "capture/recorded"_row, replayed.pieces);
+  pricing.add(cost, "source/replay/handler"_row, account.events);
   return cost;
 }
 
 vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   vm::Cost cost;
-  pricing.add(cost, "prepare/machine", account.events);
-  pricing.add(cost, "prepare/dif", stage_count(account, "prepare"));
+  pricing.add(cost, "prepare/machine"_row, account.events);
+  pricing.add(cost, "prepare/dif"_row, stage_count(account, "prepare"));
   for (const EcbAccount& ecb : account.ecbs) {
-    pricing.add(cost, "prepare/ecb", ecb.firings);
-    if (ecb.has_predicate) pricing.add(cost, "prepare/predicate", ecb.firings);
+    pricing.add(cost, "prepare/ecb"_row, ecb.firings);
+    if (ecb.has_predicate) pricing.add(cost, "prepare/predicate"_row, ecb.firings);
   }
-  pricing.add(cost, "key/once", keyed_firings(account));
+  pricing.add(cost, "key/once"_row, keyed_firings(account));
   return cost;
 }
 
 vm::Cost price_counting(Pricing& pricing, const Account& account) {
   vm::Cost cost;
-  pricing.add(cost, "account/firing", account.events);
+  pricing.add(cost, "account/firing"_row, account.events);
   for (const EcbAccount& ecb : account.ecbs) {
-    pricing.add(cost, "account/ecb", ecb.firings);
-    for (const auto& [name, tally] : ecb.actions) pricing.add(cost, "account/action", tally.count);
-    pricing.add(cost, "account/evaluation", ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count);
+    pricing.add(cost, "account/ecb"_row, ecb.firings);
+    for (const auto& [name, tally] : ecb.actions) pricing.add(cost, "account/action"_row, tally.count);
+    pricing.add(cost, "account/evaluation"_row, ecb.counts.opcodes[static_cast<size_t>(dif::Opcode::ret)].count);
   }
-  for (const auto& [step, tally] : account.consumer) pricing.add(cost, "account/step", tally.count);
+  for (const auto& [step, tally] : account.consumer) pricing.add(cost, "account/step"_row, tally.count);
   return cost;
 }
 
@@ -154,20 +159,20 @@ void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool i
     bytes += is_string ? tally.units : tally.count * sizeof(uint64_t);
     string_bytes += is_string ? tally.units : 0;
   }
-  pricing.add(cost, "consumer/copy", ecb.records, bytes);
-  pricing.add(cost, "consumer/record", ecb.records, string_bytes);
-  if (!is_quiet) pricing.add(cost, "consumer/heading", ecb.records);
+  pricing.add(cost, "consumer/copy"_row, ecb.records, bytes);
+  pricing.add(cost, "consumer/record"_row, ecb.records, string_bytes);
+  if (!is_quiet) pricing.add(cost, "consumer/heading"_row, ecb.records);
 }
 
 vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {
   vm::Cost cost;
   const uint64_t switches = stage_count(account, "snapshot_records"), takes = stage_count(account, "snapshot_aggregations");
-  pricing.add(cost, "consumer/status_snapshot", switches);
-  pricing.add(cost, "consumer/buffer_snapshot", switches);
-  pricing.add(cost, "consumer/aggregation_snapshot", takes);
+  pricing.add(cost, "consumer/status_snapshot"_row, switches);
+  pricing.add(cost, "consumer/buffer_snapshot"_row, switches);
+  pricing.add(cost, "consumer/aggregation_snapshot"_row, takes);
   for (const EcbAccount& ecb : account.ecbs)
     if (ecb.records != 0) add_records(pricing, cost, ecb, is_quiet);
-  for (const auto& [step, tally] : account.consumer) pricing.add(cost, "consumer/" + step, tally);
+  for (const auto& [step, tally] : account.consumer) pricing.add_named(cost, "consumer/" + step, tally);
   return cost;
 }
 
@@ -184,8 +189,8 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
   vm::Cost dif, actions, kept;
   for (const EcbAccount& ecb : account.ecbs) {
     pricing.add_dif(dif, ecb.counts);
-    for (const auto& [name, tally] : ecb.actions) pricing.add(actions, action_row(name), tally.count);
-    for (const auto& [row, tally] : ecb.kept) pricing.add(kept, row, tally);
+    for (const auto& [name, tally] : ecb.actions) pricing.add_named(actions, action_name(name), {tally.count, 0, 0, 0});
+    for (const auto& [row, tally] : ecb.kept) pricing.add_named(kept, row, tally);
   }
   add_many_keys(pricing, kept, account);
   add_many_tuples(pricing, dif, account);

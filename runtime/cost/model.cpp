@@ -13,26 +13,25 @@
 namespace dvm::runtime {
 namespace {
 
-std::string row_of(const dif::ActDesc& action) {
-  if (const dif::AggregationInfo* function = dif::find_aggregation(action.kind))
-    return fmt::format("aggregation/{}", function->name);
-  return fmt::format("action/{}", dif::find_action(action.kind)->name);
-}
-
 vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
 
-// Keeping a value: `what` is record or key.
-vm::CostRange kept(Prices& prices, std::string_view what, const dif::Difo& difo) {
+// The rows of a value that is kept.
+struct KeptRows {
+  Row integer, string;
+};
+constexpr KeptRows kKey = {"key/integer"_row, "key/string"_row}, kRecord = {"record/integer"_row, "record/string"_row};
+
+vm::CostRange kept(Prices& prices, const KeptRows& rows, const dif::Difo& difo) {
   const dif::DataType& type = difo.result;
   if (type.kind == dif::TypeKind::none) return {};
-  if (type.kind == dif::TypeKind::integer) return always(prices.of(fmt::format("{}/integer", what)));
-  const std::string row = fmt::format("{}/string", what);
+  if (type.kind == dif::TypeKind::integer) return always(prices.of(rows.integer));
+  const Row row = rows.string;
   if (type.kind == dif::TypeKind::bytes) return always(prices.of(row, type.size));
   const vm::Text text = vm::result_text(difo);
   const vm::Sizes& sizes = prices.sizes();
   const auto bytes = [&](double otherwise) { return text.bytes > 0 ? text.bytes : otherwise; };
   vm::CostRange sum{prices.of(row, bytes(sizes.least)), prices.of(row, bytes(sizes.expected)), prices.of(row, bytes(sizes.most))};
-  if (text.place != vm::Place::literal) sum += always(prices.of(vm::place_row(text.place)));
+  if (text.place != vm::Place::literal) sum += always(prices.of(row_of(text.place)));
   return sum;
 }
 
@@ -57,7 +56,7 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
                    std::span<const vm::InstructionCount> instructions) {
   vm::CostRange sum = prices.of(value.difo, instructions);
   if (value.made_by != dif::Action::expression && value.made_by != action.kind)
-    sum += always(prices.of(fmt::format("action/{}", dif::find_action(value.made_by)->name), frames_of(prices, value)));
+    sum += always(prices.of(row_of(value.made_by), frames_of(prices, value)));
   return sum;
 }
 
@@ -76,60 +75,64 @@ double things_of(const Prices& prices, const dif::ActDesc& action, double commit
 }
 
 vm::CostRange action_cost(Prices& prices, const dif::ActDesc& action, double committed, ClauseCounts instructions) {
-  vm::CostRange sum = always(prices.of(row_of(action), things_of(prices, action, committed)));
+  vm::CostRange sum = always(prices.of(row_of(action.kind), things_of(prices, action, committed)));
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   const bool records = !aggregates && dif::keeps_values(action.kind);
-  if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"));
+  if (aggregates && action.key_count > 0) sum += always(prices.of("key/any"_row));
   for (size_t i = 0; i < action.args.size(); i++) {
     const dif::RecDesc& value = action.args[i];
     sum += made(prices, action, value, first_of(behind(instructions, i)));
     if (value.made_by != dif::Action::expression) continue;
-    if (aggregates && i < action.key_count) sum += kept(prices, "key", value.difo);
-    if (records) sum += kept(prices, "record", value.difo);
+    if (aggregates && i < action.key_count) sum += kept(prices, kKey, value.difo);
+    if (records) sum += kept(prices, kRecord, value.difo);
+  }
+  return sum;
+}
+
+bool has_price(const Prices& prices, Source source) {
+  for (size_t i = 0; i < kFlowStages.size(); i++)
+    if (prices.find(row_of(source, static_cast<FlowStage>(i)))) return true;
+  return false;
+}
+
+// The source whose rows price such firings. A profile that does not tell sites and timers apart has one for all of a kind.
+// Nothing: it is no source of the table.
+std::optional<Source> priced_source(const Prices& prices, std::string_view name) {
+  const std::optional<Source> source = find_source(name);
+  if (!source || has_price(prices, *source)) return source;
+  if (source == Source::pid_return_shared && has_price(prices, Source::pid_return)) return Source::pid_return;
+  if (name.starts_with("pid_")) return Source::pid;
+  return source == Source::tick ? Source::profile : source;
+}
+
+// The sum of the stages, or of those in the traced thread.
+vm::Cost sum_of_stages(const Prices& prices, Source source, double event_bytes, bool only_thread) {
+  vm::Cost sum;
+  for (size_t i = 0; i < kFlowStages.size(); i++) {
+    const auto stage = static_cast<FlowStage>(i);
+    if (only_thread && stage == FlowStage::handler) continue;
+    sum += prices.of_optional(row_of(source, stage), event_bytes);
   }
   return sum;
 }
 
 }  // namespace
 
-namespace {
-
-bool has_price(const Prices& prices, std::string_view source) {
-  const auto& stages = flow_stages();
-  return std::any_of(stages.begin(), stages.end(), [&](const CostRow& stage) {
-    return prices.profile().find(fmt::format("source/{}/{}", source, stage.name)) != nullptr;
-  });
-}
-
-// Of a profile that does not tell sites and timers apart, what stands for both.
-std::string_view priced_source(const Prices& prices, std::string_view source) {
-  if (has_price(prices, source)) return source;
-  if (source == "pid_return_shared" && has_price(prices, "pid_return")) return "pid_return";
-  if (source.starts_with("pid_")) return "pid";
-  return source == "tick" ? "profile" : source;
-}
-
-}  // namespace
-
-vm::Cost stage_cost(const Prices& prices, std::string_view source, std::string_view stage, double event_bytes) {
-  return prices.of_optional(fmt::format("source/{}/{}", priced_source(prices, source), stage), event_bytes);
+vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes) {
+  const std::optional<Source> priced = priced_source(prices, source);
+  return priced ? prices.of_optional(row_of(*priced, stage), event_bytes) : vm::Cost{};
 }
 
 vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes) {
-  source = priced_source(prices, source);
-  if (!has_price(prices, source)) return prices.of(fmt::format("source/{}", source));
-  vm::Cost sum;
-  for (const CostRow& stage : flow_stages()) sum += stage_cost(prices, source, stage.name, event_bytes);
-  return sum;
+  const std::optional<Source> priced = priced_source(prices, source);
+  if (priced && has_price(prices, *priced)) return sum_of_stages(prices, *priced, event_bytes, false);
+  prices.miss(fmt::format("source/{}", priced ? kSources[static_cast<size_t>(*priced)].name : source));
+  return {};
 }
 
 vm::Cost thread_cost(const Prices& prices, std::string_view source) {
-  vm::Cost sum;
-  if (source == "replay") return sum;
-  source = priced_source(prices, source);
-  for (const CostRow& stage : flow_stages())
-    if (stage.name != "handler") sum += prices.of_optional(fmt::format("source/{}/{}", source, stage.name));
-  return sum;
+  const std::optional<Source> priced = priced_source(prices, source);
+  return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
 }
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {
@@ -147,7 +150,7 @@ bool leaves_record(const dif::EcbDesc& clause) {
 vm::CostRange actions_cost(Prices& prices, const dif::EcbDesc& clause, double committed, ClauseCounts instructions) {
   vm::CostRange sum;
   if (clause.predicate) instructions = behind(instructions, 1);
-  if (leaves_record(clause)) sum += always(prices.of("record/any"));
+  if (leaves_record(clause)) sum += always(prices.of("record/any"_row));
   for (const dif::ActDesc& action : clause.actions) {
     sum += action_cost(prices, action, committed, instructions);
     instructions = behind(instructions, action.args.size());

@@ -20,9 +20,9 @@ constexpr double kIdle = 0.2647;
 constexpr double kNinePredicates = 5053;
 
 vm::Cost experiment_firing(Prices& prices, const Experiment& experiment) {
-  const vm::Cost all =
-      flow(source_cost(prices, experiment.source), prices.of("prepare/machine"), prices.of("prepare/ecb"), experiment.ecbs);
-  const vm::Cost count = prices.of("aggregation/count");
+  const vm::Cost all = flow(source_cost(prices, experiment.source), prices.of("prepare/machine"_row),
+                            prices.of("prepare/ecb"_row), experiment.ecbs);
+  const vm::Cost count = prices.of("aggregation/count"_row);
   return all + vm::Cost{experiment.predicates, 0} + count;
 }
 

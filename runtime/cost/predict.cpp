@@ -45,8 +45,8 @@ double things_of(dif::Action kind, const dif::ActDesc& action, const dif::RecDes
 void add_steps(RecordShape& record, const dif::ActDesc& action, const PredictOptions& options) {
   const auto add = [&](dif::Action kind, const dif::RecDesc* value) {
     const dif::ActionInfo* info = dif::find_action(kind);
-    if (info && has_consumer_step(*info))
-      record.steps.push_back({fmt::format("consumer/{}", info->name), things_of(kind, action, value, options)});
+    const std::optional<Row> step = info ? consumer_step_of(*info) : std::nullopt;
+    if (step) record.steps.push_back({*step, things_of(kind, action, value, options)});
   };
   add(action.kind, action.args.empty() ? nullptr : &action.args.front());
   for (const dif::RecDesc& value : action.args)
@@ -85,10 +85,10 @@ vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
 // None of what fires by the clock.
-std::string_view rested_row(const ProbePrediction& probe) {
-  if (probe.is_of_process) return kRestedInProcess;
+std::optional<Row> rested_row(const ProbePrediction& probe) {
+  if (probe.is_of_process) return "rested/process"_row;
   const bool is_of_thread = probe.source == "syscall" || probe.source == "sched" || probe.source == "sdt";
-  return is_of_thread ? kRestedInKernel : std::string_view();
+  return is_of_thread ? std::optional("rested/kernel"_row) : std::nullopt;
 }
 
 std::string shares_text(const SourceShares& shares) {
@@ -104,7 +104,8 @@ class Predicting {
   Predicting(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options)
       : programs_(programs),
         options_(options),
-        prices_(profile, options.sizes),
+        prices_(profile, options.sizes, options.execution),
+        is_in_thread_(prices_.execution().is_in_thread()),
         committed_share_(committed_share(programs, options)) {}
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
@@ -122,7 +123,7 @@ class Predicting {
     const double bytes = options_.wake_ups > 0 ? prediction_.record_rate / options_.wake_ups : 0;
     prediction_.consumer = consumer_cost(prices_, printing_, options_.wake_ups, copy_out(prices_, bytes));
     count_consumer();
-    if (!prices_.profile().in_kernel) count_waiting(), count_rests();
+    if (!is_in_thread_) count_waiting(), count_rests();
     prediction_.printing = printing_;
     prediction_.missing = prices_.missing();
     return std::move(prediction_);
@@ -179,10 +180,9 @@ class Predicting {
   }
 
   void add_stages(ProbePrediction& probe, const SourceShare& one) {
-    const auto& stages = flow_stages();
-    probe.stages.resize(stages.size());
-    for (size_t i = 0; i < stages.size(); i++)
-      probe.stages[i] += stage_cost(prices_, one.source, stages[i].name, options_.event_bytes).times(one.share);
+    probe.stages.resize(kFlowStages.size());
+    for (size_t i = 0; i < kFlowStages.size(); i++)
+      probe.stages[i] += stage_cost(prices_, one.source, static_cast<FlowStage>(i), options_.event_bytes).times(one.share);
   }
 
   // The source's stages; of several sources the mean is expected.
@@ -204,7 +204,7 @@ class Predicting {
 
   // Where the VM runs at the firing, and where a recording has it, nothing is captured.
   void add_capture(ProbePrediction& probe) {
-    if (prices_.profile().in_kernel || probe.source == "replay" || probe.source == "tick") return;
+    if (is_in_thread_ || probe.source == "replay" || probe.source == "tick") return;
     CaptureNeeds needs = needs_[probe.description];
     for (const SourceShare& one : shares_of(probe)) {
       const bool copies_stack = one.copies_stack || !probe.is_of_process;
@@ -216,7 +216,7 @@ class Predicting {
       probe.ring_bytes += one.share * ring_bytes(needs, options_.sizes.expected);
     }
     if (!probe.is_of_process) return;
-    const vm::Cost returns = prices_.of_optional(std::string(kReturnRow)).times(options_.returns);
+    const vm::Cost returns = prices_.of_optional("resume/return"_row).times(options_.returns);
     probe.capture += returns, probe.thread += returns;
   }
 
@@ -224,7 +224,7 @@ class Predicting {
     const auto ecbs = static_cast<double>(probe.clauses.size());
     const vm::CostRange source = add_source(probe);
     add_capture(probe);
-    probe.prepare = flow({}, prices_.of("prepare/machine"), prices_.of("prepare/ecb"), ecbs);
+    probe.prepare = flow({}, prices_.of("prepare/machine"_row), prices_.of("prepare/ecb"_row), ecbs);
     prepare_clauses(probe);
     std::vector<EcbCost> costs;
     for (const ClausePrediction& clause : probe.clauses) costs.push_back(clause.cost);
@@ -250,15 +250,15 @@ class Predicting {
       predicates += clause.cost.has_predicate;
       if (clause.has_keys) keyed += clause.cost.probability;
     }
-    if (has_dif) probe.prepare += prices_.of("prepare/dif");
-    probe.prepare += prices_.of_optional("prepare/predicate").times(predicates);
-    probe.prepare += prices_.of_optional("key/once").times(std::min(keyed, 1.0));
+    if (has_dif) probe.prepare += prices_.of("prepare/dif"_row);
+    probe.prepare += prices_.of_optional("prepare/predicate"_row).times(predicates);
+    probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));
   }
 
   void count_firings(const ProbePrediction& probe) {
     const vm::Cost all = probe_cost(probe.firing.expected, probe.rate), thread = probe_cost(probe.thread, probe.rate);
     Total& total = prediction_.total;
-    if (prices_.profile().in_kernel) return void((is_of_process(probe.source) ? total.probes_user : total.probes_system) += all);
+    if (is_in_thread_) return void((is_of_process(probe.source) ? total.probes_user : total.probes_system) += all);
     total.probes_system += thread;
     total.probes_user += rest(all, thread);
   }
@@ -285,16 +285,16 @@ class Predicting {
     const TableUses uses = table_uses(programs_, options_, prices_);
     for (const TableUse& use : {uses.keys, uses.tuples})
       prediction_.waiting.clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
-    if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested", prediction_.record_rate);
+    if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested"_row, prediction_.record_rate);
     prediction_.total.probes_user += prediction_.waiting;
   }
 
   void count_rests() {
     double rate = 0;
     for (const ProbePrediction& probe : prediction_.probes) {
-      const std::string_view row = rested_row(probe);
-      if (row.empty() || probe.rate == 0) continue;
-      rate += probe.rate, prediction_.rested += prices_.of(std::string(row)).times(probe.rate);
+      const std::optional<Row> row = rested_row(probe);
+      if (!row || probe.rate == 0) continue;
+      rate += probe.rate, prediction_.rested += prices_.of(*row).times(probe.rate);
     }
     if (rate == 0) return;
     prediction_.rested = prediction_.rested.times(1 / rate);
@@ -304,13 +304,13 @@ class Predicting {
 
   void count_consumer() {
     Total& total = prediction_.total;
-    vm::Cost switches = prices_.of("consumer/context_switch").times(2 * options_.wake_ups);
-    if (!prices_.profile().in_kernel) {
+    vm::Cost switches = prices_.of("consumer/context_switch"_row).times(2 * options_.wake_ups);
+    if (!is_in_thread_) {
       const vm::Cost looks = looking();
       switches += looks, prediction_.consumer += looks;
     }
     const vm::Cost others = rest(prediction_.consumer, switches);
-    total.consumer_user = prices_.profile().in_kernel ? printing_ : others;
+    total.consumer_user = is_in_thread_ ? printing_ : others;
     total.consumer_system = rest(prediction_.consumer, total.consumer_user);
   }
 
@@ -318,18 +318,19 @@ class Predicting {
     const RecordShape& record = clause.record;
     if (record.bytes == 0) return;
     prediction_.record_rate += record.bytes * rate;
-    vm::Cost cost = prices_.of("consumer/record", record.string_bytes);
-    cost += prices_.of_optional("consumer/action").times(record.actions);
-    if (record.values > 0) cost += prices_.of_optional("consumer/value", record.digits / record.values).times(record.values);
-    cost += prices_.of_optional("consumer/string").times(record.strings);
+    vm::Cost cost = prices_.of("consumer/record"_row, record.string_bytes);
+    cost += prices_.of_optional("consumer/action"_row).times(record.actions);
+    if (record.values > 0) cost += prices_.of_optional("consumer/value"_row, record.digits / record.values).times(record.values);
+    cost += prices_.of_optional("consumer/string"_row).times(record.strings);
     for (const StepUse& step : record.steps) cost += prices_.of(step.row, step.things);
-    if (!options_.is_quiet) cost += prices_.of("consumer/heading");
+    if (!options_.is_quiet) cost += prices_.of("consumer/heading"_row);
     printing_ += cost.times(rate);
   }
 
   std::span<const dif::Program* const> programs_;
   const PredictOptions& options_;
   Prices prices_;
+  const bool is_in_thread_;  // where clauses run
   double committed_share_;
   double committed_ = 0;  // bytes
   Prediction prediction_;

@@ -16,6 +16,7 @@
 #include "dvm/dif/program.h"
 #include "dvm/vm/path_cost.h"
 #include "runtime/cost/firing.h"
+#include "runtime/cost/rows.h"
 #include "runtime/cost/total.h"
 #include "runtime/instrument/capture.h"
 
@@ -44,6 +45,7 @@ using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
 
 struct PredictOptions {
   vm::Sizes sizes;
+  std::optional<Execution> execution;   // where clauses run; none: where the profile prices it
   double probability = 0.5;             // that a predicate holds
   MeasuredClauses measured;             // where it is known better, and what instructions do
   std::map<std::string, double> rates;  // firings a second, by the description as text
@@ -64,7 +66,7 @@ struct PredictOptions {
 
 // A row of what the consumer does at an action besides printing its values, and how many things it is priced by.
 struct StepUse {
-  std::string row;
+  Row row;
   double things = 0;
 };
 

@@ -1,39 +1,49 @@
 #pragma once
 // Looking prices up, with those that are missing remembered: what has no price costs nothing, and whoever asks says so.
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 
 #include "dvm/vm/path_cost.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::runtime {
 
 class Prices {
  public:
-  explicit Prices(const vm::Profile& profile, const vm::Sizes& sizes = {}) : profile_(profile), sizes_(sizes) {}
+  // Without an execution: the profile's.
+  explicit Prices(const vm::Profile& profile, const vm::Sizes& sizes = {}, std::optional<Execution> execution = {})
+      : profile_(profile), sizes_(sizes), execution_(execution.value_or(execution_of(profile))) {}
 
-  vm::Cost of(const std::string& row, double bytes = 0) {
-    if (const vm::Price* price = profile_.find(row)) return vm::Cost::of(*price, bytes);
-    missing_.insert(row);
+  vm::Cost of(Row row, double bytes = 0) {
+    if (const vm::Price* price = find(row)) return vm::Cost::of(*price, bytes);
+    miss(execution_ == execution_of(profile_) ? row.name() : row.in(execution_).text());
     return {};
   }
   // Of a row that not every profile has to have.
-  vm::Cost of_optional(const std::string& row, double bytes = 0) const {
-    const vm::Price* price = profile_.find(row);
+  vm::Cost of_optional(Row row, double bytes = 0) const {
+    const vm::Price* price = find(row);
     return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
+  // Null: the row has no price.
+  const vm::Price* find(Row row) const { return profile_.find(row.in(execution_)); }
+  // Costs nothing, and is named among the missing.
+  void miss(const std::string& name) { missing_.insert(name); }
   vm::CostRange of(const dif::Difo& difo, std::span<const vm::InstructionCount> instructions = {}) {
-    return vm::price_difo(difo, profile_, sizes_, missing_, instructions);
+    return vm::price_difo(difo, profile_, sizes_, missing_, instructions, engine_folder(execution_.engine));
   }
 
   const vm::Profile& profile() const { return profile_; }
+  const Execution& execution() const { return execution_; }
   const vm::Sizes& sizes() const { return sizes_; }
   const std::set<std::string>& missing() const { return missing_; }
 
  private:
   const vm::Profile& profile_;
   vm::Sizes sizes_;
+  Execution execution_;
   std::set<std::string> missing_;
 };
 

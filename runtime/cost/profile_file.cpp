@@ -129,12 +129,12 @@ Result<vm::Price> parse_price(const Json& object, const std::string& row, const 
 class Parsing {
  public:
   Parsing(const ProfileText& text, std::vector<std::string>& warnings) : text_(text), warnings_(warnings) {
-    for (std::string& row : price_rows()) known_.insert(std::move(row));
+    for (std::string& row : price_names()) known_.insert(std::move(row));
   }
 
   // path: "prices", or a folder or row in it.
   Status prices(const Json& folder, const std::string& path, vm::Profile& profile) {
-    if (std::count(path.begin(), path.end(), '/') > 3) return text_.error(path, fmt::format("{} lies too deep", path));
+    if (std::count(path.begin(), path.end(), '/') > 4) return text_.error(path, fmt::format("{} lies too deep", path));
     if (!folder.is_object()) return text_.error(path, fmt::format("{} is not an object", path));
     if (folder.contains("m")) return price(folder, path, profile);
     for (const auto& [name, inner] : folder.items())
@@ -147,8 +147,8 @@ class Parsing {
     Result<vm::Price> price = parse_price(object, path, text_);
     if (!price) return price.error();
     const std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
-    if (known_.count(row))
-      profile.set(row, *price);
+    if (known_.contains(row))
+      profile.set(vm::RowName::of_table(row), *price);
     else
       warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", text_.file, row));
     return {};
@@ -217,11 +217,26 @@ Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profil
   if (*disturbed > 1) return text.error("disturbed", fmt::format("disturbed is {}: it is a part, at most 1", *disturbed));
   profile.disturbed = *disturbed;
   if (Status status = parse_quiet_core(root, text, profile.quiet_core); !status) return status;
-  if (const auto in_kernel = root.find("in_kernel"); in_kernel != root.end()) {
-    if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
-    profile.in_kernel = in_kernel->get<bool>();
-  }
   return {};
+}
+
+// Earlier versions say by "in_kernel" that all prices of firings are the kernel's.
+Result<bool> is_of_kernel(const Json& root, const ProfileText& text) {
+  const auto in_kernel = root.find("in_kernel");
+  if (in_kernel == root.end()) return false;
+  if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
+  return in_kernel->get<bool>();
+}
+
+vm::Profile moved_to_kernel(const vm::Profile& profile) {
+  constexpr Execution kKernel = {Engine::interp, Backend::kernel};
+  vm::Profile moved = profile;
+  moved.clear_prices();
+  for (const auto& [name, price] : profile.prices()) {
+    const std::optional<Row> row = find_row(name);
+    moved.set(row ? row->in(kKernel) : vm::RowName::of_table(name), price);
+  }
+  return moved;
 }
 
 Result<vm::Profile> parse_root(const Json& root, const ProfileText& text, std::vector<std::string>& warnings) {
@@ -232,7 +247,9 @@ Result<vm::Profile> parse_root(const Json& root, const ProfileText& text, std::v
   if (Status made_on = parse_machine(root, text, profile.made_on); !made_on) return made_on.error();
   if (!root.contains("prices")) return Error{fmt::format("{}: \"prices\" is missing", text.file)};
   if (Status status = Parsing(text, warnings).prices(root["prices"], "prices", profile); !status) return status.error();
-  return profile;
+  const Result<bool> is_kernel = is_of_kernel(root, text);
+  if (!is_kernel) return is_kernel.error();
+  return *is_kernel ? moved_to_kernel(profile) : profile;
 }
 
 Json& folder_of(Json& prices, std::string_view row) {
@@ -271,12 +288,11 @@ std::string profile_text(const vm::Profile& profile) {
   const vm::QuietCore& quiet = profile.quiet_core;
   if (quiet != vm::QuietCore{}) root["quiet_core"] = {{"near", quiet.near}, {"far", quiet.far}};
   if (profile.disturbed > 0) root["disturbed"] = profile.disturbed;
-  if (profile.in_kernel) root["in_kernel"] = true;
   const vm::Machine& made_on = profile.made_on;
   if (made_on != vm::Machine{}) root["made_on"] = {{"cpu", made_on.cpu}, {"kernel", made_on.kernel}, {"dvm", made_on.version}};
   Json& prices = root["prices"] = Json::object();
-  for (const std::string& row : price_rows())
-    if (const vm::Price* price = profile.find(row))
+  for (const std::string& row : price_names())
+    if (const vm::Price* price = profile.find(vm::RowName::of_table(row)))
       folder_of(prices, row) = {{"m", price->m}, {"n", price->n}, {"spread", price->spread}};
   return root.dump(1) + "\n";
 }

@@ -5,102 +5,136 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "dvm/dif/action.h"
-#include "dvm/vm/profile.h"
+#include <map>
 
 namespace dvm::runtime {
+namespace {
 
-const std::vector<CostRow>& sources() {
-  static const std::vector<CostRow> rows = {
-#define DVM_SOURCE(name, text) {#name, text},
-#include "runtime/cost/sources.def"
-  };
-  return rows;
+constexpr std::string_view kEngineFolders[] = {
+#define DVM_ENGINE(name, text) #name,
+#define DVM_BACKEND(name, in_thread, text)
+#include "runtime/cost/places.def"
+};
+constexpr std::string_view kBackendFolders[] = {
+#define DVM_ENGINE(name, text)
+#define DVM_BACKEND(name, in_thread, text) #name,
+#include "runtime/cost/places.def"
+};
+constexpr std::string_view kInThread[] = {
+#define DVM_ENGINE(name, text)
+#define DVM_BACKEND(name, in_thread, text) #in_thread,
+#include "runtime/cost/places.def"
+};
+
+enum class Axis { none, engine, backend };
+
+bool is_one_of(std::string_view folder, std::initializer_list<std::string_view> all) {
+  return std::find(all.begin(), all.end(), folder) != all.end();
 }
 
-const std::vector<CostRow>& flow_stages() {
-  static const std::vector<CostRow> rows = {
-#define DVM_FLOW_STAGE(name, text) {#name, text},
-#include "runtime/cost/flow_stages.def"
-  };
-  return rows;
+// The first six keys and elements of rows.def, "tuple/few" and so on, are of the tables that DIF uses: they differ by the engine.
+Axis axis_of(std::string_view folder) {
+  if (is_one_of(folder, {"opcode", "variable", "subroutine", "string", "tuple"})) return Axis::engine;
+  return is_one_of(folder, {"consumer", "account"}) ? Axis::none : Axis::backend;
 }
 
-const std::vector<CostRow>& captures() {
-  static const std::vector<CostRow> rows = {
-#define DVM_CAPTURE(name, text) {#name, text},
-#include "runtime/cost/captures.def"
-  };
-  return rows;
+std::span<const std::string_view> folders_of(Axis axis) {
+  if (axis == Axis::none) return {};
+  return axis == Axis::engine ? std::span<const std::string_view>(kEngineFolders).subspan(1)
+                              : std::span<const std::string_view>(kBackendFolders).subspan(1);
 }
 
-const std::vector<CostRow>& consumer_steps() {
-  static const std::vector<CostRow> rows = {
-#define DVM_CONSUMER_STEP(name, text) {#name, text},
-#include "runtime/cost/consumer_steps.def"
-  };
-  return rows;
-}
-
-const std::vector<CostRow>& kept_values() {
-  static const std::vector<CostRow> rows = {
-      {"record/any", "a clause that leaves a record"},
-      {"record/integer", "an integer that is recorded"},
-      {"record/string", "a string or structure that is recorded; n: a byte of it"},
-      {"key/any", "an aggregation with keys: finding its place"},
-      {"key/once", "what the first of a firing waits more for its place"},
-      {"key/integer", "an integer among the keys"},
-      {"key/string", "a string or structure among the keys; n: a byte of it"},
-      {"record/rested", "n: a byte that is recorded behind a rest, when its buffer is in no cache"},
-      {"key/few", "what finding its place takes more among ten keys in no order than where it is the same each time"},
-      {"key/some", "the same among a thousand"},
-      {"key/many", "the same among thirty thousand"},
-      {"key/first", "a key of a thousand that a firing behind a rest is the first to find: what that takes more"},
-      {"key/far", "the same of thirty thousand"},
-      {"tuple/few", "what looking up a variable with keys takes more among ten in no order than where it is the same each time"},
-      {"tuple/some", "the same among a thousand"},
-      {"tuple/many", "the same among ten thousand"},
-      {"tuple/first", "a key of a thousand that a firing behind a rest is the first to look up: what that takes more"},
-      {"tuple/far", "the same of ten thousand"},
-  };
-  return rows;
-}
-
-const std::vector<CostRow>& counted_things() {
-  static const std::vector<CostRow> rows = {
-      {"account/firing", "a firing"},
-      {"account/ecb", "a clause that it meets"},
-      {"account/action", "an action"},
-      {"account/evaluation", "a run of a DIFO, with its branches"},
-      {"account/step", "a step of the consumer"},
-  };
-  return rows;
-}
-
-bool has_consumer_step(const dif::ActionInfo& action) {
-  const auto& steps = consumer_steps();
-  return std::any_of(steps.begin(), steps.end(), [&](const CostRow& step) { return step.name == action.name; });
-}
-
-std::vector<std::string> price_rows() {
-  std::vector<std::string> rows = vm::dif_rows();
+std::vector<Row> all_rows() {
+  std::vector<Row> all;
+  for (const std::string& name : vm::dif_rows()) all.push_back(*find_row(name));
   for (const dif::ActionInfo& action : dif::kActions)
-    if (action.unsupported.empty()) rows.push_back(fmt::format("action/{}", action.name));
-  for (const dif::AggregationInfo& function : dif::kAggregations) rows.push_back(fmt::format("aggregation/{}", function.name));
-  for (const CostRow& kept : kept_values()) rows.emplace_back(kept.name);
-  rows.push_back("prepare/machine");
-  rows.push_back("prepare/dif");
-  rows.push_back("prepare/ecb");
-  rows.push_back("prepare/predicate");
-  rows.push_back("ring/shared");
-  for (const std::string_view row : {kReturnRow, kRestedInProcess, kRestedInKernel}) rows.emplace_back(row);
-  for (const CostRow& source : sources())
-    for (const CostRow& stage : flow_stages()) rows.push_back(fmt::format("source/{}/{}", source.name, stage.name));
-  for (const CostRow& capture : captures()) rows.push_back(fmt::format("capture/{}", capture.name));
-  for (const CostRow& step : consumer_steps()) rows.push_back(fmt::format("consumer/{}", step.name));
-  for (const CostRow& counted : counted_things()) rows.emplace_back(counted.name);
-  return rows;
+    if (action.unsupported.empty()) all.push_back(row_of(action));
+  for (size_t i = rows::kAggregation; i < rows::kCount; i++) all.emplace_back(i);
+  return all;
+}
+
+}  // namespace
+
+std::optional<Source> find_source(std::string_view name) {
+  for (size_t i = 0; i < kSources.size(); i++)
+    if (kSources[i].name == name) return static_cast<Source>(i);
+  return std::nullopt;
+}
+
+std::string_view engine_folder(Engine engine) {
+  return engine == Engine{} ? std::string_view() : kEngineFolders[static_cast<size_t>(engine)];
+}
+
+bool Execution::is_in_thread() const { return kInThread[static_cast<size_t>(backend)] == "yes"; }
+
+std::string Row::name() const {
+  const RowText& row = text();
+  return fmt::format("{}/{}{}{}", row.folder, row.name, row.folder == "source" ? "/" : "", row.end);
+}
+
+vm::RowName Row::in(const Execution& execution) const {
+  const vm::RowName usual = *this;
+  const Axis axis = axis_of(folder());
+  const auto place = static_cast<size_t>(axis == Axis::engine ? static_cast<uint8_t>(execution.engine)
+                                                              : static_cast<uint8_t>(execution.backend));
+  if (axis == Axis::none || place == 0) return usual;
+  return usual.in(folders_of(axis)[place - 1]);
+}
+
+std::optional<Row> find_row(std::string_view name) {
+  static const std::map<std::string, Row, std::less<>> all = [] {
+    std::map<std::string, Row, std::less<>> found;
+    for (size_t i = 0; i < rows::kCount; i++)
+      if (const Row row(i); !row.folder().empty()) found.emplace(row.name(), row);
+    return found;
+  }();
+  const auto found = all.find(name);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+Row row_of(dif::Action action) {
+  const dif::AggregationInfo* function = dif::find_aggregation(action);
+  return function ? row_of(*function) : row_of(*dif::find_action(action));
+}
+
+Row row_of(const vm::DifRow& row) {
+  switch (row.table) {
+    case vm::DifRow::Table::opcode:
+      return row_of(static_cast<dif::Opcode>(row.at));
+    case vm::DifRow::Table::variant:
+      return variant_of(static_cast<dif::Opcode>(row.at));
+    case vm::DifRow::Table::variable:
+      return row_of(dif::kBuiltIns[row.at]);
+    case vm::DifRow::Table::subroutine:
+      break;
+  }
+  return row_of(static_cast<dif::Subroutine>(row.at));
+}
+
+std::optional<Row> consumer_step_of(const dif::ActionInfo& action) {
+  for (size_t i = 0; i < kConsumerSteps; i++)
+    if (kConsumerStepNames[i] == action.name) return row_of(static_cast<ConsumerStep>(i));
+  return std::nullopt;
+}
+
+const std::vector<Row>& price_rows() {
+  static const std::vector<Row> all = all_rows();
+  return all;
+}
+
+std::vector<std::string> price_names() {
+  std::vector<std::string> names;
+  for (const Row row : price_rows()) names.push_back(row.name());
+  for (const Row row : price_rows())
+    for (const std::string_view folder : folders_of(axis_of(row.folder()))) names.push_back(vm::RowName(row).in(folder).text());
+  return names;
+}
+
+Execution execution_of(const vm::Profile& profile) {
+  const auto& prices = profile.prices();
+  const auto kernel = prices.lower_bound("kernel/");
+  const bool is_kernel = kernel != prices.end() && kernel->first.starts_with("kernel/");
+  return {Engine::interp, is_kernel ? Backend::kernel : Backend::local};
 }
 
 }  // namespace dvm::runtime

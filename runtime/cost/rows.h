@@ -1,33 +1,33 @@
 #pragma once
-// The rows that a profile may price, from the tables: those of DIF (dvm/vm/profile.h, operands.h) and
+// The rows that a profile may price: an enumeration of all rows of all tables. A row's name is its path in a profile:
 //
-//   action/NAME  aggregation/NAME         vm/dif/actions.def, aggregations.def
-//   record/KIND  key/KIND                 values that are kept (rows.cpp)
-//   prepare/machine  prepare/dif          starting a firing; its machine state, if a clause has DIF to run
-//   prepare/ecb  prepare/predicate        picking and starting one ECB; what one takes more that has a predicate
-//   source/NAME/STAGE                     sources.def, flow_stages.def
-//   resume/return                         a function that returns behind a firing, see kReturnRow
-//   rested/process  rested/kernel         a thread's first firing behind a rest, see kRestedInProcess
-//   capture/NAME                          captures.def
-//   consumer/STEP                         consumer_steps.def
-//   account/THING                         counting it, in a run with accounting (rows.cpp)
+//   opcode/NAME  variable/NAME  subroutine/NAME  string/PLACE  tuple/KIND     DIF (dvm/vm/profile.h, operands.h)
+//   action/NAME  aggregation/NAME                                             vm/dif/actions.def, aggregations.def
+//   source/NAME/STAGE  capture/NAME  consumer/STEP                            sources.def, flow_stages.def, captures.def,
+//   consumer_steps.def record/  key/  prepare/  ring/  resume/  rested/  account/                rows.def
+//
+// In code a row is "consumer/look"_row, which does not compile if there is no such row, or is made of a row of its table. Where
+// the work is done (places.def) is no part of a row: Execution says it.
 
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/opcode.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+#include "dvm/vm/profile.h"
+#include "runtime/cost/step_counts.h"
 
 namespace dvm::runtime {
 
-// Processors foretell where a function returns to, by the calls that they saw; a trap into the kernel makes some forget them. So
-// what was entered before a firing returns more slowly behind it: each function once, unless others are called before.
-inline constexpr std::string_view kReturnRow = "resume/return";
-
-// What fires seldom finds in no cache what others have used meanwhile: the kernel's way to the probe, the capture program, the
-// ring. So a thread's first firing behind a rest takes more in it: of a probe in a process, which is a trap, or of the kernel's.
-inline constexpr std::string_view kRestedInProcess = "rested/process", kRestedInKernel = "rested/kernel";
-// Times a second that a thread rests before it fires, where nothing is known of it: once in a millisecond, if it fires in it.
+// How often a thread wakes from idle before it fires, a second, where nothing is known of it.
 inline constexpr double kUsualRests = 1000;
 
 struct CostRow {
@@ -35,18 +35,169 @@ struct CostRow {
   std::string_view text;
 };
 
-const std::vector<CostRow>& sources();
-const std::vector<CostRow>& flow_stages();
-const std::vector<CostRow>& captures();
-const std::vector<CostRow>& consumer_steps();
-// Whether one of them is what the consumer does at such an action besides printing it.
-bool has_consumer_step(const dif::ActionInfo& action);
-// What keeping a value costs besides the action.
-const std::vector<CostRow>& kept_values();
-// What is counted in a run with accounting.
-const std::vector<CostRow>& counted_things();
+enum class Source : uint8_t {
+#define DVM_SOURCE(name, text) name,
+#include "runtime/cost/sources.def"
+};
+inline constexpr std::array kSources = {
+#define DVM_SOURCE(name, text) CostRow{#name, text},
+#include "runtime/cost/sources.def"
+};
+// Nothing: no source has the name.
+std::optional<Source> find_source(std::string_view name);
 
-// All of them, in the order of the tables.
-std::vector<std::string> price_rows();
+enum class FlowStage : uint8_t {
+#define DVM_FLOW_STAGE(name, text) name,
+#include "runtime/cost/flow_stages.def"
+};
+inline constexpr std::array kFlowStages = {
+#define DVM_FLOW_STAGE(name, text) CostRow{#name, text},
+#include "runtime/cost/flow_stages.def"
+};
+
+inline constexpr std::array kCaptures = {
+#define DVM_CAPTURE(name, text) CostRow{#name, text},
+#include "runtime/cost/captures.def"
+};
+
+enum class Engine : uint8_t {
+#define DVM_ENGINE(name, text) name,
+#define DVM_BACKEND(name, in_thread, text)
+#include "runtime/cost/places.def"
+};
+enum class Backend : uint8_t {
+#define DVM_ENGINE(name, text)
+#define DVM_BACKEND(name, in_thread, text) name,
+#include "runtime/cost/places.def"
+};
+
+// What runs a clause, and where.
+struct Execution {
+  Engine engine = Engine::interp;
+  Backend backend = Backend::local;
+
+  bool is_in_thread() const;
+  friend bool operator==(const Execution&, const Execution&) = default;
+};
+
+// The folder of its prices; empty: the default engine.
+std::string_view engine_folder(Engine engine);
+
+struct RowText {
+  std::string_view folder, name;
+  std::string_view end = {};  // the suffix of a variant, or the stage of a source
+
+  constexpr bool is(std::string_view path) const {
+    const size_t slash = folder.size(), behind = slash + 1 + name.size();
+    const size_t stage = folder == "source" ? 1 : 0;
+    return path.size() == behind + stage + end.size() && path.substr(0, slash) == folder && path[slash] == '/' &&
+           path.substr(slash + 1, name.size()) == name && (stage == 0 || path[behind] == '/') &&
+           path.substr(behind + stage) == end;
+  }
+};
+
+namespace rows {
+
+inline constexpr std::array kLoose = {
+#define DVM_ROW(folder, name, text) RowText{#folder, #name},
+#include "runtime/cost/rows.def"
+};
+
+// Where each table's rows begin.
+inline constexpr size_t kOpcode = 0, kVariant = kOpcode + dif::kOpcodes.size(), kVariable = kVariant + dif::kOpcodes.size(),
+                        kSubroutine = kVariable + dif::kBuiltIns.size(), kString = kSubroutine + dif::kSubroutines.size(),
+                        kTuple = kString + vm::kPlaces.size(), kAction = kTuple + 2,
+                        kAggregation = kAction + dif::kActions.size(), kLooseRow = kAggregation + dif::kAggregations.size(),
+                        kSource = kLooseRow + kLoose.size(), kCapture = kSource + kSources.size() * kFlowStages.size(),
+                        kConsumer = kCapture + kCaptures.size(), kCount = kConsumer + kConsumerSteps;
+
+constexpr std::string_view variant_end(dif::Format format) {
+  return format == dif::Format::stv ? "_ref" : format == dif::Format::ret ? "_alone" : "";
+}
+
+constexpr std::array<RowText, kCount> all_texts() {
+  std::array<RowText, kCount> texts;
+  const auto add = [&texts](size_t first, std::string_view folder, const auto& table) {
+    for (size_t i = 0; i < table.size(); i++) texts[first + i] = {folder, table[i].name};
+  };
+  for (size_t i = 0; i < dif::kOpcodes.size(); i++) {
+    texts[kOpcode + i] = {"opcode", dif::kOpcodes[i].mnemonic};
+    if (const auto end = variant_end(dif::kOpcodes[i].format); !end.empty())
+      texts[kVariant + i] = {"opcode", dif::kOpcodes[i].mnemonic, end};
+  }
+  add(kVariable, "variable", dif::kBuiltIns);
+  add(kSubroutine, "subroutine", dif::kSubroutines);
+  for (size_t i = 0; i < vm::kPlaces.size(); i++) texts[kString + i] = {"string", vm::kPlaces[i]};
+  texts[kTuple] = {"tuple", "integer"}, texts[kTuple + 1] = {"tuple", "string"};
+  add(kAction, "action", dif::kActions);
+  add(kAggregation, "aggregation", dif::kAggregations);
+  for (size_t i = 0; i < kLoose.size(); i++) texts[kLooseRow + i] = kLoose[i];
+  for (size_t i = 0; i < kSources.size() * kFlowStages.size(); i++)
+    texts[kSource + i] = {"source", kSources[i / kFlowStages.size()].name, kFlowStages[i % kFlowStages.size()].name};
+  add(kCapture, "capture", kCaptures);
+  for (size_t i = 0; i < kConsumerSteps; i++) texts[kConsumer + i] = {"consumer", kConsumerStepNames[i]};
+  return texts;
+}
+inline constexpr std::array<RowText, kCount> kTexts = all_texts();
+
+}  // namespace rows
+
+class Row {
+ public:
+  constexpr explicit Row(size_t number) : number_(static_cast<uint16_t>(number)) {}
+
+  constexpr const RowText& text() const { return rows::kTexts[number_]; }
+  constexpr std::string_view folder() const { return text().folder; }
+  std::string name() const;
+  operator vm::RowName() const { return vm::RowName::of_table(name()); }
+  // The name with the folder of the engine or of the backend, by whichever of them the row differs.
+  vm::RowName in(const Execution& execution) const;
+
+  friend constexpr auto operator<=>(const Row&, const Row&) = default;
+
+ private:
+  uint16_t number_;
+};
+
+consteval Row operator""_row(const char* text, size_t size) {
+  for (size_t i = 0; i < rows::kCount; i++)
+    if (rows::kTexts[i].is({text, size})) return Row(i);
+  throw "there is no such row";
+}
+// Of a name that is not known before the program runs. Nothing: there is no such row.
+std::optional<Row> find_row(std::string_view name);
+
+constexpr Row row_of(dif::Opcode opcode) { return Row(rows::kOpcode + static_cast<size_t>(opcode) - 1); }
+constexpr Row variant_of(dif::Opcode opcode) { return Row(rows::kVariant + static_cast<size_t>(opcode) - 1); }
+constexpr Row row_of(const dif::BuiltInInfo& variable) {
+  return Row(rows::kVariable + static_cast<size_t>(&variable - dif::kBuiltIns.data()));
+}
+constexpr Row row_of(dif::Subroutine subroutine) { return Row(rows::kSubroutine + static_cast<size_t>(subroutine)); }
+constexpr Row row_of(vm::Place place) { return Row(rows::kString + static_cast<size_t>(place)); }
+constexpr Row row_of(const dif::ActionInfo& action) {
+  return Row(rows::kAction + static_cast<size_t>(&action - dif::kActions.data()));
+}
+constexpr Row row_of(const dif::AggregationInfo& function) {
+  return Row(rows::kAggregation + static_cast<size_t>(&function - dif::kAggregations.data()));
+}
+// Of an action or an aggregating function.
+Row row_of(dif::Action action);
+constexpr Row row_of(Source source, FlowStage stage) {
+  return Row(rows::kSource + static_cast<size_t>(source) * kFlowStages.size() + static_cast<size_t>(stage));
+}
+constexpr Row row_of(ConsumerStep step) { return Row(rows::kConsumer + static_cast<size_t>(step)); }
+Row row_of(const vm::DifRow& row);
+
+// The step of the consumer at such an action besides printing its values. Nothing: there is none.
+std::optional<Row> consumer_step_of(const dif::ActionInfo& action);
+
+// All of them that can be priced, in the order of a file.
+const std::vector<Row>& price_rows();
+
+// The names under which a file may price them: each row, and again in the folder of each engine or backend by which it differs.
+std::vector<std::string> price_names();
+
+// The kernel's, if that is where the profile prices firings; otherwise the defaults.
+Execution execution_of(const vm::Profile& profile);
 
 }  // namespace dvm::runtime

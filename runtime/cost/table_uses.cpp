@@ -2,8 +2,6 @@
 
 #include "runtime/cost/table_uses.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "dvm/dif/action.h"
@@ -36,21 +34,20 @@ double found_tuples(std::span<const dif::Program* const> programs, const Predict
   return found;
 }
 
-TableUse use_of(Prices& prices, const char* kind, double most, double found) {
+TableUse use_of(Prices& prices, const TableRows& rows, double found) {
   if (found == 0) return {};
-  return {table_times(prices, kind, most), found};
+  return {table_times(prices, rows), found};
 }
 
 }  // namespace
 
-TableTimes table_times(Prices& prices, const std::string& kind, double most) {
-  const auto clocks = [&](const char* row) { return prices.of(fmt::format("{}/{}", kind, row)).clocks; };
-  return {most, clocks("few"), clocks("some"), clocks("many"), clocks("first"), clocks("far")};
+TableTimes table_times(Prices& prices, const TableRows& rows) {
+  const auto clocks = [&](Row row) { return prices.of(row).clocks; };
+  return {rows.most, clocks(rows.few), clocks(rows.some), clocks(rows.many), clocks(rows.first), clocks(rows.far)};
 }
 
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices) {
-  return {use_of(prices, "key", kMostKeys, found_keys(programs, options)),
-          use_of(prices, "tuple", kMostTuples, found_tuples(programs, options))};
+  return {use_of(prices, kKeyRows, found_keys(programs, options)), use_of(prices, kTupleRows, found_tuples(programs, options))};
 }
 
 }  // namespace dvm::runtime

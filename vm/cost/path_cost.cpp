@@ -18,9 +18,10 @@ Bytes exactly(double bytes) { return {bytes, bytes, bytes}; }
 class Pricing {
  public:
   Pricing(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-          std::span<const InstructionCount> counts)
+          std::span<const InstructionCount> counts, std::string_view engine)
       : difo_(difo),
         profile_(profile),
+        engine_(engine),
         text_{sizes.least, sizes.expected, sizes.most},
         operands_(operands_of(difo)),
         missing_(missing),
@@ -51,8 +52,9 @@ class Pricing {
 
  private:
   CostRange priced(const std::string& row, const Bytes& bytes) {
-    const Price* price = profile_.find(row);
-    if (!price) return missing_.insert(row), CostRange{};
+    const RowName name = RowName::of_table(row).in(engine_);
+    const Price* price = profile_.find(name);
+    if (!price) return missing_.insert(name.text()), CostRange{};
     return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
   }
 
@@ -81,6 +83,7 @@ class Pricing {
 
   const dif::Difo& difo_;
   const Profile& profile_;
+  std::string_view engine_;
   Bytes text_;
   std::vector<Operands> operands_;
   std::set<std::string>& missing_;
@@ -97,8 +100,8 @@ CostRange either(const CostRange& a, const CostRange& b, double share) {
 }  // namespace
 
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-                     std::span<const InstructionCount> counts) {
-  Pricing pricing(difo, profile, sizes, missing, counts);
+                     std::span<const InstructionCount> counts, std::string_view engine) {
+  Pricing pricing(difo, profile, sizes, missing, counts, engine);
   std::vector<CostRange> from(difo.text.size() + 1);  // from there to the end
   for (size_t pc = difo.text.size(); pc-- > 0;) {
     const Instruction in = difo.text[pc];

@@ -24,17 +24,17 @@ namespace {
 
 TEST(Calibrate, EachRowHasOneCaseOrAReason) {
   std::map<std::string, int> cases;
-  for (const DifCase& one : dif_cases()) cases[one.row]++;
-  for (const Uncalibrated& one : uncalibrated_rows()) cases[one.row]++;
+  for (const DifCase& one : dif_cases()) cases[one.row.name()]++;
+  for (const Uncalibrated& one : uncalibrated_rows()) cases[one.row.name()]++;
   cases["opcode/ret"]++;  // in script_cases.cpp
   for (const std::string& row : vm::dif_rows()) EXPECT_EQ(cases[row], 1) << row;
   EXPECT_EQ(cases.size(), vm::dif_rows().size());
 }
 
 TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
-  const DifCase one{"opcode/nop", "setx 1, %r1\n", "l{i}: nop\n"};
+  const DifCase one{"opcode/nop"_row, "setx 1, %r1\n", "l{i}: nop\n"};
   EXPECT_EQ(case_text(one, one.body, 2, 8), "setx 1, %r1\nl0: nop\nl1: nop\nret %r0\n");
-  const DifCase sized{"opcode/sets", "sets \"{s}\", %r1\nsetx {n}, %r2\n", ""};
+  const DifCase sized{"opcode/sets"_row, "sets \"{s}\", %r1\nsetx {n}, %r2\n", ""};
   EXPECT_EQ(case_text(sized, sized.body, 0, 3), "sets \"aaa\", %r1\nsetx 4, %r2\nret %r0\n");
 }
 
@@ -50,7 +50,7 @@ TEST(Calibrate, EachCaseRuns) {
 }
 
 TEST(Calibrate, ACaseThatFaultsIsNamed) {
-  const std::vector<DifCase> cases = {{"opcode/sdiv", "setx 1, %r1\n", "sdiv %r1, %r0, %r2\n"}};
+  const std::vector<DifCase> cases = {{"opcode/sdiv"_row, "setx 1, %r1\n", "sdiv %r1, %r0, %r2\n"}};
   const auto rows = measure_dif(cases, {}, [](size_t) {});
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().message, "opcode/sdiv: fault at instruction 1");

@@ -32,6 +32,15 @@ vm::Profile pentium() {
   return profile ? *std::move(profile) : vm::Profile{};
 }
 
+// The same prices, measured where the VM is the kernel's.
+vm::Profile in_kernel(const vm::Profile& profile) {
+  vm::Profile moved;
+  moved.clock_hz = profile.clock_hz;
+  for (const Row row : price_rows())
+    if (const vm::Price* price = profile.find(row)) moved.set(row.in({Engine::interp, Backend::kernel}), *price);
+  return moved;
+}
+
 TEST(CostModel, TheStagesOfThePaperAddUp) {
   const vm::Profile profile = pentium();
   Prices prices(profile);
@@ -132,8 +141,8 @@ TEST(Prediction, APredicateAndTheFirstKeyOfAFiringHavePrices) {
                                             on(kFunction, {counting()})},
                                   always = {on(kFunction, {keyed}), on(kFunction, {keyed}, true)};
   const double before = prepared(rarely), before_always = prepared(always);
-  profile.set("prepare/predicate", {7, 0, 0});
-  profile.set("key/once", {100, 0, 0});
+  profile.set("prepare/predicate"_row.in(execution_of(profile)), {7, 0, 0});
+  profile.set("key/once"_row.in(execution_of(profile)), {100, 0, 0});
   EXPECT_DOUBLE_EQ(prepared(rarely) - before, 2 * 7 + 0.5 * 100);
   EXPECT_DOUBLE_EQ(prepared(always) - before_always, 7 + 100);
 }
@@ -163,7 +172,7 @@ TEST(Prediction, WhatARunCountedIsExpectedOfEachDifoOfAClause) {
   const ClausePrediction measured = predicted({clause}, profile, options).probes[0].clauses[0];
   EXPECT_TRUE(measured.is_measured);
   EXPECT_DOUBLE_EQ(measured.cost.probability, 60 / 400.0);
-  const double divided = profile.find("opcode/sdiv")->m;
+  const double divided = profile.find("opcode/sdiv"_row)->m;
   EXPECT_NEAR(measured.cost.predicate.expected.clocks - unknown.predicate.expected.clocks, (0.75 - 0.5) * divided, 1e-9);
   EXPECT_NEAR(measured.cost.actions.expected.clocks - unknown.actions.expected.clocks, (0 + 0.75 - 2 * 0.5) * divided, 1e-9);
   EXPECT_EQ(measured.cost.actions.cheapest.clocks, unknown.actions.cheapest.clocks);
@@ -177,24 +186,24 @@ TEST(Prediction, RecordsAreTheConsumersPart) {
   PredictOptions options;
   options.rates = {{"syscall::read:entry", 1000}};
   vm::Profile profile = pentium();
-  profile.set("consumer/record", {500, 10, 0});
-  profile.set("consumer/action", {70, 0, 0});
-  profile.set("consumer/value", {30, 0, 0});
+  profile.set("consumer/record"_row, {500, 10, 0});
+  profile.set("consumer/action"_row, {70, 0, 0});
+  profile.set("consumer/value"_row, {30, 0, 0});
   const Prediction prediction = predicted(clauses, profile, options);
   EXPECT_DOUBLE_EQ(prediction.record_rate, 24 * 1000);
   const Prediction idle = predicted(clauses, profile, {});
-  const double copied = profile.find("consumer/copy")->n * 24 * 1000;
+  const double copied = profile.find("consumer/copy"_row)->n * 24 * 1000;
   EXPECT_NEAR(prediction.consumer.clocks - idle.consumer.clocks, 1000 * (500 + 70 + 30) + copied, 1);
 }
 
 TEST(Prediction, WhatTheConsumerDoesIsPricedByKeysFramesAndBytes) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("consumer/printa", {100, 10, 0});
-  profile.set("consumer/ustack", {20, 5, 0});
-  profile.set("consumer/usym", {3, 0, 0});
-  profile.set("consumer/tracemem", {7, 2, 0});
-  profile.set("consumer/print", {1, 4, 0});
+  profile.set("consumer/printa"_row, {100, 10, 0});
+  profile.set("consumer/ustack"_row, {20, 5, 0});
+  profile.set("consumer/usym"_row, {3, 0, 0});
+  profile.set("consumer/tracemem"_row, {7, 2, 0});
+  profile.set("consumer/print"_row, {1, 4, 0});
   PredictOptions options;
   options.rates = {{"syscall::read:entry", 1000}};
   options.keys = 6;
@@ -225,11 +234,11 @@ TEST(Prediction, WhoseTimeItIs) {
   const std::vector<dif::EcbDesc> clauses = {on(kFunction, {counting()})};
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("source/pid/trigger", {1000, 0, 10});
-  profile.set("source/pid/handler", {20, 0, 1});
-  profile.set("aggregation/count", {5, 0, 0});
-  profile.set("consumer/context_switch", {100, 0, 0});
-  profile.set("consumer/buffer_snapshot", {7, 0, 0});
+  profile.set("source/pid/trigger"_row, {1000, 0, 10});
+  profile.set("source/pid/handler"_row, {20, 0, 1});
+  profile.set("aggregation/count"_row, {5, 0, 0});
+  profile.set("consumer/context_switch"_row, {100, 0, 0});
+  profile.set("consumer/buffer_snapshot"_row, {7, 0, 0});
   PredictOptions options;
   options.rates = {{"pid1:a.out:f:entry", 100}};
   Total total = predicted(clauses, profile, options).total;
@@ -238,8 +247,7 @@ TEST(Prediction, WhoseTimeItIs) {
   EXPECT_NEAR(total.consumer_system.clocks, 200 * (1 + looks_a_second(0)), 1e-6);
   EXPECT_NEAR(total.consumer_user.clocks, 7, 1e-6);
   EXPECT_DOUBLE_EQ(total.all().clocks, total.user().clocks + total.system().clocks);
-  profile.in_kernel = true;
-  total = predicted(clauses, profile, options).total;
+  total = predicted(clauses, in_kernel(profile), options).total;
   EXPECT_DOUBLE_EQ(total.probes_user.clocks, 100 * 1025);
   EXPECT_DOUBLE_EQ(total.probes_system.clocks, 0);
   EXPECT_DOUBLE_EQ(total.consumer_system.clocks, 207);
@@ -249,7 +257,7 @@ TEST(Prediction, WhoseTimeItIs) {
 TEST(Prediction, TheFirstFiringBehindARestTakesLonger) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("rested/process", {2000, 0, 500}), profile.set("rested/kernel", {300});
+  profile.set("rested/process"_row, {2000, 0, 500}), profile.set("rested/kernel"_row, {300});
   const auto resting = [&](double rests, double kernel_rate = 0) {
     PredictOptions options;
     options.rates = {{text_of(kFunction), 10'000}, {text_of(system_call("read")), kernel_rate}};
@@ -267,13 +275,13 @@ TEST(Prediction, TheFirstFiringBehindARestTakesLonger) {
 TEST(Prediction, KeysAndRecordsLeaveTheCachesBetweenLooks) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("source/pid/handler", {20, 0, 0});
-  profile.set("key/few", {5, 0, 0});
-  profile.set("key/some", {5, 0, 0});
-  profile.set("key/many", {40, 0, 0});
-  profile.set("key/first", {100, 0, 0});
-  profile.set("key/far", {300, 0, 0});
-  profile.set("record/rested", {0, 2, 0});
+  profile.set("source/pid/handler"_row, {20, 0, 0});
+  profile.set("key/few"_row, {5, 0, 0});
+  profile.set("key/some"_row, {5, 0, 0});
+  profile.set("key/many"_row, {40, 0, 0});
+  profile.set("key/first"_row, {100, 0, 0});
+  profile.set("key/far"_row, {300, 0, 0});
+  profile.set("record/rested"_row, {0, 2, 0});
   PredictOptions options;
   options.rates = {{"pid1:a.out:f:entry", 10'000}};
   options.keys = 50;
@@ -289,20 +297,21 @@ TEST(Prediction, KeysAndRecordsLeaveTheCachesBetweenLooks) {
   found = predicted(traced, profile, options);
   EXPECT_NEAR(found.waiting.clocks, 2 * found.record_rate, 1e-6);
   EXPECT_GT(found.record_rate, 0);
-  profile.in_kernel = true;  // where the VM is the thread's, nobody looks
-  EXPECT_EQ(predicted(traced, profile, options).waiting.clocks, 0);
+  EXPECT_EQ(predicted(traced, in_kernel(profile), options)  // where the VM is the thread's, nobody looks
+                .waiting.clocks,
+            0);
 }
 
 vm::Profile with_captures() {
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("source/pid/trigger", {1000, 0, 0});
-  profile.set("capture/stack", {400, 30, 0});
-  profile.set("capture/stack_bytes", {100, 0.5, 0});
-  profile.set("capture/unwind", {200, 25, 0});
-  profile.set("capture/argument", {6, 0, 0});
-  profile.set("capture/string", {40, 0.25, 0});
-  profile.set("action/ustack", {50, 3, 0});
+  profile.set("source/pid/trigger"_row, {1000, 0, 0});
+  profile.set("capture/stack"_row, {400, 30, 0});
+  profile.set("capture/stack_bytes"_row, {100, 0.5, 0});
+  profile.set("capture/unwind"_row, {200, 25, 0});
+  profile.set("capture/argument"_row, {6, 0, 0});
+  profile.set("capture/string"_row, {40, 0.25, 0});
+  profile.set("action/ustack"_row, {50, 3, 0});
   return profile;
 }
 
@@ -352,13 +361,13 @@ TEST(Prediction, WhatIsCapturedIsPricedByItsSize) {
 TEST(Prediction, AProbeThatSharesATrapCostsWhatAProfileSaysOfThat) {
   vm::Profile profile;
   profile.clock_hz = 1e9;
-  profile.set("source/pid/trigger", {1000, 0, 0});
-  profile.set("source/pid_return/trigger", {1500, 0, 0});
+  profile.set("source/pid/trigger"_row, {1000, 0, 0});
+  profile.set("source/pid_return/trigger"_row, {1500, 0, 0});
   Prices prices(profile);
   EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 1500);
   EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 1000);
-  profile.set("source/pid_return_shared/trigger", {600, 0, 0});
-  profile.set("source/pid_shared/capture", {90, 0, 0});
+  profile.set("source/pid_return_shared/trigger"_row, {600, 0, 0});
+  profile.set("source/pid_shared/capture"_row, {90, 0, 0});
   EXPECT_EQ(source_cost(prices, "pid_return_shared").clocks, 600);
   EXPECT_EQ(source_cost(prices, "pid_shared").clocks, 90);
 }

@@ -28,8 +28,8 @@ Account one_ecb(EcbAccount ecb) {
 
 TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
   vm::Profile profile;
-  profile.set("opcode/ldgs", {100, 0, 0});
-  profile.set("variable/" + std::string(dif::kBuiltIns[0].name), {7, 0, 0});
+  profile.set("opcode/ldgs"_row, {100, 0, 0});
+  profile.set(row_of(dif::kBuiltIns[0]), {7, 0, 0});
   EcbAccount ecb;
   ecb.firings = 10;
   ecb.counts.opcodes[number(dif::Opcode::ldgs)].count = 30;
@@ -41,9 +41,9 @@ TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
 
 TEST(Ledger, PredicatesAndTheFirstKeyOfAFiringArePrepared) {
   vm::Profile profile;
-  profile.set("prepare/ecb", {100, 0, 0});
-  profile.set("prepare/predicate", {7, 0, 0});
-  profile.set("key/once", {1, 0, 0});
+  profile.set("prepare/ecb"_row, {100, 0, 0});
+  profile.set("prepare/predicate"_row, {7, 0, 0});
+  profile.set("key/once"_row, {1, 0, 0});
   const auto ecb = [](uint32_t probe, bool has_predicate, uint64_t hits, bool has_keys) {
     EcbAccount made;
     made.probe_id = probe, made.has_predicate = has_predicate, made.firings = 10, made.predicate_hits = hits;
@@ -57,8 +57,8 @@ TEST(Ledger, PredicatesAndTheFirstKeyOfAFiringArePrepared) {
 
 TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
   vm::Profile profile;
-  profile.set("opcode/stgs", {5, 0, 0});
-  profile.set("opcode/stgs_ref", {50, 2, 0});
+  profile.set("opcode/stgs"_row, {5, 0, 0});
+  profile.set("opcode/stgs_ref"_row, {50, 2, 0});
   EcbAccount ecb;
   ecb.counts.opcodes[number(dif::Opcode::stgs)] = {6, 0, 0, 30};
   ecb.counts.variants[number(dif::Opcode::stgs)] = {3, 0, 0, 30};
@@ -69,9 +69,9 @@ TEST(Ledger, AStoreOfAStringIsPricedByItsBytes) {
 
 TEST(Ledger, StringsAreFoundAndKeysLookedUpForAPrice) {
   vm::Profile profile;
-  profile.set("string/name", {3, 0, 0});
-  profile.set("tuple/integer", {20, 0, 0});
-  profile.set("tuple/string", {100, 1, 0});
+  profile.set("string/name"_row, {3, 0, 0});
+  profile.set("tuple/integer"_row, {20, 0, 0});
+  profile.set("tuple/string"_row, {100, 1, 0});
   EcbAccount ecb;
   ecb.counts.strings[static_cast<size_t>(vm::Place::literal)] = 8;  // costs nothing besides
   ecb.counts.strings[static_cast<size_t>(vm::Place::name)] = 5;
@@ -82,16 +82,16 @@ TEST(Ledger, StringsAreFoundAndKeysLookedUpForAPrice) {
 
 TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   vm::Profile profile;
-  profile.set("action/printf", {10, 0, 0});
-  profile.set("aggregation/count", {20, 0, 0});
-  profile.set("record/string", {3, 1, 0});
-  profile.set("key/any", {4, 0, 0});
-  profile.set("consumer/record", {1000, 1, 0});
-  profile.set("consumer/action", {70, 0, 0});
-  profile.set("consumer/value", {30, 5, 0});
-  profile.set("consumer/printa", {100, 11, 0});
-  profile.set("consumer/copy", {0, 2, 0});
-  profile.set("consumer/heading", {9, 0, 0});
+  profile.set("action/printf"_row, {10, 0, 0});
+  profile.set("aggregation/count"_row, {20, 0, 0});
+  profile.set("record/string"_row, {3, 1, 0});
+  profile.set("key/any"_row, {4, 0, 0});
+  profile.set("consumer/record"_row, {1000, 1, 0});
+  profile.set("consumer/action"_row, {70, 0, 0});
+  profile.set("consumer/value"_row, {30, 5, 0});
+  profile.set("consumer/printa"_row, {100, 11, 0});
+  profile.set("consumer/copy"_row, {0, 2, 0});
+  profile.set("consumer/heading"_row, {9, 0, 0});
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}, {"count", {5, 0, 0, 0}}};
   ecb.kept = {{"record/string", {2, 0, 0, 40}}, {"key/any", {5, 0, 0, 0}}};
@@ -108,9 +108,9 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
 
 TEST(Ledger, SeveralKeysAreWaitedFor) {
   vm::Profile profile;
-  profile.set("key/few", {3, 0, 0});
-  profile.set("key/some", {10, 0, 0});
-  profile.set("key/many", {40, 0, 0});
+  profile.set("key/few"_row, {3, 0, 0});
+  profile.set("key/some"_row, {10, 0, 0});
+  profile.set("key/many"_row, {40, 0, 0});
   EcbAccount ecb;
   ecb.kept = {{"key/any", {1000, 0, 0, 0}}};
   for (const auto& [keys, expected] : {std::pair(1.0, 0.0), {kFewKeys, 3.0 * 1000}, {kMostKeys, 40.0 * 1000}}) {
@@ -122,9 +122,9 @@ TEST(Ledger, SeveralKeysAreWaitedFor) {
 
 TEST(Ledger, SeveralLiveVariablesWithKeysAreWaitedFor) {
   vm::Profile profile;
-  profile.set("tuple/few", {3, 0, 0});
-  profile.set("tuple/some", {10, 0, 0});
-  profile.set("tuple/many", {40, 0, 0});
+  profile.set("tuple/few"_row, {3, 0, 0});
+  profile.set("tuple/some"_row, {10, 0, 0});
+  profile.set("tuple/many"_row, {40, 0, 0});
   EcbAccount ecb;
   ecb.counts.opcodes[number(dif::Opcode::stgaa)] = {600, 0, 0, 0};
   ecb.counts.opcodes[number(dif::Opcode::sttaa)] = {400, 0, 0, 0};
@@ -139,10 +139,10 @@ TEST(Ledger, SeveralLiveVariablesWithKeysAreWaitedFor) {
 
 TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
   vm::Profile profile;
-  profile.set("source/replay/trigger", {10, 0.5, 1});
-  profile.set("source/replay/handler", {20, 0, 0});
-  profile.set("capture/recorded", {7, 0, 0});
-  profile.set("prepare/dif", {6, 0, 0});
+  profile.set("source/replay/trigger"_row, {10, 0.5, 1});
+  profile.set("source/replay/handler"_row, {20, 0, 0});
+  profile.set("capture/recorded"_row, {7, 0, 0});
+  profile.set("prepare/dif"_row, {6, 0, 0});
   Account account;
   account.events = 100;
   account.stages = {{"prepare", {40, 0, 0, 0}}};
@@ -155,10 +155,10 @@ TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
 
 TEST(Ledger, CountingIsPricedByWhatIsCounted) {
   vm::Profile profile;
-  profile.set("account/firing", {1, 0, 0});
-  profile.set("account/ecb", {10, 0, 0});
-  profile.set("account/action", {100, 0, 0});
-  profile.set("account/evaluation", {1000, 0, 0});
+  profile.set("account/firing"_row, {1, 0, 0});
+  profile.set("account/ecb"_row, {10, 0, 0});
+  profile.set("account/action"_row, {100, 0, 0});
+  profile.set("account/evaluation"_row, {1000, 0, 0});
   EcbAccount ecb;
   ecb.firings = 7;
   ecb.actions = {{"count", {5, 0, 0, 0}}};
@@ -166,7 +166,7 @@ TEST(Ledger, CountingIsPricedByWhatIsCounted) {
   EXPECT_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "counting"), 7 + 7 * 10 + 5 * 100 + 3 * 1000);
   Account consumed;
   consumed.consumer = {{"action", {2, 0, 0, 0}}, {"value", {4, 0, 0, 20}}};
-  profile.set("account/step", {10'000, 0, 0});
+  profile.set("account/step"_row, {10'000, 0, 0});
   EXPECT_EQ(clocks_of(price_account(consumed, {}, profile), "counting"), (2 + 4) * 10'000);
 }
 

@@ -36,9 +36,9 @@ TEST(ProfileFile, WhatWasWrittenIsRead) {
   profile.core_speed = 1.25;
   profile.quiet_core = {113.5, 148.25};
   profile.disturbed = 0.125;
-  profile.set("opcode/add", {1.25, 0, 0.5});
-  profile.set("source/pid/trigger", {900, 0, 10});
-  profile.set("consumer/copy", {0, 0.1, 0});
+  profile.set("opcode/add"_row, {1.25, 0, 0.5});
+  profile.set("source/pid/trigger"_row, {900, 0, 10});
+  profile.set("consumer/copy"_row, {0, 0.1, 0});
   const auto read = parse(profile_text(profile));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->name, profile.name);
@@ -87,7 +87,7 @@ TEST(ProfileFile, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(error_of(with_prices("{\"opcode\": {\"add\": NaN}}")), "");
   EXPECT_NE(error_of(with_prices("{\"opcode\": 3}")).find("prices/opcode is not an object"), std::string::npos);
-  EXPECT_NE(error_of(with_prices("{\"a\":{\"b\":{\"c\":{\"d\":{}}}}}")).find("too deep"), std::string::npos);
+  EXPECT_NE(error_of(with_prices("{\"a\":{\"b\":{\"c\":{\"d\":{\"e\":{}}}}}}")).find("too deep"), std::string::npos);
 }
 
 // By line and column of the value, not of another one of the same name or of a text that looks like it.
@@ -124,8 +124,8 @@ TEST(ProfileFile, ARowOfAnotherVersionIsLeftOut) {
   std::vector<std::string> warnings;
   const auto profile = parse_profile(with_prices("{\"opcode\": {\"add\": {\"m\": 1}, \"fma\": {\"m\": 2}}}"), "p.json", warnings);
   ASSERT_TRUE(profile);
-  EXPECT_TRUE(profile->find("opcode/add"));
-  EXPECT_FALSE(profile->find("opcode/fma"));
+  EXPECT_TRUE(profile->find("opcode/add"_row));
+  EXPECT_EQ(profile->prices().size(), 1u);
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("opcode/fma"), std::string::npos);
 }
@@ -139,11 +139,36 @@ TEST(ProfileFile, ThePublishedOneIsRead) {
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_TRUE(warnings.empty()) << warnings[0];
   EXPECT_EQ(profile->clock_hz, 1.7e9);
-  EXPECT_EQ(*profile->find("opcode/mul"), (vm::Price{62, 0, 10}));
+  EXPECT_EQ(*profile->find("opcode/mul"_row), (vm::Price{62, 0, 10}));
+}
+
+TEST(ProfileFile, PricesOfAnotherEngineOrBackendAreApart) {
+  const auto profile = parse(with_prices(
+      R"({"opcode": {"add": {"m": 1}}, "llvm": {"opcode": {"add": {"m": 2}}}, "agent": {"source": {"pid": {"trigger": {"m": 3}}}}})"));
+  ASSERT_TRUE(profile) << profile.error().message;
+  const Row add = "opcode/add"_row, trigger = "source/pid/trigger"_row;
+  EXPECT_EQ(profile->find(add)->m, 1);
+  EXPECT_EQ(profile->find(add.in({Engine::llvm, Backend::agent}))->m, 2);
+  EXPECT_EQ(profile->find(trigger.in({Engine::llvm, Backend::agent}))->m, 3);
+  EXPECT_FALSE(profile->find(trigger));
+  EXPECT_EQ(parse(profile_text(*profile))->prices(), profile->prices());
+}
+
+// Earlier versions had one word for all prices of a profile.
+TEST(ProfileFile, AnEarlierOneOfTheKernelIsRead) {
+  std::string text = with_prices(R"({"opcode": {"add": {"m": 1}}, "prepare": {"ecb": {"m": 2}}})");
+  text.insert(text.find("\"prices\""), "\"in_kernel\": true, ");
+  const auto profile = parse(text);
+  ASSERT_TRUE(profile) << profile.error().message;
+  const Execution execution = execution_of(*profile);
+  EXPECT_EQ(execution, (Execution{Engine::interp, Backend::kernel}));
+  EXPECT_EQ(profile->find("opcode/add"_row)->m, 1);
+  EXPECT_FALSE(profile->find("prepare/ecb"_row));
+  EXPECT_EQ(profile->find("prepare/ecb"_row.in(execution))->m, 2);
 }
 
 TEST(PriceRows, HaveNoNameTwice) {
-  const std::vector<std::string> rows = price_rows();
+  const std::vector<std::string> rows = price_names();
   EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), rows.size());
   EXPECT_EQ(std::count(rows.begin(), rows.end(), "source/pid/trigger"), 1);
 }

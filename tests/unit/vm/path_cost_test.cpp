@@ -14,16 +14,17 @@ namespace {
 class PathCost : public testing::Test {
  protected:
   PathCost() {
-    profile_.set("variable/arg0", {46, 0, 3});
-    profile_.set("opcode/setx", {31, 0, 1});
-    profile_.set("opcode/cmp", {60, 0, 2});
-    for (const char* branch : {"opcode/bg", "opcode/ba"}) profile_.set(branch, {37, 0, 1});
-    profile_.set("opcode/sdiv", {127, 0, 4});
-    profile_.set("opcode/ret", {28, 0, 0});
-    profile_.set("opcode/nop", {1, 0, 0});
-    profile_.set("subroutine/copyinstr", {1000, 2, 10});
-    profile_.set("opcode/pushtv", {49, 0, 0});
+    set("variable/arg0", {46, 0, 3});
+    set("opcode/setx", {31, 0, 1});
+    set("opcode/cmp", {60, 0, 2});
+    for (const char* branch : {"opcode/bg", "opcode/ba"}) set(branch, {37, 0, 1});
+    set("opcode/sdiv", {127, 0, 4});
+    set("opcode/ret", {28, 0, 0});
+    set("opcode/nop", {1, 0, 0});
+    set("subroutine/copyinstr", {1000, 2, 10});
+    set("opcode/pushtv", {49, 0, 0});
   }
+  void set(const std::string& row, const Price& price) { profile_.set(RowName::of_table(row), price); }
   CostRange price(std::string_view text, const InstructionCounts& branches = {}) {
     return price_difo(dif::test::assembled(text), profile_, {1, 10, 100}, missing_, branches);
   }
@@ -77,8 +78,8 @@ TEST_F(PathCost, WhatIsPricedBySizeHasThreeSizes) {
 }
 
 TEST_F(PathCost, AVariableThatIsLookedUpIsExpectedToBeThereAndAStoreToFindOne) {
-  profile_.set("opcode/ldts", {100, 10, 0});
-  profile_.set("opcode/stts", {1000, 7, 0});
+  set("opcode/ldts", {100, 10, 0});
+  set("opcode/stts", {1000, 7, 0});
   const auto cost = [&](const InstructionCounts& counts) {
     return price("v 500 scl tls r/w int32\nldts v, %r1\nstts %r1, v\nret %r1\n", counts);
   };
@@ -92,11 +93,11 @@ TEST_F(PathCost, AVariableThatIsLookedUpIsExpectedToBeThereAndAStoreToFindOne) {
 }
 
 TEST_F(PathCost, StringsAreAsLongAsARunHadThem) {
-  profile_.set("opcode/ldgaa", {7, 0, 0});
-  profile_.set("opcode/pushtr", {10, 1, 0});
-  profile_.set("tuple/string", {1000, 3, 0});
-  profile_.set("variable/execname", {3, 0, 0});
-  profile_.set("string/name", {0, 0, 0});
+  set("opcode/ldgaa", {7, 0, 0});
+  set("opcode/pushtr", {10, 1, 0});
+  set("tuple/string", {1000, 3, 0});
+  set("variable/execname", {3, 0, 0});
+  set("string/name", {0, 0, 0});
   const char* text =
       "v 500 arr glb r/w int64\nldgs execname, %r1\npushtr string, %r0, %r1\npushtr string, %r0, %r1\nldgaa v, %r3\nret %r3\n";
   EXPECT_EQ(price(text).expected.clocks, 3 + 2 * (10 + 10) + 7 + 2 * (1000 + 3 * 10) + 28);
@@ -105,8 +106,8 @@ TEST_F(PathCost, StringsAreAsLongAsARunHadThem) {
 }
 
 TEST_F(PathCost, AStoreByReferenceHasARowOfItsOwn) {
-  profile_.set("opcode/stls", {57, 0, 0});
-  profile_.set("opcode/stls_ref", {1500, 1, 0});
+  set("opcode/stls", {57, 0, 0});
+  set("opcode/stls_ref", {1500, 1, 0});
   const auto dearest = [&](const std::string& type) {
     return price("v 500 scl loc r/w " + type + "\nsetx 1, %r1\nstls %r1, v\nret %r1\n").dearest.clocks;
   };
@@ -115,12 +116,12 @@ TEST_F(PathCost, AStoreByReferenceHasARowOfItsOwn) {
 }
 
 TEST_F(PathCost, AStringIsPricedByWhereItLiesAndALiteralByItsLength) {
-  profile_.set("opcode/sets", {1, 0, 0});
-  profile_.set("opcode/pushtr", {10, 1, 0});
-  profile_.set("opcode/flushts", {0, 0, 0});
-  profile_.set("variable/execname", {3, 0, 0});
-  profile_.set("string/name", {500, 0, 0});
-  profile_.set("string/captured", {900, 0, 0});
+  set("opcode/sets", {1, 0, 0});
+  set("opcode/pushtr", {10, 1, 0});
+  set("opcode/flushts", {0, 0, 0});
+  set("variable/execname", {3, 0, 0});
+  set("string/name", {500, 0, 0});
+  set("string/captured", {900, 0, 0});
   const CostRange literal = price("sets \"four\", %r1\npushtr string, %r0, %r1\nret %r0\n");
   EXPECT_EQ(literal.cheapest.clocks, 1 + 10 + 5 + 28);
   EXPECT_EQ(literal.dearest.clocks, 1 + 10 + 5 + 28);
@@ -132,11 +133,11 @@ TEST_F(PathCost, AStringIsPricedByWhereItLiesAndALiteralByItsLength) {
 }
 
 TEST_F(PathCost, AVariableWithKeysIsPricedByEachOfThem) {
-  profile_.set("opcode/ldgaa", {7, 0, 0});
-  profile_.set("opcode/sets", {1, 0, 0});
-  profile_.set("opcode/pushtr", {10, 0, 0});
-  profile_.set("tuple/integer", {100, 0, 0});
-  profile_.set("tuple/string", {1000, 3, 0});
+  set("opcode/ldgaa", {7, 0, 0});
+  set("opcode/sets", {1, 0, 0});
+  set("opcode/pushtr", {10, 0, 0});
+  set("tuple/integer", {100, 0, 0});
+  set("tuple/string", {1000, 3, 0});
   const CostRange cost = price(
       "v 500 arr glb r/w int64\nsetx 1, %r1\nsets \"abc\", %r2\npushtv %r1\npushtv %r1\npushtr string, %r0, %r2\n"
       "ldgaa v, %r3\nret %r3\n");

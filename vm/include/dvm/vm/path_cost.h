@@ -9,6 +9,7 @@
 
 #include <set>
 #include <span>
+#include <string_view>
 
 #include "dvm/dif/difo.h"
 #include "dvm/vm/cost.h"
@@ -35,9 +36,10 @@ struct CostRange {
 };
 
 // missing: the rows that the DIFO uses and the profile does not price are added; they cost nothing.
+// engine: the folder of its prices; empty: the interpreter.
 // counts: as a run had them. Where it did not come, and everywhere if they are empty, branches go each way half of the time, and
 // variables that are looked up are there.
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
-                     std::span<const InstructionCount> counts = {});
+                     std::span<const InstructionCount> counts = {}, std::string_view engine = {});
 
 }  // namespace dvm::vm

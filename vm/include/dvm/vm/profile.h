@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dvm/dif/difo.h"
@@ -50,23 +51,36 @@ struct QuietCore {
   friend bool operator==(const QuietCore&, const QuietCore&) = default;
 };
 
+// The name of a row. Nothing but tables makes one (DifRow here, runtime/cost/rows.h), so that a mistyped row does not compile.
+class RowName {
+ public:
+  static RowName of_table(std::string name) { return RowName(std::move(name)); }
+  // The same row, measured elsewhere: "llvm/opcode/add". An empty folder is none.
+  RowName in(std::string_view folder) const { return folder.empty() ? *this : RowName(std::string(folder) + "/" + text_); }
+  const std::string& text() const { return text_; }
+
+ private:
+  explicit RowName(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
 class Profile {
  public:
-  void set(const std::string& row, const Price& price) { prices_[row] = price; }
+  void set(const RowName& row, const Price& price) { prices_[row.text()] = price; }
   // Null: the row has no price.
-  const Price* find(std::string_view row) const {
-    const auto found = prices_.find(row);
+  const Price* find(const RowName& row) const {
+    const auto found = prices_.find(row.text());
     return found == prices_.end() ? nullptr : &found->second;
   }
   const std::map<std::string, Price, std::less<>>& prices() const { return prices_; }
+  void clear_prices() { prices_.clear(); }
 
   std::string name, machine;
   Machine made_on;
   double clock_hz = 0;
   double core_speed = 0;  // cycles of the core in one of these clocks, when prices were measured; 0: not known
   QuietCore quiet_core;
-  double disturbed = 0;    // of the series of measurements, the part during which somebody else used the core in every pass
-  bool in_kernel = false;  // the VM is the kernel's, as DTrace's is
+  double disturbed = 0;  // of the series of measurements, the part during which somebody else used the core in every pass
 
  private:
   std::map<std::string, Price, std::less<>> prices_;
