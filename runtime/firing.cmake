@@ -11,8 +11,13 @@ dvm_library(probe
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
 dvm_align_code(dvm_probe)
 
-# dvm_backend_local: the choice of instruments for live processes.
-dvm_library(backend_local backend/local/live.cpp)
+# dvm_backend_local: instruments, and the ECB loop on what they deliver.
+dvm_library(backend_local
+  backend/local/fire_memory.cpp
+  backend/local/firing_path.cpp
+  backend/local/instruments.cpp
+  backend/local/live.cpp
+  backend/local/local_backend.cpp)
 target_link_libraries(dvm_backend_local PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)
 
 # dvm_runtime: the consumer and the handle that joins all of it.
@@ -36,11 +41,12 @@ dvm_library(runtime
   consumer/row_table.cpp
   consumer/text_printer.cpp
   consumer/typed.cpp
-  session/account.cpp
-  session/buffers.cpp
+  session/accounting.cpp
+  session/collector.cpp
   session/demangled_probes.cpp
-  session/firings.cpp
-  session/late.cpp
+  session/enabled_probes.cpp
+  session/handle.cpp
+  session/late_probes.cpp
   session/loop.cpp
-  session/setup.cpp)
+  session/probing.cpp)
 target_link_libraries(dvm_runtime PUBLIC dvm_backend_local PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

@@ -31,8 +31,8 @@ class AggregationBuffer final : public AggregationSource {
   void visit(const Visit& each) const override;
   void clear() noexcept override;
 
-  bool empty() const noexcept { return used_ == 0; }
-  bool half_full() const noexcept { return used_ > size_ / 2; }
+  bool empty() const noexcept override { return used_ == 0; }
+  bool wants_reading() const noexcept override { return used_ > size_ / 2; }
 
  private:
   struct Slot {

@@ -43,7 +43,7 @@ class CpuBuffers final : public RecordSource {
   std::vector<CpuBuffer>& all() { return buffers_; }
   const std::vector<CpuBuffer>& all() const { return buffers_; }
   // Whether the buffers of a CPU should be read now, lest records are dropped.
-  bool wants_reading() const noexcept;
+  bool wants_reading() const noexcept override;
   bool is_filled() const noexcept;
   void open_reserve() noexcept;
 

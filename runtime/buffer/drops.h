@@ -35,6 +35,11 @@ class Drops {
     if (counts.size() <= cpu) counts.resize(cpu + 1);
     counts[cpu] += count;
   }
+  Drops& operator+=(const Drops& more) {
+    for (const DropInfo& kind : kDrops)
+      for (size_t cpu = 0; cpu < more.of(kind.id).size(); cpu++) add(kind.id, more(kind.id, cpu), cpu);
+    return *this;
+  }
   uint64_t operator()(Drop kind, size_t cpu) const {
     const std::vector<uint64_t>& counts = of(kind);
     return cpu < counts.size() ? counts[cpu] : 0;

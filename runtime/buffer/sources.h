@@ -19,6 +19,8 @@ class RecordSource {
  public:
   // The records since the last call, which are then forgotten. They are valid until the next call.
   virtual std::vector<RecordLane> take_records() = 0;
+  // Whether to take them now, lest some are dropped.
+  virtual bool wants_reading() const noexcept = 0;
 
  protected:
   ~RecordSource() = default;
@@ -38,6 +40,9 @@ class AggregationSource {
   virtual void visit(const Visit& each) const = 0;
   // Forgets all entries.
   virtual void clear() noexcept = 0;
+  virtual bool empty() const noexcept = 0;
+  // Whether to take them now, lest some are dropped.
+  virtual bool wants_reading() const noexcept = 0;
 
  protected:
   ~AggregationSource() = default;

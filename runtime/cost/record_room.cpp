@@ -31,7 +31,7 @@ double rate_of(const Probe& probe, const PredictOptions& options) {
   return rate == options.rates.end() ? 0 : rate->second;
 }
 
-// As a session refuses it (runtime/session/buffers.cpp).
+// As a session refuses it (runtime/backend/local/fire_memory.cpp).
 Status check_sizes(const Enabling& enabling, const dif::Options& run) {
   const auto size = [&](dif::Option option) { return static_cast<size_t>(std::max<int64_t>(run[option], 0)); };
   const bool is_fill = run[dif::Option::bufpolicy] == static_cast<int64_t>(BufferPolicy::fill);

@@ -86,7 +86,8 @@ class Handle {
   UserSymbols& symbols();  // what processes have mapped
   void add_provider(std::unique_ptr<Provider> provider);
   bool has_provider(std::string_view name) const;
-  void add_instrument(std::unique_ptr<Instrument> instrument);
+  // aside: why it is not asked before the instruments that were added earlier, for probes that those take as well.
+  void add_instrument(std::unique_ptr<Instrument> instrument, std::string aside = "");
 
   // Asks every provider about the description, then the catalog.
   Discovery discover(const dif::ProbeDesc& description);

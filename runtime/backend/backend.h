@@ -1,0 +1,92 @@
+#pragma once
+// What makes probes fire and runs plans on the firings. A session holds backends and knows nothing of what is behind them:
+//
+//   plan, probe ── answer() ──> taken, and by what; or why not
+//   probes ─────── enable() ──> poll(): firings become records, aggregation entries, and drops
+//
+// One thread calls all of it. poll() runs the plans; consumer context reads and prints between two polls.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/buffer/drops.h"
+#include "runtime/buffer/sources.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/plan/plan.h"
+
+namespace dvm::runtime {
+
+// Something that does not make a probe fire, and why.
+struct PassedOver {
+  std::string name, reason;
+};
+
+// Whether a backend takes a plan on a probe.
+struct Answer {
+  std::string by;      // what makes the probe fire there, such as "uprobe"; empty: the backend does not take it
+  std::string reason;  // why not
+  std::vector<PassedOver> others;
+
+  bool is_taken() const { return !by.empty(); }
+};
+
+// What a poll has found.
+struct Polled {
+  uint64_t firings = 0;
+  double backlog = 0;       // as a fraction of what should wait at most (pace.h)
+  bool is_partial = false;  // it has ended early: it goes on once full buffers have been emptied
+  bool is_urgent = false;   // clauses have read memory late, so later firings should wait less
+};
+
+struct Counts {
+  uint64_t firings = 0;       // that plans have run on
+  uint64_t late_reads = 0;    // of memory that was not captured at the firing
+  uint64_t late_values = 0;   // from late reads of processes that had continued
+  uint64_t live_dynamic = 0;  // dynamic variables that exist
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual Answer answer(const EcbPlan& plan, const Probe& probe) const = 0;
+  // Makes the probes fire. Those that cannot be enabled are added to refused, with the reason; an error means that none is on.
+  virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
+  virtual Result<Polled> poll() = 0;
+  // Takes all probes off. What has arrived already can still be polled.
+  virtual void disable() = 0;
+
+  // Adds the descriptors that become readable when poll() should be called at once. Returns the latest time for that call, in ns
+  // of CLOCK_MONOTONIC, but no later than `until`.
+  virtual uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) = 0;
+  // Whether a probe is on, or can be turned on later.
+  virtual bool is_on() const = 0;
+  // Nothing more will fire.
+  virtual bool is_finished() = 0;
+  // The status that ends tracing, if a firing has ended it: the argument of exit(), or 0 where a buffer is full.
+  virtual std::optional<int> end_status() const = 0;
+
+  virtual RecordSource& records() = 0;
+  virtual AggregationSource& aggregations() = 0;
+  // Everything lost since enable(), by kind and CPU.
+  virtual Drops drops() = 0;
+  // Firings lost before a plan could run on them.
+  virtual uint64_t lost_firings() = 0;
+  virtual Counts counts() const = 0;
+
+  using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
+  // Calls a function for each address that was recorded for the first time since the last call.
+  virtual void take_addresses(const VisitAddress& visit) = 0;
+  // Changes of followed processes since the last call.
+  virtual std::vector<ProcessChange> take_changes() = 0;
+  // Notes, followed processes and the like, of all that it makes probes fire with.
+  virtual Abilities abilities() = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,46 @@
+#pragma once
+// The memory that plans run in: buffers, speculations, variables and machine states. Allocated when tracing starts, in the sizes
+// that options give; the ECB loop (runtime/probe/) then allocates nothing. Consumer context.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "dvm/dif/option.h"
+#include "dvm/vm/host.h"
+#include "runtime/enabling/enabling.h"
+#include "runtime/probe/context.h"
+
+namespace dvm::runtime {
+
+class FireMemory {
+ public:
+  using Notice = std::function<void(const std::string&)>;  // tells the user
+
+  FireMemory(dif::Options& options, const Enabling& enabling, bool is_accounted)
+      : options_(options), enabling_(enabling), is_accounted_(is_accounted) {}
+
+  // For the ECBs that are enabled. Where memory is short, sizes are lowered unless option bufresize forbids it.
+  Status allocate(vm::Host& host, const Notice& notice);
+  // For ECBs that were made since.
+  Status make_room();
+
+  FireContext& context() { return context_; }
+  const FireContext& context() const { return context_; }
+
+ private:
+  size_t size_of(dif::Option option) const;
+  Status fit(dif::Option option, std::string_view what, const Notice& notice, const std::function<bool(size_t)>& make);
+  Status allocate_buffers(const Notice& notice);
+  Status allocate_speculations(const Notice& notice);
+  Status allocate_state(vm::Host& host, const Notice& notice);
+  void make_tallies();
+
+  dif::Options& options_;
+  const Enabling& enabling_;
+  bool is_accounted_;
+  FireContext context_;
+};
+
+}  // namespace dvm::runtime

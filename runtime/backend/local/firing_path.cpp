@@ -1,0 +1,112 @@
+// Tested by tests/unit/runtime/handle_test.cpp.
+
+#include "runtime/backend/local/firing_path.h"
+
+#include <utility>
+
+#include "runtime/instrument/own_firing.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr size_t kMostDirectIds = 1 << 20;
+
+bool is_error_probe(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site) && probe.name == "ERROR"; }
+
+}  // namespace
+
+void FiringPath::start() {
+  is_timed_ = config_.cost != vm::CostPolicy::none && config_.is_timed;
+  if (config_.cost == vm::CostPolicy::blocks) fire_one_ = is_timed_ ? fire_probe<OnSample> : fire_probe<OnCount>;
+  if (config_.cost == vm::CostPolicy::time) fire_one_ = fire_probe<OnAlways>;
+  if (config_.cost != vm::CostPolicy::none) context_.stamps.calibrate();
+  only_cpu_ = config_.options[dif::Option::cpu];
+  cleaning_.start(config_.is_replay ? 0 : read_clock(CLOCK_MONOTONIC), config_.options[dif::Option::cleanrate]);
+  index_probes();
+}
+
+void FiringPath::index_probes() {
+  for (const ProbeEcbs& probe : enabling_.probes()) {
+    if (is_error_probe(*probe.probe)) context_.error_probe = &probe;
+    const uint32_t id = probe.probe->id;
+    if (id >= kMostDirectIds) continue;
+    if (by_id_.size() <= id) by_id_.resize(id + 1);
+    by_id_[id] = &probe;
+  }
+}
+
+const ProbeEcbs* FiringPath::find(uint32_t probe_id) const noexcept {
+  if (probe_id < by_id_.size()) return by_id_[probe_id];
+  return probe_id < kMostDirectIds ? nullptr : enabling_.find(probe_id);
+}
+
+void FiringPath::begin_poll(Clock now) {
+  polled_at_ = now;
+  ends_poll_ = false;
+  if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
+}
+
+bool FiringPath::fire(vm::Firing& firing) noexcept {
+  const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
+  if (probe == nullptr) return true;
+  firings_++;
+  deliver(*probe, firing);
+  ends_poll_ |= context_.level->cpu->principal.wants_reading() || context_.aggregations.wants_reading();
+  return !ends_poll_;
+}
+
+// A fork is noted at once, since clauses may ask who the parent is.
+bool FiringPath::change(const ProcessChange& change) noexcept {
+  if (change.what == ProcessChange::What::forked) host_.add_child(change.child, change.pid);
+  changes_.push_back(change);
+  ends_poll_ |= changes_.size() == changes_.capacity();
+  return !ends_poll_;
+}
+
+// A CPU that cannot exist uses the buffers of CPU 0.
+bool FiringPath::has_buffers(int32_t cpu) noexcept {
+  if (context_.cpus.knows(cpu) || static_cast<uint32_t>(cpu) >= CpuBuffers::kMostCpus) return true;
+  new_cpu_ = cpu;
+  ends_poll_ = true;
+  return false;
+}
+
+std::vector<ProcessChange> FiringPath::take_changes() {
+  std::vector<ProcessChange> taken(changes_.begin(), changes_.end());
+  changes_.clear();  // its memory stays
+  return taken;
+}
+
+void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  const uint64_t begin = is_timed_ ? __rdtsc() : 0;
+  context_.level->cpu = &context_.cpus[firing.cpu];
+  if (context_.speculations.wants_cleaning()) clean_at_rate(config_.is_replay ? firing.timestamp : polled_at_);
+  host_.serve(firing);
+  fire_one_(*context_.level, probe, firing);
+  if (is_timed_) ticks_ += __rdtsc() - begin;
+}
+
+void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {
+  for (const ProbeEcbs& probe : enabling_.probes()) {
+    if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
+    vm::Firing firing = own_firing();
+    if (moment) firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;
+    deliver(probe, firing);
+  }
+  stop_if_filled();
+}
+
+void FiringPath::stop_if_filled() {
+  if (context_.activity == Activity::active && context_.cpus.is_filled()) context_.activity = Activity::draining;
+}
+
+// In a replay by the times of its firings, so that it comes out the same each time.
+void FiringPath::clean_at_rate(Clock now) {
+  if (!cleaning_.due(now)) return;
+  clean();
+  cleaning_.done(now, config_.options[dif::Option::cleanrate]);
+}
+
+void FiringPath::clean() { context_.speculations.clean(context_.cpus, context_.order); }
+
+}  // namespace dvm::runtime

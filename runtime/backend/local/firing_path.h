@@ -1,0 +1,74 @@
+#pragma once
+// From an instrument, or from dvm itself, to the ECB loop. During a poll it is probe context: a firing that leaves a buffer
+// nearly full ends the poll, so that consumer context can empty it.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/backend/local/fire_memory.h"
+#include "runtime/backend/local/process_host.h"
+#include "runtime/backend/rate.h"
+#include "runtime/enabling/enabling.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/probe/fire.h"
+
+namespace dvm::runtime {
+
+class FiringPath final : public EventSink {
+ public:
+  FiringPath(const HandleConfig& config, const Enabling& enabling, FireMemory& memory, ProcessHost& host)
+      : config_(config), enabling_(enabling), memory_(memory), host_(host) {}
+
+  // Once memory is allocated.
+  void start();
+  // Again after probes were added.
+  void index_probes();
+  // Makes room for changes of followed processes.
+  void expect_changes() { changes_.reserve(kMostChanges); }
+
+  // Before each poll: makes the buffers of a CPU that is about to fire for the first time.
+  void begin_poll(Clock now);
+  // Whether a firing has asked for the poll to end.
+  bool ends_poll() const { return ends_poll_; }
+  bool fire(vm::Firing& firing) noexcept override;
+  bool change(const ProcessChange& change) noexcept override;
+  bool has_buffers(int32_t cpu) noexcept override;
+  std::vector<ProcessChange> take_changes();
+
+  // Fires dvm's own probe of this name, now or at another moment.
+  void fire_own(std::string_view name, const std::optional<Moment>& moment);
+  // As in DTrace, other CPUs go on until it is noticed that the buffer of one is filled.
+  void stop_if_filled();
+  void clean_at_rate(Clock now);
+  void clean();
+
+  uint64_t firings() const { return firings_; }
+  // TSC ticks spent in firings, where the run is timed.
+  uint64_t ticks() const { return ticks_; }
+
+ private:
+  static constexpr size_t kMostChanges = 1024;  // in one poll
+  const ProbeEcbs* find(uint32_t probe_id) const noexcept;
+  void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+
+  const HandleConfig& config_;
+  const Enabling& enabling_;
+  FireMemory& memory_;
+  ProcessHost& host_;
+  FireContext& context_ = memory_.context();
+  void (*fire_one_)(FireLevel&, const ProbeEcbs&, vm::Firing&) noexcept = fire_probe<Off>;
+  std::vector<const ProbeEcbs*> by_id_;  // probe id to ECBs
+  bool is_timed_ = false;
+  int64_t only_cpu_ = -1;  // -x cpu; -1: all
+  Clock polled_at_ = 0;
+  Rate cleaning_;
+  bool ends_poll_ = false;
+  int32_t new_cpu_ = -1;  // that fires next and has no buffers yet; -1: none
+  std::vector<ProcessChange> changes_;
+  uint64_t firings_ = 0, ticks_ = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,167 @@
+// Covered by tests/unit/runtime/backend_test.cpp and handle_test.cpp.
+
+#include "runtime/backend/local/instruments.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dvm::runtime {
+namespace {
+
+uint64_t drops_on(Instrument& instrument, size_t cpu) {
+  if (const CountsLosses* losses = instrument.abilities().losses) return losses->drops_on(static_cast<uint32_t>(cpu));
+  return cpu == 0 ? instrument.drops() : 0;
+}
+
+uint64_t missed_returns(Instrument& instrument) {
+  const CountsLosses* losses = instrument.abilities().losses;
+  return losses ? losses->missed_returns() : 0;
+}
+
+}  // namespace
+
+void Instruments::add(std::unique_ptr<Instrument> instrument, std::string aside) {
+  all_.push_back({std::move(instrument), std::move(aside)});
+}
+
+Answer Instruments::answer(const Probe& probe) const {
+  Answer answer;
+  for (const auto& [instrument, aside] : all_) {
+    const std::string_view refusal = instrument->refusal(probe);
+    if (refusal.empty() && !answer.is_taken())
+      answer.by = instrument->name();
+    else if (!refusal.empty() || !aside.empty())
+      answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
+  }
+  if (!answer.is_taken()) answer.reason = "nothing here can make it fire";
+  return answer;
+}
+
+void Instruments::activate(Instrument& instrument) {
+  if (std::find(active_.begin(), active_.end(), &instrument) == active_.end()) active_.push_back(&instrument);
+}
+
+Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  std::vector<std::vector<EnabledProbe>> shares(all_.size());
+  for (const EnabledProbe& probe : probes) {
+    const auto taker =
+        std::find_if(all_.begin(), all_.end(), [&](const Entry& one) { return one.instrument->takes(*probe.probe); });
+    if (taker == all_.end())
+      refused.push_back({probe.probe, answer(*probe.probe).reason});
+    else
+      shares[static_cast<size_t>(taker - all_.begin())].push_back(probe);
+  }
+  for (size_t i = 0; i < all_.size(); i++) {
+    if (shares[i].empty()) continue;
+    activate(*all_[i].instrument);
+    if (Status status = all_[i].instrument->enable(shares[i], refused); !status) return status;
+  }
+  return {};
+}
+
+uint64_t Instruments::next_poll(uint64_t until, std::vector<int>& descriptors) const {
+  for (const Instrument* instrument : active_) {
+    const Pacing pacing = instrument->pacing();
+    until = std::min(until, pacing.deadline);
+    if (pacing.descriptor >= 0) descriptors.push_back(pacing.descriptor);
+  }
+  return until;
+}
+
+void Instruments::disable() {
+  for (const Entry& one : all_) one.instrument->disable();
+}
+
+void Instruments::add_drops(Drops& drops, size_t cpus) const {
+  for (Instrument* instrument : active_) {
+    for (size_t cpu = 0; cpu < cpus; cpu++) drops.add(Drop::principal, drops_on(*instrument, cpu), cpu);
+    drops.add(Drop::returns, missed_returns(*instrument));
+  }
+}
+
+uint64_t Instruments::lost_firings() const {
+  uint64_t lost = 0;
+  for (Instrument* instrument : active_) lost += instrument->drops() + missed_returns(*instrument);
+  return lost;
+}
+
+Status Instruments::follow(int32_t pid) {
+  for (const Entry& one : all_)
+    if (FollowsProcesses* follows = one.instrument->abilities().follows)
+      if (Status status = follows->follow(pid); !status) return status;
+  return {};
+}
+
+bool Instruments::has_descendants() {
+  return std::any_of(all_.begin(), all_.end(), [](const Entry& one) {
+    FollowsProcesses* follows = one.instrument->abilities().follows;
+    return follows != nullptr && follows->has_descendants();
+  });
+}
+
+Status Instruments::watch(const LinkerSite& linker) {
+  Status watched;
+  for (const Entry& one : all_) {
+    WatchesLoads* watches = one.instrument->abilities().watches;
+    if (watches == nullptr) continue;
+    if (Status status = watches->watch(linker); !status) watched = status;
+    activate(*one.instrument);
+  }
+  return watched;
+}
+
+std::vector<LoadedIn> Instruments::take_loads() {
+  std::vector<LoadedIn> loads;
+  for (Instrument* instrument : active_)
+    if (WatchesLoads* watches = instrument->abilities().watches) {
+      const std::vector<LoadedIn> its = watches->take_loads();
+      loads.insert(loads.end(), its.begin(), its.end());
+    }
+  return loads;
+}
+
+void Instruments::settle() {
+  for (Instrument* instrument : active_)
+    if (WatchesLoads* watches = instrument->abilities().watches) watches->settle();
+}
+
+bool Instruments::holds(int32_t pid) const {
+  return std::any_of(active_.begin(), active_.end(), [&](Instrument* one) {
+    const HoldsThreads* holds = one->abilities().holds;
+    return holds != nullptr && holds->holds(pid);
+  });
+}
+
+// A recording of which nobody wants a probe is over at once; live, more may come to be traced.
+bool Instruments::finished() const {
+  if (active_.empty()) return is_replay_;
+  return std::all_of(active_.begin(), active_.end(), [](Instrument* one) {
+    const Replays* replays = one->abilities().replays;
+    return replays != nullptr && replays->finished();
+  });
+}
+
+std::optional<Moment> Instruments::moment() const {
+  std::optional<Moment> moment;
+  for (Instrument* instrument : active_)
+    if (const Replays* replays = instrument->abilities().replays)
+      if (const auto its = replays->moment()) moment = its;
+  return moment;
+}
+
+uint64_t Instruments::reading_ns() const {
+  uint64_t ns = 0;
+  for (Instrument* instrument : active_)
+    if (const Replays* replays = instrument->abilities().replays) ns += replays->reading_ns();
+  return ns;
+}
+
+std::vector<std::string> Instruments::take_notes() {
+  std::vector<std::string> all;
+  for (Instrument* instrument : active_)
+    if (TellsNotes* notes = instrument->abilities().notes)
+      for (std::string& note : notes->take_notes()) all.push_back(std::move(note));
+  return all;
+}
+
+}  // namespace dvm::runtime

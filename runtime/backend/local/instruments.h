@@ -1,0 +1,56 @@
+#pragma once
+// The instruments of the local backend: which of them makes a probe fire, and their abilities as if they were one.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backend/backend.h"
+#include "runtime/buffer/drops.h"
+#include "runtime/instrument/instrument.h"
+
+namespace dvm::runtime {
+
+class Instruments final : public FollowsProcesses, public WatchesLoads, public HoldsThreads, public Replays, public TellsNotes {
+ public:
+  // is_replay: nothing is traced, so it is finished when no probe is on.
+  explicit Instruments(bool is_replay) : is_replay_(is_replay) {}
+
+  // The first that takes a probe makes it fire. aside: why it is not the first, for probes that one before it takes as well.
+  void add(std::unique_ptr<Instrument> instrument, std::string aside);
+  Answer answer(const Probe& probe) const;
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // Those that have a probe enabled or watch a process.
+  const std::vector<Instrument*>& active() const { return active_; }
+  uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) const;
+  void disable();
+  // Adds what was lost on the first `cpus` CPUs. Losses on a CPU that is not known count for CPU 0.
+  void add_drops(Drops& drops, size_t cpus) const;
+  uint64_t lost_firings() const;
+
+  Status follow(int32_t pid) override;
+  bool has_descendants() override;
+  Status watch(const LinkerSite& linker) override;
+  std::vector<LoadedIn> take_loads() override;
+  void settle() override;
+  bool holds(int32_t pid) const override;
+  bool finished() const override;
+  std::optional<Moment> moment() const override;
+  uint64_t reading_ns() const override;
+  std::vector<std::string> take_notes() override;
+
+ private:
+  struct Entry {
+    std::unique_ptr<Instrument> instrument;
+    std::string aside;
+  };
+  void activate(Instrument& instrument);
+
+  bool is_replay_;
+  std::vector<Entry> all_;
+  std::vector<Instrument*> active_;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,131 @@
+// Tested by tests/unit/runtime/handle_test.cpp and backend_test.cpp.
+
+#include "runtime/backend/local/local_backend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr unsigned kMostParts = 64;  // of one poll: an instrument faster than dvm must not keep it from the others
+
+}  // namespace
+
+LocalBackend::LocalBackend(HandleConfig& config, const Enabling& enabling)
+    : config_(config),
+      host_(config),
+      memory_(config.options, enabling, config.cost != vm::CostPolicy::none),
+      path_(config, enabling, memory_, host_),
+      instruments_(config.is_replay) {}
+
+Status LocalBackend::start(const FireMemory::Notice& notice) {
+  FireContext& context = memory_.context();
+  host_.speculate_in(context.speculations);
+  if (Status status = memory_.allocate(host_, notice); !status) return status;
+  if (!config_.is_replay && config_.options[dif::Option::noresolve] <= 0) context.addresses.make_room();
+  if (config_.options[dif::Option::followfork] > 0) path_.expect_changes();
+  path_.start();
+  return {};
+}
+
+Status LocalBackend::extend() {
+  if (Status status = memory_.make_room(); !status) return status;
+  path_.index_probes();
+  return {};
+}
+
+void LocalBackend::fire_end() {
+  memory_.context().cpus.open_reserve();
+  path_.clean();
+  path_.fire_own("END", instruments_.moment());
+  path_.clean();
+}
+
+// Any plan that the verifier admits runs here, so the probe alone decides.
+Answer LocalBackend::answer(const EcbPlan&, const Probe& probe) const {
+  if (std::holds_alternative<InternalSite>(probe.site)) return {.by = "dvm itself", .reason = {}, .others = {}};
+  return instruments_.answer(probe);
+}
+
+Result<uint64_t> LocalBackend::poll(Instrument& instrument) {
+  const bool is_timed = config_.cost != vm::CostPolicy::none && config_.is_timed;
+  const uint64_t begin = is_timed ? __rdtsc() : 0;
+  const uint64_t inside = path_.ticks();
+  Result<uint64_t> count = instrument.poll(path_);
+  if (count && *count > 0 && is_timed) {
+    const uint64_t ticks = __rdtsc() - begin;
+    const uint64_t elsewhere = path_.ticks() - inside + *count * memory_.context().stamps.cost();
+    stages()[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
+  }
+  return count;
+}
+
+// A poll that a firing has ended goes on with the same instrument, so firings keep their order.
+Result<Polled> LocalBackend::poll() {
+  Polled polled;
+  const uint64_t late_reads = host_.late_reads();
+  path_.begin_poll(read_clock(CLOCK_MONOTONIC));
+  while (next_ < instruments_.active().size() && !polled.is_partial) {
+    Instrument& instrument = *instruments_.active()[next_];
+    const Result<uint64_t> count = poll(instrument);
+    if (!count) return count.error();
+    polled.firings += *count;
+    polled.backlog += instrument.pacing().backlog;
+    polled.is_partial = path_.ends_poll();
+    if (polled.is_partial && ++parts_ < kMostParts) break;
+    path_.stop_if_filled();
+    next_++, parts_ = 0;
+  }
+  if (!polled.is_partial) next_ = 0;
+  polled.is_urgent = host_.late_reads() != late_reads;
+  return polled;
+}
+
+uint64_t LocalBackend::next_poll(uint64_t until, std::vector<int>& descriptors) {
+  return instruments_.next_poll(until, descriptors);
+}
+
+std::optional<int> LocalBackend::end_status() const {
+  const FireContext& context = memory_.context();
+  return context.activity == Activity::active ? std::nullopt : std::optional(context.exit_status);
+}
+
+Drops LocalBackend::drops() {
+  const FireContext& context = memory_.context();
+  const std::vector<CpuBuffer>& cpus = context.cpus.all();
+  Drops drops;
+  for (size_t cpu = 0; cpu < cpus.size(); cpu++) {
+    drops.add(Drop::principal, cpus[cpu].principal.drops(), cpu);
+    drops.add(Drop::aggregation, cpus[cpu].aggregation_drops, cpu);
+  }
+  instruments_.add_drops(drops, cpus.size());
+  drops.add(Drop::dynamic, context.variables ? context.variables->dynamic_drops() : 0);
+  drops.add(Drop::speculative, context.speculations.drops());
+  drops.add(Drop::busy, context.speculations.failed_busy());
+  drops.add(Drop::unavailable, context.speculations.failed_unavailable());
+  drops.add(Drop::double_error, context.errors_in_error);
+  return drops;
+}
+
+Counts LocalBackend::counts() const {
+  const auto& variables = memory_.context().variables;
+  return {path_.firings(), host_.late_reads(), host_.late_values(), variables ? variables->live_dynamic() : 0};
+}
+
+void LocalBackend::take_addresses(const VisitAddress& visit) {
+  memory_.context().addresses.take_added([&](const SeenAddresses::Entry& one) { visit(one.pid, one.address); });
+}
+
+Abilities LocalBackend::abilities() {
+  return {.follows = &instruments_,
+          .watches = &instruments_,
+          .holds = &instruments_,
+          .replays = &instruments_,
+          .notes = &instruments_,
+          .losses = nullptr};
+}
+
+}  // namespace dvm::runtime

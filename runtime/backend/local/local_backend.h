@@ -1,0 +1,76 @@
+#pragma once
+// The backend `local`: an instrument delivers each firing to dvm, which runs the plan in its own thread.
+//
+//   instruments (instruments.h) ── poll ──> firing_path.h ──> ECB loop (runtime/probe/) in fire_memory.h
+//
+// dvm's own probes, BEGIN and END, fire here too.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/backend/backend.h"
+#include "runtime/backend/local/fire_memory.h"
+#include "runtime/backend/local/firing_path.h"
+#include "runtime/backend/local/instruments.h"
+#include "runtime/backend/local/process_host.h"
+
+namespace dvm::runtime {
+
+class LocalBackend final : public Backend {
+ public:
+  LocalBackend(HandleConfig& config, const Enabling& enabling);
+  ~LocalBackend() override { instruments_.disable(); }
+
+  // aside: why it is not asked before those that were added earlier.
+  void add(std::unique_ptr<Instrument> instrument, std::string aside) {
+    instruments_.add(std::move(instrument), std::move(aside));
+  }
+  // Allocates all memory for the ECBs that are enabled and prepares to run them. Before enable().
+  Status start(const FireMemory::Notice& notice);
+  // Takes ECBs that were made since.
+  Status extend();
+  // What may be asked of a process once it is gone; with may_act, so that it can be signalled.
+  void learn(int32_t pid, bool may_act) { host_.learn(pid, may_act); }
+  void fire_begin() { path_.fire_own("BEGIN", instruments_.moment()); }
+  // With the room that is set apart for END.
+  void fire_end();
+  void clean_at_rate(Clock now) { path_.clean_at_rate(now); }
+  std::span<EcbTallies> tallies() { return memory_.context().tallies; }
+  Stages& stages() { return memory_.context().stages; }
+
+  std::string_view name() const override { return "local"; }
+  Answer answer(const EcbPlan& plan, const Probe& probe) const override;
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    return instruments_.enable(probes, refused);
+  }
+  Result<Polled> poll() override;
+  void disable() override { instruments_.disable(); }
+  uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) override;
+  bool is_on() const override { return !instruments_.active().empty(); }
+  bool is_finished() override { return instruments_.finished(); }
+  std::optional<int> end_status() const override;
+  RecordSource& records() override { return memory_.context().cpus; }
+  AggregationSource& aggregations() override { return memory_.context().aggregations; }
+  Drops drops() override;
+  uint64_t lost_firings() override { return instruments_.lost_firings(); }
+  Counts counts() const override;
+  void take_addresses(const VisitAddress& visit) override;
+  std::vector<ProcessChange> take_changes() override { return path_.take_changes(); }
+  Abilities abilities() override;
+
+ private:
+  Result<uint64_t> poll(Instrument& instrument);
+
+  const HandleConfig& config_;
+  ProcessHost host_;
+  FireMemory memory_;
+  FiringPath path_;
+  Instruments instruments_;
+  size_t next_ = 0;     // of the active instruments, in a poll that goes on
+  unsigned parts_ = 0;  // in which that one has been polled
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,119 @@
+// Tested by tests/unit/runtime/account_test.cpp.
+
+#include "runtime/session/accounting.h"
+
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/clock.h"
+#include "dvm/vm/operands.h"
+
+namespace dvm::runtime {
+namespace {
+
+std::string_view name_of(dif::Action kind) {
+  if (const dif::AggregationInfo* info = dif::find_aggregation(kind)) return info->name;
+  const dif::ActionInfo* info = dif::find_action(kind);
+  return info ? info->name : "unknown";
+}
+
+void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string_view name, const vm::Tally& tally) {
+  auto same = std::find_if(into.begin(), into.end(), [&](const auto& entry) { return entry.first == name; });
+  if (same == into.end()) same = into.insert(into.end(), {std::string(name), {}});
+  same->second += tally;
+  if (static_cast<int64_t>(same->second.ticks) < 0) same->second.ticks = 0;  // less than the clock can tell
+}
+
+// What the action keeps, by the rows that price it. Strings and structures have their bytes together.
+void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const ActionPlan& action, const ActionTally& tally) {
+  const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
+  if (!aggregates && action.kind == dif::Action::expression) return;
+  const uint64_t count = tally.count;
+  if (action.key_count > 0) add_tally(into, "key/any", {count, 0, 0, 0});
+  uint64_t bytes = tally.bytes;
+  const size_t kept = aggregates ? action.key_count : action.values.size();
+  for (size_t i = 0; i < kept; i++) {
+    const Value& value = action.values[i];
+    if (value.made_by != dif::Action::expression || value.type.kind == dif::TypeKind::none) continue;
+    const std::string_view row =
+        value.type.by_ref() ? (aggregates ? "key/string" : "record/string") : (aggregates ? "key/integer" : "record/integer");
+    add_tally(into, row, {count, 0, 0, value.type.by_ref() ? std::exchange(bytes, 0) : 0});
+    const vm::Text text = vm::result_text(action.desc->args[i].difo);
+    if (value.type.kind == dif::TypeKind::string && text.place != vm::Place::literal)
+      add_tally(into, vm::place_row(text.place), {count, 0, 0, 0});
+  }
+}
+
+}  // namespace
+
+void Accounting::start() {
+  first_tick_ = __rdtsc();
+  first_time_ = read_clock(CLOCK_MONOTONIC_RAW);
+}
+
+Account Accounting::summary(std::span<Backend* const> backends, const Stages& stages) const {
+  Account account;
+  const Clock elapsed = read_clock(CLOCK_MONOTONIC_RAW) - first_time_;
+  if (elapsed > 0) account.ticks_per_second = static_cast<double>(__rdtsc() - first_tick_) * 1e9 / static_cast<double>(elapsed);
+  for (Backend* backend : backends) {
+    const Counts counts = backend->counts();
+    account.events += counts.firings;
+    account.late_reads += counts.late_reads;
+    account.live_dynamic += counts.live_dynamic;
+    if (const Replays* replays = backend->abilities().replays) account.reading_ns += replays->reading_ns();
+  }
+  for (const StageInfo& info : kStages) add_tally(account.stages, info.name, stages[info.id]);
+  return account;
+}
+
+void Accounting::add_steps(Account& account) const {
+  for (size_t i = 0; i < kConsumerSteps; i++)
+    if (const vm::Tally& tally = consumed_.of(static_cast<ConsumerStep>(i)); tally.count != 0)
+      add_tally(account.consumer, kConsumerStepNames[i], tally);
+}
+
+// Of the DIFO with this number.
+void Accounting::take_counts(const ValueCode& value, size_t number, std::span<vm::OpCost> costs, DifCounts& into) {
+  if (number >= into.instructions.size()) into.instructions.resize(number + 1);
+  const auto take = [&](const vm::PreparedDifo* difo, uint32_t begin) {
+    if (difo) difo->take_counts(costs.subspan(begin, difo->cost_count()), into.rows, into.instructions[number]);
+  };
+  take(value.difo, value.costs);
+  take(value.timed, value.timed_costs);
+}
+
+void Accounting::take_counts(const EcbCode& code, std::span<vm::OpCost> costs, DifCounts& into) {
+  size_t number = 0;
+  if (code.predicate) take_counts(*code.predicate, number++, costs, into);
+  for (const ActionCode& action : code.actions)
+    for (const ValueCode& value : action.values) take_counts(value, number++, costs, into);
+}
+
+EcbAccount Accounting::account_of(const Ecb& ecb, EcbTallies& tallies) {
+  DifCounts& counts = counts_[ecb.epid - 1];
+  take_counts(*ecb.code, tallies.costs, counts);
+  EcbAccount row;
+  row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.plan->desc.position;
+  row.has_predicate = ecb.plan->predicate.has_value(), row.firings = tallies.firings;
+  row.predicate_hits = tallies.predicate_hits, row.faults = tallies.faults;
+  for (size_t i = 0; i < tallies.actions.size(); i++) {
+    const ActionTally& tally = tallies.actions[i];
+    add_tally(row.actions, name_of(ecb.plan->actions[i].kind), {tally.count, tally.timed, tally.ticks, tally.bytes});
+    add_kept(row.kept, ecb.plan->actions[i], tally);
+  }
+  row.counts = counts.rows, row.instructions = counts.instructions;
+  if (ecb.plan->record_size != 0 && !ecb.plan->speculates)
+    row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
+  if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
+  return row;
+}
+
+void Accounting::add_clauses(Account& account, std::span<EcbTallies> tallies) {
+  counts_.resize(enabling_.ecbs().size());
+  for (const Ecb& ecb : enabling_.ecbs())
+    if (EcbTallies& its = tallies[ecb.epid - 1]; its.firings != 0) account.ecbs.push_back(account_of(ecb, its));
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,41 @@
+#pragma once
+// From the backends' buffers into the consumer, and from there to the files. Consumer context, between two polls.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/result.h"
+#include "runtime/backend/backend.h"
+#include "runtime/consumer/consumer.h"
+#include "runtime/probe/stages.h"
+
+namespace dvm::runtime {
+
+class Collector {
+ public:
+  Collector(Consumer& consumer, std::span<Backend* const> backends, Stages& stages)
+      : consumer_(consumer), backends_(backends), stages_(stages) {}
+
+  void take_aggregations();
+  // What is due at switchrate. is_switched: records are read while tracing, not at its end.
+  void take_due(bool is_switched);
+  // Aggregations first, so that the records' printa() sees all that fired before it.
+  void take_all();
+  // Empties what is nearly full, lest it drops something.
+  Status make_room(Backend& backend);
+  // Writes what has been printed.
+  Status flush();
+  // CPU time spent writing, in ns.
+  uint64_t writing_ns() const { return writing_ns_; }
+
+ private:
+  void take_records();
+
+  Consumer& consumer_;
+  std::span<Backend* const> backends_;
+  Stages& stages_;
+  uint64_t writing_ns_ = 0;
+};
+
+}  // namespace dvm::runtime

@@ -1,0 +1,145 @@
+// Open, enable, go, stop. Tested by tests/unit/runtime/handle_test.cpp.
+
+#include <algorithm>
+
+#include "common/clock.h"
+#include "runtime/session/enabled_probes.h"
+#include "runtime/session/impl.h"
+
+namespace dvm::runtime {
+
+Handle::Impl::Impl(HandleConfig c)
+    : config(c),
+      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
+  consumer.set_target(config.target);
+  if (accounts()) consumer.count_into(accounting.consumed());
+}
+
+Handle::Handle(HandleConfig config) : impl_(std::make_unique<Impl>(config)) {}
+Handle::~Handle() = default;
+
+Catalog& Handle::catalog() { return impl_->catalog; }
+dif::Options& Handle::options() { return impl_->config.options; }
+bool Handle::is_replay() const { return impl_->config.is_replay; }
+UserSymbols& Handle::symbols() { return impl_->consumer.symbols(); }
+void Handle::add_provider(std::unique_ptr<Provider> provider) { impl_->probing.add(std::move(provider)); }
+bool Handle::has_provider(std::string_view name) const { return impl_->probing.has_provider(name); }
+void Handle::add_instrument(std::unique_ptr<Instrument> instrument, std::string aside) {
+  impl_->local.add(std::move(instrument), std::move(aside));
+}
+
+Discovery Handle::discover(const dif::ProbeDesc& description) { return impl_->probing.discover(description); }
+Status Handle::enable(const dif::Program& program) { return impl_->probing.enable(program); }
+std::vector<EnabledProbe> Handle::enabled() const { return enabled_probes(impl_->enabling, impl_->config.options); }
+
+bool Handle::holds(int32_t pid) const {
+  return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](Backend* one) {
+    const HoldsThreads* holds = one->abilities().holds;
+    return holds != nullptr && holds->holds(pid);
+  });
+}
+
+void Handle::Impl::tell_notes() {
+  for (Backend* backend : backends)
+    if (TellsNotes* notes = backend->abilities().notes)
+      for (const std::string& note : notes->take_notes()) consumer.notice(note);
+}
+
+Drops Handle::Impl::drops() {
+  Drops all;
+  for (Backend* backend : backends) all += backend->drops();
+  return all;
+}
+
+// What acts on processes should do so soon.
+Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
+  if (!config.is_replay && probing.is_destructive()) pacer.hurry();
+  probing.learn_processes();
+  if (enabling.chills_others()) consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
+  Status status;
+  if (!config.is_replay && config.options[dif::Option::followfork] > 0) status = late.follow_forks();
+  if (status) status = probing.turn_on(enabled_probes(enabling, config.options), refused);
+  status = probing.after_exits(status, refused.empty());
+  for (Backend* backend : backends)
+    if (!status) backend->disable();
+  return status;
+}
+
+void Handle::Impl::start_rates() {
+  const Clock now = read_clock(CLOCK_MONOTONIC);
+  switching.start(now, config.options[dif::Option::switchrate]);
+  aggregating.start(now, config.options[dif::Option::aggrate]);
+  reporting.start(now, config.options[dif::Option::statusrate]);
+}
+
+Status Handle::go(std::vector<Refused>& refused) {
+  Impl& impl = *impl_;
+  if (Status status = impl.probing.check(); !status) return status;
+  if (impl.wake.descriptor() < 0) return Error{"no file descriptor is left"};
+  const auto notice = [&impl](const std::string& text) { impl.consumer.notice(text); };
+  if (Status status = impl.local.start(notice); !status) return status;
+  impl.accounting.start();
+  if (Status status = impl.turn_on(refused); !status) return status;
+  impl.tell_notes();
+  if (!impl.config.is_replay) impl.late.watch_loads();
+  impl.start_rates();
+  impl.is_running = true;
+  impl.local.fire_begin();
+  return {};
+}
+
+Status Handle::stop() {
+  Impl& impl = *impl_;
+  if (impl.is_stopped || !impl.is_running) return impl.failure;
+  impl.is_stopped = true;
+  for (Backend* backend : impl.backends) backend->disable();
+  impl.drain();
+  impl.collector.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last
+  impl.local.fire_end();
+  impl.collector.take_all();
+  impl.consumer.print_rest();
+  impl.tell_notes();
+  impl.consumer.report_more_errors();
+  impl.drop_reports.report(impl.drops());
+  impl.drop_reports.sum_up();
+  uint64_t late_values = 0;
+  for (const Backend* backend : impl.backends) late_values += backend->counts().late_values;
+  if (late_values > 0) impl.consumer.report_late_values(late_values);
+  impl.consumer.print_exit(exit_status());
+  impl.fail(impl.collector.flush());
+  return impl.failure;
+}
+
+Status Handle::status() const { return impl_->failure; }
+
+int Handle::exit_status() const {
+  for (const Backend* backend : impl_->backends)
+    if (const std::optional<int> status = backend->end_status()) return *status;
+  return 0;
+}
+
+uint64_t Handle::drops() const {
+  if (!impl_->is_running) return 0;
+  const Drops drops = impl_->drops();
+  uint64_t all = 0;
+  for (const DropInfo& kind : kDrops) all += drops.total(kind.id);
+  return all;
+}
+
+uint64_t Handle::instrument_drops() const {
+  uint64_t drops = 0;
+  for (Backend* backend : impl_->backends) drops += backend->lost_firings();
+  return drops;
+}
+
+Account Handle::account(bool with_clauses) {
+  Impl& impl = *impl_;
+  Account account = impl.accounting.summary(impl.backends, impl.local.stages());
+  account.writing_ns = impl.collector.writing_ns();
+  if (!impl.accounts()) return account.live_dynamic = 0, account;
+  impl.accounting.add_steps(account);
+  if (with_clauses && impl.is_running) impl.accounting.add_clauses(account, impl.local.tallies());
+  return account;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,103 @@
+// Tested by tests/runtime/scenarios/test_late.py and test_forks.py.
+
+#include "runtime/session/late_probes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/process/process.h"
+#include "runtime/symbol/linker.h"
+
+namespace dvm::runtime {
+namespace {
+
+bool may_match_more(const dif::ProbeDesc& description, const Catalog& catalog) {
+  return is_glob(description.module) || description.module == "a.out" || catalog.match(description).empty();
+}
+
+// What has gone meanwhile is no reason for a notice.
+bool runs_program(int32_t pid) {
+  const auto objects = mapped_objects(pid);
+  return objects && !objects->empty();
+}
+
+}  // namespace
+
+Status LateProbes::follow_forks() {
+  for (const int32_t pid : probing_.roots())
+    for (Backend* backend : backends_)
+      if (FollowsProcesses* follows = backend->abilities().follows)
+        if (Status status = follows->follow(pid); !status) return status;
+  return {};
+}
+
+bool LateProbes::has_descendants() const {
+  return std::any_of(backends_.begin(), backends_.end(), [](Backend* one) {
+    FollowsProcesses* follows = one->abilities().follows;
+    return follows != nullptr && follows->has_descendants();
+  });
+}
+
+void LateProbes::take_up_changes() {
+  UserSymbols& symbols = consumer_.symbols();
+  for (Backend* backend : backends_) backend->take_addresses([&](int32_t pid, uint64_t address) { symbols.meet(pid, address); });
+  symbols.meet_again();
+  for (Backend* backend : backends_)
+    for (const ProcessChange& change : backend->take_changes()) {
+      if (change.what == ProcessChange::What::execed) {
+        symbols.renew(change.pid);
+      } else if (change.child != 0) {
+        symbols.inherit(change.child, change.pid);
+        local_.learn(change.child, probing_.is_destructive());
+      }
+    }
+}
+
+void LateProbes::watch_loads() {
+  std::set<int32_t> processes;
+  for (const dif::ProbeDesc* description : enabling_.descriptions())
+    if (const int32_t pid = process_of(description->provider); pid > 0 && may_match_more(*description, catalog_))
+      processes.insert(pid);
+  ElfCache files;
+  for (const int32_t pid : processes) {
+    const auto objects = mapped_objects(pid);
+    const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
+    if (!linker) continue;  // what is linked statically opens no libraries
+    for (Backend* backend : backends_)
+      if (WatchesLoads* watches = backend->abilities().watches)
+        if (Status status = watches->watch(*linker); !status)
+          consumer_.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
+    watched_.push_back(pid);
+  }
+}
+
+void LateProbes::match_loads() {
+  if (watched_.empty()) return;
+  std::vector<LoadedIn> loads;
+  for (Backend* backend : backends_)
+    if (WatchesLoads* watches = backend->abilities().watches) {
+      const std::vector<LoadedIn> its = watches->take_loads();
+      loads.insert(loads.end(), its.begin(), its.end());
+    }
+  if (loads.empty()) return;
+  for (const LoadedIn& load : loads) {
+    consumer_.symbols().learn_anew(load.pid);
+    for (auto& provider : probing_.providers()) provider->look_in(load.root, load.pid);
+  }
+  if (Status status = enable_loads(); !status && std::all_of(watched_.begin(), watched_.end(), runs_program))
+    consumer_.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
+  for (Backend* backend : backends_)
+    if (WatchesLoads* watches = backend->abilities().watches) watches->settle();
+}
+
+Status LateProbes::enable_loads() {
+  const size_t known = catalog_.size();
+  const uint32_t last_id = known ? catalog_.probes().back().id : 0;
+  for (const dif::ProbeDesc* description : enabling_.descriptions())
+    if (process_of(description->provider) > 0)
+      for (auto& provider : probing_.providers()) provider->discover(*description, catalog_);
+  return catalog_.size() == known ? Status() : probing_.extend(last_id);
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,66 @@
+#pragma once
+// From probe descriptions to probes that are on: when tracing starts, and again when a process has mapped more files.
+
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/backend/local/local_backend.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/consumer/consumer.h"
+#include "runtime/enabling/enabling.h"
+#include "runtime/session/demangled_probes.h"
+
+namespace dvm::runtime {
+
+// The process id at the end of a provider's name; 0: none.
+int32_t process_of(std::string_view provider);
+
+class Probing {
+ public:
+  Probing(HandleConfig& config, Catalog& catalog, Enabling& enabling, Consumer& consumer, LocalBackend& local,
+          std::span<Backend* const> backends)
+      : config_(config), catalog_(catalog), enabling_(enabling), consumer_(consumer), local_(local), backends_(backends) {}
+
+  void add(std::unique_ptr<Provider> provider) { providers_.push_back(std::move(provider)); }
+  std::span<const std::unique_ptr<Provider>> providers() const { return providers_; }
+  Discovery discover(const dif::ProbeDesc& description);
+  bool has_provider(std::string_view name) const;
+
+  // Makes the ECBs of a program.
+  Status enable(const dif::Program& program);
+  // Makes the ECBs of all programs on probes with higher ids than this one, and turns these on.
+  Status extend(uint32_t last_id);
+  // An error if what is enabled may not run.
+  Status check() const;
+  // Turns probes on, each in the first backend that takes all its clauses.
+  Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // Learns what consumer and clauses may ask of the processes, while these exist.
+  void learn_processes();
+  // The processes that are traced, whether something of theirs has matched yet or not.
+  std::set<int32_t> roots() const;
+  // The outcome of a step. If it failed, or is incomplete and no process is left: that a process has exited.
+  Status after_exits(Status status, bool is_complete) const;
+  bool is_destructive() const { return !enabling_.destructive_action().empty(); }
+
+ private:
+  std::vector<const Probe*> match(const dif::ProbeDesc& description);
+  Discovery gone(int32_t pid) const;
+  std::vector<std::string> similar_providers(std::string_view name) const;
+  std::string refusal(const EnabledProbe& enabled, const Backend*& taker) const;
+
+  HandleConfig& config_;
+  Catalog& catalog_;
+  Enabling& enabling_;
+  Consumer& consumer_;
+  LocalBackend& local_;
+  std::span<Backend* const> backends_;
+  std::vector<std::unique_ptr<Provider>> providers_;
+  DemangledProbes demangled_;
+};
+
+}  // namespace dvm::runtime
