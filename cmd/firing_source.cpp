@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "cmd/target_catalog.h"
-#include "runtime/backend/local/live.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
 
@@ -24,7 +23,7 @@ Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Opt
 
 Status add_source(runtime::Handle& handle, FiringSource& source) {
   for (auto& provider : source.providers) handle.add_provider(std::move(provider));
-  for (auto& instrument : source.instruments) handle.add_instrument(std::move(instrument));
+  for (auto& [instrument, aside] : source.instruments) handle.add_instrument(std::move(instrument), std::move(aside));
   for (const runtime::Probe& probe : source.probes)
     if (!handle.catalog().add_with_id(probe))
       return Error{fmt::format("probe {} of the recording has the id of another", probe.id)};

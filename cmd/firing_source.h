@@ -9,6 +9,7 @@
 #include "cmd/targets.h"
 #include "common/result.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/cost/ledger.h"
 #include "runtime/process/target_memory.h"
 
@@ -17,7 +18,7 @@ namespace dvm::cmd {
 // The source of a run's firings.
 struct FiringSource {
   std::vector<std::unique_ptr<runtime::Provider>> providers;
-  std::vector<std::unique_ptr<runtime::Instrument>> instruments;
+  std::vector<runtime::LiveInstrument> instruments;
   Targets targets;
   pid_t target = 0;  // $target, 0: none
   // Of a recording:

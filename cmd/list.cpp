@@ -10,6 +10,7 @@
 #include "cmd/listing.h"
 #include "cmd/tracing.h"
 #include "dvm/dif/probe_desc.h"
+#include "runtime/backend/local/live.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::cmd {
@@ -38,7 +39,7 @@ int print_matches(runtime::Handle& handle, const std::string& text, const std::m
   if (probes.empty() && !found.reason.empty()) return fail("{}: {}", text, found.reason);
   if (probes.empty()) return fail("failed to match {}: No probe matches description", text);
   if (with_sites)
-    print_probes_with_sites(probes);
+    print_probes_with_sites(handle, probes);
   else
     for (const runtime::Probe* probe : probes) print_probe(*probe);
   return 0;
@@ -49,6 +50,7 @@ int list(const ScriptOptions& given, bool with_sites) {
   if (!targets) return fail("{}", targets.error().message);
   runtime::Handle handle({});
   for (auto& provider : runtime::make_providers()) handle.add_provider(std::move(provider));
+  for (auto& [instrument, aside] : runtime::make_live_instruments({})) handle.add_instrument(std::move(instrument), aside);
   std::vector<std::string> descriptions = given.operands;
   for (const auto& program : given.programs) descriptions.push_back(program.second);
   if (descriptions.empty()) descriptions.emplace_back(":::");
@@ -75,7 +77,8 @@ void add_list(CLI::App& app, Action& chosen) {
       ->take_all();
   command->add_option("DESCRIPTION", given->operands, "provider:module:function:name; fields may be empty or patterns")
       ->take_all();
-  command->add_flag("-v", *with_sites, "Show where each probe of a process is placed, and the cost of a firing there");
+  command->add_flag("-v", *with_sites,
+                    "Show the backend and engine of each probe; of a process, its place and the cost of a firing");
   add_process_options(*command, *given);
   command->callback([=, &chosen] { chosen = [=] { return list(*given, *with_sites); }; });
 }

@@ -76,7 +76,15 @@ bool is_same(const std::vector<runtime::Place>& a, const std::vector<runtime::Pl
 
 }  // namespace
 
-void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
+std::string placement_text(const runtime::Placement& placement) {
+  std::string text = placement.backend.empty()
+                         ? "no backend: " + placement.reason
+                         : fmt::format("backend {} ({}), engine {}", placement.backend, placement.by, placement.engine);
+  for (const auto& [name, reason] : placement.others) text += fmt::format("; not {}: {}", name, reason);
+  return text;
+}
+
+void print_probes_with_sites(const runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
   std::vector<runtime::EnabledProbe> telling, silent;
   for (const runtime::Probe* probe : probes) {
     telling.push_back({probe, usual_needs(*probe)});
@@ -87,6 +95,7 @@ void print_probes_with_sites(const std::vector<const runtime::Probe*>& probes) {
   SitePrinter printer;
   for (const runtime::Probe* probe : probes) {
     print_probe(*probe);
+    fmt::print("\t{}\n", placement_text(handle.placement(*probe)));
     for (const runtime::Place& place : usual[probe]) printer.print("site", place);
     if (!is_same(usual[probe], counted[probe]))
       for (const runtime::Place& place : counted[probe]) printer.print("site if no clause reads arguments", place);

@@ -25,7 +25,8 @@ Result<FiringSource> open_recorded(const RecordCommand& given, const dif::Option
   writer = std::move(*opened);
   source->symbols = writer->symbols();
   source->late_reads = &writer->late_reads();
-  for (auto& instrument : source->instruments) instrument = runtime::make_recorded_instrument(std::move(instrument), writer);
+  for (auto& [instrument, aside] : source->instruments)
+    instrument = runtime::make_recorded_instrument(std::move(instrument), writer);
   return source;
 }
 

@@ -30,7 +30,7 @@ Result<FiringSource> open_recording(const std::string& path) {
   source.symbols = (*reader)->symbols();
   for (auto& provider : runtime::make_providers())
     if (provider->name() != "pid") source.providers.push_back(std::move(provider));
-  source.instruments.push_back(runtime::make_replay_instrument(std::move(*reader)));
+  source.instruments.push_back({runtime::make_replay_instrument(std::move(*reader)), ""});
   return source;
 }
 

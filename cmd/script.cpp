@@ -189,7 +189,8 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
   auto add_program = [&options](bool is_text) {
     return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
   };
-  command.add_flag("-v", options.verbose, "Print the stability of the names that scripts use, and which probes are omitted");
+  command.add_flag("-v", options.verbose,
+                   "Print the backend and engine of each clause, the stability of names, and omitted probes");
   command.add_option_function<std::string>("-n", add_program(true), "D script given as text")
       ->type_name("SCRIPT")
       ->trigger_on_parse()

@@ -124,6 +124,16 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
   return given.account.empty() && given.ledger.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
 }
 
+// One line for the probes of a clause with the same placement.
+void print_placements(const runtime::Handle& handle) {
+  for (const runtime::Placement& one : handle.placements()) {
+    const runtime::Probe& probe = *one.probe;
+    const std::string more = one.probes > 1 ? fmt::format(" and {} more", one.probes - 1) : "";
+    tell("clause {} {}:{}:{}:{}{}: {}", one.clause + 1, probe.provider, probe.module, probe.function, probe.name, more,
+         placement_text(one));
+  }
+}
+
 // Prints the remark of each probe once, however many clauses it has.
 void print_remarks(const runtime::Handle& handle) {
   for (const runtime::EnabledProbe& enabled : handle.enabled())
@@ -184,7 +194,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
-  if (given.script.verbose) print_remarks(handle);
+  if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
   if (given.ledger.empty()) {

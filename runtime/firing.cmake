@@ -48,5 +48,6 @@ dvm_library(runtime
   session/handle.cpp
   session/late_probes.cpp
   session/loop.cpp
+  session/placements.cpp
   session/probing.cpp)
 target_link_libraries(dvm_runtime PUBLIC dvm_backend_local PRIVATE fmt::fmt nlohmann_json::nlohmann_json)

@@ -41,10 +41,10 @@ uint32_t Preparer::add_costs(const vm::PreparedDifo& difo) {
 ValueCode Preparer::value(const Value& planned) {
   ValueCode value{planned};
   const vm::VerifiedDifo& verified = plan_.difos[code_.difos.size()];
-  value.difo = code_.difos.emplace_back(vm::prepare_interp(verified, policy_)).get();
+  value.difo = code_.difos.emplace_back(vm::kUsualEngine.prepare(verified, policy_)).get();
   value.costs = add_costs(*value.difo);
   if (policy_ == vm::CostPolicy::none) return value;
-  value.timed = code_.timed.emplace_back(vm::prepare_interp(verified, vm::CostPolicy::time)).get();
+  value.timed = code_.timed.emplace_back(vm::kUsualEngine.prepare(verified, vm::CostPolicy::time)).get();
   value.timed_costs = add_costs(*value.timed);
   return value;
 }

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "runtime/session/enabled_probes.h"
 #include "runtime/session/impl.h"
+#include "runtime/session/placements.h"
 
 namespace dvm::runtime {
 
@@ -31,6 +32,9 @@ void Handle::add_instrument(std::unique_ptr<Instrument> instrument, std::string 
 Discovery Handle::discover(const dif::ProbeDesc& description) { return impl_->probing.discover(description); }
 Status Handle::enable(const dif::Program& program) { return impl_->probing.enable(program); }
 std::vector<EnabledProbe> Handle::enabled() const { return enabled_probes(impl_->enabling, impl_->config.options); }
+
+std::vector<Placement> Handle::placements() const { return placements_of(impl_->enabling, impl_->backends); }
+Placement Handle::placement(const Probe& probe) const { return placement_of({}, probe, impl_->backends); }
 
 bool Handle::holds(int32_t pid) const {
   return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](Backend* one) {

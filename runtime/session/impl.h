@@ -6,6 +6,7 @@
 //   late_probes.h     probes of files that are mapped while tracing, and processes that fork
 //   collector.h       from the backends' buffers to the output
 //   accounting.h      what it cost
+//   placements.h      where clauses run
 //   drop_reports.h    what was lost
 //   pacer.h, wake.h   how long it waits, and what ends the wait
 

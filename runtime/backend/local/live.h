@@ -1,8 +1,9 @@
 #pragma once
-// The instruments for live processes, and the one choice between them: kernel uprobes where BPF is to be had, else breakpoints
-// for what those can do.
+// The instruments for live processes, in the order in which they are asked: kernel uprobes first where BPF is permitted, else
+// breakpoints for what those can do.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dvm/dif/option.h"
@@ -10,6 +11,11 @@
 
 namespace dvm::runtime {
 
-std::vector<std::unique_ptr<Instrument>> make_live_instruments(const dif::Options& options);
+struct LiveInstrument {
+  std::unique_ptr<Instrument> instrument;
+  std::string aside;  // why those before it are asked first
+};
+
+std::vector<LiveInstrument> make_live_instruments(const dif::Options& options);
 
 }  // namespace dvm::runtime

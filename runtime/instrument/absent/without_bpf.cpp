@@ -8,7 +8,8 @@ namespace {
 
 class WithoutBpf final : public CountingInstrument {
  public:
-  std::string_view name() const override { return "uprobe"; }
+  explicit WithoutBpf(std::string_view name) : name_(name) {}
+  std::string_view name() const override { return name_; }
   std::string_view refusal(const Probe& probe) const override { return uprobe_refusal(probe); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
     if (probes.empty()) return {};
@@ -19,6 +20,9 @@ class WithoutBpf final : public CountingInstrument {
   uint64_t drops() const override { return 0; }
   uint64_t count_of(const Probe&) const override { return 0; }
   void disable() override {}
+
+ private:
+  std::string_view name_;
 };
 
 }  // namespace
@@ -29,8 +33,8 @@ Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
 
 bool may_use_bpf() { return true; }  // what the stand-in says of its lack is what there is to say
 
-std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>(); }
-std::unique_ptr<CountingInstrument> make_counting_instrument() { return std::make_unique<WithoutBpf>(); }
-std::unique_ptr<Instrument> make_breakpoint_instrument() { return std::make_unique<WithoutBpf>(); }
+std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions) { return std::make_unique<WithoutBpf>("uprobe"); }
+std::unique_ptr<CountingInstrument> make_counting_instrument() { return std::make_unique<WithoutBpf>("uprobe"); }
+std::unique_ptr<Instrument> make_breakpoint_instrument() { return std::make_unique<WithoutBpf>("breakpoint"); }
 
 }  // namespace dvm::runtime

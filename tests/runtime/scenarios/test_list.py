@@ -50,12 +50,12 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_sites_of_a_process(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout.splitlines()[2], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns per firing\)$")
+        self.assertRegex(result.stdout.splitlines()[3], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns per firing\)$")
 
     def sites(self, description):
         result = dvm("list", "-v", description, "-c", program("sites"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        return [line.strip() for line in result.stdout.splitlines() if line.startswith("\t")]
+        return [line.strip() for line in result.stdout.splitlines() if line.startswith("\tsite")]
 
     def test_kinds_of_sites(self):
         at = "at 0x[0-9a-f]+ of the file"
@@ -72,6 +72,19 @@ class ListingProcesses(dvmtest.PrivilegedTest):
                 self.assertEqual(len(sites), len(expected), sites)
                 for line, pattern in zip(sites, expected):
                     self.assertRegex(line, f"^{pattern}$")
+
+    def test_backends_are_listed_with_why_not_another(self):
+        result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
+        self.assertEqual(result.stdout.splitlines()[2],
+                         "\tbackend local (uprobe), engine interp; not breakpoint: BPF is permitted, and a uprobe costs less; "
+                         "not timer: it fires tick probes only")
+        result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
+                     "-x", "instrument=uprobe", "-c", program("looper") + " 1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"dvm: clause 1 pid\d+:looper:func:entry and \d+ more: backend local \(uprobe\), engine interp; "
+                                        "not breakpoint: -x instrument=uprobe; not timer: it fires tick probes only\n")
+        self.assertIn("dvm: clause 2 profile:::tick-100ms: backend local (timer), engine interp; not uprobe: dvm's own clock fires it; "
+                      "not breakpoint: it fires at instructions and system calls only\n", result.stderr)
 
     def test_probes_left_out_are_listed(self):
         result = dvm("run", "-q", "-v", "-n", "pid$target:a.out:locked_site: { @ = count(); }", "-c", program("sites"))

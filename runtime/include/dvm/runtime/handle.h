@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/result.h"
@@ -44,6 +45,17 @@ struct HandleConfig {
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
   LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
+};
+
+// Where a clause runs on some of its probes.
+struct Placement {
+  unsigned clause = 0;           // its number, from 0
+  const Probe* probe = nullptr;  // the first of them
+  size_t probes = 1;
+  std::string backend, by;  // what makes them fire, such as "local" by "uprobe"; empty: nothing does
+  std::string engine;       // what executes the DIF
+  std::string reason;       // why nothing makes them fire
+  std::vector<std::pair<std::string, std::string>> others;  // what does not, and why
 };
 
 // The account of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
@@ -96,6 +108,10 @@ class Handle {
   Status enable(const dif::Program& program);
   // The probes with an ECB and what each needs captured.
   std::vector<EnabledProbe> enabled() const;
+
+  // Where all clauses run, in order; and where any clause would on this probe.
+  std::vector<Placement> placements() const;
+  Placement placement(const Probe& probe) const;
 
   // Turns instruments on and fires BEGIN. The error says what is missing and what to do.
   Status go(std::vector<Refused>& refused);

@@ -38,4 +38,15 @@ class PreparedDifo {
 // The interpreter.
 std::unique_ptr<PreparedDifo> prepare_interp(VerifiedDifo difo, CostPolicy policy);
 
+struct Engine {
+  std::string_view name;
+  std::unique_ptr<PreparedDifo> (*prepare)(VerifiedDifo, CostPolicy);
+};
+inline constexpr Engine kEngines[] = {
+#define DVM_ENGINE(name, prepare, text) Engine{#name, prepare},
+#include "vm/engine/engines.def"
+};
+// Runs any DIFO.
+inline constexpr const Engine& kUsualEngine = kEngines[0];
+
 }  // namespace dvm::vm

@@ -1,0 +1,53 @@
+// Tested by tests/unit/runtime/backend_test.cpp.
+
+#include "runtime/session/placements.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dvm/vm/engine.h"
+
+namespace dvm::runtime {
+namespace {
+
+bool is_same(const Placement& a, const Placement& b) {
+  return a.clause == b.clause && a.backend == b.backend && a.by == b.by && a.reason == b.reason && a.others == b.others;
+}
+
+}  // namespace
+
+Placement placement_of(const EcbPlan& plan, const Probe& probe, std::span<Backend* const> backends) {
+  Placement placement;
+  placement.probe = &probe;
+  for (const Backend* backend : backends) {
+    Answer answer = backend->answer(plan, probe);
+    if (!answer.is_taken()) {
+      placement.others.emplace_back(backend->name(), answer.reason);
+      if (placement.reason.empty()) placement.reason = std::move(answer.reason);
+      continue;
+    }
+    placement.backend = backend->name();
+    placement.by = std::move(answer.by);
+    placement.engine = vm::kUsualEngine.name;
+    placement.reason.clear();
+    for (PassedOver& other : answer.others) placement.others.emplace_back(std::move(other.name), std::move(other.reason));
+    break;
+  }
+  return placement;
+}
+
+std::vector<Placement> placements_of(const Enabling& enabling, std::span<Backend* const> backends) {
+  std::vector<Placement> all;
+  for (const Ecb& ecb : enabling.ecbs()) {
+    Placement placement = placement_of(*ecb.plan, *ecb.probe, backends);
+    placement.clause = ecb.plan->clause;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Placement& one) { return is_same(one, placement); });
+    if (same != all.end())
+      same->probes++;
+    else
+      all.push_back(std::move(placement));
+  }
+  return all;
+}
+
+}  // namespace dvm::runtime

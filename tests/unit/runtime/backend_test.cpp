@@ -1,0 +1,143 @@
+// Backends: which of them takes a clause on a probe, and what they say of the others.
+
+#include "runtime/backend/backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/backend/local/instruments.h"
+#include "tests/unit/runtime/session.h"
+
+namespace dvm::runtime::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+// Takes the probes of one function, or any.
+class Picky final : public Instrument {
+ public:
+  Picky(std::string name, std::string function) : name_(std::move(name)), function_(std::move(function)) {}
+  std::string_view name() const override { return name_; }
+  std::string_view refusal(const Probe& probe) const override {
+    return function_.empty() || probe.function == function_ ? "" : "another function";
+  }
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
+    for (const EnabledProbe& one : probes) enabled.push_back(one.probe->function);
+    return {};
+  }
+  Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
+  Pacing pacing() const override { return {.deadline = 5, .descriptor = 7, .backlog = 0}; }
+  uint64_t drops() const override { return 3; }
+  void disable() override { enabled.clear(); }
+
+  std::vector<std::string> enabled;
+
+ private:
+  std::string name_, function_;
+};
+
+Probe probe_on(const std::string& function) { return {1, "pid1", "a.out", function, "entry", UprobeSite{"a.out", 1, false, 1}}; }
+
+struct Two {
+  Two() {
+    auto one = std::make_unique<Picky>("first", "f");
+    auto other = std::make_unique<Picky>("second", "");
+    first = one.get(), second = other.get();
+    all.add(std::move(one), "");
+    all.add(std::move(other), "it costs more");
+  }
+  Instruments all{false};
+  Picky *first, *second;
+};
+
+TEST(Instruments, TheFirstThatTakesAProbeMakesItFire) {
+  Two two;
+  const Probe f = probe_on("f"), g = probe_on("g");
+  std::vector<Refused> refused;
+  ASSERT_TRUE(two.all.enable(std::vector<EnabledProbe>{{&f, {}}, {&g, {}}}, refused));
+  EXPECT_THAT(two.first->enabled, ElementsAre("f"));
+  EXPECT_THAT(two.second->enabled, ElementsAre("g"));
+  EXPECT_THAT(refused, IsEmpty());
+}
+
+TEST(Instruments, AnAnswerSaysWhyNotAnother) {
+  Two two;
+  const Answer f = two.all.answer(probe_on("f")), g = two.all.answer(probe_on("g"));
+  EXPECT_EQ(f.by, "first");
+  ASSERT_EQ(f.others.size(), 1U);
+  EXPECT_EQ(f.others[0].name, "second");
+  EXPECT_EQ(f.others[0].reason, "it costs more");
+  EXPECT_EQ(g.by, "second");
+  ASSERT_EQ(g.others.size(), 1U);
+  EXPECT_EQ(g.others[0].reason, "another function");
+}
+
+TEST(Instruments, WhatNoneTakesIsRefused) {
+  Instruments all(false);
+  all.add(std::make_unique<Picky>("first", "f"), "");
+  const Probe g = probe_on("g");
+  EXPECT_FALSE(all.answer(g).is_taken());
+  std::vector<Refused> refused;
+  ASSERT_TRUE(all.enable(std::vector<EnabledProbe>{{&g, {}}}, refused));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_EQ(refused[0].reason, "nothing here can make it fire");
+  EXPECT_THAT(all.active(), IsEmpty());
+}
+
+TEST(Instruments, OnlyThoseWithAProbeAreAsked) {
+  Two two;
+  const Probe f = probe_on("f");
+  std::vector<Refused> refused;
+  std::vector<int> descriptors;
+  EXPECT_EQ(two.all.next_poll(100, descriptors), 100U);
+  ASSERT_TRUE(two.all.enable(std::vector<EnabledProbe>{{&f, {}}}, refused));
+  EXPECT_EQ(two.all.next_poll(100, descriptors), 5U);
+  EXPECT_THAT(descriptors, ElementsAre(7));
+  EXPECT_EQ(two.all.lost_firings(), 3U);
+  Drops drops;
+  two.all.add_drops(drops, 2);
+  EXPECT_THAT(drops.of(Drop::principal), ElementsAre(3U, 0U));
+}
+
+TEST(LocalBackend, BuffersAreEmptiedBeforeTheyAreFull) {
+  Session session;
+  session.set("bufsize", "256");
+  const uint32_t id = session.add_probe("f", "entry");
+  for (uint64_t i = 0; i < 300; i++) session.fire(id, {i}, static_cast<int32_t>(i % 2));
+  session.run({clause("entry", {print("%d ", {built_in(dif::BuiltIn::arg0)})})});
+  std::string expected;
+  for (int i = 0; i < 300; i++) expected += std::to_string(i) + " ";
+  EXPECT_EQ(session.out(), expected + "\n");
+  EXPECT_EQ(session.handle().drops(), 0U);
+}
+
+TEST(Placements, AreOneForAllProbesOfTheSameAnswer) {
+  Session session;
+  session.add_probe("f", "entry"), session.add_probe("g", "entry");
+  ASSERT_EQ(session.start({clause("entry", {}), clause("BEGIN", {})}), "");
+  const std::vector<Placement> all = session.handle().placements();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].clause, 0U);
+  EXPECT_EQ(all[0].probes, 2U);
+  EXPECT_EQ(all[0].probe->function, "f");
+  EXPECT_EQ(all[0].backend, "local");
+  EXPECT_EQ(all[0].by, "manual");
+  EXPECT_EQ(all[0].engine, "interp");
+  EXPECT_EQ(all[1].by, "dvm itself");
+}
+
+TEST(Placements, NameOtherInstrumentsAndTheirReasons) {
+  Session session;
+  session.handle().add_instrument(std::make_unique<Picky>("other", "f"), "manual is asked first");
+  session.add_probe("f", "entry"), session.add_probe("g", "entry");
+  ASSERT_EQ(session.start({clause("entry", {})}), "");
+  const std::vector<Placement> all = session.handle().placements();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(all[0].others, ElementsAre(Pair("other", "manual is asked first")));
+  EXPECT_THAT(all[1].others, ElementsAre(Pair("other", "another function")));
+}
+
+}  // namespace
+}  // namespace dvm::runtime::test
