@@ -39,7 +39,7 @@ void run_on_large_stack(const std::function<void()>& f) {
   if (started)
     pthread_join(thread, nullptr);
   else
-    run(&call);  // where threads are not to be had, the stack that there is must do
+    run(&call);  // no thread can be made: use the present stack
   if (call.error) std::rethrow_exception(call.error);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A file that is there whole or not at all: it is written beside its place, and takes it when it is finished. A device or a pipe
-// is written as it is; a symbolic link stays one, and a file that is replaced leaves its mode behind.
+// A file that appears complete or not at all: it is written under a temporary name, and renamed when it is finished. A device or
+// a pipe is written directly. A symbolic link stays one, and a replaced file passes its mode on.
 
 #include <string>
 

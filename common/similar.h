@@ -8,8 +8,7 @@
 
 namespace dvm {
 
-// Of the candidates at most three, the nearest first: those that become `name` by few insertions, deletions or changes of a
-// letter.
+// At most three candidates, the nearest first, that become `name` by few insertions, deletions or changes of a letter.
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string_view> candidates);
 
 // The same as questions, each name with what belongs around it: "did you mean 'self->name'?"

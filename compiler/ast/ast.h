@@ -27,7 +27,7 @@ struct Expr {
   ExprKind kind;
   Location where;
 
-  // Of sema:
+  // Set by sema:
   const Type* type = nullptr;
   bool is_lvalue = false;
   bool is_zero_constant = false;  // integer constant 0, which is a null pointer too
@@ -182,7 +182,7 @@ struct Translate : ExprOf<ExprKind::Translate> {
   std::shared_ptr<TypeName> to;  // null: sema has made this to `type`
   ExprPtr operand;
 
-  // Of sema:
+  // Set by sema:
   Translator* translator = nullptr;
   std::vector<TranslatedMember> members;  // of a structure that is needed as a whole
   // Without a translator: a structure that lies in several words. Why it cannot be used as a whole: no word holds some of its
@@ -216,7 +216,7 @@ struct Qualifiers {
 
 enum class TypeForm : uint8_t { none, basic, named, structure, union_, enumeration };
 
-// What stands before the declarators: "self const unsigned int", "struct s { ... }".
+// The part before the declarators: "self const unsigned int", "struct s { ... }".
 struct Specifiers {
   Location where;
   bool is_typedef = false;

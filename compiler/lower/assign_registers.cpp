@@ -1,8 +1,8 @@
 // Seven registers for any number of values. Tests: tests/unit/compiler/optimize_test.cpp, tests/golden/lower (err.D_NOREG.*.d).
 //
-// One walk in the order of the code. A value has its register from the first step that writes it to the last that reads it: since
-// branches only go ahead, no path needs it before or after. When there is no free register, a constant (or a built-in, which does
-// not change during a firing) gives up its own, the one whose next use is farthest, and is loaded anew when it is read again.
+// One walk in the order of the code. A value has its register from the first step that writes it to the last that reads it.
+// Branches only go forward, so no path needs it before or after. When no register is free, a constant (or a built-in, which does
+// not change during a firing) gives up its register: the one whose next use is farthest. It is loaded again at that use.
 #include <algorithm>
 
 #include "compiler/lower/optimize.h"

@@ -1,4 +1,4 @@
-// What the passes ask about a step. Tests: tests/golden/lower (tst.optimize.*.d), tests/unit/compiler/optimize_test.cpp.
+// Properties of a step, for the passes. Tests: tests/golden/lower (tst.optimize.*.d), tests/unit/compiler/optimize_test.cpp.
 #include "compiler/lower/code.h"
 
 #include "dvm/dif/arithmetic.h"

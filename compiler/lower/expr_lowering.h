@@ -140,7 +140,7 @@ class ExprLowering {
   const Expr* stored_in_ = nullptr;  // the dynamic variable of whose structure a part is about to be stored
 };
 
-// Whether evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,
+// True if evaluating it can neither fault nor change anything, nor use the tuple stack: then it may be evaluated at another time,
 // if nothing that it reads is changed in between.
 bool is_calm(const Expr& e);
 // How many registers its evaluation takes.

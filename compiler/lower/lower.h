@@ -10,8 +10,8 @@
 // mask); stores and records take the bytes of their type, aggregating functions and conditions the whole value.
 // By-reference values (strings, structures) are addresses.
 //
-// The tuple stack is empty between expressions: keys and arguments are all evaluated before the first of them is pushed if any of
-// them needs the tuple stack itself, and associative loads and stores are followed by flushts (a call empties it by itself).
+// The tuple stack is empty between expressions. If a key or argument needs the stack itself, all of them are evaluated before the
+// first one is pushed. A flushts follows associative loads and stores; a call empties the stack by itself.
 
 #include "compiler/sema/session.h"
 

@@ -9,7 +9,7 @@ using dif::Opcode;
 
 namespace {
 
-// Whether evaluating it pushes anything.
+// True if its evaluation pushes to the tuple stack.
 bool uses_tuple_stack(const Expr& e) {
   if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate || reads_string(e)) return true;
   if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;

@@ -21,7 +21,7 @@ dif::Difo fail(const Expr& e, std::string message, Tag tag, Session& s) {
   return {};
 }
 
-// What DTrace counts against its limit for an object: the text and all tables.
+// The bytes that DTrace counts against its limit for an object: the text and all tables.
 size_t size_of(const dif::Difo& difo) {
   constexpr size_t kVariable = 20;  // a row of the table without the name
   size_t size = difo.text.size() * sizeof(dif::Instruction) + difo.integers.size() * sizeof(uint64_t) + difo.strings.size();
@@ -33,7 +33,7 @@ bool fits(const dif::Difo& difo) {
   return size_of(difo) <= dif::kMaxDifo && difo.integers.size() <= 0x10000 && difo.strings.size() <= 0x10000;
 }
 
-// Of the bytes that are kept; numbers have eight.
+// The type of the bytes that are kept; numbers have eight.
 dif::DataType result_type(const Expr& e, Use use) {
   if (use == Use::effect) return {};
   dif::DataType type = data_type(e.type);

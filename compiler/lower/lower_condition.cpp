@@ -88,7 +88,7 @@ Value ExprLowering::truth(const Expr& e) {
   return {result};
 }
 
-// Whether the register is not 0.
+// 1 if the register is not 0, else 0.
 Value ExprLowering::truth_of(Register reg) {
   const Register result = out_.fresh();
   const Label end = out_.make_label();

@@ -71,7 +71,7 @@ Register ExprLowering::lower_as(const Expr& e, const Type* type) {
   return v.reg;
 }
 
-// The value as it is, for an expression of another type.
+// The unconverted value, for an expression of another type.
 Value ExprLowering::lower_number(const Expr& e, const Type* type) {
   Value v = lower(e);
   if (v.held == Held::low) cut(v, e.type);
@@ -159,7 +159,7 @@ unsigned registers_needed(const Expr& e) {
   return std::max(needed, std::max(held, 1u));
 }
 
-// Both operands, the one that takes more registers first where nobody can tell.
+// Both operands. The one that takes more registers comes first where the order has no effect.
 ExprLowering::Pair ExprLowering::lower_pair(const Expr& left, const Expr& right) {
   const bool is_leaf = right.kind == ExprKind::Integer || right.kind == ExprKind::Identifier || right.kind == ExprKind::Scoped;
   Pair pair{};

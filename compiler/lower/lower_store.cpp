@@ -211,7 +211,7 @@ Value ExprLowering::finish(const Place& p, Value v, const Type* from) {
   return p.field ? extract_bits(v.reg, *p.field, 0) : v;
 }
 
-// What ++ and -- make of a value. A _Bool becomes 1, or what it was not.
+// The result of ++ and --. A _Bool becomes 1 by ++, and is inverted by --.
 Register ExprLowering::stepped(Register old, Op op, const Type* type) {
   if (resolve(*type).is_bool) return op == Op::increment ? out_.integer(1) : out_.log(Opcode::xor_, old, out_.integer(1));
   const Register by = out_.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
@@ -254,8 +254,8 @@ Register ExprLowering::compound_operand(const Assign& e) {
   return is_pointer(e.target->type) ? scale(value, resolve(*target_of(e.target->type)).size) : value;
 }
 
-// The target is read first. Where that makes no difference, its keys need not be pushed again behind the value, which may use the
-// tuple stack.
+// D reads the target before the value. Where the order makes no difference, the value is computed first, since it may use the
+// tuple stack: the keys of the target would have to be pushed again after it.
 Value ExprLowering::compound(const Assign& e) {
   const Type* in = compound_type(e);
   const bool target_first = changes_variables(*e.value);

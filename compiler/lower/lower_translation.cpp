@@ -13,7 +13,7 @@ Register ExprLowering::offset_by(Register base, uint64_t offset) {
   return offset == 0 ? base : out_.log(Opcode::add, base, out_.integer(offset));
 }
 
-// As much of a string as fits, with its NUL.
+// Copies as much of a string as fits, with its NUL.
 void ExprLowering::copy_string(Register string, Register to, uint64_t size) {
   out_.push_string(string);
   out_.push_value(0);

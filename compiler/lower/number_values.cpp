@@ -264,7 +264,7 @@ class Numbering {
     if (s.op == Opcode::cmp) s.reads[1] = value == 0 ? 0 : new_constant(value);
   }
 
-  // What a register was before its high half was cleared, if that repeated its sign; else the register.
+  // The register from which the high half was cleared, if that half repeated the sign; else the register itself.
   Register without_mask(Register r) const {
     const Step& masked = made_[r].step;
     const bool is_masked = r != 0 && masked.op == Opcode::and_ && constant(masked.reads[1]) == kLow32;
@@ -464,7 +464,7 @@ class Numbering {
     stored_[s.symbol] = {block_, s};
   }
 
-  // A load of what was stored on the way here, if the variable has it as it is. A thread's variable may be dropped.
+  // Replaces a load by the value stored on the way here, if the variable keeps it unchanged. A thread's variable may be dropped.
   void take_stored(Step& s) {
     const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? stored_.find(s.symbol) : stored_.end();
     if (it == stored_.end() || !is_scalar(s.symbol->type) || !dominators_.dominates(it->second.block, block_)) return;

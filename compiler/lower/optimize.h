@@ -1,13 +1,13 @@
 #pragma once
 // Passes over Code. Each leaves code that computes the same values and faults, in the same order, with the same effects.
 //
-//   number_values   what is computed twice is computed once, constants are folded, branches on constants decided
-//   remove_dead     what nobody reads is not computed
-//   join_moves      a value is made in the register to which it would be moved
-//   sink_loads      constants and variables are loaded when they are needed, so that they hold no register before
+//   number_values   computes common subexpressions once, folds constants, decides branches on constants
+//   remove_dead     removes values that are not read
+//   join_moves      computes a value in the register to which it would be moved
+//   sink_loads      loads constants and variables where they are needed, so that they hold no register before
 //
-// What may be another at its second evaluation is evaluated twice: memory after anything that writes to memory, a variable after
-// a store to it, elements of associative arrays and calls always.
+// A value that may change between two evaluations is evaluated twice: memory after a write to memory, a variable after a store to
+// it, and always elements of associative arrays and calls.
 
 #include "compiler/lower/code.h"
 

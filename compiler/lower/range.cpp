@@ -48,7 +48,7 @@ Range bit_and(const Range& a, const Range& b) {
   return Range::of_bits(std::max(width(a), width(b)), true);
 }
 
-// Of or and xor.
+// The range of or and xor.
 Range bit_or(const Range& a, const Range& b) {
   const Range r = Range::of_bits(std::max(width(a), width(b)), true);
   return a.is_positive() && b.is_positive() ? Range{0, r.high} : r;

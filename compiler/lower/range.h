@@ -25,9 +25,9 @@ struct Range {
 
 Range of_type(const Type* type);
 Range of_variable(const Symbol& variable);
-// Of a load from memory.
+// The range of a value loaded from memory.
 Range of_load(dif::Opcode op);
-// Of what an opcode makes of its operands; everything for what is not arithmetic.
+// The range of an opcode's result; the full range for opcodes that are not arithmetic.
 Range of_operation(dif::Opcode op, const Range& left, const Range& right);
 // What is in either.
 Range join(const Range& a, const Range& b);

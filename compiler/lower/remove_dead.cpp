@@ -1,4 +1,4 @@
-// What nobody reads: values, temporary variables, comparisons without a branch, branches to what follows. Tests:
+// Removes unread values and temporary variables, comparisons without a branch, and branches to the next step. Tests:
 // tests/unit/compiler/optimize_test.cpp.
 #include <algorithm>
 #include <set>

@@ -46,7 +46,7 @@ class Sinker {
     return true;
   }
 
-  // What a step reads, in the order in which it stood.
+  // Places the loads that a step reads, in their original order.
   void place_read(const Step& s) {
     std::array<Register, 3> reads = s.reads;
     std::sort(reads.begin(), reads.end(), [this](Register a, Register b) { return waiting_[a].order < waiting_[b].order; });

@@ -1,5 +1,5 @@
 #pragma once
-// What the rules of the grammar found, to AST: declarations in build_decl, expressions in build_expr, clauses in build_clause.
+// Makes the AST from the parse tree: declarations in build_decl, expressions in build_expr, clauses in build_clause.
 
 #include "DParser.h"
 #include "compiler/ast/ast.h"

@@ -53,8 +53,8 @@ void Lexer::take(Token t) {
   previous_ = t.type();
 }
 
-// What looks like a probe description may be the type of a declaration: "uint32_t *p;", "a.out`foo *p;", "int*p;". Its '*' then
-// belongs to what follows. With a ':' it is a description for sure.
+// A token like a probe description may be the type of a declaration: "uint32_t *p;", "a.out`foo *p;", "int*p;". Its '*' then
+// belongs to the declarator. A token with a ':' is always a description.
 Token Lexer::type_or_probe(const Token& probe) {
   const std::string_view word = probe.text();
   if (word.find(':') != std::string_view::npos) return probe;
@@ -68,7 +68,7 @@ Token Lexer::type_or_probe(const Token& probe) {
   return probe;
 }
 
-// Whether module`name is a type tells what follows it: a name or '*'.
+// The token after module`name shows if it is a type: a name or '*'.
 bool Lexer::begins_declaration(const Token& t) const {
   const size_t kind = t.type();
   if (kind != SCOPED_NAME)
@@ -84,7 +84,7 @@ size_t Lexer::scoped_type(std::string_view text) {
   return name == "struct" ? SCOPED_STRUCT : name == "union" ? SCOPED_UNION : name == "enum" ? SCOPED_ENUM : SCOPED_NAME;
 }
 
-// Whether a type stands before what follows, which then is the declared name even if it names a type too.
+// True after a type: the next word is then the declared name, even if it names a type too.
 bool Lexer::ends_type(size_t kind) const {
   if (kind == QUALIFIER) return after_type_;
   if (kind == RBRACE) return in_item_ && !in_clause_;

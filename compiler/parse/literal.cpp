@@ -16,7 +16,7 @@ int digit(char c) {
   return 99;
 }
 
-// Takes D's suffix off the end: u, l, ul, ll or ull. What else stands there stays.
+// Takes D's suffix off the end: u, l, ul, ll or ull. Other characters stay.
 void take_suffix(std::string_view& digits, Integer& integer) {
   const size_t end = digits.find_first_of("uUlL");
   if (end == std::string_view::npos) return;

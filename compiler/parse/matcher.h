@@ -1,6 +1,6 @@
 #pragma once
-// ANTLR's automata of the lexer, walked by tables. ANTLR makes each state when it is first reached; but to walk them it takes a
-// lock, searches a map and may call a std::function for each character, which took a third of the time of compiling.
+// ANTLR's automata of the lexer, walked by tables. ANTLR still makes each state when it is first reached. Its own walk takes a
+// lock, searches a map and may call a std::function for each character, which cost a third of the compile time.
 
 #include <array>
 #include <string_view>

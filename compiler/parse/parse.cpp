@@ -220,7 +220,7 @@ class ItemParser {
     return text.size() > 40 ? fmt::format("'{}...'", text.substr(0, 37)) : fmt::format("'{}'", text);
   }
 
-  // What the mistake may be.
+  // Hints: likely causes of the error.
   std::vector<std::string> guesses(const Token& token, const ItemTokens& tokens) {
     if (token.type() == Token::EOF) return {};
     if (token.type() == Lexer::RESERVED) return {fmt::format("D reserves the word '{}'", token.text())};

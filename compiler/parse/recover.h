@@ -1,6 +1,6 @@
 #pragma once
-// What is done about a syntax error: the statement, predicate or member that has it is left out and its item is parsed again, so
-// that one mistake costs one message and hides no other; and the words for what was expected there.
+// Recovery from a syntax error: the statement, predicate or member that contains it is left out, and its item is parsed again. So
+// one mistake causes one message, and hides no other. Also the names of the tokens that were expected.
 
 #include <antlr4-runtime.h>
 

@@ -125,7 +125,7 @@ bool check_expression(ExprPtr& expr, CheckedAction& action, Session& s) {
   return true;
 }
 
-// Of $1 ? printf(...) : printf(...) one branch is the statement.
+// In $1 ? printf(...) : printf(...), one branch becomes the statement.
 void choose_branch(ExprPtr& expr, Session& s) {
   while (auto* conditional = as<Conditional>(expr.get())) {
     ExprContext context(s);

@@ -19,7 +19,7 @@ bool check_printa(Call& call, CheckedAction& action, Session& session);
 
 // @name[keys] = function(...) (check_aggregation.cpp).
 bool check_aggregation(Assign& assign, CheckedAction& action, Session& session);
-// Whether keys of two types may index one aggregation, or aggregations of one printa().
+// True if keys of two types may index one aggregation, or aggregations of one printa().
 bool is_same_key(const Type* a, const Type* b);
 
 // Actions on whole aggregations (check_aggregation_action.cpp).
@@ -40,7 +40,7 @@ bool fail_in_expression(const Call& call, Session& session);
 std::string spell(const Call& call);
 // An argument of another type than is wanted, in dtrace's words; false.
 bool wrong_argument(Tag tag, const Call& call, size_t index, std::string_view prototype, Session& session);
-// Whether there are so many arguments; false after a diagnostic.
+// Checks the number of arguments. False after a diagnostic.
 struct Arity {
   size_t least, most;
 };

@@ -102,7 +102,7 @@ bool declare_target(ExprContext& c, Assign& e) {
   return declare_first(c, element, scope, name, e.value->type, e.where);
 }
 
-// Whether the types of target and value go with the operator.
+// False after a diagnostic: the operator does not take the types of target and value.
 bool check_operands(ExprContext& c, Assign& e, std::string_view op) {
   const Type *to = e.target->type, *from = e.value->type;
   const bool integers = is_integer(to) && is_integer(from);

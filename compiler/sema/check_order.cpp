@@ -47,7 +47,7 @@ Part part_of(const CheckedAction& action) {
   }
 }
 
-// What the actions so far leave behind for those that follow.
+// The parts that the actions so far belong to, as far as they restrict those that follow.
 struct Seen {
   bool commit = false, speculate = false, record = false;
 

@@ -55,7 +55,7 @@ bool check_typed(ExprContext& c, const Expr& e) {
   return false;
 }
 
-// Whether an integer is surely no address of D memory: those come out of D's variables, its memory, and pointers to it.
+// True if an integer cannot be an address of D memory, which comes only from variables of D, its memory, and pointers to it.
 bool is_of_target(const Expr& e) {
   if (is_pointer(e.type) || e.is_user) return e.is_user;
   if (const auto* name = as<Identifier>(&e)) return name->symbol && name->symbol->kind == SymbolKind::built_in;

@@ -1,5 +1,5 @@
 #pragma once
-// Whether the predicate or the actions of a clause are checked first, and so declare the variables that the others read.
+// Decides if the predicate or the actions of a clause are checked first, and so declare the variables that the others read.
 
 #include "compiler/ast/ast.h"
 #include "compiler/types/symbols.h"

@@ -13,7 +13,7 @@ const Type* derive_type(const Type* base, Declarator& declarator, size_t skip, S
 // The type that is named; the error type after a diagnostic.
 const Type* type_of(TypeName& name, Session& session);
 
-// What the parameters of one kind of declaration may be.
+// Rules for the parameters of one kind of declaration.
 struct PrototypeRules {
   const char* kind;  // "array", "function", "probe input"
   bool may_vary = false;

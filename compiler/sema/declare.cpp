@@ -62,7 +62,7 @@ void check_redeclaration(const Symbol& known, const Declared& declared, const De
                       declared.spell(), known.kind == SymbolKind::variable ? "" : "inline ", before.spell()));
 }
 
-// Whether there can be an object of that type.
+// False after a diagnostic: there can be no object of that type.
 bool is_storable(const Type* type, const Declarator& d, Session& s) {
   if (is_error(type)) return false;
   const auto refuse = [&](Tag tag, std::string message, std::vector<std::string> hints = {}) {
@@ -100,7 +100,7 @@ std::vector<const Type*> key_types(const Derivation& keys, const Declarator& d, 
 
 bool has_keys(const Declarator& d) { return !d.derivations.empty() && d.derivations.front().kind == Derivation::Kind::keys; }
 
-// What a variable may not be named.
+// False after a diagnostic: a variable may not have this name.
 bool is_free(dif::Scope scope, const Declarator& d, const Type* type, Session& s) {
   if (d.name.find('`') != std::string::npos) {
     s.error(Tag::D_DECL_SCOPE, d.where, fmt::format("D scoping operator may not be used in a declaration name ({})", d.name));

@@ -16,7 +16,7 @@ void declare(ProviderDecl& declaration, Session& session);
 // A name of the given type that stands for the argument of an inline or translator while its definition is checked.
 std::string add_placeholder(const Type* type, Session& session);
 
-// Whether there is an id left for a variable of that scope; diagnosed when there is none.
+// False after a diagnostic: no id is left for a variable of that scope.
 bool has_room(dif::Scope scope, std::string_view name, Location where, Session& session);
 
 }  // namespace dvm::compiler

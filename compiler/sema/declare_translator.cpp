@@ -38,7 +38,7 @@ Identifier declare_parameter(const Translator& t, Session& s) {
   return name;
 }
 
-// Whether the definition of a member has a value of the member's type; diagnosed if not.
+// False after a diagnostic: the definition of a member has no value of the member's type.
 bool check_definition(const Translator& t, const MemberTranslation& m, const Expr& parameter, Session& s) {
   ExprPtr body = clone(*m.from->value);
   substitute(body, {{{t.parameter, &parameter, t.from}}});

@@ -7,7 +7,7 @@
 
 namespace dvm::compiler {
 
-// What $name stands for; diagnosed when it stands for nothing.
+// The value of $name; none after a diagnostic.
 std::optional<std::string> macro_text(std::string_view name, Location where, Session& session);
 
 // The unchecked node in the place of a macro: an integer, a name, or with $$ a string; null after a diagnostic.

@@ -103,7 +103,7 @@ void set_binding(const Pragma& pragma, const Words& w, Session& s) {
   apply_or_keep({"binding", w[4], pragma.where, {}, *version}, s);
 }
 
-// Of a library, dependencies were looked after when libraries were put in order.
+// Dependencies of a library are not checked here: order_libraries() has done so.
 void depend(const Pragma& pragma, const Words& w, Session& s) {
   if (w.size() < 5) return malformed(pragma, "depends_on", "<class> <name>", s);
   if (w[3] != "provider" && w[3] != "module" && w[3] != "library")

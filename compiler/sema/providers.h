@@ -3,8 +3,8 @@
 //
 //   provider name { probe start(struct in *b, int n) : (out_t *b, int n); };
 //
-// What a program passes to the probe stands first; what a script sees in args[ ] follows the colon and is translated from it, the
-// argument of the same name or else of the same place. A "__" in a probe's name is a "-".
+// The first list has the arguments that the program passes. The second list has those that a script sees in args[ ]. Each is
+// translated from the program's argument of the same name, or else of the same position. A "__" in a probe's name is a "-".
 
 #include <array>
 #include <deque>

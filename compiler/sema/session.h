@@ -1,12 +1,13 @@
 #pragma once
-// What the passes of sema share: everything that lives longer than one item.
+// The state that the passes of sema share: everything that lives longer than one item.
 //
-// Passes, an item at a time in the order of the source, since D declares by first assignment: a name has its type from the
-// first clause that assigns it, so names, types and constants of an expression are found in one walk.
+// The passes take one item at a time, in the order of the source. D declares a name by its first assignment, which gives it its
+// type. So one walk over an expression resolves its names, types and constants.
+//
 //   declare         declarations, inlines and pragmas to types, symbols and options
 //   expand_probes   probe descriptions: macros, missing fields, whether any probe matches
 //   check_clause    a clause to a CheckedClause, by
-//     check_types     expressions: names, types, implicit declarations   (check_operators, check_call)
+//     check_expr      expressions: names, types, implicit declarations   (expr_context.h lists the files)
 //     fold_constants  constant expressions
 //     check_action    statements to actions                              (check_printf, check_aggregation)
 
@@ -49,7 +50,7 @@ struct Session {
     diagnostics.error(tag, where, std::move(message), std::move(hints));
   }
 
-  // Whether a type has a definition, in the script or in the traced program.
+  // True if a type has a definition, in the script or in the traced program.
   bool is_defined(const Type* type) { return resolve(*type).is_complete || target.define(type); }
   // Why a structure that the script only names was not found in the traced program, as a hint.
   void set_missing(const Type* type, const std::string& reason) { missing_[type] = reason; }

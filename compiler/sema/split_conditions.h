@@ -1,12 +1,12 @@
 #pragma once
-// if and else. An ECB runs its actions one after another without branches, so a clause with conditions becomes several clauses of
-// the same probes, as DTrace does it: the condition is kept in a clause-local variable that the parts have as their predicates.
+// if and else. An ECB runs its actions one after another, without branches. As in DTrace, a clause with conditions becomes
+// several clauses of the same probes. A clause-local variable keeps the condition, and is the predicate of the parts.
 //
 //   P /p/ { a; if (c) { b; } d; }    P /p/ { this-> condition = 1; }   and so on, each part under the conditions around it:
 //
 //   P /p/ { a; this->%1 = !!(c); }   P /this->%1/ { b; }   P /p's value/ { d; }
 //
-// The predicate itself is evaluated once, into this->%0. A clause without conditions stays as it is.
+// The predicate itself is evaluated once, into this->%0. A clause without conditions does not change.
 
 #include <vector>
 

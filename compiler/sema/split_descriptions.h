@@ -10,8 +10,8 @@
 
 namespace dvm::compiler {
 
-// Takes the clause. One that does not name args, or has one description, stays as it is. Inlines and translators cannot name
-// args: they stand outside of clauses.
+// Takes the clause. A clause that does not name args, or has one description, does not change. Inlines and translators cannot
+// name args, because they lie outside of clauses.
 std::vector<Clause> split_descriptions(Clause&& clause);
 
 }  // namespace dvm::compiler

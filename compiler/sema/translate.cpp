@@ -46,7 +46,7 @@ bool is_simple(const Expr& e) {
          e.kind == ExprKind::Scoped;
 }
 
-// As declared, then through typedefs, then as an argument would fit.
+// Tries the declared types first, then through typedefs, then the rules for arguments.
 Translator* find_translator(ExprContext& c, const Type* to, const Expr& from) {
   if (Translator* t = c.session.translators.find_exact(to, from.type)) return t;
   const auto fits = [&](Translator& t, bool exactly) {

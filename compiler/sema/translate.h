@@ -6,7 +6,7 @@
 namespace dvm::compiler {
 
 ExprPtr check(ExprContext& c, Translate& e);
-// Whether a translator makes a structure, or a pointer to one, of a value.
+// True if a translator makes a structure, or a pointer to one, from a value.
 bool can_translate(ExprContext& c, const Type* to, const Expr& from);
 // A member of a translated structure: only its definition is evaluated.
 ExprPtr translated_member(ExprContext& c, Member& e, Translate& from);

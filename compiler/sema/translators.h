@@ -40,7 +40,7 @@ class Translators {
   Translator* find_exact(const Type* to, const Type* from);
   // Candidates in the order of their declaration.
   std::deque<Translator>& all() { return all_; }
-  // Of a clause-local variable that no script can spell.
+  // The name of a clause-local variable that no script can spell.
   std::string fresh_name() { return "%x" + std::to_string(count_++); }
 
  private:

@@ -10,7 +10,7 @@ namespace dvm::compiler {
 
 namespace {
 
-// Whether a comment is open, over the text of one line. Strings and characters end with their line.
+// Follows comments over the text of one line: is one open at its end? Strings and characters end with their line.
 bool open_after(std::string_view line, bool open) {
   char quote = 0;
   for (size_t i = 0; i < line.size(); i++) {

@@ -10,7 +10,7 @@
 
 namespace dvm::compiler {
 
-// Where a line was written, as the # lines of the C preprocessor and #line say.
+// The origin of a line, by the # lines of the C preprocessor and #line.
 struct Place {
   std::string file;
   unsigned line = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// What a text names, found without parsing it.
+// The words of a text and what they name, found without parsing it.
 
 #include <functional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
-// Types of the traced program as types of D. A type is imported when it is first met, the members of a structure when the first
-// of them is asked for: so a structure brings in what its members are made of, but not what they point at.
+// Types of the traced program as types of D. A type is imported at its first use, and the members of a structure when the first
+// of them is used. So a structure brings in the types of its members, but not those that they point at.
 //
-// The same structure is described once in each file that was compiled with it. What has the same name, size and line is taken for
-// the same type, so that pointers to it from different files go together.
+// Each file that was compiled with a structure describes it again. Types with the same name, size and line are the same type, so
+// that pointers from different files are compatible.
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What names stand for, over all programs of one compile(). Names are per scope: x, self->x and this->x are three variables.
+// The symbols of all programs of one compile(). Each scope has its own names: x, self->x and this->x are three variables.
 
 #include <deque>
 #include <map>
@@ -36,7 +36,7 @@ struct Symbol {
   std::vector<InlineParameter> parameters;  // of an inline
   bool has_parameters = false;
   bool is_expanding = false;         // an inline that its own body names
-  bool is_temporary = false;         // of one expression; nobody reads it afterwards
+  bool is_temporary = false;         // of one expression; not read afterwards
   const SourceFile* file = nullptr;  // where it is declared; null: nowhere
   dif::Attributes attributes;
   uint32_t version = 0;  // of D that brought it

@@ -82,7 +82,7 @@ bool is_by_reference(const Type* t);
 // Objects of it can be made, and have a size.
 bool is_object(const Type* t);
 
-// What a pointer points at or an array holds.
+// The type that a pointer points at, or of the elements of an array.
 const Type* target_of(const Type* t);
 
 // The type as the machine sees it.

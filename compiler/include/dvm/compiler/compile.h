@@ -98,12 +98,11 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 //       y = 2;
 //       ^
 //       hint: is a ';' missing before it?
-// Of an included file it names the file before the line, and after the text where it was included from; of a line that the
-// preprocessor made, also what was written.
-// The tag is shown with show_tag only, as dtrace does with -x errtags.
+// For an included file, it names the file before the line, and the including places after the text. For a line that the
+// preprocessor made, it also shows the original. The tag is shown with show_tag only, as dtrace does with -x errtags.
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
 
-// What dtrace -v says of a program.
+// The stability of a program, as dtrace -v reports it.
 std::string stability_report(const Source& source, const CompiledSource& compiled);
 
 // Golden forms for tests and `dvm compile`: the AST after parsing, and the DIF listing of every clause.

@@ -1,5 +1,5 @@
 #pragma once
-// What the compiler found wrong with a script, for callers. Made only inside compiler/diagnostic, rendered only by render().
+// Diagnostics as callers get them. Only compiler/diagnostic makes them, and only render() turns them into text.
 
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What the compiler asks about probes. Whoever drives the compiler answers; the compiler knows no provider.
+// The compiler's questions about probes. Its caller answers them; the compiler knows no provider.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ class ProbeCatalog {
   virtual ProbeMatches match(const dif::ProbeDesc& description) = 0;
   // The probe with that number, if there is one.
   virtual std::optional<dif::ProbeDesc> find(uint64_t) { return {}; }
-  // Whether there is such a provider, with or without probes.
+  // True if there is such a provider, with or without probes.
   virtual bool has_provider(std::string_view) { return true; }
 
  protected:

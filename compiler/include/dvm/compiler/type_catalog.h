@@ -1,7 +1,6 @@
 #pragma once
-// What the compiler asks about the traced program: types by name, variables, arguments of functions. Whoever drives the compiler
-// answers; the compiler knows no debug information. Answers describe one type at a time, and are asked for when a script needs
-// them.
+// The compiler's questions about the traced program: types by name, variables, arguments of functions. Its caller answers them;
+// the compiler knows no debug information. Each answer describes one type, and is asked for only when a script needs it.
 
 #include <string>
 #include <string_view>
