@@ -10,8 +10,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "compiler/lower/dominators.h"
 #include "compiler/lower/optimize.h"
 #include "compiler/lower/range.h"
+#include "compiler/lower/value_key.h"
 
 namespace dvm::compiler {
 
@@ -19,55 +21,7 @@ using dif::Opcode;
 
 namespace {
 
-constexpr unsigned kMaxWalk = 256;  // dominators looked at for one value
-constexpr uint32_t kNoBlock = ~uint32_t{0};
 constexpr uint64_t kLow32 = 0xffffffff;
-
-struct Key {
-  Opcode op;
-  Register left, right;
-  uint64_t value;
-  uint32_t version;
-  bool operator==(const Key&) const = default;
-};
-
-struct KeyHash {
-  size_t operator()(const Key& k) const {
-    uint64_t h = static_cast<uint64_t>(k.op);
-    for (const uint64_t part : {uint64_t{k.left}, uint64_t{k.right}, k.value, uint64_t{k.version}})
-      h = (h ^ part) * 0x9e3779b97f4a7c15, h ^= h >> 29;
-    return h;
-  }
-};
-
-// Blocks by their immediate dominators.
-class Dominators {
- public:
-  explicit Dominators(Arena* arena) : blocks_(arena) {}
-
-  uint32_t add(uint32_t dominator) {
-    blocks_.push_back({dominator, dominator == kNoBlock ? 0 : blocks_[dominator].depth + 1});
-    return static_cast<uint32_t>(blocks_.size() - 1);
-  }
-  uint32_t common(uint32_t a, uint32_t b) const {
-    if (a == kNoBlock) return b;
-    while (a != b) {
-      uint32_t& deeper = blocks_[a].depth < blocks_[b].depth ? b : a;
-      deeper = blocks_[deeper].dominator;
-    }
-    return a;
-  }
-  bool dominates(uint32_t a, uint32_t b) const {
-    for (unsigned n = 0; n < kMaxWalk && blocks_[b].depth > blocks_[a].depth; n++) b = blocks_[b].dominator;
-    return a == b;
-  }
-
- private:
-  struct Block {
-    uint32_t dominator, depth;
-  };
-  Table<Block> blocks_;
-};
 
 bool commutes(Opcode op) {
   return op == Opcode::add || op == Opcode::mul || op == Opcode::and_ || op == Opcode::or_ || op == Opcode::xor_;
@@ -500,7 +454,7 @@ class Numbering {
       keep(s);
       return s.writes;
     }
-    const Key key{s.op, s.reads[0], s.reads[1], s.symbol ? reinterpret_cast<uint64_t>(s.symbol) : s.value, *version};
+    const ValueKey key{s.op, s.reads[0], s.reads[1], s.symbol ? reinterpret_cast<uint64_t>(s.symbol) : s.value, *version};
     const auto [it, is_new] = numbers_.try_emplace(key, s.writes);
     if (!is_new && dominators_.dominates(made_[it->second].block, block_)) return same_[s.writes] = it->second;
     it->second = s.writes;
@@ -517,7 +471,7 @@ class Numbering {
   Table<Definition> made_;
   Table<Range> ranges_;  // by register; of one with several values, those so far
   Table<bool> written_;  // of the latter
-  std::pmr::unordered_map<Key, Register, KeyHash> numbers_;
+  std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers_;
 
   Dominators dominators_;
   Table<uint32_t> arrivals_;  // by label: what dominates all branches to it

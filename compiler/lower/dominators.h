@@ -1,0 +1,44 @@
+#pragma once
+// Dominators of the blocks of Code. Branches only go forward, so a walk over the code knows those of a block when it reaches it.
+
+#include <cstdint>
+
+#include "compiler/lower/code.h"
+
+namespace dvm::compiler {
+
+inline constexpr uint32_t kNoBlock = ~uint32_t{0};
+
+// Blocks by their immediate dominators.
+class Dominators {
+ public:
+  explicit Dominators(Arena* arena) : blocks_(arena) {}
+
+  uint32_t add(uint32_t dominator) {
+    blocks_.push_back({dominator, dominator == kNoBlock ? 0 : blocks_[dominator].depth + 1});
+    return static_cast<uint32_t>(blocks_.size() - 1);
+  }
+  uint32_t common(uint32_t a, uint32_t b) const {
+    if (a == kNoBlock) return b;
+    while (a != b) {
+      uint32_t& deeper = blocks_[a].depth < blocks_[b].depth ? b : a;
+      deeper = blocks_[deeper].dominator;
+    }
+    return a;
+  }
+  // May say no after a long walk.
+  bool dominates(uint32_t a, uint32_t b) const {
+    for (unsigned n = 0; n < kMaxWalk && blocks_[b].depth > blocks_[a].depth; n++) b = blocks_[b].dominator;
+    return a == b;
+  }
+
+ private:
+  static constexpr unsigned kMaxWalk = 256;  // blocks
+
+  struct Block {
+    uint32_t dominator, depth;
+  };
+  Table<Block> blocks_;
+};
+
+}  // namespace dvm::compiler
