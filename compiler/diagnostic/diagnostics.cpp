@@ -50,10 +50,10 @@ void Diagnostics::add(Severity severity, Tag tag, Location where, std::string me
   d.order = file_->line(where.begin);
   d.column = file_->column(where.begin);
   d.source_line = file_->line_text(d.order);
-  const Place place = file_->place(where.begin);
+  const LineOrigin place = file_->place(where.begin);
   d.line = place.line;
   if (place.file != d.file) d.origin = place.file;
-  for (const Place& from : place.included_from) d.included_from.push_back(fmt::format("{}, line {}", from.file, from.line));
+  for (const LineOrigin& from : place.included_from) d.included_from.push_back(fmt::format("{}, line {}", from.file, from.line));
   d.written = file_->written(place, d.source_line);
   const size_t rest = d.source_line.size() - std::min<size_t>(d.column - 1, d.source_line.size());
   d.length = static_cast<unsigned>(

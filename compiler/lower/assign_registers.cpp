@@ -16,7 +16,7 @@ class Assigner {
   explicit Assigner(Code& code)
       : code_(code),
         counts_(code),
-        values_(code.registers, Value(code.arena()), code.arena()),
+        values_(code.registers, LiveValue(code.arena()), code.arena()),
         arrivals_(code.labels, kNever, code.arena()),
         needed_(code.arena()) {
     for (uint32_t at = 0; at < code.steps.size(); at++) note(code.steps[at], at);
@@ -32,9 +32,9 @@ class Assigner {
  private:
   static constexpr uint32_t kNever = ~uint32_t{0};
 
-  struct Value {
-    explicit Value(Arena* arena) : reads(arena) {}
-    Value(const Value& other) : reads(other.reads.get_allocator()) {}  // of a new one
+  struct LiveValue {
+    explicit LiveValue(Arena* arena) : reads(arena) {}
+    LiveValue(const LiveValue& other) : reads(other.reads.get_allocator()) {}  // of a new one
 
     unsigned reg = 0;       // 0: none
     Table<uint32_t> reads;  // where, in order
@@ -63,7 +63,7 @@ class Assigner {
     const std::array<Register, 3> reads = s.reads;
     for (Register& r : s.reads) r = values_[r].reg;
     for (const Register r : reads) {
-      Value& v = values_[r];
+      LiveValue& v = values_[r];
       while (v.next < v.reads.size() && v.reads[v.next] <= at_) v.next++;
       if (r != 0 && v.last <= at_) release(v);
     }
@@ -74,7 +74,7 @@ class Assigner {
   }
 
   unsigned written(Register r, unsigned wish) {
-    Value& v = values_[r];
+    LiveValue& v = values_[r];
     if (v.reg == 0) take(r, wish);
     const unsigned reg = v.reg;
     if (v.last <= at_) release(v);
@@ -82,7 +82,7 @@ class Assigner {
   }
 
   void load_anew(Register r) {
-    Value& v = values_[r];
+    LiveValue& v = values_[r];
     if (v.reg != 0) return;
     take(r, 0);
     v.loaded = at_;
@@ -105,7 +105,7 @@ class Assigner {
     values_[r].loaded = 0;
   }
 
-  void release(Value& v) {
+  void release(LiveValue& v) {
     held_[v.reg] = 0;
     v.reg = 0;
   }
@@ -115,7 +115,7 @@ class Assigner {
     uint32_t farthest = 0;
     for (unsigned reg = 1; reg < dif::kRegisters; reg++) {
       if (held_[reg] == 0) return reg;
-      const Value& v = values_[held_[reg]];
+      const LiveValue& v = values_[held_[reg]];
       const bool is_needed = std::find(needed_.begin(), needed_.end(), held_[reg]) != needed_.end();
       if (is_needed || v.made.has_format(dif::Format::none) || v.next >= v.reads.size() || v.reads[v.next] < farthest) continue;
       best = reg, farthest = v.reads[v.next];
@@ -126,7 +126,7 @@ class Assigner {
 
   Code& code_;
   RegisterCounts counts_;
-  Table<Value> values_;       // by register of the code
+  Table<LiveValue> values_;   // by register of the code
   Table<uint32_t> arrivals_;  // by label: the first branch to it
   std::array<Register, dif::kRegisters> held_{};
   Table<Register> needed_;  // by the current step

@@ -17,7 +17,7 @@ enum class Held : uint8_t {
   number,   // all of it, but arithmetic may have exceeded its type
   low,      // only the bytes of its type; the upper ones are undefined
 };
-struct Value {
+struct LoweredValue {
   Register reg = 0;
   Held held = Held::fitting;
 };
@@ -30,19 +30,19 @@ class ExprLowering {
  public:
   ExprLowering(Emitter& out, const TypeTable& types) : out_(out), types_(types) {}
 
-  Value lower(const Expr& e);
+  LoweredValue lower(const Expr& e);
   // The value cut to what `type` can hold.
   Register lower_as(const Expr& e, const Type* type);
   // The 64-bit value of the arithmetic, not cut.
   Register number(const Expr& e);
   // The value to keep: an object of the traced process is copied in.
-  Value lower_value(const Expr& e);
+  LoweredValue lower_value(const Expr& e);
   // For its effect; nothing is left in a register.
   void lower_statement(const Expr& e);
 
  private:
   // What can be stored to, kept between a load and a store.
-  struct Place {
+  struct StoreTarget {
     const Symbol* symbol = nullptr;              // a variable
     const std::vector<ExprPtr>* keys = nullptr;  // an element of it
     std::vector<Register> held_keys;             // their values, if they are pushed more than once
@@ -54,39 +54,39 @@ class ExprLowering {
     Register left, right;
   };
 
-  Value lower_node(const Integer& e);
-  Value lower_node(const String& e) { return {out_.string(e.value)}; }
-  Value lower_node(const Macro&) { return {}; }
-  Value lower_node(const Identifier& e) { return load_variable(e, *e.symbol); }
-  Value lower_node(const Scoped& e) { return load_variable(e, *e.symbol); }
-  Value lower_node(const External& e) { return load_memory(address_of(e), e.type, true); }
-  Value lower_node(const Aggregation&) { return {}; }
-  Value lower_node(const Index& e);
-  Value lower_node(const Member& e);
-  Value lower_node(const Call& e);
-  Value lower_node(const Unary& e);
-  Value lower_node(const Postfix& e) { return step(*e.operand, e.op, true); }
-  Value lower_node(const Binary& e);
-  Value lower_node(const Assign& e);
-  Value lower_node(const Conditional& e);
-  Value lower_node(const Comma& e);
-  Value lower_node(const Cast& e);
-  Value lower_node(const SizeofType&) { return {}; }
-  Value lower_node(const SizeofValue&) { return {}; }
-  Value lower_node(const OffsetOf&) { return {}; }
-  Value lower_node(const StringOf& e) { return reads_string(e) ? copy_in_string(*e.operand) : lower(*e.operand); }
-  Value lower_node(const Translate& e);
+  LoweredValue lower_node(const Integer& e);
+  LoweredValue lower_node(const String& e) { return {out_.string(e.value)}; }
+  LoweredValue lower_node(const Macro&) { return {}; }
+  LoweredValue lower_node(const Identifier& e) { return load_variable(e, *e.symbol); }
+  LoweredValue lower_node(const Scoped& e) { return load_variable(e, *e.symbol); }
+  LoweredValue lower_node(const External& e) { return load_memory(address_of(e), e.type, true); }
+  LoweredValue lower_node(const Aggregation&) { return {}; }
+  LoweredValue lower_node(const Index& e);
+  LoweredValue lower_node(const Member& e);
+  LoweredValue lower_node(const Call& e);
+  LoweredValue lower_node(const Unary& e);
+  LoweredValue lower_node(const Postfix& e) { return step(*e.operand, e.op, true); }
+  LoweredValue lower_node(const Binary& e);
+  LoweredValue lower_node(const Assign& e);
+  LoweredValue lower_node(const Conditional& e);
+  LoweredValue lower_node(const Comma& e);
+  LoweredValue lower_node(const Cast& e);
+  LoweredValue lower_node(const SizeofType&) { return {}; }
+  LoweredValue lower_node(const SizeofValue&) { return {}; }
+  LoweredValue lower_node(const OffsetOf&) { return {}; }
+  LoweredValue lower_node(const StringOf& e) { return reads_string(e) ? copy_in_string(*e.operand) : lower(*e.operand); }
+  LoweredValue lower_node(const Translate& e);
 
   // lower_expr.cpp
-  void cut(Value& v, const Type* type);
+  void cut(LoweredValue& v, const Type* type);
   Register fitting(const Expr& e);
-  Value lower_low(const Expr& e, const Type* type);
-  Value lower_number(const Expr& e, const Type* type);
+  LoweredValue lower_low(const Expr& e, const Type* type);
+  LoweredValue lower_number(const Expr& e, const Type* type);
   Pair lower_pair(const Expr& left, const Expr& right);
   Register shift_by(dif::Opcode op, Register reg, unsigned count) { return out_.log(op, reg, out_.integer(count)); }
-  Value arithmetic(const Binary& e);
-  Value pointer_difference(const Binary& e);
-  Value additive_pointer(const Binary& e);
+  LoweredValue arithmetic(const Binary& e);
+  LoweredValue pointer_difference(const Binary& e);
+  LoweredValue additive_pointer(const Binary& e);
   Register scale(Register reg, uint64_t size);
   Register binary_op(Op op, const Type* type, Register left, Register right);
 
@@ -94,31 +94,31 @@ class ExprLowering {
   void branch_if(const Expr& e, bool wanted, Label label);
   void branch_if_comparison(const Binary& e, bool wanted, Label label);
   bool compare(const Binary& e);
-  Value truth(const Expr& e);
-  Value truth_of(Register reg);
-  Value logical_xor(const Binary& e);
-  Value conditional_constant(const Conditional& e, bool wanted);
+  LoweredValue truth(const Expr& e);
+  LoweredValue truth_of(Register reg);
+  LoweredValue logical_xor(const Binary& e);
+  LoweredValue conditional_constant(const Conditional& e, bool wanted);
 
   // lower_store.cpp
-  Value load_variable(const Expr& e, const Symbol& symbol);
-  Place place(const Expr& e);
-  Value load(const Place& place);
-  Value load_made(const Place& place);
-  void store(const Place& place, Register reg);
-  void open(const Place& place);
-  void close(const Place& place);
+  LoweredValue load_variable(const Expr& e, const Symbol& symbol);
+  StoreTarget place(const Expr& e);
+  LoweredValue load(const StoreTarget& place);
+  LoweredValue load_made(const StoreTarget& place);
+  void store(const StoreTarget& place, Register reg);
+  void open(const StoreTarget& place);
+  void close(const StoreTarget& place);
   Register stepped(Register old, Op op, const Type* type);
-  Value step(const Expr& target, Op op, bool postfix);
+  LoweredValue step(const Expr& target, Op op, bool postfix);
   Register address_of(const Expr& e);
-  Value load_memory(Register address, const Type* type, bool is_user);
-  Value load_bits(Register address, const Field& field, bool is_user);
-  Value extract_bits(Register unit, const Field& field, unsigned shift);
+  LoweredValue load_memory(Register address, const Type* type, bool is_user);
+  LoweredValue load_bits(Register address, const Field& field, bool is_user);
+  LoweredValue extract_bits(Register unit, const Field& field, unsigned shift);
   void store_memory(Register address, Register reg, const Type* type);
   void store_bits(Register address, Register reg, const Field& field);
   const Type* compound_type(const Assign& e) const;
   Register compound_operand(const Assign& e);
-  Value compound(const Assign& e);
-  Value finish(const Place& place, Value v, const Type* from);
+  LoweredValue compound(const Assign& e);
+  LoweredValue finish(const StoreTarget& place, LoweredValue v, const Type* from);
 
   // lower_translation.cpp
   Register offset_by(Register base, uint64_t offset);
@@ -131,9 +131,9 @@ class ExprLowering {
   void push_held(const std::vector<ExprPtr>& list, const std::vector<Register>& registers);
   void push(const Expr& e, Register reg);
   // Strings and objects of the traced process as scratch has them.
-  Value copy_in_string(const Expr& e);
-  Value copy_in(const Expr& e);
-  Value call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size);
+  LoweredValue copy_in_string(const Expr& e);
+  LoweredValue copy_in(const Expr& e);
+  LoweredValue call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size);
 
   Emitter& out_;
   const TypeTable& types_;

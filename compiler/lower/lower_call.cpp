@@ -55,23 +55,25 @@ void ExprLowering::push_held(const std::vector<ExprPtr>& list, const std::vector
   for (size_t i = 0; i < list.size(); i++) push(*list[i], registers[i]);
 }
 
-Value ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
+LoweredValue ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
   out_.push_value(address);
   if (size) out_.push_value(out_.integer(*size));
   return {out_.call(static_cast<unsigned>(subroutine))};
 }
 
 // A pointer is followed to the NUL, an array not beyond its end.
-Value ExprLowering::copy_in_string(const Expr& e) {
+LoweredValue ExprLowering::copy_in_string(const Expr& e) {
   const uint64_t size = resolve(*e.type).size;
   return call_copy(dif::Subroutine::copyinstr, number(e), is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
 }
 
-Value ExprLowering::copy_in(const Expr& e) { return call_copy(dif::Subroutine::copyin, address_of(e), resolve(*e.type).size); }
+LoweredValue ExprLowering::copy_in(const Expr& e) {
+  return call_copy(dif::Subroutine::copyin, address_of(e), resolve(*e.type).size);
+}
 
-Value ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy_in(e) : lower(e); }
+LoweredValue ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy_in(e) : lower(e); }
 
-Value ExprLowering::lower_node(const Call& e) {
+LoweredValue ExprLowering::lower_node(const Call& e) {
   push_all(e.arguments);
   const bool is_narrow = is_scalar(e.type) && resolve(*e.type).size < 8;
   return {out_.call(e.subroutine), is_narrow ? Held::number : Held::fitting};

@@ -77,7 +77,7 @@ bool is_constant(const Expr& e) { return e.kind == ExprKind::Integer || e.kind =
 }  // namespace
 
 // 1 or 0.
-Value ExprLowering::truth(const Expr& e) {
+LoweredValue ExprLowering::truth(const Expr& e) {
   if (!is_condition(e)) return truth_of(number(e));
   const Register result = out_.fresh();
   const Label end = out_.make_label();
@@ -89,7 +89,7 @@ Value ExprLowering::truth(const Expr& e) {
 }
 
 // 1 if the register is not 0, else 0.
-Value ExprLowering::truth_of(Register reg) {
+LoweredValue ExprLowering::truth_of(Register reg) {
   const Register result = out_.fresh();
   const Label end = out_.make_label();
   out_.move(reg, result);
@@ -101,35 +101,35 @@ Value ExprLowering::truth_of(Register reg) {
 }
 
 // !left != !right
-Value ExprLowering::logical_xor(const Binary& e) {
-  const Value left = truth(*e.left), right = truth(*e.right);
+LoweredValue ExprLowering::logical_xor(const Binary& e) {
+  const LoweredValue left = truth(*e.left), right = truth(*e.right);
   return {out_.log(Opcode::xor_, left.reg, right.reg)};
 }
 
 // A constant is there before the condition is known, and stays if it is.
-Value ExprLowering::conditional_constant(const Conditional& e, bool wanted) {
+LoweredValue ExprLowering::conditional_constant(const Conditional& e, bool wanted) {
   const Label end = out_.make_label();
   const Register result = out_.fresh();
-  const Value first = lower_number(wanted ? *e.then : *e.otherwise, e.type);
+  const LoweredValue first = lower_number(wanted ? *e.then : *e.otherwise, e.type);
   out_.move(first.reg, result);
   branch_if(*e.condition, wanted, end);
-  const Value other = lower_number(wanted ? *e.otherwise : *e.then, e.type);
+  const LoweredValue other = lower_number(wanted ? *e.otherwise : *e.then, e.type);
   out_.move(other.reg, result);
   out_.place(end);
   return {result, std::max(first.held, other.held)};
 }
 
-Value ExprLowering::lower_node(const Conditional& e) {
+LoweredValue ExprLowering::lower_node(const Conditional& e) {
   if (is_constant(*e.then)) return conditional_constant(e, true);
   if (is_constant(*e.otherwise)) return conditional_constant(e, false);
   const Label otherwise = out_.make_label(), end = out_.make_label();
   const Register result = out_.fresh();
   branch_if(*e.condition, false, otherwise);
-  const Value first = lower_number(*e.then, e.type);
+  const LoweredValue first = lower_number(*e.then, e.type);
   out_.move(first.reg, result);
   out_.branch(Opcode::ba, end);
   out_.place(otherwise);
-  const Value second = lower_number(*e.otherwise, e.type);
+  const LoweredValue second = lower_number(*e.otherwise, e.type);
   out_.move(second.reg, result);
   out_.place(end);
   return {result, std::max(first.held, second.held)};

@@ -10,12 +10,12 @@ namespace dvm::compiler {
 
 using dif::Opcode;
 
-Value ExprLowering::lower(const Expr& e) {
+LoweredValue ExprLowering::lower(const Expr& e) {
   return visit(e, [this](const auto& node) { return lower_node(node); });
 }
 
 // Sign- or zero-extends the low bytes.
-void ExprLowering::cut(Value& v, const Type* type) {
+void ExprLowering::cut(LoweredValue& v, const Type* type) {
   const Type& t = resolve(*type);
   if (v.held == Held::fitting || !is_scalar(type) || t.size >= 8) return;
   const unsigned bits = 64 - static_cast<unsigned>(t.size) * 8;
@@ -27,13 +27,13 @@ void ExprLowering::cut(Value& v, const Type* type) {
 }
 
 Register ExprLowering::fitting(const Expr& e) {
-  Value v = lower(e);
+  LoweredValue v = lower(e);
   cut(v, e.type);
   return v.reg;
 }
 
 Register ExprLowering::number(const Expr& e) {
-  Value v = lower(e);
+  LoweredValue v = lower(e);
   if (v.held == Held::low) cut(v, e.type);
   return v.reg;
 }
@@ -51,13 +51,13 @@ bool holds_all(const Type* to, const Type* from) {
 }  // namespace
 
 // The value with the low bytes that `type` has.
-Value ExprLowering::lower_low(const Expr& e, const Type* type) {
+LoweredValue ExprLowering::lower_low(const Expr& e, const Type* type) {
   const Type &from = resolve(*e.type), &to = resolve(*type);
   if (to.is_bool && !from.is_bool && is_scalar(e.type)) {
     const auto* constant = as<Integer>(&e);
-    return constant ? Value{out_.integer(constant->value != 0)} : truth(e);
+    return constant ? LoweredValue{out_.integer(constant->value != 0)} : truth(e);
   }
-  Value v = lower(e);
+  LoweredValue v = lower(e);
   if (!is_scalar(e.type) || !is_scalar(type)) return v;
   if (v.held == Held::low && from.size < to.size) cut(v, e.type);
   const bool fits = to.size >= 8 || (v.held == Held::fitting && holds_all(type, e.type));
@@ -66,34 +66,34 @@ Value ExprLowering::lower_low(const Expr& e, const Type* type) {
 }
 
 Register ExprLowering::lower_as(const Expr& e, const Type* type) {
-  Value v = lower_low(e, type);
+  LoweredValue v = lower_low(e, type);
   cut(v, type);
   return v.reg;
 }
 
 // The unconverted value, for an expression of another type.
-Value ExprLowering::lower_number(const Expr& e, const Type* type) {
-  Value v = lower(e);
+LoweredValue ExprLowering::lower_number(const Expr& e, const Type* type) {
+  LoweredValue v = lower(e);
   if (v.held == Held::low) cut(v, e.type);
   if (!is_wide(type) && !holds_all(type, e.type)) v.held = Held::number;
   return v;
 }
 
-Value ExprLowering::lower_node(const Integer& e) {
+LoweredValue ExprLowering::lower_node(const Integer& e) {
   return {out_.integer(e.value), wrap(e.value, e.type) == e.value ? Held::fitting : Held::number};
 }
 
-Value ExprLowering::lower_node(const Comma& e) {
+LoweredValue ExprLowering::lower_node(const Comma& e) {
   lower_statement(*e.first);
   return lower(*e.second);
 }
 
-Value ExprLowering::lower_node(const Cast& e) {
+LoweredValue ExprLowering::lower_node(const Cast& e) {
   if (reads_string(e)) return copy_in_string(*e.operand);
   return is_void(e.type) ? lower(*e.operand) : lower_low(*e.operand, e.type);
 }
 
-Value ExprLowering::lower_node(const Unary& e) {
+LoweredValue ExprLowering::lower_node(const Unary& e) {
   switch (e.op) {
     case Op::increment:
     case Op::decrement:
@@ -105,7 +105,7 @@ Value ExprLowering::lower_node(const Unary& e) {
     case Op::logical_not:
       return truth(e);
     case Op::complement: {
-      const Value v = lower_number(*e.operand, e.type);
+      const LoweredValue v = lower_number(*e.operand, e.type);
       const bool fits = is_wide(e.type) || (is_signed(e.type) && v.held == Held::fitting);
       return {out_.unary(Opcode::not_, v.reg), fits ? Held::fitting : Held::number};
     }
@@ -179,7 +179,7 @@ Register ExprLowering::binary_op(Op op, const Type* type, Register left, Registe
 }
 
 // In 64 bits, with or without a sign as the type of the result has it.
-Value ExprLowering::arithmetic(const Binary& e) {
+LoweredValue ExprLowering::arithmetic(const Binary& e) {
   const Pair operands = lower_pair(*e.left, *e.right);
   return {binary_op(e.op, e.type, operands.left, operands.right), is_wide(e.type) ? Held::fitting : Held::number};
 }
@@ -192,7 +192,7 @@ Register ExprLowering::scale(Register reg, uint64_t size) {
                   out_.integer(power ? static_cast<uint64_t>(__builtin_ctzll(size)) : size));
 }
 
-Value ExprLowering::additive_pointer(const Binary& e) {
+LoweredValue ExprLowering::additive_pointer(const Binary& e) {
   const bool pointer_first = is_pointer(e.left->type);
   const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
   const Pair operands = lower_pair(*e.left, *e.right);
@@ -201,14 +201,14 @@ Value ExprLowering::additive_pointer(const Binary& e) {
   return {out_.log(e.op == Op::add ? Opcode::add : Opcode::sub, left, right)};
 }
 
-Value ExprLowering::pointer_difference(const Binary& e) {
+LoweredValue ExprLowering::pointer_difference(const Binary& e) {
   const Pair operands = lower_pair(*e.left, *e.right);
   const Register bytes = out_.log(Opcode::sub, operands.left, operands.right);
   const uint64_t size = resolve(*target_of(e.left->type)).size;
   return {size > 1 ? out_.log(Opcode::sdiv, bytes, out_.integer(size)) : bytes};
 }
 
-Value ExprLowering::lower_node(const Binary& e) {
+LoweredValue ExprLowering::lower_node(const Binary& e) {
   switch (e.op) {
     case Op::logical_xor:
       return logical_xor(e);

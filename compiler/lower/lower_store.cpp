@@ -55,21 +55,21 @@ Opcode store_opcode(uint64_t size) {
 
 }  // namespace
 
-Value ExprLowering::load_variable(const Expr& e, const Symbol& symbol) {
-  return &e == stored_in_ ? load_made(place(e)) : Value{out_.load(opcodes(symbol).load, symbol)};
+LoweredValue ExprLowering::load_variable(const Expr& e, const Symbol& symbol) {
+  return &e == stored_in_ ? load_made(place(e)) : LoweredValue{out_.load(opcodes(symbol).load, symbol)};
 }
 
-Value ExprLowering::load_memory(Register address, const Type* type, bool is_user) {
+LoweredValue ExprLowering::load_memory(Register address, const Type* type, bool is_user) {
   if (is_by_reference(type)) return {address};
   return {out_.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
 }
 
-Value ExprLowering::load_bits(Register address, const Field& field, bool is_user) {
+LoweredValue ExprLowering::load_bits(Register address, const Field& field, bool is_user) {
   return extract_bits(out_.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
 }
 
 // The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
-Value ExprLowering::extract_bits(Register unit, const Field& field, unsigned shift) {
+LoweredValue ExprLowering::extract_bits(Register unit, const Field& field, unsigned shift) {
   const bool with_sign = is_signed(field.type);
   if (!with_sign && shift == 0) return {out_.log(Opcode::and_, unit, out_.integer(~uint64_t{0} >> (64 - field.bits)))};
   if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(Opcode::srl, unit, shift)};
@@ -136,24 +136,24 @@ Register ExprLowering::address_of(const Expr& e) {
   return number(e);  // a by-reference value is its address
 }
 
-Value ExprLowering::lower_node(const Index& e) {
+LoweredValue ExprLowering::lower_node(const Index& e) {
   const Symbol* array = array_of(e);
   if (!array) return load_memory(address_of(e), e.type, e.is_user);
   if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, number(*e.arguments[0]))};
-  const Place p = place(e);
+  const StoreTarget p = place(e);
   open(p);
-  const Value v = &e == stored_in_ ? load_made(p) : load(p);
+  const LoweredValue v = &e == stored_in_ ? load_made(p) : load(p);
   close(p);
   return v;
 }
 
-Value ExprLowering::lower_node(const Member& e) {
+LoweredValue ExprLowering::lower_node(const Member& e) {
   const Register at = address_of(e);
   return e.field->bits ? load_bits(at, *e.field, e.is_user) : load_memory(at, e.type, e.is_user);
 }
 
-ExprLowering::Place ExprLowering::place(const Expr& e) {
-  Place p;
+ExprLowering::StoreTarget ExprLowering::place(const Expr& e) {
+  StoreTarget p;
   p.type = e.type;
   const auto* index = as<Index>(&e);
   if (const Symbol* symbol = symbol_of(e)) {
@@ -172,27 +172,27 @@ ExprLowering::Place ExprLowering::place(const Expr& e) {
 }
 
 // Pushes the keys of an element, which then stay on the tuple stack for load and store, up to close.
-void ExprLowering::open(const Place& p) {
+void ExprLowering::open(const StoreTarget& p) {
   if (!p.keys) return;
   p.held_keys.empty() ? push_all(*p.keys) : push_held(*p.keys, p.held_keys);
 }
 
-void ExprLowering::close(const Place& p) {
+void ExprLowering::close(const StoreTarget& p) {
   if (p.keys) out_.empty_tuple();
 }
 
-Value ExprLowering::load(const Place& p) {
+LoweredValue ExprLowering::load(const StoreTarget& p) {
   if (p.symbol) return {out_.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
   return p.field ? load_bits(p.address, *p.field, false) : load_memory(p.address, p.type, false);
 }
 
 // A structure that is not there yet is read as zeros, which cannot be written to: stored, they make it be there.
-Value ExprLowering::load_made(const Place& p) {
+LoweredValue ExprLowering::load_made(const StoreTarget& p) {
   store(p, load(p).reg);
   return load(p);
 }
 
-void ExprLowering::store(const Place& p, Register reg) {
+void ExprLowering::store(const StoreTarget& p, Register reg) {
   if (p.symbol) return out_.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
   if (p.field) return store_bits(p.address, reg, *p.field);
   store_memory(p.address, reg, p.type);
@@ -200,7 +200,7 @@ void ExprLowering::store(const Place& p, Register reg) {
 
 // Stores a number of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
 // memory take the bytes of their type.
-Value ExprLowering::finish(const Place& p, Value v, const Type* from) {
+LoweredValue ExprLowering::finish(const StoreTarget& p, LoweredValue v, const Type* from) {
   const Type& to = resolve(*p.type);
   if (to.is_bool && !resolve(*from).is_bool) {
     v = truth_of(v.reg);
@@ -218,13 +218,13 @@ Register ExprLowering::stepped(Register old, Op op, const Type* type) {
   return out_.log(op == Op::increment ? Opcode::add : Opcode::sub, old, by);
 }
 
-Value ExprLowering::step(const Expr& target, Op op, bool postfix) {
-  const Place p = place(target);
+LoweredValue ExprLowering::step(const Expr& target, Op op, bool postfix) {
+  const StoreTarget p = place(target);
   open(p);
-  const Value old = load(p);
+  const LoweredValue old = load(p);
   const Type* type = p.type;
-  const Value changed{stepped(old.reg, op, type), Held::number};
-  const Value after = finish(p, changed, resolve(*type).is_bool ? type : types_.promote(type));
+  const LoweredValue changed{stepped(old.reg, op, type), Held::number};
+  const LoweredValue after = finish(p, changed, resolve(*type).is_bool ? type : types_.promote(type));
   close(p);
   return postfix ? old : after;
 }
@@ -256,11 +256,11 @@ Register ExprLowering::compound_operand(const Assign& e) {
 
 // D reads the target before the value. Where the order makes no difference, the value is computed first, since it may use the
 // tuple stack: the keys of the target would have to be pushed again after it.
-Value ExprLowering::compound(const Assign& e) {
+LoweredValue ExprLowering::compound(const Assign& e) {
   const Type* in = compound_type(e);
   const bool target_first = changes_variables(*e.value);
   Register right = target_first ? 0 : compound_operand(e);
-  Place p = place(*e.target);
+  StoreTarget p = place(*e.target);
   if (target_first && p.keys) p.held_keys = evaluate(*p.keys);
   open(p);
   const Register left = load(p).reg;
@@ -269,16 +269,16 @@ Value ExprLowering::compound(const Assign& e) {
     right = compound_operand(e);
     open(p);
   }
-  const Value v = finish(p, {binary_op(e.op, in, left, right), Held::number}, in);
+  const LoweredValue v = finish(p, {binary_op(e.op, in, left, right), Held::number}, in);
   close(p);
   return v;
 }
 
 // The value of an assignment is that of the target.
-Value ExprLowering::lower_node(const Assign& e) {
+LoweredValue ExprLowering::lower_node(const Assign& e) {
   if (e.op != Op::assign) return compound(e);
-  const Value v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, e.target->type);
-  const Place p = place(*e.target);
+  const LoweredValue v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, e.target->type);
+  const StoreTarget p = place(*e.target);
   open(p);
   store(p, v.reg);
   close(p);

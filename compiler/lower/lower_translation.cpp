@@ -39,7 +39,7 @@ void ExprLowering::store_member(Register base, const TranslatedMember& member) {
     store_memory(at, value, type);
 }
 
-Value ExprLowering::lower_node(const Translate& e) {
+LoweredValue ExprLowering::lower_node(const Translate& e) {
   if (e.operand) lower_statement(*e.operand);
   const Register base = out_.unary(Opcode::allocs, out_.integer(resolve(*e.type).size));
   for (const TranslatedMember& member : e.members) store_member(base, member);

@@ -112,7 +112,7 @@ class FormatCheck {
   }
 
  private:
-  struct Value {
+  struct FormatArgument {
     const Type* type;
     Location where;
   };
@@ -145,13 +145,13 @@ class FormatCheck {
       return fail(Tag::D_PRINTF_ARG_PROTO, where_,
                   fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding value argument",
                               call_.name, number_, c.name));
-    const Value& v = values_[used_++];
+    const FormatArgument& v = values_[used_++];
     if (!check_type(c, row, v, fmt::format("argument #{}", used_ + 1))) return false;
     if (c.letter == 's' || c.letter == 'S') strings_.push_back(used_ - 1);
     return true;
   }
 
-  bool check_type(const Conversion& c, const ConversionRow& row, const Value& v, std::string_view what) {
+  bool check_type(const Conversion& c, const ConversionRow& row, const FormatArgument& v, std::string_view what) {
     if (is_long_double(v.type))
       return fail(Tag::D_UNKNOWN, v.where,
                   fmt::format("{}( ) {} is a long double, which does not fit a register of DIF", call_.name, what));
@@ -172,7 +172,7 @@ class FormatCheck {
       return fail(Tag::D_PRINTF_DYN_PROTO, where_,
                   fmt::format("{}( ) prototype mismatch: conversion #{} (%{}) is missing a corresponding \"{}\" argument",
                               call_.name, number_, c.name, mark));
-    const Value& v = values_[used_++];
+    const FormatArgument& v = values_[used_++];
     if (is_integer(v.type)) return true;
     return fail(Tag::D_PRINTF_DYN_TYPE, v.where,
                 fmt::format("{}( ) argument #{} is incompatible with conversion #{} prototype:\n\tconversion: % {} {}\n\t "
@@ -184,7 +184,7 @@ class FormatCheck {
   const Call& call_;
   const Type* aggregated_;
   Location where_;
-  std::vector<Value> values_;
+  std::vector<FormatArgument> values_;
   std::vector<size_t> strings_;
   size_t used_ = 0;
   unsigned number_ = 0;

@@ -72,26 +72,26 @@ void SourceFile::add_mark(uint32_t begin) {
   const unsigned at = line(begin);
   const std::optional<Marker> marker = parse_marker(line_text(at));
   if (!marker) return;
-  Place before = place(begin), here;
+  LineOrigin before = place(begin), here;
   here.file = marker->file.value_or(before.file), here.line = marker->line;
   if (here.file == "<stdin>") here.file = source_.name;
-  std::vector<Place> stack = std::exchange(before.included_from, {});
+  std::vector<LineOrigin> stack = std::exchange(before.included_from, {});
   if (marker->flag == '1') stack.insert(stack.begin(), before);
   if (marker->flag == '2' && !stack.empty()) stack.erase(stack.begin());
   here.included_from = std::move(stack);
   marks_.push_back({at + 1, std::move(here)});
 }
 
-Place SourceFile::place(uint32_t offset) const {
+LineOrigin SourceFile::place(uint32_t offset) const {
   const unsigned at = line(offset);
   const auto after = std::upper_bound(marks_.begin(), marks_.end(), at, [](unsigned l, const Mark& m) { return l < m.at; });
   if (after == marks_.begin()) return {source_.name, at, {}};
-  Place found = std::prev(after)->place;
+  LineOrigin found = std::prev(after)->place;
   found.line += at - std::prev(after)->at;
   return found;
 }
 
-std::string SourceFile::written(const Place& place, std::string_view line) const {
+std::string SourceFile::written(const LineOrigin& place, std::string_view line) const {
   if (source_.original.empty() || place.file != source_.name) return "";
   std::string_view rest = source_.original;
   for (unsigned n = 1; n < place.line && !rest.empty(); n++) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
@@ -119,7 +119,7 @@ std::string_view SourceFile::line_text(unsigned line) const {
 }
 
 dif::SourcePosition SourceFile::position(Location where) const {
-  Place at = place(where.begin);
+  LineOrigin at = place(where.begin);
   return {std::move(at.file), at.line, column(where.begin)};
 }
 

@@ -11,10 +11,10 @@
 namespace dvm::compiler {
 
 // The origin of a line, by the # lines of the C preprocessor and #line.
-struct Place {
+struct LineOrigin {
   std::string file;
   unsigned line = 1;
-  std::vector<Place> included_from;  // nearest first; those have none themselves
+  std::vector<LineOrigin> included_from;  // nearest first; those have none themselves
 };
 
 struct Location {
@@ -32,15 +32,15 @@ class SourceFile {
   unsigned line(uint32_t offset) const;    // of this text, from 1
   unsigned column(uint32_t offset) const;  // from 1
   std::string_view line_text(unsigned line) const;
-  Place place(uint32_t offset) const;
+  LineOrigin place(uint32_t offset) const;
   // The line as it was before the preprocessor; empty if it is the same.
-  std::string written(const Place& place, std::string_view line) const;
+  std::string written(const LineOrigin& place, std::string_view line) const;
   dif::SourcePosition position(Location where) const;
 
  private:
   struct Mark {
     unsigned at = 1;  // first line of this text for which it holds
-    Place place;
+    LineOrigin place;
   };
 
   void add_mark(uint32_t begin);
