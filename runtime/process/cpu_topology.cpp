@@ -45,9 +45,9 @@ int32_t node(int32_t cpu) noexcept {
 
 }  // namespace
 
-const CpuTopology::Place& CpuTopology::of(int32_t cpu) noexcept {
+const CpuTopology::Position& CpuTopology::of(int32_t cpu) noexcept {
   if (cpu < 0 || static_cast<size_t>(cpu) >= places_.size()) return unknown_;
-  Place& place = places_[static_cast<size_t>(cpu)];
+  Position& place = places_[static_cast<size_t>(cpu)];
   if (!place.is_known) place = {true, chip(cpu), node(cpu)};
   return place;
 }

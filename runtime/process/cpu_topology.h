@@ -15,14 +15,14 @@ class CpuTopology {
   int32_t node_of(int32_t cpu) noexcept { return of(cpu).node; }
 
  private:
-  struct Place {
+  struct Position {
     bool is_known = false;
     int32_t chip = -1, node = -1;
   };
-  const Place& of(int32_t cpu) noexcept;
+  const Position& of(int32_t cpu) noexcept;
 
-  const Place unknown_{};
-  std::array<Place, 1024> places_{};
+  const Position unknown_{};
+  std::array<Position, 1024> places_{};
 };
 
 // The CPUs that are online. Consumer context.

@@ -59,14 +59,14 @@ std::optional<int32_t> cfa_offset(Ops ops) {
 
 // libdw: no operations and no room for them: the register is as it was; no operations: it is lost. An expression starts with the
 // CFA, whether it has a use for it or not.
-std::optional<FrameRule::Place> read_place(Ops ops, bool is_same) {
+std::optional<FrameRule::SavedRegister> read_place(Ops ops, bool is_same) {
   using Kept = FrameRule::Kept;
-  if (ops.empty()) return FrameRule::Place{is_same ? Kept::same : Kept::undefined, 0, 0};
-  if (const auto offset = cfa_offset(ops)) return FrameRule::Place{Kept::at_cfa, 0, *offset};
+  if (ops.empty()) return FrameRule::SavedRegister{is_same ? Kept::same : Kept::undefined, 0, 0};
+  if (const auto offset = cfa_offset(ops)) return FrameRule::SavedRegister{Kept::at_cfa, 0, *offset};
   const auto sum = ops.size() <= 2 ? sum_of(ops.back()) : std::nullopt;
   const bool is_alone = ops.size() == 1 || ops[0].atom == DW_OP_call_frame_cfa;
   if (!sum || !is_alone) return std::nullopt;
-  return FrameRule::Place{Kept::at_register, sum->base, sum->offset};
+  return FrameRule::SavedRegister{Kept::at_register, sum->base, sum->offset};
 }
 
 bool read_places(Dwarf_Frame* frame, FrameRule& rule) {

@@ -20,7 +20,7 @@ namespace dvm::runtime {
 
 struct FrameRule {
   enum class Kept : uint8_t { same, undefined, at_cfa, at_register };
-  struct Place {
+  struct SavedRegister {
     Kept kept = Kept::same;
     uint8_t base = 0;  // of at_register
     int32_t offset = 0;
@@ -32,7 +32,7 @@ struct FrameRule {
   bool cfa_is_loaded = false;
   uint8_t cfa_base = 0;
   int32_t cfa_offset = 0;
-  std::array<Place, kFrameRegisters> places{};
+  std::array<SavedRegister, kFrameRegisters> places{};
 };
 
 class CallFrames {

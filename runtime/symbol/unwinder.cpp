@@ -30,7 +30,7 @@ bool find_cfa(const CapturedStack& stack, const FrameRule& rule, uint64_t& cfa) 
 
 // Whether the return address lies behind what was captured.
 bool runs_out(const CapturedStack& stack, const FrameRule& rule) {
-  const FrameRule::Place& place = rule.places[kReturnAddress];
+  const FrameRule::SavedRegister& place = rule.places[kReturnAddress];
   uint64_t cfa = 0;
   if (stack.bytes.empty() || place.kept != FrameRule::Kept::at_cfa || !find_cfa(stack, rule, cfa)) return false;
   const uint64_t at = cfa + static_cast<uint64_t>(int64_t{place.offset});
@@ -59,7 +59,7 @@ std::span<const std::byte> rest_of_chain(const CapturedStack& first, const Captu
 
 // Whether the return address and the caller's frame pointer lie where %rbp says.
 bool is_by_frame_pointer(const FrameRule& rule) {
-  const FrameRule::Place& pointer = rule.places[kFramePointer];
+  const FrameRule::SavedRegister& pointer = rule.places[kFramePointer];
   return rule.cfa_base == kFramePointer && !rule.cfa_is_loaded && rule.cfa_offset == 16 &&
          pointer.kept == FrameRule::Kept::at_cfa && pointer.offset == -16;
 }
@@ -67,7 +67,7 @@ bool is_by_frame_pointer(const FrameRule& rule) {
 // A register of the caller. Compilers do not always say that an epilogue has popped one: its place then lies below the stack
 // pointer, where nothing need have been captured, and the register has its value again.
 std::optional<uint64_t> restore(const CapturedStack& stack, const FrameRule& rule, unsigned number, uint64_t cfa) {
-  const FrameRule::Place& place = rule.places[number];
+  const FrameRule::SavedRegister& place = rule.places[number];
   const bool by_register = place.kept == FrameRule::Kept::at_register;
   if (place.kept == FrameRule::Kept::undefined || (by_register && !knows(stack, place.base))) return std::nullopt;
   if (place.kept == FrameRule::Kept::same) return knows(stack, number) ? std::optional(stack.registers[number]) : std::nullopt;

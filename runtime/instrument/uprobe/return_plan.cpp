@@ -79,7 +79,7 @@ bool ReturnPlanner::is_called_as_usual(const UprobeSite& site) {
   if (!address) return true;
   const FrameRule& rule = frames->second->at(*address);
   if (!rule.is_known) return true;
-  const FrameRule::Place& place = rule.places[kReturnAddress];
+  const FrameRule::SavedRegister& place = rule.places[kReturnAddress];
   const bool is_on_top = !rule.cfa_is_loaded && rule.cfa_base == kStackPointer && rule.cfa_offset == 8;
   return is_on_top && !rule.is_signal && place.kept == FrameRule::Kept::at_cfa && place.offset == -8;
 }
