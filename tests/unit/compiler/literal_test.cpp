@@ -133,10 +133,10 @@ TEST(Tables, EveryPrototypeIsUnderstood) {
   const TypeTable types;
   for (const dif::SubroutineInfo& row : dif::kSubroutines) {
     EXPECT_NE(prototype_type(row.result, types), nullptr) << row.name;
-    for (const Type* t : parse_prototype(row.arguments, types).types) EXPECT_NE(t, nullptr) << row.name;
+    for (const Type* t : prototype_of(row.arguments, types).types) EXPECT_NE(t, nullptr) << row.name;
   }
-  EXPECT_EQ(parse_prototype("string int int?", types).required, 2u);
-  EXPECT_EQ(parse_prototype("", types).types.size(), 0u);
+  EXPECT_EQ(prototype_of(dif::ArgumentList("string int int?"), types).required, 2u);
+  EXPECT_EQ(prototype_of(dif::ArgumentList(""), types).types.size(), 0u);
 }
 
 }  // namespace
