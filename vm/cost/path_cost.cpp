@@ -1,4 +1,4 @@
-// The cheapest, dearest and expected path. Covered by tests/unit/vm/path_cost_test.cpp.
+// The cost of the cheapest, the dearest and the expected path. Covered by tests/unit/vm/path_cost_test.cpp.
 
 #include "dvm/vm/path_cost.h"
 
@@ -61,7 +61,7 @@ class Pricing {
   bool is_counted(size_t pc) const { return pc < counts_.size() && counts_[pc].entered != 0; }
   double units(size_t pc) const { return static_cast<double>(counts_[pc].units) / static_cast<double>(counts_[pc].entered); }
 
-  // As a run had it, if one was counted.
+  // With the mean of a counted run, if there is one.
   Bytes measured(size_t pc, Bytes bytes) const {
     if (is_counted(pc)) bytes.expected = units(pc);
     return bytes;
@@ -91,7 +91,7 @@ class Pricing {
   std::vector<double> pushed_;
 };
 
-// Of two ways, the second so often. That one of them is taken is no error of measurement.
+// Of two paths, the second taken with this probability. The choice adds no spread.
 CostRange either(const CostRange& a, const CostRange& b, double share) {
   return {a.cheapest.clocks < b.cheapest.clocks ? a.cheapest : b.cheapest, a.expected.times(1 - share) + b.expected.times(share),
           a.dearest.clocks > b.dearest.clocks ? a.dearest : b.dearest};

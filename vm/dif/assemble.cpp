@@ -69,7 +69,7 @@ std::optional<uint64_t> bracketed(std::string_view text, std::string_view name) 
   return number_of(text.substr(name.size(), text.size() - name.size() - 1));
 }
 
-// Where the string that starts with a quote ends, one past its closing quote.
+// The end of a string that starts with a quote: one past its closing quote.
 size_t quote_end(std::string_view text) {
   for (size_t at = 1; at < text.size(); at++) {
     if (text[at] == '\\')

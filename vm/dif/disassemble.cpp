@@ -82,7 +82,7 @@ std::string dtrace_type_text(const DataType& type, uint64_t strsize) {
 
 class Listing {
  public:
-  // As dtrace prints it, given a size of strings.
+  // With a size of strings, the listing is dtrace's.
   Listing(const Difo& difo, std::optional<uint64_t> strsize) : difo_(difo), strsize_(strsize), out_(text_) {
     if (strsize) add_built_ins();
     variables_.insert(variables_.end(), difo.variables.begin(), difo.variables.end());

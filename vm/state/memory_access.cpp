@@ -58,7 +58,7 @@ std::optional<std::string_view> target_string(State& state, uint64_t address, si
   return captured ? captured : late_string(state, address, limit);
 }
 
-// Where strings lie: in the text, made by a subroutine, in a variable, the firing's own. Short of these, anywhere.
+// Strings lie in the string table, in scratch, in a variable, or among the names of the firing. Short of these, anywhere.
 Loadable string_region(State& state, uint64_t address) noexcept {
   if (const auto found = literals(state, address); !found.empty()) return {found, false};
   for (const std::span<std::byte> region : {state.scratch.used(), state.variables.globals.storage(), state.locals.storage()})

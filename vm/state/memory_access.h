@@ -53,7 +53,7 @@ inline std::optional<std::string_view> captured_string(const State& state, uint6
   if (nul != std::string_view::npos) return text.substr(0, nul);
   return text.size() == limit ? std::optional(text) : std::nullopt;
 }
-// The string as it is now, in scratch with a NUL behind it.
+// Reads the string now, into scratch, with a NUL behind it.
 std::optional<std::string_view> late_string(State& state, uint64_t address, size_t limit) noexcept;
 
 // 8-aligned scratch; null and the fault noscratch when there is none left.

@@ -1,5 +1,5 @@
 #pragma once
-// The insides of MachineState and VariableState, for engines, subroutines and getters.
+// The implementation of MachineState and VariableState, for engines, subroutines and getters.
 //
 // Memory that DIF may touch, as regions:
 //
@@ -7,7 +7,7 @@
 //   load only        the string tables of all DIFOs; the zeros that stand for unset structures; captured memory; the
 //                    firing's names
 //
-// Everything is reached through memory_access.h, which is the only place that turns a value into a pointer. Probe context.
+// Only memory_access.h turns a value into a pointer. Probe context.
 
 #include "dvm/vm/state.h"
 #include "vm/state/dynamic_variables.h"
@@ -25,11 +25,11 @@ struct VariableState::Impl {
   Slots globals;
   Slots threads;  // types only: values are in `dynamic`
   DynamicVariables dynamic;
-  std::vector<std::byte> zeros;           // what an unset structure that is a dynamic variable reads as
+  std::vector<std::byte> zeros;           // the value of a dynamic variable that is an unset structure
   std::vector<std::string_view> strings;  // tables of all objects, by address
 };
 
-// strtok()'s string and how far it has been read, until the firing ends.
+// The string that strtok() was given and the position in it, until the firing ends.
 struct StrtokState {
   std::vector<char> text;
   size_t length = 0;
@@ -52,7 +52,7 @@ struct MachineState::Impl {
   uint32_t epid = 0;
   uint64_t units = 0;  // of the operation that runs, as of a Tally; for the cost policy
   uint64_t random = 0;
-  bool wrote_target = false;  // so what was captured of the process may no longer be there
+  bool wrote_target = false;  // captured memory may be out of date
   Tuple tuple;
   VariableState::Impl& variables;
   Slots locals;

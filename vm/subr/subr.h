@@ -4,8 +4,8 @@
 //   copy    alloca bcopy copyin copyinstr copyinto copyout copyoutstr
 //   number  lltostr strtoll rand getmajor getminor progenyof
 //   net     htons .. ntohll inet_*                      json    json      speculation  speculation
-// All engines call the same function, so they cannot differ in meaning. Arguments lie on the tuple stack; the verifier has proved
-// that there are as many as the row asks for. A fault is set in the state; the value then means nothing. Probe context.
+// All engines call the same functions. Arguments lie on the tuple stack; the verifier has proved
+// their number. A fault is set in the state; the value then means nothing. Probe context.
 
 #include <optional>
 #include <string_view>
@@ -20,7 +20,7 @@ using Subr = uint64_t (*)(State& state) noexcept;
 #define DVM_SUBR(number, name, ...) uint64_t subr_##name(State& state) noexcept;
 #include "vm/dif/subroutines.def"
 
-// Null when dvm does not have it.
+// Null if dvm does not have the subroutine.
 Subr subr_of(unsigned number);
 
 // The arguments.

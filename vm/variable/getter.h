@@ -1,6 +1,6 @@
 #pragma once
 // Getters of the built-in variables: one function var_<name> for each row of variables.def whose family is not none, in the file
-// of its family. All engines call the same getter, so they cannot differ in meaning. Probe context.
+// of its family. All engines call the same getters. Probe context.
 
 #include <cstdint>
 

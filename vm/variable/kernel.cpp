@@ -1,4 +1,4 @@
-// What DTrace tells of the kernel at a probe. Our probes fire in processes, where none of the kernel lies above them. Covered by
+// The state of the kernel at a probe. Our probes fire in processes, where none of the kernel lies above them. Covered by
 // tests/conformance/variable.
 
 #include "vm/variable/getter.h"

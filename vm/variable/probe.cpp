@@ -1,4 +1,4 @@
-// What probe fired, and for which ECB. Covered by tests/conformance/variable.
+// The probe that fired, and the ECB. Covered by tests/conformance/variable.
 
 #include "vm/state/address.h"
 #include "vm/variable/getter.h"

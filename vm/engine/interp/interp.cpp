@@ -1,6 +1,5 @@
-// Decoding and dispatch. execute() is instantiated once a cost policy; each opcode's body (ops.h) ends in a jump of its own to
-// the next instruction's, so that the processor predicts each by its own history. Covered by tests/conformance, timed by
-// bench/vm.
+// Decoding and dispatch. execute() is instantiated once per cost policy. The body of each opcode (ops.h) ends in a jump of its
+// own, so the processor predicts each jump by its own history. Covered by tests/conformance, timed by bench/vm.
 
 #include <algorithm>
 #include <utility>

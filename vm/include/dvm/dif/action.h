@@ -18,7 +18,7 @@ enum class Action : uint16_t {
 
 enum class ActionTime : uint8_t { record, probe, consumer };
 
-// What the record of an action keeps.
+// The contents of the record of an action.
 enum class ActionKeeps : uint8_t {
   nothing,  // its arguments matter at the firing only
   values,   // the values of its arguments

@@ -1,5 +1,5 @@
 #pragma once
-// What a clause does to the process that it traces, or to the machine: it needs option destructive, and is done soon.
+// Actions and subroutines that change the traced process or the machine. They need option destructive.
 
 #include <string_view>
 

@@ -31,7 +31,7 @@ enum class Format : uint8_t {
   xlate
 };
 
-// What a use of an opcode or a subroutine is priced by.
+// The prices of a use of an opcode or a subroutine.
 enum class CostClass : uint8_t {
   none,    // no price: the verifier rejects it, or it always faults
   flat,    // one price
@@ -41,9 +41,9 @@ enum class CostClass : uint8_t {
   called,  // the price of the subroutine or built-in variable instead
 };
 
-// What an opcode reads or writes in memory.
+// The memory that an opcode reads or writes.
 enum class Width : uint8_t {
-  none,  // nothing, or what the type of the variable says
+  none,  // none, or that of the type of a variable
   s8,
   u8,
   s16,
@@ -64,7 +64,7 @@ constexpr bool is_signed(Width width) { return width == Width::s8 || width == Wi
 
 enum class Scope : uint8_t { global, thread, clause };
 
-// What an opcode does with the tuple stack.
+// The use that an opcode makes of the tuple stack.
 enum class TupleUse : uint8_t {
   none,
   push,

@@ -34,7 +34,7 @@ inline constexpr std::array kOptionKinds = {
 };
 constexpr const OptionKindInfo& info(OptionKind kind) { return kOptionKinds[static_cast<size_t>(kind)]; }
 
-// Where and when an option may be set, from setopt() on, from pragmas on, or only on the command line.
+// The places that may set an option: setopt() and all others, pragmas and the command line, or the command line alone.
 enum class OptionTime : uint8_t { dynamic, program, command };
 
 struct OptionInfo {
@@ -72,7 +72,7 @@ class Options {
  public:
   Options();
   int64_t operator[](Option option) const { return values_[static_cast<unsigned>(option)]; }
-  // What was given for an option of kind text, in order.
+  // The texts given for an option of kind text, in order.
   const std::vector<std::string>& texts(Option option) const { return texts_[static_cast<unsigned>(option)]; }
   Status set(std::string_view name, std::string_view value, OptionTime from = OptionTime::command);
 
@@ -81,7 +81,7 @@ class Options {
   std::array<std::vector<std::string>, kOptionCount> texts_;
 };
 
-// What to tell who gave an option that set() refuses: near names, or the values that it takes.
+// Hints about an option that set() refuses: near names, or the values that it takes.
 std::vector<std::string> option_hints(std::string_view name);
 
 }  // namespace dvm::dif

@@ -1,11 +1,11 @@
 #pragma once
-// What the compiler hands to the runtime: an enabling, as descriptions. What is "Desc" describes; without it, it lives
-// (runtime/).
+// A compiled program: what the compiler hands to the runtime. A type whose name ends in Desc is a description; the type without
+// Desc is the living object made from it (runtime/).
 //
-//   Program ── clauses: EcbDesc ── probes: ProbeDesc ...       every probe that matches gets an ECB made from the clause
+//   Program ── clauses: EcbDesc ── probes: ProbeDesc ...       each matching probe gets an ECB of the clause
 //          │                    ├─ predicate: PredDesc?
-//          │                    └─ actions: ActDesc ... ── args: RecDesc ...   one DIFO a recorded or key value
-//          ├─ variables        every user variable of the whole session, for the size of variable state
+//          │                    └─ actions: ActDesc ... ── args: RecDesc ...   one DIFO per recorded value or key
+//          ├─ variables        every user variable of the session
 //          └─ aggregations     every aggregation by id
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ProbeDesc {
   std::string provider, module, function, name;
 };
 
-// Where in the source something came from, for listings and messages at run time. Lines count from 1.
+// A position in the source, for listings and messages at run time. Lines count from 1.
 struct SourcePosition {
   std::string file;
   unsigned line = 0;
@@ -36,11 +36,11 @@ struct PredDesc {
   Difo difo;
 };
 
-// A value that an action records (or a key, or an aggregation's value): the DIFO that makes it and its type, difo.result.
-// The ECB gives it its place: scalars at their natural alignment, strings strsize bytes, bytes `size`.
+// A value that an action records, a key, or the value of an aggregation: the DIFO that computes it, and its type, difo.result.
+// The ECB places it in the record: scalars at their natural alignment, strings in strsize bytes, bytes in `size`.
 //
-// Or what another action makes of it: a stack (no DIFO; its frames, 0 as the options say, and bytes for the strings of ustack) or
-// the symbol of an address (usym, uaddr, umod, ufunc, sym, func, mod: of the DIFO's value).
+// If made_by is not expression, the value is what that action makes: a stack, or the symbol of the address that the DIFO
+// computes. A stack has no DIFO; it has a number of frames (0: as the options say) and the bytes for the strings of ustack.
 struct RecDesc {
   Difo difo;
   Action made_by = Action::expression;
@@ -51,11 +51,10 @@ struct RecDesc {
 // One action of a clause.
 //   trace, exit, expression     args[0]
 //   stacks and symbols          args[0], made by the action
-//   tracemem                    args[0] the bytes at the address, whose type says how many at most; args[1] how many, if given
-//   print                       args[0]; layout: how its type is made up
-//   printf, printa with format  format; printf: args in the order of the conversions
-//   aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count: none), then the increment if
-//   any;
+//   tracemem                    args[0] the bytes at the address, whose type has the most bytes; args[1] the number of bytes, if
+//   given print                       args[0]; layout: the layout of its type printf, printa with format  format; printf: args in
+//   the order of the conversions aggregating function        aggregation; args[0 .. key_count) the keys, then the value (count:
+//   none), then the increment if any;
 //                               parameters: lquantize base, limit, step; llquantize factor, low, high, steps
 //   printa, clear, denormalize  aggregations
 //   trunc                       aggregations[0]; args[0] if a count was given, evaluated at the firing
@@ -75,11 +74,11 @@ struct ActDesc {
 struct EcbDesc {
   std::vector<ProbeDesc> probes;
   std::optional<PredDesc> predicate;
-  std::vector<ActDesc> actions;  // none: the clause has DTrace's default action, it records that it fired
+  std::vector<ActDesc> actions;  // none: the clause has DTrace's default action and records that it fired
   SourcePosition position;
 };
 
-// An aggregation as declared by its first use. Ids count from 1 in the order of appearance.
+// An aggregation, declared by its first use. Ids count from 1 in the order of appearance.
 struct AggregationDesc {
   uint32_t id = 0;
   std::string name;  // without the @; empty for the anonymous one
@@ -87,7 +86,7 @@ struct AggregationDesc {
   std::vector<DataType> keys;
   std::vector<Action> key_makers;  // of the keys, as RecDesc::made_by; empty until it is enabled
   std::vector<int64_t> parameters;
-  DataType value;  // type of the aggregated expression: signed or not decides how min, max, sum print
+  DataType value;  // type of the aggregated expression; its sign decides how min, max and sum are printed
 };
 
 struct Program {

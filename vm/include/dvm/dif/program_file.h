@@ -20,7 +20,7 @@
 
 namespace dvm::dif {
 
-// What one source became. The probe descriptions may hold $target.
+// The result of one source. The probe descriptions may hold $target.
 struct NamedProgram {
   std::string name;             // of the script, or the program's text
   bool is_description = false;  // it was given as text

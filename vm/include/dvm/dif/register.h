@@ -16,7 +16,7 @@ inline constexpr unsigned kRegisterNumbers = [] {
   return end;
 }();
 
-// Which word of struct pt_regs uregs[number] is; nothing: a probe does not see such a register.
+// The word of struct pt_regs that uregs[number] is; nothing if a probe does not see the register.
 constexpr std::optional<unsigned> saved_register(uint64_t number) {
   constexpr int none = -1;
   int saved = none;

@@ -1,5 +1,5 @@
 #pragma once
-// How stable an interface is, in DTrace's terms, and since which version of D it exists.
+// The stability of an interface, in DTrace's terms, and the versions of D.
 
 #include <algorithm>
 #include <array>
@@ -14,16 +14,16 @@ inline constexpr std::array kStabilities = {"Internal", "Private",  "Obsolete", 
                                             "Unstable", "Evolving", "Stable",   "Standard"};
 inline constexpr std::array kClasses = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
 
-// "Stable/Stable/Common": of the name, of what it means, and on which machines. Positions in the arrays above.
+// "Stable/Stable/Common": the stability of the name and of the data, and the class of machines, as positions in the arrays above.
 struct Attributes {
   uint8_t name = 6, data = 6, cls = 5;
 
   bool operator==(const Attributes&) const = default;
-  // In no respect less stable.
+  // True if no part is less stable than the minimum's.
   bool reaches(const Attributes& minimum) const { return name >= minimum.name && data >= minimum.data && cls >= minimum.cls; }
 };
 
-// In each respect the less stable.
+// The less stable of each part.
 inline Attributes least(const Attributes& a, const Attributes& b) {
   return {std::min(a.name, b.name), std::min(a.data, b.data), std::min(a.cls, b.cls)};
 }
@@ -32,16 +32,16 @@ inline Attributes least(const Attributes& a, const Attributes& b) {
 std::optional<Attributes> parse_attributes(std::string_view text);
 std::string print(const Attributes& attributes);
 
-// Kept in the value of an option.
+// An option keeps them as a number.
 inline int64_t pack(const Attributes& a) { return a.name << 16 | a.data << 8 | a.cls; }
 inline Attributes unpack_attributes(int64_t value) {
   return {static_cast<uint8_t>(value >> 16), static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
 }
 
-// "1.6.1" as a number that compares as versions do; empty when it is none.
+// "1.6.1" as a number that compares as versions do; nothing if it is no version.
 std::optional<uint32_t> parse_version(std::string_view text);
 std::string print_version(uint32_t version);
-// Whether there ever was such a version of D.
+// True for the versions that D has had.
 bool is_known_version(uint32_t version);
 inline constexpr uint32_t kNewestVersion = 1u << 24 | 13u << 12;
 

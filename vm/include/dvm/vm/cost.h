@@ -1,9 +1,9 @@
 #pragma once
-// What a run counted. Engines count, the model prices: no engine knows a cycle. The policy is picked when the ECB is made and
-// is a template parameter of the engine, so that a run without accounting pays nothing.
-//   none    nothing
-//   blocks  one counter a basic block; since DIF never branches back, the count of every opcode, variable and subroutine follows
-//   time    the cycle counter around each instruction, the cost of reading it taken off; far slower, for profiles and samples
+// The counts of a run. Engines count, the model prices: no engine knows a cycle. The policy is chosen when the ECB is made. It is
+// a template parameter of the engine, so a run without accounting pays nothing.
+//   none    count nothing
+//   blocks  count the runs of each basic block; the counts of every opcode, variable and subroutine follow
+//   time    read the cycle counter around each instruction, less the cost of reading it; far slower, for profiles and samples
 
 #include <x86intrin.h>
 
@@ -50,9 +50,9 @@ struct Tally {
   }
 };
 
-// Tallies by row. A call counts for its subroutine and a load of a built-in for its variable too; their ticks are there and
-// not with the opcode, as the cost model has it. `opcodes` counts every instruction, `elsewhere` how many of them are priced by
-// another row: a subroutine, a variable, or the variant of the opcode. What instructions worked on is counted beside them.
+// Tallies by row. A call also counts for its subroutine, and a load of a built-in for its variable; their ticks are there and not
+// with the opcode, as in the cost model. `opcodes` counts every instruction, `elsewhere` those that another row prices: a
+// subroutine, a variable, or the variant of the opcode. The operands of instructions are counted beside them.
 struct Counts {
   std::array<Tally, dif::kOpcodeCount + 1> opcodes{};  // by opcode number
   std::array<Tally, dif::kOpcodeCount + 1> variants{};
@@ -80,7 +80,7 @@ using InstructionCounts = std::vector<InstructionCount>;
 
 void add_instructions(InstructionCounts& into, const InstructionCounts& from);
 
-// Of each instruction, the bytes of what was pushed by reference and lies on the tuple stack then, of one run on the average.
+// For each instruction, the mean number of bytes that were pushed by reference and are on the tuple stack when it runs.
 std::vector<double> pushed_bytes(const dif::Difo& difo, std::span<const InstructionCount> counts);
 
 }  // namespace dvm::vm

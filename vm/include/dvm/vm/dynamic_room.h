@@ -13,7 +13,7 @@ struct DynamicEntry {
   size_t value = 0;  // a string with its NUL, or a structure; 0: an integer, which is no data
 };
 
-// Of a key of so many bytes, a string without its NUL, an integer with 8.
+// The bytes that a key takes, given its own: a string without its NUL, an integer with 8.
 size_t stored_key(size_t bytes);
 
 class DynamicRoom {

@@ -1,5 +1,5 @@
 #pragma once
-// What a DIFO may ask of its surroundings while it runs. The VM knows nothing of processes, providers or printing: the runtime
+// The services that a DIFO uses while it runs. The VM knows nothing of processes, providers or printing: the runtime
 // (or a test's mock) fills a Firing and implements Host.
 //
 // Probe context: no implementation may allocate, lock or throw.
@@ -63,7 +63,7 @@ class Host {
   virtual bool signal(int64_t) noexcept { return false; }
   // Whether the process in the firing is this one or descends from it.
   virtual bool descends_from(int64_t) noexcept { return false; }
-  // Of the process in the firing; late reads too. -1 where unknown.
+  // About the process of the firing; these are late reads too. -1: unknown.
   virtual int32_t ppid() noexcept = 0;
   virtual int64_t uid() noexcept = 0;
   virtual int64_t gid() noexcept = 0;
@@ -74,7 +74,7 @@ class Host {
   virtual std::string_view command_line() noexcept { return {}; }
   virtual std::string_view working_directory() noexcept { return {}; }
   virtual std::string_view root_directory() noexcept { return {}; }
-  // Of a CPU: the number of its package, and of its NUMA node. -1 where unknown.
+  // The package and the NUMA node of a CPU. -1: unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }
   virtual int32_t node_of(int32_t) noexcept { return -1; }
   // The id of a speculation that is free, from now on not; 0: there is none.

@@ -1,11 +1,11 @@
 #pragma once
-// What one evaluation of a DIFO costs, before it has run: DIF never branches back, so an evaluation is a path through the text,
-// and the cheapest, the dearest and the expected one are found in one walk from its end.
+// The cost of one evaluation of a DIFO, before it has run. DIF never branches back, so an evaluation is a path through the text.
+// One walk from its end finds the cheapest, the dearest and the expected path.
 //
 //   price(pc) + min, max or mean of what may follow       a conditional branch: both ways, for the mean as often as each was
 //                                                         taken in a counted run, or else as likely as each other
 //
-// Rows that are priced by size need to know how many bytes: of structures their type says it, of strings Sizes.
+// Rows that are priced by size need a number of bytes: that of a structure is in its type, that of a string in Sizes.
 
 #include <set>
 #include <span>
@@ -17,15 +17,15 @@
 
 namespace dvm::vm {
 
-// Bytes of a string with its NUL, as cheap, likely and dear evaluations have them.
+// The bytes of a string with its NUL in cheap, likely and dear evaluations.
 struct Sizes {
   double least = 1;
   double expected = 16;
   double most = 257;
-  double frames = 10;  // of a stack, as expected
+  double frames = 10;  // the expected frames of a stack
 };
 
-// Of the three, one each.
+// The cost of each of the three paths.
 struct CostRange {
   Cost cheapest, expected, dearest;
 
@@ -35,10 +35,9 @@ struct CostRange {
   }
 };
 
-// missing: the rows that the DIFO uses and the profile does not price are added; they cost nothing.
-// engine: the folder of its prices; empty: the interpreter.
-// counts: as a run had them. Where it did not come, and everywhere if they are empty, branches go each way half of the time, and
-// variables that are looked up are there.
+// missing: gets the rows that the DIFO uses and the profile does not price; these cost nothing.
+// counts: those of a run, or empty. Where the run did not come, a branch goes each way half of the time, and variables that are
+// looked up exist.
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
                      std::span<const InstructionCount> counts = {}, std::string_view engine = {});
 

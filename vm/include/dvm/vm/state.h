@@ -1,11 +1,11 @@
 #pragma once
-// What a DIFO sees and changes.
-//   VariableState  one consumer: globals, thread-local variables, associative arrays; lives as long as tracing
-//   MachineState   one firing: the fault, scratch, the tuple stack, clause-local variables, and the way to Host
+// The state that a DIFO reads and changes.
+//   VariableState  per consumer: globals, thread-local variables, associative arrays; lives as long as tracing
+//   MachineState   per firing: the fault, scratch, the tuple stack, clause-local variables, and the Host
 // By-reference values (strings, bytes) are addresses of D memory: the string table, scratch, variable storage, captured memory,
-// the firing's names; they look like addresses of a kernel (vm/state/address.h). Loads and stores are checked against these
-// regions. A load from any other address reads the traced process; what is not there either is a fault badaddr.
-// Memory is allocated when these are made, never while DIF runs.
+// and the names of the firing. They look like addresses of a kernel (vm/state/address.h). Loads and stores are checked against
+// these regions. A load from any other address reads the traced process; if it is not mapped there, the load is a fault badaddr.
+// Memory is allocated when these objects are made, never while DIF runs.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ struct FaultState {
 
 struct StateLimits {
   size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
-  size_t scratch = 64 * 1024;   // bytes a firing
+  size_t scratch = 64 * 1024;   // bytes per firing
   size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
 };
 
@@ -39,8 +39,8 @@ class VariableState {
   ~VariableState();
   uint64_t dynamic_drops() const;  // thread-local variables and elements of associative arrays that found no space
   size_t live_dynamic() const;     // those that exist
-  // The string table of a prepared object, which other objects may load from: a pointer to its strings may be kept in a variable.
-  // Consumer context, before the first firing.
+  // Lets other objects load from the string table of a prepared object, since a variable may keep a pointer to one of its
+  // strings. Consumer context, before the first firing.
   void share_strings(std::string_view table);
 
   struct Impl;
@@ -61,7 +61,7 @@ class MachineState {
   void begin_clause(uint32_t epid) noexcept;
 
   const FaultState& fault() const noexcept;
-  // A fault of what is done with a value, when no DIF runs.
+  // Sets a fault when no DIF runs, because a value could not be used.
   void set_fault(dif::Fault id, uint64_t value = 0) noexcept;
   // Copies what a by-reference value refers to, checked as a load: a string with its NUL or the first to.size() bytes
   // of it, or exactly to.size() bytes. False: fault badaddr is set.
