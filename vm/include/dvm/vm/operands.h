@@ -1,12 +1,12 @@
 #pragma once
-// What instructions work on, as far as the text tells: a string is found sooner in one place than in another, a literal has the
-// length that it has, and a variable with keys is looked up by each of them. Prices and counts go by it:
+// The operands of instructions, as far as the text tells: where a string lies, the length of a literal, the keys of a variable
+// that is looked up. Prices and counts depend on them:
 //
 //   string/PLACE     finding a string there rather than among the literals
-//   tuple/integer    a key that is a value, of a variable that is looked up
-//   tuple/string     one that is a string or a structure; n: a byte of it
+//   tuple/integer    a key that is a value
+//   tuple/string     a key that is a string or a structure; n: one byte of it
 //
-// Branches are not followed: what a register was given last, it holds.
+// Where two paths meet, the operands of the one further down the text count.
 
 #include <array>
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace dvm::vm {
 
-// Where a string lies, in the order in which it is looked for there.
+// The place of a string, in the order in which the machine searches them.
 enum class Place : uint8_t {
   literal,
   scratch,   // made by a subroutine
   variable,  // a global one
-  local,     // a clause-local one, which this firing has stored: what reads it waits for that
+  local,     // a clause-local one, which this firing has just stored
   name,      // a built-in variable: of the probe, the process
   dynamic,   // a thread-local variable, or one with keys
   captured,  // copied from the process with the firing
@@ -32,29 +32,29 @@ enum class Place : uint8_t {
 inline constexpr std::array<std::string_view, 7> kPlaces = {"literal", "scratch", "variable", "local",
                                                             "name",    "dynamic", "captured"};
 
-// "string/name"; the literals' has no price.
+// "string/name". Literals have no price.
 inline std::string place_row(Place place) { return "string/" + std::string(kPlaces[static_cast<size_t>(place)]); }
 inline constexpr const char* kValueKeyRow = "tuple/integer";
 inline constexpr const char* kReferenceKeyRow = "tuple/string";
 
 struct Text {
   Place place = Place::literal;
-  double bytes = 0;  // with its NUL; 0: not known
+  double bytes = 0;  // with its NUL; 0: unknown
 };
 
 struct Operands {
-  std::vector<Text> strings;     // that the instruction looks up
-  std::vector<Text> references;  // keys or arguments on the tuple stack, of one that uses them
-  unsigned values = 0;           // the others there
+  std::vector<Text> strings;     // strings that the instruction reads
+  std::vector<Text> references;  // keys or arguments by reference that it takes from the tuple stack
+  unsigned values = 0;           // keys or arguments by value
 };
 
 // True for opcodes that look a variable up by the tuple stack, whose keys are priced by rows of their own.
 bool takes_key(dif::Opcode opcode);
 
-// One for each instruction.
+// The operands of each instruction.
 std::vector<Operands> operands_of(const dif::Difo& difo);
 
-// What the DIFO returns, if that is a string.
+// The string that the DIFO returns, if it returns one.
 Text result_text(const dif::Difo& difo);
 
 }  // namespace dvm::vm

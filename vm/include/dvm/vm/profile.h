@@ -2,9 +2,9 @@
 // Prices of one machine, and sums of them. Engines count, the model prices: a profile says what one use of each row of the tables
 // costs, in clocks of its machine, and how far measurements of it lay apart. A row is named by its table and its own name:
 //
-//   opcode/add  variable/pid  subroutine/strlen                  what DIF is made of (dif_rows)
-//   string/name  tuple/integer                                   what its instructions work on (operands.h)
-//   action/printf  aggregation/count  source/pid/trigger ...     what the runtime adds (runtime/cost/rows.h)
+//   opcode/add  variable/pid  subroutine/strlen                  instructions (dif_rows)
+//   string/name  tuple/integer                                   their operands (operands.h)
+//   action/printf  aggregation/count  source/pid/trigger ...     the runtime (runtime/cost/rows.h)
 
 #include <map>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace dvm::vm {
 
-// Clocks of one use: m, and n more for each byte (of a row that is priced by size). spread: by how much m may be off.
+// Clocks of one use: m, and n more for each unit, as a byte (dif::CostClass). spread: the error of m.
 struct Price {
   double m = 0;
   double n = 0;
@@ -24,8 +24,8 @@ struct Price {
   friend bool operator==(const Price&, const Price&) = default;
 };
 
-// Clocks, and by how much they may be off. Uses of one row are all off by the same, and rows that were measured in one state of
-// the machine likewise, so spreads are added up: the sum is off by no more than that.
+// Clocks, and their error. All uses of a row have the same error, and rows that were measured in one state of the machine err the
+// same way. So the spreads are added up: the error of the sum is at most that.
 struct Cost {
   double clocks = 0;
   double spread = 0;
@@ -39,7 +39,7 @@ struct Cost {
   friend Cost operator+(Cost a, const Cost& b) { return a += b; }
 };
 
-// Where prices were measured; empty: not known.
+// The machine that prices were measured on; empty: not known.
 struct Machine {
   std::string cpu, kernel, version;  // version: of dvm
   friend bool operator==(const Machine&, const Machine&) = default;
@@ -80,7 +80,7 @@ class Profile {
   double clock_hz = 0;
   double core_speed = 0;  // cycles of the core in one of these clocks, when prices were measured; 0: not known
   QuietCore quiet_core;
-  double disturbed = 0;  // of the series of measurements, the part during which somebody else used the core in every pass
+  double disturbed = 0;  // the fraction of the series of measurements that a neighbour disturbed in every pass
 
  private:
   std::map<std::string, Price, std::less<>> prices_;
@@ -101,13 +101,13 @@ struct DifRow {
   std::string name() const;
 };
 
-// Where the price of an instruction of the DIFO belongs: its subroutine, its built-in variable, its opcode or the variant of
-// that.
+// The row that prices an instruction of the DIFO: that of its subroutine, its built-in variable, its opcode, or a variant of the
+// opcode.
 DifRow row_of(const dif::Difo& difo, dif::Instruction instruction);
 // Empty: there is no variant.
 std::string_view variant_suffix(dif::Opcode opcode);
 
-// Whether the DIFO is a built-in variable and nothing else, as most keys and values are.
+// True if the DIFO only loads a built-in variable, as most keys and values do.
 bool is_getter_alone(const dif::Difo& difo);
 
 // The names of the rows that a script can use, in the order of the tables.
