@@ -1,5 +1,5 @@
 // Every opcode, every supported subroutine and every variable with a getter has a .dift file of its name, with a case that
-// executes it (or, for what no verified DIFO may hold, one that the verifier rejects).
+// executes it, or one that the verifier rejects if no verified DIFO may hold it.
 
 #include <gtest/gtest.h>
 

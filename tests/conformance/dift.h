@@ -1,12 +1,12 @@
 #pragma once
-// A .dift file: what one row of a table does, as cases that every engine must pass.
+// A .dift file holds the behaviour of one row of a table, as cases that every engine must pass.
 //
 //   # a comment
 //   === name of the case
 //   state: arg0=5 tid=7 strsize=8 scratch=64    fields of the firing and limits of the state
 //   names: provider module function name comm   strings of the firing, in this order
 //   memory: 0x1000 "text\0"                     captured at the firing; string: likewise, marked as a string
-//   host: 0x2000 "text\0"                       what a late read finds
+//   host: 0x2000 "text\0"                       memory for late reads
 //   regs: 16=0x1234                             registers of the thread, by their number in uregs[]
 //   paths: /home /                              working directory and root of the process
 //   stack: 0x10 0x20                            program counters of its stack
@@ -14,7 +14,7 @@
 //           ldgs arg0, %r1
 //           ret  %r1
 //   value: 5            the result as a number; or text: "abc"; or bytes: 01 02 ff; or fault: badaddr 0x8 pc 1 (* for any 0x8);
-//   counts: ldgs=1 ret=1 arg0=1     executions by opcode, subroutine and variable; what is not named is not looked at
+//   counts: ldgs=1 ret=1 arg0=1     executions by opcode, subroutine and variable; those that are not named are not checked
 //   rejected: message   the verifier refuses it, its first message containing this
 
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
-// What all that feeds dvm junk needs. The damage done to files is deterministic: the same seed gives the same bytes on every
-// machine.
+// Common parts of the tests that feed junk to dvm. The damage done to files is deterministic: the same seed gives the same
+// bytes on every machine.
 
 #include <fmt/format.h>
 #include <sys/mman.h>

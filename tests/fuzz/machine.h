@@ -26,7 +26,7 @@ inline std::vector<dif::Variable> all_kinds() {
   return table;
 }
 
-// What the DIF of a session runs on: a firing with arguments, captured memory, registers.
+// Everything that the DIF of a session needs to run: a firing with arguments, captured memory, registers.
 class Machine {
  public:
   explicit Machine(std::vector<dif::Variable> variables) : table_(std::move(variables)) {

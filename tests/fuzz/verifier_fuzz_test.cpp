@@ -1,6 +1,6 @@
-// Whatever the verifier admits runs without a crash, a loop or a touch of foreign memory (the last as the address sanitizer sees
-// it): random words, words with sane fields, and mutations of the DIFOs of the conformance suite. The seed is fixed, so a failure
-// repeats; the size of a run is DVM_FUZZ_ROUNDS.
+// Every DIFO that the verifier admits runs without a crash, a loop or an access to foreign memory (which the address sanitizer
+// would report). Inputs are random words, words with sane fields, and mutations of the DIFOs of the conformance suite. The seed
+// is fixed, so a failure repeats; DVM_FUZZ_ROUNDS sets the number of inputs.
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
 #pragma once
-// A traced program for scripts that say @program: what types.c of tests/programs has, described by hand.
+// A traced program for scripts that say @program: the contents of tests/programs/types.c, described by hand.
 //
-//   struct node { long value; char *name; struct node *next; char tag[8]; enum color color; unsigned low : 3; struct opaque
-//   *hidden;
-//                 struct { short x, y; }; };
+//   struct node { long value; char *name; struct node *next; char tag[8]; enum color color; unsigned low : 3;
+//                 struct opaque *hidden; struct { short x, y; }; };
 //   enum color { RED, GREEN = 7 };            typedef struct node node_t;
 //   int counter;  struct node first;  int table[4];  and bare, without a type
 //   visit(struct node *, int, double, char)   returns struct node *;   find(char *, enum color);   lost has no debug information

@@ -1,14 +1,13 @@
-// Golden tests of the compiler: each .d beside what is expected of it.
+// Golden tests of the compiler: each .d lies beside its expected result.
 //   parse/  .ast: the AST as parsed, and diagnostics
 //   sema/   .sema: variables, aggregations and options, or diagnostics
 //   tree/   .tree: the checked clauses with the types of their expressions
 //   lower/  .dif: the listing of every clause, or diagnostics; every DIFO must pass the verifier, and be no longer than dtrace's
 //           unless longer.txt says why
-// tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the expected
-// files. In a comment, @program gives the script a traced program (fake_program.h), @description makes the script a program of
-// -n,
-// @refuse-unused asks about arguments, and a line that is the comment "@repeat N text" stands for N lines of the text, with their
-// number for each #.
+// tst.*.d must compile; err.<TAG>.*.d must not, and its first error must have that tag. DVM_UPDATE_GOLDEN=1 rewrites the
+// expected files. Comments may hold directives. @program gives the script a traced program (fake_program.h), @description makes
+// the script a program of -n, and @refuse-unused asks about arguments. A line that is the comment "@repeat N text" stands for N
+// lines of the text, with their number for each #.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

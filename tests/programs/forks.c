@@ -1,7 +1,7 @@
-// "forks N [wait]" calls work(0) and forks N children one after the other; the k-th calls work(k) k times and forks one more that calls
-// work(100) and, if k is even, dies by a signal. With "wait" a line on its input is waited for first. "forks exec PROGRAM ARGUMENTS"
-// does the same for one child, which becomes another program by vfork() and exec. All wait for what they have forked; but of "forks
-// orphan" the child waits until its parent has gone, then calls work(7).
+// "forks N [wait]" calls work(0) and forks N children one after the other. The k-th child calls work(k) k times and forks one
+// more, which calls work(100) and, if k is even, dies by a signal. With "wait" it first waits for a line on its input. "forks
+// exec PROGRAM ARGUMENTS" does the same for one child, which executes another program after vfork(). All processes wait for
+// their children, except in "forks orphan", where the child waits until its parent has gone, then calls work(7).
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

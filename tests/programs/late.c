@@ -1,5 +1,6 @@
-// Opens a library when it runs already: "late LIBRARY CALLS [TIMES]" calls its function so often in each of TIMES openings; with
-// "late LIBRARY patient" until somebody ends it, a call a millisecond. "late exec PROGRAM ARGUMENTS" becomes another program.
+// Opens a library while it runs. "late LIBRARY CALLS [TIMES]" opens it TIMES times and calls its function CALLS times each;
+// "late LIBRARY patient" calls it once a millisecond until it is killed. "late exec PROGRAM ARGUMENTS" executes another
+// program.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

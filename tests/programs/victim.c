@@ -1,4 +1,4 @@
-// Is stopped, signalled and written to. What became of it, it passes to report(); it ends by itself.
+// Is stopped, signalled and written to. It passes the effects to report(), and ends by itself.
 //
 //   victim ROUNDS WAIT   each round calls step() and then waits so many ms for a change that comes from outside
 #include <signal.h>

@@ -11,12 +11,12 @@ namespace {
 constexpr size_t kConstant = 1;             // setx or sets
 constexpr size_t kLoad = 1, kOperator = 1;  // ld*; add, sll, not...
 constexpr size_t kComparison = 5;           // cmp, branch, mov, ba, setx
-constexpr size_t kLogical = 7;              // of && || ^^: both operands tested, and the value made
+constexpr size_t kLogical = 7;              // && || ^^: test both operands, and make the value
 constexpr size_t kNegation = 5;             // tst, be, mov, ba, setx
 constexpr size_t kConditional = 4;          // tst, be, mov, ba
 constexpr size_t kGetField = 4;             // two shifts, or a shift and a mask, with their constants
 constexpr size_t kSetField = 8;             // load, both masks, shift, with their constants, or
-constexpr size_t kFaultIn = 6;              // of an element by reference: tst, bne, setx, allocs, store, load
+constexpr size_t kFaultIn = 6;              // an element by reference: tst, bne, setx, allocs, store, load
 constexpr size_t kCopySize = 1;             // setx before copys
 
 const Symbol* array_of(const Expr& e) {

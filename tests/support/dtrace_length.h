@@ -1,6 +1,6 @@
 #pragma once
-// How many instructions dtrace emits for an expression: its code generator walks the tree once, gives every node a register and
-// never looks back, so that each node's share can be counted from the node alone (docs/code-generation.md has the rules).
+// Counts the instructions that dtrace emits for an expression. Its code generator walks the tree once and gives every node a
+// register, so the share of each node follows from the node alone (docs/code-generation.md has the rules).
 
 #include <cstddef>
 

@@ -83,7 +83,7 @@ int load_program() {
 
 void probed() {}
 
-// Where in its file a function of this program lies; 0: nobody knows.
+// File offset of a function of this program; 0 if unknown.
 uint64_t offset_of_probed() {
   const auto address = reinterpret_cast<uintptr_t>(&probed);
   std::ifstream maps("/proc/self/maps");

@@ -1,6 +1,6 @@
 #pragma once
-// What this process may trace with, found by the kernel's own calls and without dvm: a test that is skipped for want of a
-// privilege needs this proof, since an error of dvm's may as well be a fault of dvm's.
+// Finds the privileges of this process to trace, by the kernel's own calls and without dvm. A test that is skipped for want of
+// a privilege needs this proof, because an error of dvm could also be a fault of dvm.
 
 #include <string>
 

@@ -12,8 +12,8 @@
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/symbol/elf.h"
 
-// The second jumps into the first, behind its first instruction, by an offset of four bytes and one; nobody jumps into the third.
-// Room around them: bytes of others that look like a short jump do not reach.
+// The second function jumps into the first, behind its first instruction, by an offset of four bytes and of one. No code jumps
+// into the third. The room around them keeps bytes of other code that look like a short jump from reaching them.
 asm(".pushsection .text\n.skip 256, 0xcc\n"
     ".type mct_shared, @function\nmct_shared: mov %rdi, %rax\nmct_tail: cmp $1, %rdx\n je 1f\n 1: ret\n.size mct_shared, . - "
     "mct_shared\n"

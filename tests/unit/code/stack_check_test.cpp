@@ -1,4 +1,4 @@
-// Where the stack check of Go's functions ends.
+// Finding the end of the stack check of Go functions.
 #include "runtime/code/stack_check.h"
 
 #include <gtest/gtest.h>

@@ -58,7 +58,7 @@ class SharedPipe {
 
   bool ok() const { return ok_; }
   void put(char letter) { EXPECT_EQ(write(ends_[1], &letter, 1), 1); }
-  // What was put until they ended; "-": they did not.
+  // Everything written until the children ended; "-" if they did not end.
   std::string all() {
     close(std::exchange(ends_[1], -1));
     std::string text;

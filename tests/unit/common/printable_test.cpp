@@ -1,4 +1,4 @@
-// Text from outside as it is shown.
+// Text from outside, made printable.
 
 #include "common/printable.h"
 

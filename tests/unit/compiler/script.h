@@ -77,7 +77,7 @@ class Script {
   // Values may point into their DIFO's strings.
   std::vector<std::unique_ptr<vm::PreparedDifo>> prepared_;
 
-  // As the record would hold it.
+  // The string as a record would hold it.
   static std::string text(uint64_t value, const dif::DataType& type, vm::MachineState& state) {
     if (type.kind == dif::TypeKind::string) {
       std::array<std::byte, 256> bytes{};

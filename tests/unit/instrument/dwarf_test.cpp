@@ -201,8 +201,8 @@ TEST_F(DwarfTest, SharedByDwz) {
   EXPECT_TRUE(file_->find_type(DescribedAs::structure, "list"));
 }
 
-// As compilers write it: the seeds of the fuzzer are one source, by gcc for DWARF 2, 4 with type units, 5 and 5 compressed, by
-// clang for DWARF 5 (numbered strings and addresses), alone and with type units.
+// The seeds of the fuzzer are one source, compiled by gcc for DWARF 2, 4 with type units, 5 and 5 compressed, and by clang for
+// DWARF 5 (numbered strings and addresses), alone and with type units.
 TEST_F(DwarfTest, EveryVersionAndCompiler) {
   for (const char* seed : {"c2", "c4types", "c5", "cz", "clang5", "clang5types"}) {
     SCOPED_TRACE(seed);

@@ -188,7 +188,7 @@ TEST_F(PidProvider, AnIndirectFunctionIsTheVariantInUse) {
   EXPECT_THAT(found({self(), "libc", "strlen", "entry"}), ElementsAre("strlen:entry"));
 }
 
-// As a glob takes each address once.
+// A glob takes each address once.
 TEST_F(PidProvider, AGlobTakesVariantsThatHaveNoOtherName) {
   EXPECT_THAT(found({self(), "a.out", "ppt_[io]*", "entry"}), UnorderedElementsAre("ppt_instructions:entry", "ppt_other:entry"));
   EXPECT_THAT(found({self(), "a.out", "ppt_ind*", "entry"}), ElementsAre("ppt_indirect:entry"));

@@ -220,7 +220,7 @@ TEST(Record, AStringThatFillsItsSizeHasNoNul) {
   EXPECT_EQ(length(~uint64_t{0}), 4u);
 }
 
-// What clauses cost that need no pointers: `@ = count()` and `@[copyinstr(arg0)] = count()`, in instructions and bytes.
+// Limits the instructions and bytes of clauses without pointers: `@ = count()` and `@[copyinstr(arg0)] = count()`.
 TEST(Record, CheapClausesStayCheap) {
   const auto instructions = [](const RecordLayout& layout) { return make_capture_program(layout, {3, 4}, {1, 2}).size(); };
   const RecordLayout count = layout_of({}), by_string = layout_of({{0, true, 0, 257}});
@@ -258,7 +258,7 @@ TEST(Record, LargeOnesAreMadeInTheRing) {
   EXPECT_EQ(layout.least, layout.size);
 }
 
-// What a record with these words for its stack decodes to.
+// Decodes a record with these words for its stack.
 TEST(Record, AShapeHasTheArgumentsOfItsKind) {
   EXPECT_EQ(SiteShape(SiteKind::entry).known_args(), 0x3ff);
   EXPECT_EQ(SiteShape(SiteKind::return_).known_args(), 1u << 1);

@@ -1,4 +1,4 @@
-// What a path of a traced process may lead to.
+// Paths of a traced process, and the files that may be opened through them.
 
 #include "common/regular_file.h"
 

@@ -1,4 +1,4 @@
-// What reaches the user of faults, drops and nesting.
+// How faults, drops and nesting reach the user.
 
 #include <gtest/gtest.h>
 

@@ -199,7 +199,7 @@ TEST(Records, TracememTakesWhatIsWantedAndZerosForTheRest) {
   EXPECT_NE(dump(3), dump(8));
 }
 
-// What lies behind it may not be readable.
+// The memory behind it may be unreadable.
 TEST(Records, TracememReadsNoMoreThanIsWanted) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* const memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

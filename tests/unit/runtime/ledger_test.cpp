@@ -1,4 +1,4 @@
-// What a run counted, priced: each row once, bytes with it, and nothing twice.
+// Prices of a counted run: each row once, with its bytes, and nothing twice.
 
 #include "runtime/cost/ledger.h"
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLook = 0.0042;  // seconds from one look to the next, and a step
 
-// As it is about here: 600 ns in the thread, 60 in dvm.
+// Roughly the figures of this machine: 600 ns in the thread, 60 ns in dvm.
 FiringModel counting() {
   FiringModel model;
   model.thread_ns = 600, model.dvm_ns = 60, model.ring_bytes = 24;
@@ -65,7 +65,7 @@ TEST(Simulate, SlowCpusTakeAsManyTimesAsLong) {
   EXPECT_NEAR(simulate(counting(), full, {}, 1).fired, 1e9 / (1.5 * counting().thread_ns), 1e-3 * 1e9 / counting().thread_ns);
 }
 
-// Once in each millisecond, if nobody says another number; a thread that fires all the time does not rest.
+// The thread is idle once per millisecond by default; a thread that fires all the time is never idle.
 TEST(Simulate, TheFirstFiringBehindARestTakesLonger) {
   FiringModel model = counting();
   model.rested_ns = 2000;
@@ -114,7 +114,7 @@ TEST(Simulate, NothingIsLostUncounted) {
   EXPECT_NEAR(result.fired, result.handled + result.ring_drops + in_ring, 0.01 * result.fired);
 }
 
-// What dvm cannot keep up with fills the ring; a larger one only later.
+// Firings that dvm cannot keep up with fill the ring; a larger ring fills later.
 TEST(Simulate, ALargerRingDropsLater) {
   FiringModel slow = counting();
   slow.dvm_ns = 3000;

@@ -1,4 +1,4 @@
-// What a run counts, and where ticks and bytes belong.
+// The counts of a run, and the rows that ticks and bytes belong to.
 
 #include "dvm/vm/cost.h"
 

@@ -78,7 +78,7 @@ TEST(DynamicVariables, SpoiledKeysEndWithTheirBlock) {
   DynamicVariables store(1 << 14);
   const std::string longer = hashed_as_a(std::string(64, 'a'));
   const TupleEntry a[] = {text("a")}, b[] = {text(longer)}, z[] = {text("z")};
-  for (uint16_t id = 0x501; id < 0x510; id++) store.store({id, false, 0, z}, 1);  // so that there is memory behind
+  for (uint16_t id = 0x501; id < 0x510; id++) store.store({id, false, 0, z}, 1);  // provides memory behind the variable
   store.store({0x500, false, 0, a}, 5);
   const std::string stored("\1\0\0\0\0\0\0\0a", 9);
   const std::string_view memory(reinterpret_cast<const char*>(store.memory().data()), store.memory().size());
@@ -205,7 +205,7 @@ TEST(BuddyStore, JoinsWhatWasSplit) {
   EXPECT_FALSE(other.allocate(1));
 }
 
-// Memory that nobody touches is not there.
+// Untouched memory is not allocated.
 TEST(BuddyStore, TheLargestBlocksHaveNoBuddies) {
   constexpr size_t kLargest = BuddyStore::kGranule << (BuddyStore::kOrders - 1);
   BuddyStore store(2 * kLargest / BuddyStore::kGranule);
