@@ -34,8 +34,8 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// What a probe reports, as bits: bit n for argument n in a register; one for callers found by the frame pointer; one for each
-// further register in which Go passes words; and one for memory other than the stack.
+// The values that a probe reports, as bits: bit n for argument n in a register, one for callers found by the frame pointer, one
+// for each further register in which Go passes words, and one for memory other than the stack.
 using Told = uint16_t;
 inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldMemory = 0x1000;
 inline constexpr Told kToldAll = kToldArguments | kToldCallers | kToldMemory, kToldOfGo = 0xfff | kToldMemory;

@@ -6,8 +6,8 @@
 namespace dvm::runtime {
 namespace {
 
-// What a later script may ask of any firing, in addition to the recorded script: the registers that hold arguments, time,
-// thread and goroutine. Memory is not included, because only the recorded script says which memory.
+// A later script may ask more of a firing than the recorded script: the registers that hold arguments, time, thread and
+// goroutine are captured for it. Memory is not, because only the recorded script says which memory.
 const CaptureNeeds kWhateverIsAsked{.args = 0x3f | kGoroutineBit,
                                     .time = true,
                                     .vtime = false,
