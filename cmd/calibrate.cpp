@@ -29,7 +29,7 @@
 namespace dvm::cmd {
 namespace {
 
-// Of a pass.
+// Progress of a pass.
 class PassProgress {
  public:
   explicit PassProgress(size_t pass) : pass_(pass) {}
@@ -184,7 +184,7 @@ class Passes {
  private:
   using Time = std::chrono::steady_clock::duration;
   Time elapsed() const { return std::chrono::steady_clock::now() - begin_; }
-  // What a pass does beyond what it has to leaves time for that, if it takes as long as the last one.
+  // A pass may do optional work until then; its required work still fits, if it takes as long as the last pass.
   uint64_t patient_until() const {
     return static_cast<uint64_t>(std::chrono::nanoseconds((begin_ + kLongest - last_).time_since_epoch()).count());
   }

@@ -23,7 +23,8 @@ struct CalibrateOptions {
 // Shows its progress on standard error, if that is a terminal.
 Result<vm::Profile> calibrate(const CalibrateOptions& options);
 
-// Of the rows that both have, how many differ by more than `share` of the larger price and by more than both spreads.
+// Compares the rows that both profiles have. Rows differ if they do so by more than `share` of the larger price and by more
+// than both spreads.
 struct Agreement {
   size_t rows = 0;
   std::vector<std::string> different;

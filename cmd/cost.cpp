@@ -42,7 +42,8 @@ int check_calibration(const vm::Profile& profile, const vm::Profile& before) {
   return static_cast<double>(different) <= kMostDifferent * static_cast<double>(agreement.rows) && agreement.rows > 0 ? 0 : 1;
 }
 
-// Where the profile goes: "-" is standard output; without -o it becomes that of this machine, unless it was only to be compared.
+// Destination of the profile: "-" is standard output. Without -o it becomes that of this machine, unless --check only compares
+// it.
 Result<std::string> destination(const CalibrateCommand& given) {
   if (!given.output.empty()) return given.output;
   if (!given.against.empty()) return std::string();

@@ -21,7 +21,7 @@ struct FiringSource {
   std::vector<runtime::LiveInstrument> instruments;
   Targets targets;
   pid_t target = 0;  // $target, 0: none
-  // Of a recording:
+  // For a recording:
   bool is_replay = false;
   runtime::Replayed replayed;
   std::vector<runtime::Probe> probes;

@@ -1,5 +1,5 @@
 #pragma once
-// Where D libraries are found: dvm's own beside the program, then the folders of -L and -x libdir.
+// Finds D libraries: dvm's own beside the program, then those in the folders of -L and -x libdir.
 
 #include <filesystem>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace dvm::cmd {
 
-// Of what comes with dvm: ../lib/dvm, from the program in the build tree (cmd/dvm) as from where it is installed (bin/dvm).
+// Folder of dvm's own files, relative to the program: ../lib/dvm, both in the build tree (cmd/dvm) and installed (bin/dvm).
 // Empty: it cannot be told.
 std::filesystem::path own_folder();
 

@@ -37,8 +37,8 @@ struct PredictionOptions {
 // --profile, --rate, --sample, --prob, --strings, --cpus. needs_also: the flag without which they mean nothing.
 void add_prediction_options(CLI::App& command, PredictionOptions& options, const std::string& needs_also = "");
 
-// What the programs of a run will cost, before their probes are on; counts their rates first, if that is wanted. The handle has
-// enabled them.
+// Prints the predicted cost of the programs of a run, before their probes are enabled in the processes. Counts their rates
+// first, if that is wanted. The handle has enabled the programs.
 Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::vector<const dif::Program*>& programs,
                             const ScriptOptions& script, const PredictionOptions& given);
 

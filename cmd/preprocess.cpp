@@ -38,7 +38,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-// What DTrace defines of D; the names of the platform that are no names of programs (linux, unix) are left to these. Without
+// The macros that DTrace defines. The platform's macros that are not reserved names (linux, unix) are left undefined. Without
 // __GNUC__, system headers use none of GCC's extensions, which D cannot read.
 std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp) {
   std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000",

@@ -63,7 +63,7 @@ std::map<std::string, std::string> macro_values(pid_t target);
 // $target in a description that was compiled without its value; 0: there is none, an error if it is wanted.
 Status set_target(dif::ProbeDesc& description, pid_t target);
 
-// What a program is compiled against.
+// Everything that a program is compiled against.
 struct CompileAgainst {
   runtime::Handle* handle = nullptr;       // whose probes it is for; null: descriptions are not matched
   compiler::TypeCatalog* types = nullptr;  // of the traced program

@@ -18,7 +18,7 @@ namespace {
 
 constexpr pid_t kNotRunning = INT32_MAX;  // the kernel's numbers end far below
 
-// Where types are looked for: the process of -p, or the program of -c, which is not started.
+// Source of types: the process of -p, or the program of -c, which is not started.
 struct Target {
   pid_t pid = 0;
   runtime::ObjectsOf objects_of = runtime::mapped_objects;

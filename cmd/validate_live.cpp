@@ -57,7 +57,7 @@ Status write_report(const Validation& validation, const std::string& path) {
   return {};
 }
 
-// Where nothing can be traced, all rows say why.
+// If nothing can be traced, all rows say why.
 Status check_measured(const Validation& validation) {
   const auto is_missing = [](const runtime::LiveResult& row) {
     return !row.is_measured() && row.row->measure != runtime::Measure::absent && row.row->measure != runtime::Measure::peer;

@@ -78,7 +78,7 @@ std::string error_text(const LiveResult& row) {
   return fmt::format("{:+.1f}{}", *error, row.is_within() ? "" : " !");
 }
 
-// What else there is to say of a row.
+// Further remarks on a row.
 std::string remark(const LiveResult& row) {
   if (!row.problem.empty()) return row.problem;
   std::string text;
@@ -209,7 +209,7 @@ std::vector<std::pair<std::string, std::string>> validation_drawings(const Valid
   for (const auto& [group, title] : kGroups) {
     std::vector<BarPair> bars;
     for (const LiveResult* row : rows_of(validation, group)) {
-      // What is measured in clocks is a thousandth of what is traced.
+      // Rows measured in clocks are a thousandth of the traced ones.
       if (!row->is_measured() || (group == "e" && row->row->measure != Measure::plain)) continue;
       BarPair bar{fmt::format("{}, {}", row->row->title, unit_of(*row->row)), {row->measured, row->spread}, {}};
       if (row->predicted) bar.predicted = Bar{row->predicted->value, row->predicted->spread};

@@ -17,7 +17,7 @@ namespace dvm::runtime {
 
 // DTrace's globs: * ? [a-z] [!a-z] \x; an empty pattern matches everything.
 bool glob_match(std::string_view pattern, std::string_view text);
-// Whether the pattern means more than the one name it spells.
+// True if the pattern may match more than one name.
 bool is_glob(std::string_view pattern);
 // True if a description's module field names this object of a process: by base name, by the base name up to a dot ("libc"), by
 // full path, or as a.out if it is the program itself. A program started through a link also matches the base name of its file.

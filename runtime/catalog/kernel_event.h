@@ -1,7 +1,7 @@
 #pragma once
-// What fires a probe in the kernel: a tracepoint, on conditions, and where the arguments are found in what it hands on. Members
-// of the kernel's structures are named, since their offsets differ from kernel to kernel; the instrument looks them up when the
-// probe is enabled.
+// The event that fires a probe in the kernel: a tracepoint with conditions, and the places of the arguments in the words that
+// it passes. Members of the kernel's structures are named, because their offsets differ from kernel to kernel. The instrument
+// looks them up when the probe is enabled.
 
 #include <array>
 #include <cstdint>

@@ -50,7 +50,7 @@ bool is_there(const ZydisDecodedOperand& operand) {
   return memory.base == ZYDIS_REGISTER_RSP || memory.base == ZYDIS_REGISTER_RIP;
 }
 
-// Whether the operand is written to and is among what is told.
+// True if the operand is written and is one of the values that the probe reports.
 bool changes(const ZydisDecodedOperand& operand, Told told) {
   if (!is_write(operand)) return false;
   if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER) return is_told(whole(operand.reg.value), told);

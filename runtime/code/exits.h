@@ -21,8 +21,8 @@ struct Exits {
   bool is_leaf = false;           // it calls no function and makes no system calls
 };
 
-// What lies outside of a function's bytes: another function begins there, or it is a part of this one that was moved away and
-// leaves it nowhere.
+// The code outside a function's bytes: the beginning of another function, or a part of this one that was moved away and never
+// leaves it.
 enum class Beyond : uint8_t { unknown, function, part };
 
 // beyond: what lies so many bytes from the beginning of the function.
@@ -35,7 +35,7 @@ struct Beginning {
 };
 Beginning read_beginning(CodeBytes code);
 
-// Whether the bytes are a stub that jumps where a single pointer says, as those of a procedure linkage table.
+// True if the bytes are a stub that jumps through a single pointer, like the stubs of a procedure linkage table.
 bool is_jump_by_pointer(CodeBytes code);
 
 }  // namespace dvm::runtime

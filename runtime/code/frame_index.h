@@ -1,5 +1,5 @@
 #pragma once
-// Where functions begin and end by the table that unwinders search (.eh_frame_hdr): also stripped files have it, for nearly all
+// Finds the bounds of functions by the table that unwinders search (.eh_frame_hdr). Stripped files have it too, for nearly all
 // of their code.
 //
 //   .eh_frame_hdr  | version, encodings | .eh_frame | count | begin, description | begin, description | ...   sorted by begin

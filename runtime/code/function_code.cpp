@@ -91,7 +91,7 @@ Flow flow_of(const ZydisDecodedInstruction& decoded) {
   return decoded.mnemonic == ZYDIS_MNEMONIC_UD2 || decoded.mnemonic == ZYDIS_MNEMONIC_HLT ? Flow::elsewhere : Flow::next;
 }
 
-// Where an indirect jump finds its target: in a table, if by an index or out of a register; a single pointer in memory is that of
+// An indirect jump may use a table if its target comes from an index or a register. A single pointer in memory is that of
 // another function.
 bool may_use_table(const ZydisDecodedInstruction& decoded) {
   const bool in_memory = decoded.raw.modrm.mod != 3;

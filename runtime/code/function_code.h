@@ -33,7 +33,7 @@ enum class FiringCost : uint8_t { rewritten, emulated, stepped };
 const char* name_of(FiringCost cost);
 unsigned expected_ns(FiringCost cost);
 
-// Whether the kernel is likely to refuse a probe on the instruction that begins so: two bytes tell. Only a hint: the kernel
+// True if the kernel is likely to refuse a probe on the instruction with these first two bytes. This is a hint: the kernel
 // decides.
 bool is_doubtful(CodeBytes code);
 

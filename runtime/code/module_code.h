@@ -35,7 +35,7 @@ class ModuleCode {
   // The bytes from `offset` on that lie in one segment of code, at most `size`.
   CodeBytes bytes(uint64_t offset, uint64_t size) const;
 
-  // Whether among these bytes is something that looks like a call of the function that begins at `to`.
+  // True if these bytes contain something that looks like a call of the function at `to`.
   bool has_call(uint64_t offset, uint64_t size, uint64_t to) const;
 
   // Bytes behind `offset`, up to and with `last`, that no jump from outside of the function may lead to.

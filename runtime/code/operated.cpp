@@ -1,4 +1,4 @@
-// What instructions do to the stack. Covered by tests/unit/code/entry_place_test.cpp and exits_test.cpp.
+// The effect of instructions on the stack. Covered by tests/unit/code/entry_place_test.cpp and exits_test.cpp.
 
 #include "runtime/code/operated.h"
 

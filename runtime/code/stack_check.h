@@ -18,8 +18,8 @@ namespace dvm::runtime {
 // check may change all registers, since the arguments are on the stack; otherwise it may change only %r12 and %r13.
 uint32_t behind_stack_check(CodeBytes code, bool are_free);
 
-// Whether %r14, which has the goroutine in code that Go's compiler makes, is the same in all of a function: nothing in it writes
-// the register. Wrappers of functions in assembly do, for those may use it.
+// True if nothing in a function writes %r14, which has the goroutine in code that Go's compiler makes. Wrappers of assembly
+// functions write it, because those may use the register.
 bool keeps_goroutine(CodeBytes code);
 
 }  // namespace dvm::runtime

@@ -45,7 +45,7 @@ void merge_stddev(std::span<uint64_t> into, State from) {
   into[3] = static_cast<uint64_t>(squares >> 64);
 }
 
-// What one number is printed, for the functions that have one.
+// The number to print, for the functions that have one.
 
 uint64_t square_root(Wide value) {
   Wide root = 0;

@@ -49,7 +49,7 @@ void format_print(Consumer& consumer, const ActionRecord& action) {
   consumer.count(ConsumerStep::print, printed.is_integer() ? 0 : printed.bytes.size());
 }
 
-// As many bytes as a size that was recorded says, if it says less than all.
+// Cuts the bytes to a recorded size, if that is smaller.
 void format_tracemem(Consumer& consumer, const ActionRecord& action) {
   Datum memory = action.datum(0);
   const uint64_t wanted = action.count() > 1 ? action.datum(1).unsigned_value() : 0;

@@ -36,7 +36,7 @@ class Consumer {
   // From now on what it does is counted there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 
-  // Whether records may print or change aggregations, which must then be taken before records are consumed.
+  // True if records may print or change aggregations, which must then be taken before records are consumed.
   bool uses_aggregations() const { return uses_aggregations_; }
 
   void consume(std::vector<RecordLane> lanes);

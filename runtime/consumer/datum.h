@@ -31,7 +31,7 @@ struct Datum {
   int64_t signed_value() const;
 
  private:
-  // Of a size that is known when it is compiled, a copy is one instruction.
+  // With a size that is known at compile time, a copy is one instruction.
   template <class Integer>
   uint64_t loaded() const {
     Integer value;

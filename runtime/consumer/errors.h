@@ -1,5 +1,5 @@
 #pragma once
-// What the user is told on standard error, in dtrace's words: faults of clauses, and drops by kind.
+// Messages on standard error, in dtrace's words: faults of clauses, and drops by kind.
 
 #include <cstdint>
 #include <map>

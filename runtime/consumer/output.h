@@ -24,7 +24,7 @@ class Output {
 
   // The error says why something could not be written, now or before.
   Status flush();
-  // What follows is appended to this file, also by commands that system() starts.
+  // Appends further text to this file; so do commands that system() starts.
   Status redirect(const std::string& path);
   // Sends further text to the place that was in use before the first redirect().
   void restore();

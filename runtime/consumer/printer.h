@@ -1,6 +1,6 @@
 #pragma once
-// What becomes of records and aggregations in the end: a printer says it, as text like dtrace(1) (text_printer.h) or as JSON
-// (json_printer.h). The consumer reads the records, keeps the aggregations, and does what actions ask of it itself.
+// A printer shows records and aggregations, as text like dtrace(1) (text_printer.h) or as JSON (json_printer.h). The consumer
+// reads the records, keeps the aggregations, and performs the actions that need no printing.
 
 #include <cstdint>
 #include <memory>
@@ -54,7 +54,7 @@ class Printer {
   virtual void print_more_errors(const MoreErrors& more, const std::string& message) = 0;
   virtual void print_drop(const DropLine& drop, const std::string& message) = 0;
   virtual void print_late_values(uint64_t count, const std::string& message) = 0;
-  // What could not be done as it was asked for, and what may have been meant.
+  // A request that failed, and what may have been meant.
   virtual void print_notice(const std::string& message, std::span<const std::string> hints) = 0;
   // The end of all: what exit() was given.
   virtual void print_exit(int status) = 0;

@@ -39,7 +39,7 @@ class RecordedReads {
  public:
   void begin(std::span<const vm::CapturedMemory> pieces) noexcept { pieces_ = pieces, next_ = 0; }
   bool read(uint64_t address, std::span<std::byte> to) noexcept;
-  // As Host::read_string.
+  // Like Host::read_string.
   std::ptrdiff_t read_string(uint64_t address, std::span<char> to) noexcept;
 
  private:

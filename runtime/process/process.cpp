@@ -35,7 +35,7 @@ std::string name_of(pid_t pid) {
 
 Ending ending_of(int status) { return WIFEXITED(status) ? Ending{WEXITSTATUS(status), 0} : Ending{0, WTERMSIG(status)}; }
 
-// What Linux 6.15 and later know of a process whose parent has waited for it. Headers may be older.
+// Exit information that Linux 6.15 and later keep for a process whose parent has waited for it. Headers may be older.
 std::optional<Ending> reaped_ending(int pidfd) {
   struct Info {
     uint64_t mask, group;
@@ -67,7 +67,7 @@ std::optional<ProcessState> state_of(pid_t pid) {
   return found;
 }
 
-// Of one whose parent has not waited for it yet.
+// For a process whose parent has not waited for it yet.
 std::optional<Ending> waiting_ending(pid_t pid) {
   const auto state = state_of(pid);
   return state && state->state == 'Z' ? std::optional(ending_of(state->status)) : std::nullopt;

@@ -44,8 +44,8 @@ class TargetMemory {
   std::ptrdiff_t read_string(int32_t pid, uint64_t address, std::span<char> to) noexcept;
   // Real ids, from /proc; remembered for a tenth of a second, and for ever once the process is gone.
   ProcessIds ids(int32_t pid) noexcept;
-  // What /proc says of the process as text; empty where unknown, as paths are in a recording. Remembered as the ids are; valid
-  // until the next call.
+  // Texts that /proc has of the process; empty if unknown, as paths are in a recording. Cached like the ids; valid until the
+  // next call.
   std::string_view text(int32_t pid, ProcessText which) noexcept;
   // From now on the answers come from a recording: these processes are known, and nothing is read of any live one, whose pid
   // would be a coincidence. Not in probe context.

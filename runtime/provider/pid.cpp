@@ -148,7 +148,7 @@ class PidProvider : public Provider {
     std::string indirect;
   };
 
-  // Of indirect functions the variants that the process uses; they are kept in `variants`.
+  // For indirect functions, finds the variants that the process uses; they are kept in `variants`.
   static ChosenFunctions choose(const Module& module, const std::string& pattern, IndirectFunctions& indirect,
                                 std::deque<ElfFunction>& variants, Outcome& outcome) {
     std::vector<const ElfFunction*> resolvers;
@@ -192,7 +192,7 @@ class PidProvider : public Provider {
       return refuse("D_PROC_LIB", fmt::format("failed to find functions in module '{}': {}", first.object.name, first.problem));
     }
     Discovery result;
-    // Of a glob there is nothing more to say than that no probe matches.
+    // A glob that matches nothing needs no further reason.
     if (!is_glob(description.function) && !is_glob(description.module)) {
       result =
           refuse("D_PROC_FUNC", fmt::format("failed to lookup '{}' in module '{}'", description.function, first.object.name));

@@ -17,10 +17,10 @@ inline constexpr size_t kMostPidProbes = 250'000;
 enum class PidName : uint8_t { wrong, whole, offset, any };
 // whole: entry or return; offset: one instruction; any: a glob.
 PidName kind_of_name(std::string_view name);
-// As the names of instructions are written: hexadecimal, in lower case, without zeros before it.
+// Offset in the form of an instruction's probe name: hexadecimal, in lower case, without leading zeros.
 std::optional<uint64_t> parse_offset(std::string_view name);
 
-// What was wrong with an offset; tag is empty if nothing was.
+// The fault of an offset; tag is empty if there is none.
 struct PidRefusal {
   std::string tag, reason;
 };

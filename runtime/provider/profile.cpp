@@ -52,7 +52,7 @@ uint64_t parse_period(std::string_view text) {
 
 bool is_of_every_cpu(const dif::ProbeDesc& description) { return description.name.starts_with("profile-"); }
 
-// Whether it is of the form of one; its period may be none.
+// True if the name has the right form; its period may still be invalid.
 bool names_timer(const dif::ProbeDesc& description) {
   return (description.name.starts_with("tick-") || is_of_every_cpu(description)) && glob_match(description.provider, "profile") &&
          description.module.empty() && description.function.empty() && !is_glob(description.name);

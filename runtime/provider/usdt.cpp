@@ -78,7 +78,7 @@ class UsdtProvider : public Provider {
   }
 
  private:
-  // What there is, for who misspelt it.
+  // Lists the existing markers, for a misspelt name.
   struct Names {
     std::vector<std::string> providers, probes;
     bool has_provider = false;

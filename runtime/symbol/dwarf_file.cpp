@@ -35,7 +35,7 @@ std::string_view debug_name(Elf* elf, size_t names, const GElf_Shdr& header) {
   return name;
 }
 
-// What libdw has read of the file, and decompressed.
+// Bytes that libdw has read of the file, and decompressed.
 DwarfSections sections_of(Elf* elf) {
   DwarfSections found;
   size_t names = 0;

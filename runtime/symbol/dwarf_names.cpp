@@ -207,7 +207,7 @@ class Search {
     return static_cast<const char*>(memmem(from, left, terminated_.data(), terminated_.size()));
   }
 
-  // Whether one of the numbered strings is the name: then any unit may have it.
+  // True if one of the numbered strings is the name: then any unit may have it.
   bool may_be_numbered() {
     if (!numbered_) {
       numbered_ = false;

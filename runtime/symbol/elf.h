@@ -47,7 +47,8 @@ class ElfObject {
   const ElfFunction* function_at(uint64_t address) const;
   // Defined variables by name; of one name the global first.
   const std::vector<ElfData>& data() const { return data_; }
-  // What is to be added to an address of the file for one in a process that has mapped the file's code from `offset` on there.
+  // Difference between an address of the file and the address in a process that has mapped the file's code from `offset` on
+  // there.
   std::optional<uint64_t> bias(uint64_t mapped_at, uint64_t offset) const;
   // Offset in the file of the code at an address.
   std::optional<uint64_t> offset_of(uint64_t address) const;

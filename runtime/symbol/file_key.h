@@ -18,7 +18,7 @@ struct FileKey {
   int64_t modified = 0;  // ns
   auto operator<=>(const FileKey&) const = default;
 
-  // Of a regular file; an error says why there is none.
+  // The key of a regular file; an error says why there is none.
   static Result<FileKey> of(const std::string& path) {
     struct stat st {};
     if (stat(path.c_str(), &st) != 0) return Error{std::strerror(errno)};

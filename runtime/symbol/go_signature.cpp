@@ -125,8 +125,8 @@ unsigned word_of(unsigned reg) {
   return static_cast<unsigned>(std::find(kNumbers.begin(), kNumbers.end(), reg) - kNumbers.begin());
 }
 
-// Whether the registers that the debug information names at the entry are those that were worked out. How far apart in the value
-// their parts lie does not count: Go leaves out the padding between them.
+// True if the registers that the debug information names at the entry are those that were computed. The distance of their parts
+// in the value does not count, since Go leaves out the padding between them.
 bool agrees(const Dwarf_Die& function, const Dwarf_Die& parameter, const dif::ArgumentDesc& argument) {
   const ParameterPlace place = place_at_entry(function, parameter);
   if (place.kind != ParameterPlace::Kind::in_register && place.kind != ParameterPlace::Kind::in_parts) return true;

@@ -1,6 +1,6 @@
 #pragma once
-// Where the number of the goroutine that runs is found at a function of Go: %r14 points at its runtime.g in all code that Go's
-// compiler makes since 1.17. Elsewhere (assembly, C) it may hold anything.
+// Finds the number of the running goroutine at a function of Go: since 1.17, %r14 points at its runtime.g in all code that Go's
+// compiler makes. Elsewhere (assembly, C) %r14 may hold anything.
 
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,7 @@ class Goroutines {
   std::optional<GoFunctions> functions_;
 };
 
-// Of goid in runtime.g, in the debug information of the file; without that, as the release has it. None: it is not known.
+// Offset of goid in runtime.g, from the debug information of the file, or else from the release. None if it is not known.
 std::optional<uint64_t> goid_offset(const std::string& path, unsigned version);
 
 }  // namespace dvm::runtime

@@ -33,7 +33,7 @@ struct FunctionSlot {
   std::string name{};
 };
 
-// Of a file; one that cannot be read has none.
+// The indirect functions of a file; none if it cannot be read.
 std::vector<FunctionSlot> read_function_slots(const std::string& path);
 
 class IndirectFunctions {

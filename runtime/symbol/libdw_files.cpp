@@ -64,7 +64,7 @@ bool is_of_libdw(const void* code) {
   return dladdr(code, &info) != 0 && info.dli_fname != nullptr && std::strstr(info.dli_fname, "libdw") != nullptr;
 }
 
-// What it costs, or why libdw must not have it.
+// The cost of the file, or the reason why libdw must not open it.
 Result<uint64_t> cost_of(const RegularFile& file) {
   const OpenElf elf(fmt::format("/proc/self/fd/{}", file.fd()));
   if (elf.get() == nullptr) return Error{elf.problem()};

@@ -1,6 +1,6 @@
 #pragma once
-// Where the dynamic linker of a process says that it has mapped files: the function that debuggers put a breakpoint on, and the
-// state that it has then.
+// Finds the place where the dynamic linker of a process reports that it has mapped files: the function on which debuggers put a
+// breakpoint, and the state that the linker has then.
 
 #include <cstdint>
 #include <optional>

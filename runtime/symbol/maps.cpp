@@ -105,8 +105,8 @@ class ObjectList {
  private:
   std::string program_path() const { return fmt::format("/proc/{}/exe", pid_); }
 
-  // Where the user started a link, that is the name which he knows: redis-server, a link to redis-check-rdb. But python3 means
-  // python3.11 anyway.
+  // If the user started a link, he knows the program by the link's name, like redis-server, a link to redis-check-rdb. But
+  // python3 means python3.11 anyway.
   void take_name_of_link(MappedObject& object) const {
     const std::string name = started_as(pid_);
     if (!name.empty() && !object.name.starts_with(name)) object.name = name;

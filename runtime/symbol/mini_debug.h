@@ -11,7 +11,7 @@ namespace dvm::runtime {
 
 class MiniDebug {
  public:
-  // Of a file that is open; get() is null if it has none, or one that cannot be read.
+  // Takes a file that is open; get() is null if the file has no such section, or one that cannot be read.
   explicit MiniDebug(Elf* file);
   ~MiniDebug();
   MiniDebug(const MiniDebug&) = delete;

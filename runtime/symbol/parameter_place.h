@@ -1,5 +1,5 @@
 #pragma once
-// Where a parameter lies when its function is entered, as debug information says.
+// The place of a parameter when its function is entered, from the debug information.
 //
 //   static long cost(const struct order* o, long times)       the optimiser passes o->id and o->price in place of o
 //     o       no location                                     -> nowhere

@@ -178,7 +178,8 @@ bool is_vector(unsigned reg) {
   return reg >= kFirst && reg <= kLast;
 }
 
-// Whether the parts are those of the calling convention. What of them is in vector registers, or left out, is not known.
+// True if the parts are those of the calling convention. The places of parts in vector registers, and of missing parts, are
+// unknown.
 bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   const dif::ArgumentDesc usual = argument;
   argument.parts.clear();
@@ -193,8 +194,8 @@ bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   });
 }
 
-// What the debug information says of a parameter outweighs the calling convention: compilers change functions that are called
-// from nowhere else. Returns true if it agrees with the convention.
+// Debug information about a parameter overrides the calling convention, because compilers change functions that are called from
+// nowhere else. Returns true if it agrees with the convention.
 bool correct(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   const dif::ArgumentDesc usual = argument;
   switch (place.kind) {

@@ -31,7 +31,7 @@ struct StapsdtNote {
 // Those whose location is code of the file. A file that has none is no error.
 Result<std::vector<StapsdtNote>> read_stapsdt(const std::string& path);
 
-// Where one argument is, or why dvm cannot read it there.
+// The place of an argument, or the reason why dvm cannot read it there.
 struct StapsdtArgument {
   Operand operand;
   std::string problem;  // empty: there is none

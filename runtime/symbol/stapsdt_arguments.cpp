@@ -1,4 +1,4 @@
-// Where the arguments of a note are. Covered by tests/unit/instrument/stapsdt_test.cpp and tests/fuzz/targets/stapsdt.cpp.
+// Finds the arguments of a note. Covered by tests/unit/instrument/stapsdt_test.cpp and tests/fuzz/targets/stapsdt.cpp.
 //
 //   argument   [size@]operand                size: 1 2 4 8, "-" before it: signed, "f" behind it: a floating-point number
 //   operand    %register | $constant | [symbol][+-displacement][(base[,index[,scale]])]
@@ -110,7 +110,7 @@ bool parse_size(std::string_view text, Operand& operand, bool& is_float) {
   return true;
 }
 
-// What is left of a constant in an argument of a size.
+// A constant, truncated to the size of its argument.
 int64_t narrow(int64_t value, const Operand& operand) {
   if (operand.size == 8) return value;
   const unsigned unused = 64 - 8u * operand.size;

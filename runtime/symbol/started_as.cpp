@@ -15,7 +15,7 @@
 namespace dvm::runtime {
 namespace {
 
-// Where the path lies; 0: the process does not say.
+// Address of the path; 0 if the process does not give it.
 uint64_t address_of_path(int32_t pid) {
   std::ifstream file(fmt::format("/proc/{}/auxv", pid), std::ios::binary);
   Elf64_auxv_t entry;

@@ -28,7 +28,7 @@ bool find_cfa(const CapturedStack& stack, const FrameRule& rule, uint64_t& cfa) 
   return !rule.cfa_is_loaded || load(stack, cfa, cfa);
 }
 
-// Whether the return address lies behind what was captured.
+// True if the return address lies beyond the captured part.
 bool runs_out(const CapturedStack& stack, const FrameRule& rule) {
   const FrameRule::SavedRegister& place = rule.places[kReturnAddress];
   uint64_t cfa = 0;
@@ -57,7 +57,7 @@ std::span<const std::byte> rest_of_chain(const CapturedStack& first, const Captu
   return first.chain.subspan(links * 8);
 }
 
-// Whether the return address and the caller's frame pointer lie where %rbp says.
+// True if %rbp leads to the return address and the caller's frame pointer.
 bool is_by_frame_pointer(const FrameRule& rule) {
   const FrameRule::SavedRegister& pointer = rule.places[kFramePointer];
   return rule.cfa_base == kFramePointer && !rule.cfa_is_loaded && rule.cfa_offset == 16 &&
@@ -127,7 +127,7 @@ Unwinder::Process& Unwinder::process(int32_t pid) {
   return known;
 }
 
-// As the process opened it; once that is gone, by its name here.
+// Opens the file as the process did or, if that is gone, by its name here.
 CallFrames* Unwinder::file(const MappedObject& object) {
   auto [entry, is_new] = files_.try_emplace(object.path);
   if (is_new) entry->second = CallFrames::open(object.open_path);

@@ -92,7 +92,7 @@ void UserSymbols::read(int32_t pid, Process& known) {
   known.took = known.read_at - begin;
 }
 
-// As the process opened it; once that is gone, by its name here.
+// Opens the file as the process did or, if that is gone, by its name here.
 const ElfObject* UserSymbols::elf(const MappedObject& object) {
   auto [entry, is_new] = files_.try_emplace(object.path);
   for (const std::string* path : {&object.open_path, &object.path}) {

@@ -37,7 +37,7 @@ class UserSymbols {
   // before.
   void inherit(int32_t child, int32_t parent);
   void renew(int32_t pid);
-  // What a recording says that the process had mapped, and which names it knows; no live process is asked from then on.
+  // Takes the mappings and names from a recording; from then on no live process is read.
   void use_recorded(int32_t pid, std::vector<MappedObject> objects);
   void use_recorded(int32_t pid, uint64_t address, UserSymbol symbol);
   // Names an address that a firing has recorded, while the process exists. If that fails, meet_again() tries once more when the

@@ -14,8 +14,7 @@ namespace {
 
 constexpr uint32_t kStackBytes = 16384;
 
-// Where the process has this place of a file; none: it has not mapped it as
-// code.
+// Address of this place of a file in the process; none if the process has not mapped it as code.
 std::optional<uint64_t> address_of(const std::vector<MappedObject>& objects, const UprobeSite& site) {
   for (const MappedObject& object : objects)
     if (object.open_path == site.path && object.address != 0 && site.offset >= object.offset)
@@ -107,8 +106,7 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
   return make_cookie(delivery_.number(fired), static_cast<uint16_t>(group));
 }
 
-// Where the function is left, if there is one such place: where a call returns
-// to does not tell.
+// The place where the function is left, if there is only one; the return address of a call does not tell which exit was taken.
 uint32_t BreakpointPlanner::only_exit(const UprobeSite& site) {
   const auto file = ModuleCode::open(site.path);
   if (!file) return 0;

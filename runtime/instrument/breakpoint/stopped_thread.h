@@ -1,6 +1,5 @@
 #pragma once
-// What there is to know of a thread that stands still in a ptrace stop, as the
-// record that a capture program would leave. Probe context.
+// The state of a thread in a ptrace stop, as the record that a capture program would leave. Probe context.
 
 #include <sys/types.h>
 

@@ -66,7 +66,7 @@ class RecordingWriter {
   RecordingWriter(const RecordingWriter&) = delete;
   RecordingWriter& operator=(const RecordingWriter&) = delete;
 
-  // What the session shares with the recording: what is read late of a firing, and the names of addresses.
+  // Shared by the session and the recording: the late reads of a firing, and the names of addresses.
   LateReads& late_reads() { return late_reads_; }
   const std::shared_ptr<UserSymbols>& symbols() const { return symbols_; }
 

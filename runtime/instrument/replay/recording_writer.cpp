@@ -206,7 +206,8 @@ bool RecordingWriter::write(const vm::Firing& firing) noexcept {
 
 namespace {
 
-// Where an entry is or can be; nothing: it is new, and there is no room, for a quarter stays free so that a search ends soon.
+// Slot of an entry, or a free slot for it. Nothing if the entry is new and there is no room: a quarter stays free so that a
+// search ends soon.
 template <class Entry, class IsFree, class IsIt>
 std::optional<uint32_t> find_place(const std::vector<Entry>& table, uint64_t hash, size_t used, IsFree is_free, IsIt is_it) {
   size_t place = hash % table.size();

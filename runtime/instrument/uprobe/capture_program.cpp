@@ -133,7 +133,7 @@ class CaptureProgram : RecordEmitter {
     add_offset(to, slot, scratch);
   }
 
-  // Whether the other layout has more room for what the slot holds. Both have the same slots.
+  // True if the other layout has more room for the contents of the slot. Both have the same slots.
   bool is_larger_elsewhere(const MemorySlot& slot) const {
     return larger_ && larger_->slots[static_cast<size_t>(&slot - layout_.slots.data())].need.size > slot.need.size;
   }

@@ -51,7 +51,7 @@ struct PidNamespace {
   uint64_t inode = 0;
 };
 
-// Where the kernel keeps what a thread's CPU time is made of (cpu_clock.h).
+// Places where the kernel keeps the parts of a thread's CPU time (cpu_clock.h).
 struct TaskLayout {
   int16_t exec_start = 0, sum_exec_runtime = 0, cfs_rq = 0;  // of a task_struct
   int16_t rq = 0;                                            // of a cfs_rq
@@ -85,7 +85,7 @@ struct Gate {
 std::vector<bpf_insn> make_capture_program(const RecordLayouts& layouts, const ProgramMaps& maps, const PidNamespace& pids,
                                            const TaskLayout& tasks = {}, const Gate* gate = nullptr);
 
-// Whether the program faults pages in and so has to be loaded as sleepable.
+// True if the program faults pages in and so must be loaded as sleepable.
 bool must_sleep(const RecordLayout& layout);
 
 }  // namespace dvm::runtime

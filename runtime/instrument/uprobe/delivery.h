@@ -47,22 +47,22 @@ class Delivery {
     if (layouts.larger) add(*layouts.larger, pid, unwound);
     return group;
   }
-  // Whether there is room for the groups of one more program.
+  // True if there is room for the groups of one more program.
   bool is_full() const { return groups() + 2 > kMostGroups; }
   size_t groups() const { return groups_.size(); }
   const RecordGroup& group(size_t number) const { return groups_[number]; }
 
-  // What a cookie says of a probe that fires at such a place: its id or, where a firing has to be put right, the number of the
-  // place. Consumer context.
+  // The number that a cookie holds for a probe at this place: the id of the probe, or the number of the place if its firings
+  // need correction. Consumer context.
   uint32_t number(const FiredAt& place) {
     if (place.is_plain()) return place.probe_id;
     places_.push_back(place);
     return kIsPlace | static_cast<uint32_t>(places_.size() - 1);
   }
 
-  // What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, which records hold.
+  // Difference between CLOCK_REALTIME and CLOCK_MONOTONIC, which records hold.
   void set_wall_offset(uint64_t offset) { wall_offset_ = offset; }
-  // What is to be added to the CPU times that records hold.
+  // Correction to the CPU times that records hold.
   void set_cpu_offset(int64_t offset) { cpu_offset_ = offset; }
 
   // False: the sink asks for the poll to end.

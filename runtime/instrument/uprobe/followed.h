@@ -20,7 +20,7 @@
 
 namespace dvm::runtime {
 
-// As the map has it.
+// An entry of the map.
 struct FollowedProcess {
   uint64_t root = 0;       // the number of the traced process, as dvm knows it
   uint64_t is_adding = 0;  // its dynamic linker maps files just now
@@ -32,7 +32,7 @@ class Followed {
   static Result<std::unique_ptr<Followed>> make(ProgramMaps maps);
   // Follows one process from now on.
   Status add(int32_t pid);
-  // Whether processes that were forked are left, once those that were added have gone.
+  // True if forked processes remain after those that were added have gone.
   bool has_descendants();
   int map() const { return map_.get(); }
   // Nothing is told any more.

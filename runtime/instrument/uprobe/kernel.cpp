@@ -63,7 +63,7 @@ std::string privileges_missing() {
       own_program());
 }
 
-// What the verifier has said last: the reason of its refusal.
+// The verifier's last message: the reason of its refusal.
 std::string last_words(std::string_view log) {
   log = log.substr(0, log.find('\0'));
   std::string_view last;

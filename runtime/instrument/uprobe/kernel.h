@@ -32,12 +32,12 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// What an errno means, with the way out of it where there is one: "needs root or CAP_BPF and CAP_PERFMON; run with sudo".
+// The meaning of an errno, with the remedy if there is one: "needs root or CAP_BPF and CAP_PERFMON; run with sudo".
 std::string kernel_reason(int error_number);
 // "cannot load ...: " and that reason.
 Error kernel_error(std::string_view what, int error_number);
 
-// Whether programs may be loaded: for that, capabilities are needed.
+// True if programs may be loaded, which needs capabilities.
 bool may_load_programs();
 
 // "6.1.0-18-amd64", and whether such a kernel is too old to put many uprobes into one link.

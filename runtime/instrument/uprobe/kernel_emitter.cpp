@@ -151,7 +151,7 @@ void KernelEmitter::only_followed(int map, int32_t root, const PidNamespace& pid
   leave_if(BPF_JNE, r1, root);
 }
 
-// Of a system call by its number, in a table of ids that has 0 where no probe is.
+// Finds the probe of a system call by its number, in a table of ids that has 0 for calls without a probe.
 void KernelEmitter::find_probe(const Gate& gate) {
   call(BPF_FUNC_get_current_task_btf);
   load_word(r8, r0, gate.thread_status);

@@ -1,5 +1,5 @@
 #pragma once
-// What programs at tracepoints do besides capturing: find words in the kernel, and end early where the firing is not wanted.
+// The part of programs at tracepoints that is not capturing: it finds words in the kernel, and ends unwanted firings early.
 //
 //   gate     system call: is its number meant? which probe?   else: the probe is known
 //            the process: dvm itself never; only those that the clauses ask for, if they do
@@ -16,7 +16,8 @@
 
 namespace dvm::runtime {
 
-// Of a key in the map of followed processes: the number is not the kernel's, but that which dvm sees in its pid namespace.
+// Marks a key in the map of followed processes whose number is not the kernel's, but the one that dvm sees in its pid
+// namespace.
 inline constexpr uint64_t kSeenFromInside = uint64_t{1} << 32;
 
 class KernelEmitter : public Emitter {

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel says of its own types (BTF): which tracepoints there are, what they hand on, and where members lie.
+// The kernel's types (BTF): the existing tracepoints, the words that they pass, and the offsets of members.
 
 #include <memory>
 #include <string>

@@ -21,7 +21,7 @@ namespace {
 constexpr int16_t kArrived = 0, kAnswered = 8, kIsAdding = 16, kTracer = 24, kCallersAt = 32;
 constexpr size_t kTurns = 8;  // that a thread waits, each a quarter of a second at most: the program is there so often
 
-// Where the kernel keeps what a thread does.
+// Places where the kernel keeps the state of a thread.
 struct StateLayout {
   int32_t state = 0, flags = 0;  // of a task_struct
 };
@@ -38,7 +38,7 @@ Result<StateLayout> read_state_layout() {
   return layout;
 }
 
-// What the programs at one dynamic linker are made for.
+// Parameters of the programs at one dynamic linker.
 struct Watch {
   int map = -1, followed = -1, bell = -1;
   int32_t root = 0;
@@ -124,7 +124,7 @@ class WatchProgram : KernelEmitter {
     ring();
   }
 
-  // What it says is of no interest. One that is full has been heard.
+  // The contents do not matter, and a full ring has been heard.
   void ring() {
     store(fp, -16, r8);
     load_map(r1, watch_.bell);

@@ -77,7 +77,7 @@ struct RecordLayout {
 
 inline constexpr uint32_t kMostStackBytes = 64 * 1024;
 
-// What can be captured at a site of this shape: arguments that it has, and memory that starts from those; a timer no memory.
+// The needs that can be captured at a site of this shape: its arguments, and memory reached from them; no memory at a timer.
 CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 

@@ -49,7 +49,7 @@ bool ReturnPlanner::has_exceptions(int32_t pid) {
   return entry->second = can_throw(files);
 }
 
-// Of the function there, by its symbol or by what unwinders know; 0: that is not known.
+// Size of the function there, by its symbol or by what unwinders know; 0 if unknown.
 uint64_t ReturnPlanner::size_of(const UprobeSite& site, const ModuleCode& file, uint64_t offset) {
   const auto elf = cache_.read(site.path);
   const auto address = elf ? (*elf)->address_of(offset) : std::nullopt;

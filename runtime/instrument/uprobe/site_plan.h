@@ -20,7 +20,7 @@
 
 namespace dvm::runtime {
 
-// What a record does not say about where it comes from.
+// Facts about the origin of a record that it does not hold itself.
 struct FiredAt {
   uint32_t probe_id = 0;
   uint32_t moved = 0;              // bytes from the instruction that the probe means

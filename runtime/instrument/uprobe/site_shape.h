@@ -52,7 +52,7 @@ struct SiteShape {
 };
 
 SiteShape shape_of(const UprobeSite& site);
-// Of an entry where the stack has moved by so many bytes.
+// Shape of an entry where the stack has moved by this many bytes.
 SiteShape entry_shape_of(const UprobeSite& site, int32_t stack_moved);
 // Shape of an instruction that leaves the function.
 SiteShape exit_shape_of(const UprobeSite& site);

@@ -43,7 +43,7 @@ class CountingInstrument : public Instrument {
 };
 std::unique_ptr<CountingInstrument> make_counting_instrument();
 
-// Whether this process has what the instrument needs of the kernel.
+// True if this process has the kernel features and privileges that the instrument needs.
 bool may_use_bpf();
 
 // It takes uprobe sites, tracepoints and timers on every CPU: why a probe is refused, or empty.
@@ -53,7 +53,7 @@ inline std::string_view uprobe_refusal(const Probe& probe) {
   return timer && timer->every_cpu ? "" : "dvm's own clock fires it";
 }
 
-// Where BPF cannot be had, enable() says what is missing and what to do.
+// If BPF is not available, enable() says what is missing and what to do.
 std::unique_ptr<Instrument> make_uprobe_instrument(UprobeOptions options = {});
 
 }  // namespace dvm::runtime

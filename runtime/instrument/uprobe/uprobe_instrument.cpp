@@ -181,7 +181,7 @@ class UprobeInstrument final : public CountingInstrument,
     return tracepoints_.attach(maps(), task_layout());
   }
 
-  // What counts missed returns goes first. Where the kernel refuses it, it refuses the return as well.
+  // The programs that count missed returns go first. If the kernel refuses one, it refuses the return as well.
   Status attach(UprobeSets& sets, std::vector<Refused>& refused) {
     std::vector<Refused> refused_too;
     for (const auto& [path, set] : loss_sets_)

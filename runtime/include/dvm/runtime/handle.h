@@ -68,7 +68,7 @@ struct EcbAccount {
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
   vm::Counts counts;
-  // Of each DIFO: of the predicate, if there is one, then of each action's arguments.
+  // One entry per DIFO: the predicate, if there is one, then the arguments of each action.
   std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
   std::vector<std::pair<std::string, vm::Tally>> kept;     // by row of a profile: record/string, key/integer, key/any ...
@@ -121,7 +121,7 @@ class Handle {
   // The parts of work(): handles what has fired; waits for more, and prints what is due.
   bool look();
   bool rest();
-  // Whether an instrument is the tracer of the process: then it is let run by work(), and dvm must stay its tracer.
+  // True if an instrument is the tracer of the process. work() then lets the process run, and dvm must stay its tracer.
   bool holds(int32_t pid) const;
   // Makes the next work() return false: Ctrl-C. Async-signal-safe.
   void interrupt() noexcept;

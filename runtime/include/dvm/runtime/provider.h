@@ -10,7 +10,7 @@
 
 namespace dvm::runtime {
 
-// What a provider says of a description that is meant for it.
+// A provider's answer to a description that is meant for it.
 struct Discovery {
   std::string reason;                // why nothing was found, if more is known: "failed to lookup 'f' in module 'm'"
   std::string tag;                   // the D_* tag of that reason
