@@ -6,6 +6,7 @@ dvm_library(probe
   buffer/speculations.cpp
   enabling/enabling.cpp
   plan/plan.cpp
+  plan/plan_file.cpp
   probe/aggregate.cpp
   probe/prepare.cpp)
 target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)

@@ -141,12 +141,13 @@ class Planner {
   Result<Value> value(const dif::Difo& difo);
   Result<Value> value(const dif::RecDesc& desc);
   Result<ActionPlan> action(const dif::ActDesc& desc);
-  Status find_aggregation(const dif::ActDesc& desc, ActionPlan& action) const;
+  Status find_aggregation(const dif::ActDesc& desc, ActionPlan& action);
   void sum_up(EcbPlan& plan) const;
 
   const FindAggregation& find_;
   const dif::Options& options_;
   std::vector<vm::VerifiedDifo> difos_;
+  std::vector<dif::AggregationDesc> aggregations_;
 };
 
 Result<Value> Planner::value(const dif::Difo& difo) {
@@ -174,11 +175,14 @@ Result<Value> Planner::value(const dif::RecDesc& desc) {
   return made;
 }
 
-Status Planner::find_aggregation(const dif::ActDesc& desc, ActionPlan& action) const {
+Status Planner::find_aggregation(const dif::ActDesc& desc, ActionPlan& action) {
   const dif::AggregationDesc* aggregation = nullptr;
-  for (uint32_t id : desc.aggregations)
+  for (uint32_t id : desc.aggregations) {
     if (aggregation = find_(id); aggregation == nullptr)
       return Error{"it names an aggregation that the program does not declare"};
+    const auto same = [id](const dif::AggregationDesc& known) { return known.id == id; };
+    if (std::none_of(aggregations_.begin(), aggregations_.end(), same)) aggregations_.push_back(*aggregation);
+  }
   if (!dif::find_aggregation(desc.kind)) return {};
   if (aggregation == nullptr) return Error{"it names an aggregation that the program does not declare"};
   action.aggregation = aggregation->id;
@@ -231,6 +235,7 @@ Status Planner::plan(EcbPlan& plan) {
   plan.record_size = records ? size : 0;
   sum_up(plan);
   plan.difos = std::move(difos_);
+  plan.aggregations = std::move(aggregations_);
   return {};
 }
 
@@ -251,6 +256,7 @@ Result<EcbPlan> make_plan(unsigned clause, dif::EcbDesc desc, const FindAggregat
   EcbPlan plan;
   plan.clause = clause;
   plan.desc = std::move(desc);
+  plan.strsize = static_cast<uint64_t>(std::max<int64_t>(options[dif::Option::strsize], 0));
   if (Status made = Planner(find, options).plan(plan); !made) return made.error();
   return plan;
 }

@@ -55,6 +55,8 @@ struct EcbPlan {
 
   unsigned clause = 0;  // its number in program order, as messages name it
   dif::EcbDesc desc;
+  std::vector<dif::AggregationDesc> aggregations;  // that it names, as they are declared
+  uint64_t strsize = 0;
   std::optional<Value> predicate;
   std::vector<ActionPlan> actions;
   std::vector<vm::VerifiedDifo> difos;  // of the predicate, then of the values of the actions, in order
