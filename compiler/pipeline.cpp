@@ -9,6 +9,7 @@
 #include "compiler/parse/parse.h"
 #include "compiler/sema/check_clause.h"
 #include "compiler/sema/declare.h"
+#include "compiler/sema/describe_probe.h"
 #include "compiler/sema/pragma.h"
 #include "compiler/source/library.h"
 
@@ -167,6 +168,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   sort_by_place(result.diagnostics, sources);
   if (diagnostics.failed()) return result;
   result.providers = describe_providers(session.providers);
+  for (const dif::ProbeDesc& probe : options.described) result.descriptions.push_back(describe_probe(probe, session));
   for (Job& library : libraries)  // what they set comes before what the first program sets
     if (!jobs.empty())
       jobs[0].result.options.insert(jobs[0].result.options.begin(), library.result.options.begin(), library.result.options.end());

@@ -69,6 +69,13 @@ std::string stability(std::string_view title, const dif::Attributes& a) {
 
 }  // namespace
 
+std::string probe_report(const ProbeDescription& probe) {
+  std::string types = probe.argument_types.empty() ? "\t\tNone\n" : "";
+  for (size_t i = 0; i < probe.argument_types.size(); i++) types += fmt::format("\t\targs[{}]: {}\n", i, probe.argument_types[i]);
+  return fmt::format("{}{}\n\tArgument Types\n{}\n", stability("Probe Description Attributes", probe.probe),
+                     stability("Argument Attributes", probe.arguments), types);
+}
+
 std::string stability_report(const Source& source, const CompiledSource& compiled) {
   const std::string name = source.is_description ? source.text.substr(0, source.text.find_first_of("/{")) : source.name;
   return fmt::format("\nStability attributes for {} {}:\n{}{}\n", source.is_description ? "description" : "script", name,

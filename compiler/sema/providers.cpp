@@ -105,15 +105,19 @@ std::string_view provider_of(const dif::ProbeDesc& d) {
 
 }  // namespace
 
+dif::Attributes Providers::part_of(std::string_view provider, ProviderPart part) const {
+  const auto i = static_cast<size_t>(part);
+  if (const ProviderAttributes* known = known_attributes(provider)) return (*known)[i];
+  const auto declared = all_.find(provider);
+  return declared == all_.end() ? dif::Attributes{} : declared->second.attributes[i];
+}
+
+dif::Attributes Providers::argument_attributes(const dif::ProbeDesc& d) const {
+  return part_of(provider_of(d), ProviderPart::args);
+}
+
 dif::Attributes Providers::attributes(const dif::ProbeDesc& d) const {
-  const std::string_view name = provider_of(d);
-  const ProviderAttributes* known = known_attributes(name);
-  const auto declared = all_.find(name);
-  const auto part = [&](ProviderPart which) {
-    const auto i = static_cast<size_t>(which);
-    if (known) return (*known)[i];
-    return declared == all_.end() ? dif::Attributes{} : declared->second.attributes[i];
-  };
+  const auto part = [provider = provider_of(d), this](ProviderPart which) { return part_of(provider, which); };
   dif::Attributes all = least(part(ProviderPart::provider), part(ProviderPart::name));
   if (!d.module.empty()) all = least(all, part(ProviderPart::module));
   if (!d.function.empty()) all = least(all, part(ProviderPart::function));

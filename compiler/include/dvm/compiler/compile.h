@@ -53,6 +53,8 @@ struct CompileOptions {
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
   TypeCatalog* types = nullptr;               // null: there is no traced program to ask
 
+  std::vector<dif::ProbeDesc> described;  // probes that CompileResult::descriptions is wanted of
+
   // Sees each clause before its code is made: for tests, which may look into the compiler.
   std::function<void(const CheckedClause&)> inspect = {};
 };
@@ -82,10 +84,17 @@ struct ProviderDesc {
   std::vector<DeclaredProbeDesc> probes;
 };
 
+// One probe, as dtrace -lv describes it. Argument types are spelled as D does.
+struct ProbeDescription {
+  dif::Attributes probe, arguments;
+  std::vector<std::string> argument_types;
+};
+
 struct CompileResult {
   std::vector<CompiledSource> programs;  // one a source; empty when there was an error
   std::vector<Diagnostic> diagnostics;
-  std::vector<ProviderDesc> providers;  // that the sources declare, by name; libraries' are not there
+  std::vector<ProviderDesc> providers;         // that the sources declare, by name; libraries' are not there
+  std::vector<ProbeDescription> descriptions;  // of CompileOptions::described, in its order
 };
 
 // All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
@@ -101,6 +110,9 @@ CompileResult compile(std::span<const Source> sources, const CompileOptions& opt
 // For an included file, it names the file before the line, and the including places after the text. For a line that the
 // preprocessor made, it also shows the original. The tag is shown with show_tag only, as dtrace does with -x errtags.
 std::string render(const Diagnostic& diagnostic, const Source& source, bool show_tag);
+
+// The description of a probe, as dtrace -lv prints it below the probe's line.
+std::string probe_report(const ProbeDescription& probe);
 
 // The stability of a program, as dtrace -v reports it.
 std::string stability_report(const Source& source, const CompiledSource& compiled);
