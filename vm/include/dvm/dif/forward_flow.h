@@ -12,7 +12,6 @@
 // Instructions that no path reaches are not visited.
 
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "dvm/dif/difo.h"
@@ -21,25 +20,27 @@ namespace dvm::dif {
 
 template <class State, class Analysis>
 void flow_forward(const Difo& difo, State start, Analysis& analysis) {
-  std::optional<State> here = std::move(start);
+  State here = std::move(start);
+  bool is_reached = true;
   std::map<size_t, State> waiting;  // by the target of a branch that was passed
   for (size_t pc = 0; pc < difo.text.size(); pc++) {
     if (const auto first = waiting.begin(); first != waiting.end() && first->first == pc) {
-      if (here) analysis.join(first->second, *here, pc);
+      if (is_reached) analysis.join(first->second, here, pc);
       here = std::move(first->second);
+      is_reached = true;
       waiting.erase(first);
     }
-    if (!here) continue;
+    if (!is_reached) continue;
     const Instruction in = difo.text[pc];
-    analysis.step(*here, in, pc);
+    analysis.step(here, in, pc);
     if (is_branch(in) && in.label() > pc && in.label() < difo.text.size()) {
-      State taken = *here;
-      if constexpr (requires { analysis.split(*here, taken, in, pc); })
-        if (is_conditional(in)) analysis.split(*here, taken, in, pc);
+      State taken = here;
+      if constexpr (requires { analysis.split(here, taken, in, pc); })
+        if (is_conditional(in)) analysis.split(here, taken, in, pc);
       const auto [known, is_new] = waiting.try_emplace(in.label(), std::move(taken));
       if (!is_new) analysis.join(known->second, taken, in.label());
     }
-    if (!goes_on(in)) here.reset();
+    is_reached = goes_on(in);
   }
 }
 
