@@ -104,7 +104,7 @@ std::string disturbance(const vm::Profile& profile) {
   constexpr double kMuch = 0.2;
   if (profile.disturbed <= kMuch) return "";
   return fmt::format(
-      "somebody else used the core during {:.0f} % of its measurements, in every pass: their prices may be a tenth too high or "
+      "a neighbour used the core during {:.0f} % of its measurements, in every pass, so these prices may be a tenth too high or "
       "more; calibrate again at another time",
       100 * profile.disturbed);
 }
