@@ -1,9 +1,9 @@
 #pragma once
-// What dvm's thread takes for its looks for firings, as on a core that it shares with nobody: from looks before and behind which
-// its core was its own (core_share.h). A look takes something by itself and something for each firing, so those that were quiet
-// say what both are, and all looks how often. Looks in which the consumer read buffers are a kind of their own. What it takes to
-// rest between looks is counted by itself, from rests behind which the core was its own: who was on it before has had time to
-// leave. Where too few of a kind were quiet, all of it count. All times are as at the speed of times (core_speed.h).
+// CPU time of dvm's polls for firings, as if no neighbour used its core. A poll costs something by itself and something for each
+// firing. The polls with an idle SMT sibling before and after give both costs, and all polls give the counts. Polls in which the
+// consumer read buffers are a kind of their own. Sleeping between polls is counted separately, by the sleeps after which the
+// sibling was idle: a neighbour before the sleep has had time to leave. If too few polls of a kind had an idle sibling, all of
+// that kind count. All times are scaled to one speed of the core (core_speed.h).
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Samples as one figure: a median, and how far from it the samples lie. What disturbs a sample of time makes it longer, never
-// shorter, and on a machine that is shared it may last for several of them: the slower half of such samples is left out.
+// Samples as one figure: a median, and the median distance of the samples from it. A disturbance makes a sample longer, never
+// shorter, and on a shared machine may last for several samples. So the slower half of such samples is left out.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Samples of which only those count that were taken on quiet cores: on a machine that is shared this is not so at every moment.
+// Repeats samples that were taken while a neighbour used the core.
 
 #include <algorithm>
 #include <vector>
