@@ -21,8 +21,11 @@ Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Opt
   return source;
 }
 
+void number_probes(runtime::Handle& handle) { (void)handle.discover({}); }
+
 Status add_source(runtime::Handle& handle, FiringSource& source) {
   for (auto& provider : source.providers) handle.add_provider(std::move(provider));
+  if (!source.is_replay) number_probes(handle);
   for (auto& [instrument, aside] : source.instruments) handle.add_instrument(std::move(instrument), std::move(aside));
   for (const runtime::Probe& probe : source.probes)
     if (!handle.catalog().add_with_id(probe))
@@ -38,6 +41,12 @@ std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vecto
   for (size_t i = 0; i < compiled.size(); i++)
     programs.push_back({std::move(compiled[i].program), matched_line(sources[i], compiled[i].matched)});
   return programs;
+}
+
+ScriptOptions for_listing(ScriptOptions given) {
+  if (given.programs.empty() && given.operands.empty()) given.programs.push_back({GivenProgram::Form::name, ":::"});
+  given.zero_matches = true, given.verbose = false;  // verbose then describes the probes
+  return given;
 }
 
 }  // namespace dvm::cmd

@@ -33,6 +33,8 @@ struct FiringSource {
 
 // Processes as the options name them, kernel uprobes and timers.
 Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
+// Gives the probes of the kernel, of profile and of dvm the numbers that they have in every run.
+void number_probes(runtime::Handle& handle);
 // Gives the handle the source's providers, instruments and probes.
 Status add_source(runtime::Handle& handle, FiringSource& source);
 
@@ -44,4 +46,7 @@ struct ReadyProgram {
 // The sources, for the probes of a handle. None: there were errors, and they have been shown.
 std::vector<ReadyProgram> compile_live(runtime::Handle& handle, const std::vector<compiler::Source>& sources,
                                        const ScriptOptions& script, pid_t target);
+// The options for dvm list and -l: descriptions may match nothing, and no program means all probes.
+ScriptOptions for_listing(ScriptOptions given);
+
 }  // namespace dvm::cmd

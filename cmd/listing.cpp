@@ -9,18 +9,15 @@
 #include <memory>
 #include <string>
 
+#include "cmd/command.h"
+#include "cmd/target_catalog.h"
 #include "common/printable.h"
+#include "dvm/dif/probe_desc.h"
 #include "dvm/dif/text.h"
 #include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
-
-void print_probe_heading() { fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n"); }
-
-void print_probe(const runtime::Probe& probe) {
-  fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
-             printable(probe.name));
-}
 
 namespace {
 
@@ -42,12 +39,12 @@ std::string site_text(const runtime::Place& place, const runtime::ModuleCode& fi
                      name_of(instruction->cost), cost, runtime::is_doubtful(code) ? "; the kernel may refuse it" : "");
 }
 
-class SitePrinter {
+class SiteDescriber {
  public:
-  void print(std::string_view what, const runtime::Place& place) {
+  std::string line(std::string_view what, const runtime::Place& place) {
     const runtime::ModuleCode* file = files_.open(place.site->path);
-    if (file == nullptr) return fmt::print("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
-    fmt::print("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
+    if (file == nullptr) return fmt::format("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
+    return fmt::format("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
   }
 
  private:
@@ -74,7 +71,63 @@ bool is_same(const std::vector<runtime::Place>& a, const std::vector<runtime::Pl
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.offset == y.offset; });
 }
 
+// Where each probe runs; of a process also where it is put, what lies there, and what a firing is expected to cost.
+std::vector<std::string> describe_sites(const runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
+  std::vector<runtime::EnabledProbe> telling, silent;
+  for (const runtime::Probe* probe : probes) {
+    telling.push_back({probe, usual_needs(*probe)});
+    silent.push_back({probe, {}});
+  }
+  std::vector<runtime::Refused> refused, known;
+  PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
+  SiteDescriber sites;
+  std::vector<std::string> texts;
+  for (const runtime::Probe* probe : probes) {
+    std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(handle.placement(*probe))));
+    for (const runtime::Place& place : usual[probe]) text += sites.line("site", place);
+    if (!is_same(usual[probe], counted[probe]))
+      for (const runtime::Place& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);
+    for (const runtime::Refused& one : refused)
+      if (one.probe == probe) text += fmt::format("\tsite: none: {}\n", printable(one.reason));
+  }
+  return texts;
+}
+
+void print_probe(const runtime::Probe& probe) {
+  fmt::print("{:>5} {:>10} {:>17} {:>33} {}\n", probe.id, probe.provider, printable(probe.module), printable(probe.function),
+             printable(probe.name));
+}
+
+void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe) {
+  std::vector<std::string> texts;
+  if (describe) texts = describe(probes);
+  texts.resize(probes.size());
+  for (size_t i = 0; i < probes.size(); i++) {
+    print_probe(*probes[i]);
+    fmt::print("{}", texts[i]);
+  }
+}
+
+int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe) {
+  const compiler::ProbeMatches found = match_probes(handle, description);
+  if (found.count != 0) return print_probes(handle.catalog().match(description), describe), 0;
+  std::fflush(stdout);  // in their order on a terminal
+  tell("failed to match {}: {}", dif::spell(description), found.reason.empty() ? "No probe matches description" : found.reason);
+  for (const std::string& name : found.similar) fmt::print(stderr, "    hint: did you mean '{}'?\n", name);
+  return found.tag.empty() || found.tag == "D_PDESC_ZERO" ? 0 : 1;
+}
+
 }  // namespace
+
+int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe) {
+  int status = 0;
+  fmt::print("   ID   PROVIDER            MODULE                          FUNCTION NAME\n");
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ProbeDesc& description : clause.probes)
+        status = std::max(status, print_matches(handle, description, describe));
+  return status;
+}
 
 std::string placement_text(const runtime::Placement& placement) {
   std::string text = placement.backend.empty()
@@ -84,24 +137,24 @@ std::string placement_text(const runtime::Placement& placement) {
   return text;
 }
 
-void print_probes_with_sites(const runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
-  std::vector<runtime::EnabledProbe> telling, silent;
-  for (const runtime::Probe* probe : probes) {
-    telling.push_back({probe, usual_needs(*probe)});
-    silent.push_back({probe, {}});
-  }
-  std::vector<runtime::Refused> refused, known;
-  PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
-  SitePrinter printer;
-  for (const runtime::Probe* probe : probes) {
-    print_probe(*probe);
-    fmt::print("\t{}\n", placement_text(handle.placement(*probe)));
-    for (const runtime::Place& place : usual[probe]) printer.print("site", place);
-    if (!is_same(usual[probe], counted[probe]))
-      for (const runtime::Place& place : counted[probe]) printer.print("site if no clause reads arguments", place);
-    for (const runtime::Refused& one : refused)
-      if (one.probe == probe) fmt::print("\tsite: none: {}\n", printable(one.reason));
-  }
+DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {
+  return [&handle, &given, target](const std::vector<const runtime::Probe*>& probes) {
+    TargetCatalog types(handle, target, [&handle](int32_t pid) { return handle.symbols().objects(pid); });
+    std::vector<std::string> texts;
+    for (const auto& known : describe_probes(probes, given, {&handle, &types, target, false}, handle.options()))
+      texts.push_back(compiler::probe_report(known));
+    return texts;
+  };
+}
+
+DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, pid_t target) {
+  return [&handle, reports = describe_as_dtrace(handle, given, target)](const std::vector<const runtime::Probe*>& probes) {
+    std::vector<std::string> texts = reports(probes);
+    texts.resize(probes.size());
+    const std::vector<std::string> sites = describe_sites(handle, probes);
+    for (size_t i = 0; i < probes.size(); i++) texts[i] += sites[i] + "\n";
+    return texts;
+  };
 }
 
 void print_dif(const dif::Program& program, const dif::Options& options) {

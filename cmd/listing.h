@@ -1,9 +1,11 @@
 #pragma once
 // Probes and DIF as text: what dvm list, run -l, compile -S and run -S print.
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "cmd/script.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
@@ -11,13 +13,18 @@
 
 namespace dvm::cmd {
 
-void print_probe_heading();
-void print_probe(const runtime::Probe& probe);
+// The text below the line of each probe.
+using DescribeProbes = std::function<std::vector<std::string>(const std::vector<const runtime::Probe*>&)>;
+
+// The probes of each description of the programs. One that matches none is reported on standard error. Returns the exit
+// status: 1 if the cause is not simply that there is no such probe. describe: null for the lines alone.
+int list_probes(runtime::Handle& handle, const std::vector<const dif::Program*>& programs, const DescribeProbes& describe);
+// The stability and the argument types of each probe, as dtrace -lv prints them. target: $target, or 0.
+DescribeProbes describe_as_dtrace(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
+// Then where clauses on the probe run; for a process also where the probe is placed, and the expected cost of a firing.
+DescribeProbes describe_with_sites(runtime::Handle& handle, const ScriptOptions& given, pid_t target);
 // "backend local (uprobe), engine interp; not timer: it fires tick probes only"
 std::string placement_text(const runtime::Placement& placement);
-// Below each probe: where clauses on it run. Of a process also where it is put, what lies there, and the expected cost of a
-// firing.
-void print_probes_with_sites(const runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes);
 // Every object, numbered through all programs.
 void print_dif(const dif::Program& program, const dif::Options& options);
 

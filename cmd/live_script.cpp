@@ -78,7 +78,7 @@ Result<std::string> find_workload() {
 Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
                                                             int32_t pid) {
   ScriptOptions script;
-  script.programs.emplace_back(true, text);
+  script.programs.push_back({GivenProgram::Form::name, text});
   script.pids = {pid};
   script.settings.assign(std::begin(kRates), std::end(kRates));
   for (const std::string& setting : settings)

@@ -135,26 +135,55 @@ void add_preprocessor_options(CLI::App& command, ScriptOptions& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-// -P, -m, -f and -i: programs whose descriptions end at another field than the name. "libc/arg0/ { ... }" of -m is
-// "libc::/arg0/ { ... }".
-void add_probe_options(CLI::App& command, ScriptOptions& options) {
-  for (const auto& [name, type, missing, text] :
-       {std::array{"-P", "PROVIDER[{...}]", ":::", "Enable the probes of this provider"},
-        {"-m", "MODULE[{...}]", "::", "Enable the probes of this [provider:]module"},
-        {"-f", "FUNCTION[{...}]", ":", "Enable the probes of this [[provider:]module:]function"},
-        {"-i", "ID[{...}]", "", "Enable the probe with this number"}})
-    command
-        .add_option_function<std::string>(
-            name,
-            [&options, fields = std::string(missing)](std::string value) {
-              const size_t end = std::min(value.find_first_of("/{ \t\n"), value.size());
-              options.programs.emplace_back(true, value.insert(end, fields));
-            },
-            text)
-        ->type_name(type)
-        ->trigger_on_parse()
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+void add_program(CLI::App& command, ScriptOptions& options, GivenProgram::Form form, const char* flag, const char* type,
+                 const char* help) {
+  command
+      .add_option_function<std::string>(
+          flag,
+          [&options, form](const std::string& value) {
+            options.programs.push_back({form, value});
+          },
+          help)
+      ->type_name(type)
+      ->trigger_on_parse()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+// The fields of a description, from the last one that its option allows to the front. As in dtrace, one colon too many may lead.
+// Nothing: there are more.
+std::optional<std::string> complete_description(std::string_view text, GivenProgram::Form form) {
+  const auto allowed = static_cast<std::ptrdiff_t>(form) + 1;
+  const std::ptrdiff_t fields = std::count(text.begin(), text.end(), ':') + 1;
+  if (fields == allowed + 1 && text.starts_with(':'))
+    text.remove_prefix(1);
+  else if (fields > allowed)
+    return {};
+  return std::string(text) + std::string(static_cast<size_t>(4 - allowed), ':');
+}
+
+// "libc/arg0/ { ... }" of -m is "libc::/arg0/ { ... }"; messages quote it as it was given.
+Result<compiler::Source> read_text(const GivenProgram& given) {
+  const size_t end = std::min(given.text.find_first_of("/{ \t\n"), given.text.size());
+  const std::string_view description = std::string_view(given.text).substr(0, end);
+  const auto wrong = [&](const std::string& why) {
+    return Error{fmt::format("invalid probe specifier {}: {}", given.text, why)};
+  };
+  compiler::Source source{given.text, given.text, true};
+  if (given.form == GivenProgram::Form::name || description.empty()) return source;
+  constexpr std::array<std::string_view, 3> kForms = {"providers", "modules", "functions"};
+  if (std::isdigit(static_cast<unsigned char>(description[0])))
+    return wrong(fmt::format("probe identifier {} not permitted when specifying {}",
+                             description.substr(0, description.find_first_not_of("0123456789")),
+                             kForms[static_cast<size_t>(given.form)]));
+  const std::optional<std::string> complete = complete_description(description, given.form);
+  if (!complete) return wrong(fmt::format("invalid probe description \"{}\": Overspecified probe description", description));
+  source.text.replace(0, end, *complete);
+  return source;
+}
+
+Result<compiler::Source> read_program(const GivenProgram& given) {
+  return given.form == GivenProgram::Form::file ? read_file(given.text) : read_text(given);
 }
 
 }  // namespace
@@ -185,23 +214,21 @@ std::vector<std::string> command_line_settings(const ScriptOptions& given) {
   return settings;
 }
 
+void add_programs(CLI::App& command, ScriptOptions& options) {
+  using Form = GivenProgram::Form;
+  add_program(command, options, Form::name, "-n", "SCRIPT", "D script given as text");
+  add_program(command, options, Form::file, "-s", "FILE", "D script in a file");
+  add_program(command, options, Form::provider, "-P", "PROVIDER[{...}]", "Enable the probes of this provider");
+  add_program(command, options, Form::module, "-m", "MODULE[{...}]", "Enable the probes of this [provider:]module");
+  add_program(command, options, Form::function, "-f", "FUNCTION[{...}]",
+              "Enable the probes of this [[provider:]module:]function");
+  add_program(command, options, Form::name, "-i", "ID[{...}]", "Enable the probe with this number");
+}
+
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands) {
-  auto add_program = [&options](bool is_text) {
-    return [&options, is_text](const std::string& value) { options.programs.emplace_back(is_text, value); };
-  };
   command.add_flag("-v", options.verbose,
                    "Print the backend and engine of each clause, the stability of names, and omitted probes");
-  command.add_option_function<std::string>("-n", add_program(true), "D script given as text")
-      ->type_name("SCRIPT")
-      ->trigger_on_parse()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  command.add_option_function<std::string>("-s", add_program(false), "D script in a file")
-      ->type_name("FILE")
-      ->trigger_on_parse()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  add_probe_options(command, options);
+  add_programs(command, options);
   command.add_option("-L", options.library_folders, "Also read the D libraries of this folder")
       ->type_name("DIR")
       ->allow_extra_args(false)
@@ -238,12 +265,8 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
 
 Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, const dif::Options& options) {
   std::vector<compiler::Source> sources;
-  for (const auto& [is_text, value] : given.programs) {
-    if (is_text) {
-      sources.push_back({value, value, true});
-      continue;
-    }
-    Result<compiler::Source> source = read_file(value);
+  for (const GivenProgram& program : given.programs) {
+    Result<compiler::Source> source = read_program(program);
     if (!source) return source.error();
     sources.push_back(std::move(*source));
   }
@@ -260,8 +283,9 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, c
 std::vector<std::string> macro_arguments(const ScriptOptions& options) {
   std::vector<std::string> arguments = options.operands;
   if (!options.programs.empty()) {
-    auto script = std::find_if(options.programs.begin(), options.programs.end(), [](auto& p) { return !p.first; });
-    arguments.insert(arguments.begin(), script == options.programs.end() ? "dvm" : script->second);
+    const auto script = std::find_if(options.programs.begin(), options.programs.end(),
+                                     [](const GivenProgram& p) { return p.form == GivenProgram::Form::file; });
+    arguments.insert(arguments.begin(), script == options.programs.end() ? "dvm" : script->text);
   }
   return arguments;
 }
@@ -316,10 +340,10 @@ Status set_target(dif::ProbeDesc& description, pid_t target) {
   return {};
 }
 
-std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
-                                                      const CompileAgainst& against, dif::Options& options) {
-  std::optional<HandleCatalog> catalog;
-  if (against.handle != nullptr) catalog.emplace(*against.handle);
+namespace {
+
+Result<compiler::CompileOptions> how_to_compile(const ScriptOptions& given, const CompileAgainst& against,
+                                                const dif::Options& options) {
   compiler::CompileOptions how;
   how.arguments = macro_arguments(given);
   how.macros = macro_values(against.target);
@@ -333,15 +357,25 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   how.version = static_cast<uint32_t>(options[dif::Option::version]);
   how.string_size = static_cast<uint64_t>(options[dif::Option::strsize]);
   for (const std::string& setting : command_line_settings(given)) how.settled.insert(setting.substr(0, setting.find('=')));
-  how.catalog = catalog ? &*catalog : nullptr;
   Result<std::vector<compiler::Library>> libraries = read_libraries(options);
-  if (!libraries) {
-    fmt::print(stderr, "dvm: {}\n", libraries.error().message);
-    return {};
-  }
+  if (!libraries) return libraries.error();
   how.libraries = std::move(*libraries);
   how.types = against.types;
-  compiler::CompileResult result = compiler::compile(sources, how);
+  return how;
+}
+
+}  // namespace
+
+std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
+                                                      const CompileAgainst& against, dif::Options& options) {
+  Result<compiler::CompileOptions> how = how_to_compile(given, against, options);
+  if (!how) {
+    fmt::print(stderr, "dvm: {}\n", how.error().message);
+    return {};
+  }
+  std::optional<HandleCatalog> catalog;
+  if (against.handle != nullptr) how->catalog = &catalog.emplace(*against.handle);
+  compiler::CompileResult result = compiler::compile(sources, *how);
   show(result.diagnostics, sources, given, options[dif::Option::errtags] != 0);
   if (against.declared != nullptr) *against.declared = std::move(result.providers);
   for (const compiler::CompiledSource& program : result.programs)
@@ -357,6 +391,18 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
     return {};
   }
   return std::move(result.programs);
+}
+
+std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const runtime::Probe*>& probes,
+                                                        const ScriptOptions& given, const CompileAgainst& against,
+                                                        const dif::Options& options) {
+  Result<compiler::CompileOptions> how = how_to_compile(given, against, options);
+  if (!how) return {};
+  HandleCatalog catalog(*against.handle);
+  how->catalog = &catalog;
+  for (compiler::Library& library : how->libraries) library.if_named = false;  // any may declare the probes
+  for (const runtime::Probe* p : probes) how->described.push_back({p->provider, p->module, p->function, p->name});
+  return compiler::compile({}, *how).descriptions;
 }
 
 std::string matched_line(const compiler::Source& source, size_t matched) {

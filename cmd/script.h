@@ -19,24 +19,34 @@ class App;
 
 namespace dvm::cmd {
 
+// A program as the command line gives it: a file (-s), or a text whose descriptions end at a field of theirs (-P, -m, -f; -n and
+// -i).
+struct GivenProgram {
+  enum class Form : uint8_t { provider, module, function, name, file };
+  Form form = Form::name;
+  std::string text;  // the file's path, or the program
+};
+
 // Options as given on the command line, before anything was opened.
 struct ScriptOptions {
-  std::vector<std::pair<bool, std::string>> programs;  // in order; true: a text (-n), false: a file (-s)
-  std::vector<std::string> operands;                   // script (without -n and -s), then $1, $2, ...
-  std::vector<std::string> settings;                   // -x name[=value]
-  std::vector<std::string> library_folders;            // -L
-  std::vector<pid_t> pids;                             // -p
-  std::string command;                                 // -c
-  bool print_tree = false;                             // of compile
-  bool preprocess = false, show_headers = false;       // -C, -H
-  std::vector<std::string> preprocessor;               // -D, -U and -I as given
-  bool json = false;                                   // diagnostics as data
-  bool verbose = false;                                // say how stable the programs are
+  std::vector<GivenProgram> programs;             // in order
+  std::vector<std::string> operands;              // script (without -n and -s), then $1, $2, ...
+  std::vector<std::string> settings;              // -x name[=value]
+  std::vector<std::string> library_folders;       // -L
+  std::vector<pid_t> pids;                        // -p
+  std::string command;                            // -c
+  bool print_tree = false;                        // of compile
+  bool preprocess = false, show_headers = false;  // -C, -H
+  std::vector<std::string> preprocessor;          // -D, -U and -I as given
+  bool json = false;                              // diagnostics as data
+  bool verbose = false;                           // say how stable the programs are
   bool quiet = false, destructive = false, zero_matches = false, flow_indent = false;
 };
 
 // operands: how the positional arguments are described in the help.
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
+// -n, -s, -P, -m, -f and -i alone.
+void add_programs(CLI::App& command, ScriptOptions& options);
 // Those of add_script_options that a compiled program takes too: -x and -Z.
 void add_setting_options(CLI::App& command, ScriptOptions& options);
 void add_process_options(CLI::App& command, ScriptOptions& options);
@@ -76,6 +86,11 @@ struct CompileAgainst {
 // shown.
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
                                                       const CompileAgainst& against, dif::Options& options);
+
+// What is known of each of the probes; nothing where the libraries have an error.
+std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const runtime::Probe*>& probes,
+                                                        const ScriptOptions& given, const CompileAgainst& against,
+                                                        const dif::Options& options);
 
 // "script 'x.d' matched 3 probes" or "description 'BEGIN' matched 1 probe".
 std::string matched_line(const compiler::Source& source, size_t matched);

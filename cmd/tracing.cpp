@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include "cmd/account.h"
 #include "cmd/command.h"
@@ -155,16 +154,11 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
   return handle.exit_status();
 }
 
-// Each probe of the programs once, in their order.
-int list_probes(runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
-  std::set<uint32_t> seen;
-  print_probe_heading();
-  for (const ReadyProgram& program : programs)
-    for (const dif::EcbDesc& clause : program.program.clauses)
-      for (const dif::ProbeDesc& description : clause.probes)
-        for (const runtime::Probe* probe : handle.catalog().match(description))
-          if (seen.insert(probe->id).second) print_probe(*probe);
-  return 0;
+int list(runtime::Handle& handle, const TracingOptions& given, const std::vector<ReadyProgram>& programs, pid_t target) {
+  std::vector<const dif::Program*> pointers;
+  for (const ReadyProgram& program : programs) pointers.push_back(&program.program);
+  return list_probes(handle, pointers,
+                     given.script.verbose ? describe_as_dtrace(handle, given.script, target) : DescribeProbes());
 }
 
 // Onto standard error, since results go elsewhere.
@@ -190,7 +184,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (programs.empty()) return {};
   if (given.list_dif || handle.options()[dif::Option::verbose] > 0)
     for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
-  if (given.list_probes) return {.status = list_probes(handle, programs)};
+  if (given.list_probes) return {.status = list(handle, given, programs, source.target)};
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
@@ -262,11 +256,12 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
 }
 
 TraceOutcome trace(const TracingOptions& given, const OpenSource& open) {
-  Result<dif::Options> options = run_time_options(given.script);
+  const ScriptOptions script = given.list_probes ? for_listing(given.script) : given.script;
+  Result<dif::Options> options = run_time_options(script);
   if (!options) return {fail("{}", options.error().message)};
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
+  Result<std::vector<compiler::Source>> sources = read_sources(script, *options);
   if (!sources) return {fail("{}", sources.error().message)};
-  const auto make = [&](runtime::Handle& handle, pid_t target) { return compile_live(handle, *sources, given.script, target); };
+  const auto make = [&](runtime::Handle& handle, pid_t target) { return compile_live(handle, *sources, script, target); };
   return trace(given, *options, open, make);
 }
 

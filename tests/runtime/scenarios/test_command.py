@@ -65,12 +65,12 @@ class Usage(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    def test_l_lists_the_probes_of_the_programs_once(self):
+    def test_l_lists_the_probes_of_each_clause(self):
         result = run("-l", "-n", "BEGIN, END { trace(1); }", "-n", "BEGIN")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [line.split() for line in result.stdout.splitlines()]
         self.assertEqual(rows[0], ["ID", "PROVIDER", "MODULE", "FUNCTION", "NAME"])
-        self.assertEqual([row[1:] for row in rows[1:]], [["dtrace", "BEGIN"], ["dtrace", "END"]])
+        self.assertEqual([row[1:] for row in rows[1:]], [["dtrace", "BEGIN"], ["dtrace", "END"], ["dtrace", "BEGIN"]])
 
     def test_specifiers_end_at_their_field(self):
         result = run("-l", "-P", "dtrace")
@@ -81,6 +81,18 @@ class Command(unittest.TestCase):
             result = run(flag, value)
             self.assertEqual(result.returncode, 1)
             self.assertIn("nowhere", result.stderr)
+
+    def test_specifiers_are_quoted_as_given(self):
+        for flag, value, why in (("-f", "mossy_fn", "probe description ::mossy_fn: does not match any probes"),
+                                 ("-f", "::mossy:", "probe description :mossy:: does not match any probes"),
+                                 ("-m", ":mossy::", 'invalid probe description ":mossy::": Overspecified probe description'),
+                                 ("-P", "a:b:c:d", 'invalid probe description "a:b:c:d": Overspecified probe description'),
+                                 ("-f", "7.5", "probe identifier 7 not permitted when specifying functions"),
+                                 ("-P", "7{ exit(0); }", "probe identifier 7 not permitted when specifying providers")):
+            with self.subTest(value):
+                result = run(flag, value)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(f"dvm: invalid probe specifier {value}: {why}", result.stderr)
 
     def test_specifiers_choose_functions_and_modules(self):
         reason = dvmtest.missing_privilege()

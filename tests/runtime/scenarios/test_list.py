@@ -1,5 +1,6 @@
 """dvm list and dvm compile: what exists, and what a script becomes, without tracing anything."""
 
+import os
 import unittest
 
 import dvmtest
@@ -14,21 +15,44 @@ class Listing(unittest.TestCase):
         self.assertEqual([line.split() for line in result.stdout.splitlines()[1:]],
                          [["1", "dtrace", "BEGIN"], ["2", "dtrace", "END"], ["3", "dtrace", "ERROR"]])
 
-    def test_what_matches_nothing_is_an_error(self):
-        result = dvm("list", "nosuch:::")
+    def test_what_matches_nothing_is_told_and_the_rest_listed(self):
+        for words in (["list", "nosuch:::", "END"], ["run", "-l", "-n", "nosuch:::", "-n", "END"]):
+            result = dvm(*words)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("dvm: failed to match nosuch:::: No probe matches description", result.stderr)
+            self.assertEqual([line.split() for line in result.stdout.splitlines()[1:]], [["2", "dtrace", "END"]])
+
+    def test_a_process_that_is_not_there_is_an_error(self):
+        result = dvm("list", "pid999999999:::")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("failed to match nosuch:::", result.stderr)
+        self.assertIn("failed to match pid999999999:::: failed to grab process", result.stderr)
 
     def test_macros_stand_for_their_values(self):
         result = dvm("list", "nosuch$uid:::")
-        self.assertIn(f"failed to match nosuch$uid:::", result.stderr)
+        self.assertIn(f"failed to match nosuch{os.getuid()}:::", result.stderr)
         result = dvm("list", "dtrace$nosuch:::BEGIN")
         self.assertEqual(result.returncode, 1)
         self.assertIn("macro variable $nosuch is not defined", result.stderr)
 
     def test_descriptions_have_four_fields(self):
         result = dvm("list", "a:b:c:d:e")
-        self.assertIn("failed to match a:b:c:d:e: Overspecified probe description", result.stderr)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('invalid probe description "a:b:c:d:e": Overspecified probe description', result.stderr)
+
+    def test_numbers_are_the_same_in_every_run(self):
+        number = dvm("list", "syscall::write:return").stdout.split()[-4]
+        for words in (["list", "-i", number], ["run", "-l", "-i", number], ["run", "-l", "-n", number + " { trace(1); }"]):
+            with self.subTest(words):
+                result = dvm(*words)
+                self.assertEqual(result.stdout.split()[-4:], [number, "syscall", "write", "return"], result.stderr)
+
+    def test_v_describes_a_probe(self):
+        attributes = "\t\tIdentifier Names: {0}\n\t\tData Semantics:   {0}\n\t\tDependency Class: {1}\n"
+        block = "\n\tProbe Description Attributes\n{0}\n\tArgument Attributes\n{0}\n\tArgument Types\n{1}\n"
+        for words in (["list", "-v"], ["run", "-l", "-v", "-n"]):
+            self.assertIn(block.format(attributes.format("Stable", "Common"), "\t\tNone\n"), dvm(*words, "BEGIN").stdout)
+            self.assertIn(block.format(attributes.format("Evolving", "ISA"), "\t\targs[0]: lwpsinfo_t *\n\t\targs[1]: psinfo_t *\n"),
+                          dvm(*words, "sched:::off-cpu").stdout)
 
     def test_options_are_listed(self):
         result = dvm("compile", "--options")
@@ -50,12 +74,19 @@ class ListingProcesses(dvmtest.PrivilegedTest):
     def test_sites_of_a_process(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout.splitlines()[3], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns per firing\)$")
+        self.assertRegex(self.site_lines(result)[0], r"^\tsite: at 0x[0-9a-f]+ of the file: push %rbp \(emulated, about 420 ns per firing\)$")
+
+    def test_types_of_arguments(self):
+        result = dvm("list", "-v", "pid$target:types:by_value:entry", "-c", program("types"))
+        self.assertRegex(result.stdout, r"\tArgument Types\n\t\targs\[0\]: void \*\n\t\targs\[1\]: void \*\n", result.stderr)
+
+    def site_lines(self, result):
+        return [line for line in result.stdout.splitlines() if line.startswith("\tsite")]
 
     def sites(self, description):
         result = dvm("list", "-v", description, "-c", program("sites"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        return [line.strip() for line in result.stdout.splitlines() if line.startswith("\tsite")]
+        return [line.strip() for line in self.site_lines(result)]
 
     def test_kinds_of_sites(self):
         at = "at 0x[0-9a-f]+ of the file"
@@ -75,7 +106,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
 
     def test_backends_are_listed_with_why_not_another(self):
         result = dvm("list", "-v", "pid$target:looper:func:entry", "-c", program("looper") + " 1")
-        self.assertEqual(result.stdout.splitlines()[2],
+        self.assertEqual(next(line for line in result.stdout.splitlines() if line.startswith("\tbackend")),
                          "\tbackend local (uprobe), engine interp; not breakpoint: BPF is permitted, and a uprobe costs less; "
                          "not timer: it fires tick probes only")
         result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
