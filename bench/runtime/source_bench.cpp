@@ -67,11 +67,12 @@ SyntheticFirings sample_firings(bool with_string) {
   return firings;
 }
 
-void run_all(ReplayInstrument& instrument, const Probe& probe, EventSink& sink) {
+void run_all(Instrument& instrument, const Probe& probe, EventSink& sink) {
   std::vector<Refused> refused;
   EnabledProbe enabled{&probe, {}};
   if (!instrument.enable(std::span(&enabled, 1), refused)) return;
-  while (!instrument.finished()) {
+  const Replays& replays = *instrument.abilities().replays;
+  while (!replays.finished()) {
     if (!instrument.poll(sink)) return;
   }
 }

@@ -80,7 +80,7 @@ class Live(dvmtest.PrivilegedTest):
 class Refused(unittest.TestCase):
     def test_bad_input(self):
         for args, said in ((("--sample", "2h"), "--sample 2h"), (("--sample", "0s"), "--sample 0s"), (("--sample", "x"), "--sample x"),
-                           (("--sample", "1s", "-c", "true"), "has not begun"), (("--prob", "measured"), "needs --sample"),
+                           (("--sample", "1s", "-c", "true"), "use -p PID instead of -c"), (("--prob", "measured"), "needs --sample"),
                            (("--prob", "2"), "--prob 2")):
             result = dvmtest.dvm("cost", "predict", *PENTIUM, *args, "-n", "syscall::read:entry { @ = count(); }")
             self.assertEqual(result.returncode, 1, args)
