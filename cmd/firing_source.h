@@ -7,7 +7,7 @@
 
 #include "cmd/script.h"
 #include "cmd/targets.h"
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/backend/local/live.h"
 #include "runtime/cost/ledger.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cmd/command.h"
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/cost/rows.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/compiler/compile.h"
 
 namespace dvm::cmd {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::cmd {

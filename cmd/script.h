@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/compiler/compile.h"
 #include "dvm/runtime/handle.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "runtime/process/process.h"
 

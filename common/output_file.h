@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm {
 

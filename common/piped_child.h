@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm {
 

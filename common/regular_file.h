@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <tuple>
 
-#include "common/result.h"
 #include "compiler/types/type_table.h"
+#include "dvm/common/result.h"
 #include "dvm/compiler/type_catalog.h"
 
 namespace dvm::compiler {

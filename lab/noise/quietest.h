@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::noise {
 

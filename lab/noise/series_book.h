@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "common/regular_file.h"
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::runtime {
 

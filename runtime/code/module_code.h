@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/code/function_code.h"
 #include "runtime/code/mapped_file.h"
 

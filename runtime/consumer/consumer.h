@@ -12,7 +12,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "runtime/consumer/aggregation.h"
 #include "runtime/consumer/errors.h"

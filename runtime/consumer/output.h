@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::runtime {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/consumer/datum.h"
 #include "runtime/consumer/field.h"
 #include "runtime/consumer/made.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::runtime {

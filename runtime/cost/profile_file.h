@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::runtime {

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/cost.h"

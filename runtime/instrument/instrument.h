@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/vm/host.h"
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/abilities.h"

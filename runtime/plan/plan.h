@@ -23,7 +23,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/vm/verify.h"

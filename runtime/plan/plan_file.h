@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/plan/plan.h"
 
 namespace dvm::runtime {

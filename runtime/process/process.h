@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/process/start.h"
 
 namespace dvm::runtime {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::runtime {
 

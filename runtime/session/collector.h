@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/backend/backend.h"
 #include "runtime/consumer/consumer.h"
 #include "runtime/probe/stages.h"

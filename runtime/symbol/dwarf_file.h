@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/type_desc.h"
 #include "runtime/symbol/dwarf_names.h"
 #include "runtime/symbol/open_elf.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::runtime {
 

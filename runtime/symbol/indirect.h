@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/code/module_code.h"
 #include "runtime/process/target_memory.h"
 #include "runtime/symbol/elf.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/regular_file.h"
-#include "common/result.h"
+#include "dvm/common/result.h"
 
 namespace dvm::runtime {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/catalog/operand.h"
 
 namespace dvm::runtime {

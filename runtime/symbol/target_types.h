@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/type_desc.h"
 #include "runtime/symbol/dwarf_describe.h"
 #include "runtime/symbol/dwarf_file.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "dvm/vm/host.h"
 #include "runtime/enabling/enabling.h"

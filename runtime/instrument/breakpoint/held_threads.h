@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/kernel.h"
 
 namespace dvm::runtime {

@@ -42,7 +42,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/buffer/seen_addresses.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/instrument/instrument.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/kernel.h"
 

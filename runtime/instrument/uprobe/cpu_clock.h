@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring.h"
 

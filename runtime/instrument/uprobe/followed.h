@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/kernel.h"
 
 namespace dvm::runtime {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/capture_program.h"
 
 namespace dvm::runtime {

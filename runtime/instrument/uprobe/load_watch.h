@@ -17,7 +17,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring.h"

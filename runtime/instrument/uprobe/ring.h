@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "runtime/instrument/uprobe/kernel.h"
 #include "runtime/instrument/uprobe/ring_view.h"
 

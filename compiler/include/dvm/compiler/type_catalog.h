@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/program.h"
 #include "dvm/dif/type_desc.h"
 

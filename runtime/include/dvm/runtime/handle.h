@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/provider.h"

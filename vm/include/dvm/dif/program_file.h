@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/program.h"
 
 namespace dvm::dif {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
 #include "dvm/dif/difo.h"
 
 namespace dvm::dif {
