@@ -36,7 +36,7 @@ std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo difo) {
   if (!report.empty()) return report.take_sorted();
   VerifiedDifo verified;
   verified.blocks_ = find_blocks(difo);
-  verified.difo_ = std::move(difo);
+  verified.difo_ = std::make_shared<const dif::Difo>(std::move(difo));
   return verified;
 }
 

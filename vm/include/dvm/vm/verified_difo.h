@@ -1,6 +1,7 @@
 #pragma once
 // A DIFO that the verifier has admitted, the only type an engine takes; or the errors that it found.
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,16 +21,17 @@ struct Block {
   uint32_t end = 0;
 };
 
+// Copies share the DIFO, which does not change.
 class VerifiedDifo {
  public:
-  const dif::Difo& difo() const { return difo_; }
+  const dif::Difo& difo() const { return *difo_; }
   const std::vector<Block>& blocks() const { return blocks_; }
 
  private:
   friend std::variant<VerifiedDifo, std::vector<VerifyError>> verify(dif::Difo);
   VerifiedDifo() = default;
 
-  dif::Difo difo_;
+  std::shared_ptr<const dif::Difo> difo_;
   std::vector<Block> blocks_;
 };
 
