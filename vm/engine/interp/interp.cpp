@@ -34,10 +34,7 @@ class InterpDifo final : public PreparedDifo {
                      timed_ ? tally_timed(difo(), ops, into) : tally_blocks(difo(), ops, costs.front().executed, into));
     std::fill(costs.begin(), costs.end(), OpCost{});
   }
-
-  std::string_view strings() const override { return difo_.difo().strings; }
-
-  const dif::Difo& difo() const { return difo_.difo(); }
+  const dif::Difo& difo() const override { return difo_.difo(); }
   const Op* begin() const { return ops_.data(); }
   int64_t tick_cost() const { return tick_cost_; }
   void use_ticks() {

@@ -25,8 +25,9 @@ class PreparedDifo {
   virtual size_t cost_count() const = 0;
   // Adds what was counted in `costs`, and sets them to 0. Consumer context.
   virtual void take_counts(std::span<OpCost> costs, Counts& into, InstructionCounts& instructions) const = 0;
-  // Its string table, which stays where it is.
-  virtual std::string_view strings() const = 0;
+  // It and its string table stay where they are.
+  virtual const dif::Difo& difo() const = 0;
+  std::string_view strings() const { return difo().strings; }
 
  protected:
   explicit PreparedDifo(Run entry) : run_(entry) {}
