@@ -8,8 +8,8 @@
 #include "dvm/vm/engine.h"
 #include "dvm/vm/profile.h"
 #include "vm/cost/policy.h"
+#include "vm/cost/tally.h"
 #include "vm/engine/interp/ops.h"
-#include "vm/engine/interp/tally.h"
 
 namespace dvm::vm {
 
@@ -65,13 +65,6 @@ void InterpDifo::decode(size_t pc, Labels labels) {
   if (format == dif::Format::sets) op.value = address_of(difo().strings.data() + in.index());
   if (format == dif::Format::call) op.subr = subr_of(in.index());
   if (const auto id = built_in_of(in)) op.getter = getter_of(*id);
-}
-
-// Whether an opcode can count units. The getters of built-in variables count none.
-constexpr bool has_units(const dif::OpcodeInfo& row) {
-  const dif::CostClass cost = row.cost;
-  return cost == dif::CostClass::bytes || cost == dif::CostClass::found || cost == dif::CostClass::stored ||
-         (cost == dif::CostClass::called && row.format == dif::Format::call);
 }
 
 // From an instruction of an object to its OpCost, in bytes.

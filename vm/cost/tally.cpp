@@ -1,6 +1,6 @@
 // Covered by tests/unit/vm/cost_test.cpp and the counts of the conformance tests.
 
-#include "vm/engine/interp/tally.h"
+#include "vm/cost/tally.h"
 
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "dvm/vm/operands.h"
 #include "dvm/vm/profile.h"
 
-namespace dvm::vm::interp {
+namespace dvm::vm {
 
 namespace {
 
@@ -96,4 +96,4 @@ InstructionCounts tally_timed(const dif::Difo& difo, std::span<const OpCost> cos
   return timed_instructions(difo, costs);
 }
 
-}  // namespace dvm::vm::interp
+}  // namespace dvm::vm
