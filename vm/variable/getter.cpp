@@ -1,4 +1,4 @@
-// The table of getters. Covered by tests/conformance/variable.
+// The table of getters, and those of variables that are a member of the firing. Covered by tests/conformance/variable.
 
 #include "vm/variable/getter.h"
 
@@ -7,6 +7,10 @@
 #include "dvm/dif/variable.h"
 
 namespace dvm::vm {
+
+#define DVM_FIELD(name, member) \
+  uint64_t var_##name(State& state, uint64_t) noexcept { return static_cast<uint64_t>(state.firing->member); }
+#include "vm/variable/fields.def"
 
 namespace {
 

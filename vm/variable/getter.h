@@ -1,6 +1,6 @@
 #pragma once
-// Getters of the built-in variables: one function var_<name> for each row of variables.def whose family is not none, in the file
-// of its family. All engines call the same getters. Probe context.
+// Getters of the built-in variables: one function var_<name> for each row of variables.def whose family is not none. It is in the
+// file of its family or, for a member of the firing, made from fields.def. All engines call the same getters. Probe context.
 
 #include <cstdint>
 

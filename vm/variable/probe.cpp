@@ -15,7 +15,6 @@ uint64_t text(const State& state, std::string_view name) {
 }  // namespace
 
 uint64_t var_epid(State& state, uint64_t) noexcept { return state.epid; }
-uint64_t var_id(State& state, uint64_t) noexcept { return state.firing->probe_id; }
 uint64_t var_probeprov(State& state, uint64_t) noexcept { return text(state, state.firing->provider); }
 uint64_t var_probemod(State& state, uint64_t) noexcept { return text(state, state.firing->module); }
 uint64_t var_probefunc(State& state, uint64_t) noexcept { return text(state, state.firing->function); }

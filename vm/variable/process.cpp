@@ -14,10 +14,6 @@ uint64_t path(State& state, std::string_view known) { return scratch_string(stat
 
 }  // namespace
 
-uint64_t var_pid(State& state, uint64_t) noexcept { return extend(state.firing->pid); }
-uint64_t var_tid(State& state, uint64_t) noexcept { return extend(state.firing->tid); }
-uint64_t var_cpu(State& state, uint64_t) noexcept { return extend(state.firing->cpu); }
-uint64_t var_errno_(State& state, uint64_t) noexcept { return extend(state.firing->error_number); }
 uint64_t var_ppid(State& state, uint64_t) noexcept { return extend(state.host->ppid()); }
 uint64_t var_uid(State& state, uint64_t) noexcept { return extend(state.host->uid()); }
 uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gid()); }
