@@ -16,7 +16,7 @@ enum class Step : uint8_t { next, jump, stop };
 
 // The condition codes n, z, v and c of left - right, kept as the two numbers that were compared.
 struct Flags {
-  uint64_t left = 1, right = 0;
+  uint64_t left = dif::kNoComparison.left, right = dif::kNoComparison.right;
   bool less() const { return static_cast<int64_t>(left) < static_cast<int64_t>(right); }
 };
 
@@ -28,11 +28,12 @@ struct Flags {
 [[gnu::always_inline]] inline Step jump_if(bool taken) { return taken ? Step::jump : Step::next; }
 
 // Arithmetic.
-#define DVM_ARITHMETIC(name, expression)          \
-  DVM_BODY(name) {                                \
-    const uint64_t a = r[op.r1], b = r[op.r2];    \
-    r[op.rd] = static_cast<uint64_t>(expression); \
-    return Step::next;                            \
+using dif::signed_quotient, dif::signed_remainder, dif::signed_shift;
+#define DVM_ARITHMETIC(name, expression)       \
+  DVM_BODY(name) {                             \
+    const uint64_t a = r[op.r1], b = r[op.r2]; \
+    r[op.rd] = (expression);                   \
+    return Step::next;                         \
   }
 #define DVM_DIVISION(name, expression)         \
   DVM_BODY(name) {                             \

@@ -16,12 +16,20 @@ constexpr uint64_t signed_remainder(uint64_t a, uint64_t b) {
   return b == ~uint64_t{0} ? 0 : static_cast<uint64_t>(static_cast<int64_t>(a) % static_cast<int64_t>(b));
 }
 
+constexpr uint64_t signed_shift(uint64_t a, uint64_t count) { return static_cast<uint64_t>(static_cast<int64_t>(a) >> count); }
+
+// The two numbers that condition codes compare before anything has set them.
+struct Compared {
+  uint64_t left, right;
+};
+inline constexpr Compared kNoComparison{1, 0};
+
 // The value of an arithmetic opcode; nothing: it would fault, or it is no such opcode.
 constexpr std::optional<uint64_t> arithmetic(Opcode op, uint64_t a, uint64_t b) {
   switch (op) {
 #define DVM_ARITHMETIC(name, expression) \
   case Opcode::name:                     \
-    return static_cast<uint64_t>(expression);
+    return expression;
 #define DVM_DIVISION(name, expression) \
   case Opcode::name:                   \
     if (b == 0) return std::nullopt;   \
