@@ -56,11 +56,14 @@ class Instruction {
   uint32_t word_ = 0;
 };
 
+constexpr bool is_conditional(Opcode branch) { return branch != Opcode::ba; }
+constexpr bool is_move(Opcode opcode) { return opcode == Opcode::mov; }
+
 // These take any word, also one that is no instruction.
 constexpr bool has_format(Instruction in, Format format) { return is_opcode(in.number()) && info(in.opcode()).format == format; }
 constexpr bool is_branch(Instruction in) { return has_format(in, Format::branch); }
-constexpr bool is_conditional(Instruction in) { return is_branch(in) && in.opcode() != Opcode::ba; }
-constexpr bool is_move(Instruction in) { return in.number() == static_cast<unsigned>(Opcode::mov); }
+constexpr bool is_conditional(Instruction in) { return is_branch(in) && is_conditional(in.opcode()); }
+constexpr bool is_move(Instruction in) { return is_move(in.opcode()); }
 constexpr bool is_return(Instruction in) { return has_format(in, Format::ret); }
 // The next instruction may follow.
 constexpr bool goes_on(Instruction in) { return !is_return(in) && (!is_branch(in) || is_conditional(in)); }
