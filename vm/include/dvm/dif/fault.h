@@ -24,6 +24,11 @@ inline constexpr std::array kFaults = {
 #include "vm/dif/faults.def"
 };
 
-constexpr const FaultInfo& info(Fault fault) { return kFaults[static_cast<unsigned>(fault)]; }
+// That of no fault, if there is no such row.
+constexpr const FaultInfo& info(Fault fault) {
+  for (const FaultInfo& row : kFaults)
+    if (row.id == fault) return row;
+  return kFaults[0];
+}
 
 }  // namespace dvm::dif
