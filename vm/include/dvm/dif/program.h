@@ -8,6 +8,7 @@
 //          ├─ variables        every user variable of the session
 //          └─ aggregations     every aggregation by id
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -94,5 +95,10 @@ struct Program {
   std::vector<Variable> variables;
   std::vector<AggregationDesc> aggregations;
 };
+
+inline size_t count_locals(const std::vector<Variable>& variables) {
+  const auto is_local = [](const Variable& one) { return one.scope == Scope::clause; };
+  return static_cast<size_t>(std::count_if(variables.begin(), variables.end(), is_local));
+}
 
 }  // namespace dvm::dif
