@@ -1,0 +1,53 @@
+#pragma once
+// How aggregating functions change the words of a key's state: a template for each row of vm/dif/updates.def. Engines expand them
+// for integers (runtime/probe/aggregate.cpp) and for values of machine code (vm/engine/llvm/body.cpp).
+//
+// Words has the operators of both: constant(), get(), set(), add(); less() compares signed numbers; choose(); leading_zeros(), 64
+// of 0. N is its number.
+
+#include <cstdint>
+
+namespace dvm::dif {
+
+inline constexpr unsigned kQuantizeZero = 63;  // the bucket of 0
+inline constexpr unsigned kQuantizeMost = 62;  // the largest power of two that has a bucket of its own
+
+// The bucket of 2^n is kQuantizeZero + 1 + n, that of -2^n is kQuantizeZero - 1 - n. 0 counts as 2^-1.
+template <class Words, class N>
+N quantize_bucket(Words words, N value) {
+  const N zero = words.constant(0), most = words.constant(kQuantizeMost);
+  const auto is_negative = words.less(value, zero);
+  const N log = words.constant(63) - words.leading_zeros(words.choose(is_negative, zero - value, value));
+  const N capped = words.choose(words.less(most, log), most, log);
+  return words.choose(is_negative, words.constant(kQuantizeZero - 1) - capped, words.constant(kQuantizeZero + 1) + capped);
+}
+
+template <class Words, class N>
+void update_count(Words words, N, N) {
+  words.add(words.constant(0), words.constant(1));
+}
+template <class Words, class N>
+void update_sum(Words words, N value, N) {
+  words.add(words.constant(0), value);
+}
+template <class Words, class N>
+void update_min(Words words, N value, N) {
+  const N known = words.get(words.constant(0));
+  words.set(words.constant(0), words.choose(words.less(value, known), value, known));
+}
+template <class Words, class N>
+void update_max(Words words, N value, N) {
+  const N known = words.get(words.constant(0));
+  words.set(words.constant(0), words.choose(words.less(known, value), value, known));
+}
+template <class Words, class N>
+void update_avg(Words words, N value, N) {
+  words.add(words.constant(0), words.constant(1));
+  words.add(words.constant(1), value);
+}
+template <class Words, class N>
+void update_quantize(Words words, N value, N increment) {
+  words.add(quantize_bucket(words, value), increment);
+}
+
+}  // namespace dvm::dif
