@@ -6,6 +6,7 @@ namespace dvm::compiler {
 namespace {
 
 std::string type_name(const dif::ArgumentDesc& argument, Session& s) {
+  if (!argument.spelling.empty()) return argument.spelling;
   if (argument.is_word) return "uint64_t";
   return argument.problem.empty() ? s.target.import(argument.type)->name : "(unknown)";
 }

@@ -71,6 +71,7 @@ struct ArgumentDesc {
   std::string problem;        // why it cannot be had; empty: it can
   // Not empty: it has no address and does not lie in argN alone. Bytes that no part covers are not known.
   std::vector<ArgumentPart> parts{};
+  std::string spelling{};  // the type as a listing shows it; empty: as D spells it
 };
 
 // A named constant: an enumerator.
