@@ -20,10 +20,12 @@ enum class ActionTime : uint8_t { record, probe, consumer };
 
 // The contents of the record of an action.
 enum class ActionKeeps : uint8_t {
-  nothing,  // its arguments matter at the firing only
-  values,   // the values of its arguments
-  stack,    // a stack of the firing; it may also be a key
-  symbol    // the address of a symbol in the process; it may also be a key
+  nothing,       // its arguments matter at the firing only
+  values,        // the values of its arguments
+  stack,         // the user stack of the firing; it may also be a key, as may the rest
+  kernel_stack,  // the kernel stack of the firing
+  symbol,        // the address of a symbol in the process
+  kernel_symbol  // the address of a symbol in the kernel
 };
 
 struct ActionInfo {
@@ -82,8 +84,11 @@ constexpr ActionKeeps kept_by(Action id) {
       return ActionKeeps::values;
   }
 }
-constexpr bool is_stack(Action id) { return kept_by(id) == ActionKeeps::stack; }
-constexpr bool is_user_symbol(Action id) { return kept_by(id) == ActionKeeps::symbol; }
+constexpr bool is_of_kernel(Action id) {
+  return kept_by(id) == ActionKeeps::kernel_stack || kept_by(id) == ActionKeeps::kernel_symbol;
+}
+constexpr bool is_stack(Action id) { return kept_by(id) == ActionKeeps::stack || kept_by(id) == ActionKeeps::kernel_stack; }
+constexpr bool is_symbol(Action id) { return kept_by(id) == ActionKeeps::symbol || kept_by(id) == ActionKeeps::kernel_symbol; }
 constexpr bool keeps_values(Action id) { return kept_by(id) != ActionKeeps::nothing; }
 
 constexpr const AggregationInfo* find_aggregation(Action id) {
