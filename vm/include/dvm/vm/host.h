@@ -46,8 +46,9 @@ struct Firing {
   std::string_view execname;
   std::span<const CapturedMemory> memory;
   UserRegisters registers;
-  std::span<const CapturedMemory> late;  // in a recording: what was read after the firing. The VM asks the Host for it
-  std::span<const uint64_t> stack;       // program counters of the user stack, the probed function's first; empty: not captured
+  std::span<const CapturedMemory> late;    // in a recording: what was read after the firing. The VM asks the Host for it
+  std::span<const uint64_t> stack;         // program counters of the user stack, the probed function's first; empty: not captured
+  std::span<const uint64_t> kernel_stack;  // likewise of the kernel stack; empty also where there is none
 };
 
 class Host {
