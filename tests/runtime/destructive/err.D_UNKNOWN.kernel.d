@@ -1,2 +1,2 @@
 /* What acts on a kernel is known by name. */
-BEGIN { breakpoint(); panic(); jstack(); }
+BEGIN { breakpoint(); panic(); }
