@@ -34,25 +34,16 @@ struct StrtokState {
   std::vector<char> text;
   size_t length = 0;
   size_t at = 0;
-  bool active = false;
 };
 
-struct MachineState::Impl {
+struct MachineState::Impl : MachineHead {
   Impl(VariableState::Impl& variable_state, const StateLimits& limits, std::span<const dif::Variable> variables);
 
-  void set_fault(dif::Fault id, uint64_t value = 0) noexcept {
-    if (fault.id == dif::Fault::none) fault = {id, value, 0};
-  }
   bool faulted() const noexcept { return fault.id != dif::Fault::none; }
 
-  FaultState fault;
   const dif::Difo* difo = nullptr;  // the one that runs or ran last
-  const Firing* firing = nullptr;
-  Host* host = nullptr;
-  uint32_t epid = 0;
-  uint64_t units = 0;  // of the operation that runs, as of a Tally; for the cost policy
+  uint64_t units = 0;               // of the operation that runs, as of a Tally; for the cost policy
   uint64_t random = 0;
-  bool wrote_target = false;  // captured memory may be out of date
   Tuple tuple;
   VariableState::Impl& variables;
   Slots locals;

@@ -50,19 +50,49 @@ class VariableState {
   std::unique_ptr<Impl> impl_;
 };
 
+// What firings and clauses begin anew, where the ECB loop can do it without a call.
+struct MachineHead {
+  FaultState fault;
+  const Firing* firing = nullptr;
+  Host* host = nullptr;
+  uint32_t epid = 0;
+  bool wrote_target = false;   // captured memory may be out of date
+  bool is_tokenizing = false;  // strtok() has a string
+  bool has_locals = false;     // the session has clause-local variables
+  size_t scratch_used = 0, scratch_requested = 0;
+  // A captured string that DIF was given, which a NUL ends: most are read again at once.
+  const char* text = nullptr;
+  size_t text_size = 0;
+
+  void set_fault(dif::Fault id, uint64_t value = 0) noexcept {
+    if (fault.id == dif::Fault::none) fault = {id, value, 0};
+  }
+};
+
 class MachineState {
  public:
   MachineState(VariableState& variables, const StateLimits& limits);
   ~MachineState();
 
   // Starts a firing: forgets the fault, scratch and, with a new firing, clause-local variables.
-  void begin_firing(const Firing& firing, Host& host) noexcept;
+  void begin_firing(const Firing& firing, Host& host) noexcept {
+    head_.firing = &firing;
+    head_.host = &host;
+    head_.wrote_target = head_.is_tokenizing = false;
+    if (head_.has_locals) reset_locals();
+    begin_clause(firing.epid);
+  }
   // Starts the next clause of the same firing: forgets the fault and scratch; clause-local variables stay.
-  void begin_clause(uint32_t epid) noexcept;
+  void begin_clause(uint32_t epid) noexcept {
+    head_.epid = epid;
+    head_.fault = {};
+    head_.scratch_used = head_.scratch_requested = 0;
+    head_.text = nullptr;
+  }
 
-  const FaultState& fault() const noexcept;
+  const FaultState& fault() const noexcept { return head_.fault; }
   // Sets a fault when no DIF runs, because a value could not be used.
-  void set_fault(dif::Fault id, uint64_t value = 0) noexcept;
+  void set_fault(dif::Fault id, uint64_t value = 0) noexcept { head_.set_fault(id, value); }
   // Copies what a by-reference value refers to, checked as a load: a string with its NUL or the first to.size() bytes
   // of it, or exactly to.size() bytes. False: fault badaddr is set.
   bool copy_string(uint64_t value, std::span<std::byte> to) noexcept;
@@ -75,7 +105,10 @@ class MachineState {
   Impl& impl() { return *impl_; }
 
  private:
+  void reset_locals() noexcept;
+
   std::unique_ptr<Impl> impl_;
+  MachineHead& head_;  // of impl_
 };
 
 }  // namespace dvm::vm
