@@ -7,11 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "dvm/vm/state.h"
+
 namespace dvm::vm {
 
 class Scratch {
  public:
-  explicit Scratch(size_t size) : block_((size + 7) / 8) {}
+  Scratch(size_t size, size_t most_requested, MachineHead& head)
+      : block_((size + 7) / 8), used_(head.scratch_used), most_requested_(most_requested), requested_(head.scratch_requested) {}
 
   // 8-aligned; null when there is not so much left.
   std::byte* allocate(uint64_t size) noexcept {
@@ -22,7 +25,6 @@ class Scratch {
   }
   // Gives back what an allocation did not use; `end` lies inside the latest allocation.
   void trim(const std::byte* end) noexcept { used_ = (static_cast<size_t>(end - base()) + 7) & ~size_t{7}; }
-  void reset() noexcept { used_ = 0; }
   size_t left() const noexcept { return bytes() - used_; }
   std::span<std::byte> used() noexcept { return {base(), used_}; }
 

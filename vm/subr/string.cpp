@@ -47,11 +47,12 @@ uint64_t found_or(size_t at, uint64_t otherwise) { return at == std::string_view
 constexpr uint64_t kNotFound = ~uint64_t{0};
 
 // strtok()'s next token: the delimiters before it are skipped, the one after it is consumed.
-std::optional<std::string_view> next_token(StrtokState& strtok, std::string_view delimiters) {
+std::optional<std::string_view> next_token(State& state, std::string_view delimiters) {
+  StrtokState& strtok = state.strtok;
   const std::string_view text(strtok.text.data(), strtok.length);
   const size_t begin = text.find_first_not_of(delimiters, strtok.at);
   if (begin == std::string_view::npos) {
-    strtok.active = false;
+    state.is_tokenizing = false;
     return std::nullopt;
   }
   const size_t end = std::min(text.find_first_of(delimiters, begin), text.size());
@@ -66,7 +67,7 @@ bool begin_strtok(State& state) noexcept {
   strtok.length = std::min(text->size(), strtok.text.size());
   std::copy_n(text->begin(), strtok.length, strtok.text.begin());
   strtok.at = 0;
-  strtok.active = true;
+  state.is_tokenizing = true;
   return true;
 }
 
@@ -153,8 +154,8 @@ uint64_t subr_strtok(State& state) noexcept {
   const auto delimiters = string_argument(state, 1);
   if (!delimiters) return 0;
   if (argument(state, 0) != 0 && !begin_strtok(state)) return 0;
-  if (!state.strtok.active) return 0;
-  const auto token = next_token(state.strtok, *delimiters);
+  if (!state.is_tokenizing) return 0;
+  const auto token = next_token(state, *delimiters);
   return token ? scratch_string(state, *token) : 0;
 }
 

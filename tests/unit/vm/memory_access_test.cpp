@@ -148,7 +148,7 @@ TEST_F(MemoryAccessTest, ALateStringTakesNoMoreScratchThanItHasCharacters) {
   EXPECT_FALSE(late_string(state_, 0x1000, 64));
   EXPECT_EQ(state_.fault.id, dif::Fault::noscratch);
   state_.fault = {};
-  state_.scratch.reset();
+  state_.scratch_used = 0;
   host_.memory[0x2000] = std::string("12345678\0", 9);
   const auto text = late_string(state_, 0x2000, 16);
   std::byte* next = allocate_scratch(state_, 8);
