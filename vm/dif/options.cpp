@@ -174,6 +174,12 @@ Status Options::set(std::string_view name, std::string_view value, OptionTime fr
   return {};
 }
 
+uint64_t scratch_size(const Options& options) {
+  const OptionInfo& row = info(Option::scratchsize);
+  const int64_t size = options[Option::scratchsize];
+  return static_cast<uint64_t>(((size < 0 ? row.most : size) + 7) & ~int64_t{7});
+}
+
 std::vector<std::string> option_hints(std::string_view name) {
   std::vector<std::string_view> names;
   for (const OptionInfo& row : kOptions) {

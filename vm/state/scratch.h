@@ -2,6 +2,7 @@
 // Scratch: memory that one firing's DIF allocates from the front of a fixed block and that is forgotten as a whole.
 // Probe context: only the constructor allocates.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,12 @@ class Scratch {
     used_ += (size + 7) & ~uint64_t{7};
     return at;
   }
+  // Counts bytes that the script itself asks for, which may have a limit of their own. False: they exceed it.
+  bool request(uint64_t size) noexcept {
+    if (size > most_requested_ - requested_) return false;
+    requested_ += std::min((size + 7) & ~uint64_t{7}, most_requested_ - requested_);
+    return true;
+  }
   // Gives back what an allocation did not use; `end` lies inside the latest allocation.
   void trim(const std::byte* end) noexcept { used_ = (static_cast<size_t>(end - base()) + 7) & ~size_t{7}; }
   size_t left() const noexcept { return bytes() - used_; }
@@ -33,7 +40,9 @@ class Scratch {
   size_t bytes() const noexcept { return block_.size() * 8; }
 
   std::vector<uint64_t> block_;
-  size_t used_ = 0;
+  size_t& used_;  // begun anew by the head
+  const size_t most_requested_;
+  size_t& requested_;
 };
 
 }  // namespace dvm::vm

@@ -9,8 +9,12 @@ namespace dvm::vm {
 
 namespace {
 
-// A length that a script gives counts the NUL.
-size_t characters_of(uint64_t length, size_t strsize) { return std::min<uint64_t>(length == 0 ? 0 : length - 1, strsize); }
+// Scratch of a size that the script has chosen, with room for something behind it.
+std::byte* request_scratch(State& state, uint64_t size, uint64_t behind) noexcept {
+  if (state.scratch.request(size)) return allocate_scratch(state, std::max(size, size + behind));
+  state.set_fault(dif::Fault::noscratch);
+  return nullptr;
+}
 
 uint64_t late_copy(State& state, uint64_t address, size_t limit) noexcept {
   const auto text = late_string(state, address, limit);
@@ -31,11 +35,11 @@ bool copy_target(State& state, uint64_t address, std::byte* to, uint64_t size) n
 
 }  // namespace
 
-uint64_t subr_alloca(State& state) noexcept { return address_of(allocate_scratch(state, argument(state, 0))); }
+uint64_t subr_alloca(State& state) noexcept { return address_of(request_scratch(state, argument(state, 0), 0)); }
 
 uint64_t subr_copyin(State& state) noexcept {
   const uint64_t size = argument(state, 1);
-  std::byte* to = allocate_scratch(state, std::max(size, size + 1));
+  std::byte* to = request_scratch(state, size, 1);
   if (!to || !copy_target(state, argument(state, 0), to, size)) return 0;
   to[size] = std::byte{0};  // stringof(copyin(buffer, size)) ends with the copy, not with what scratch held before
   return address_of(to);

@@ -81,6 +81,9 @@ class Options {
   std::array<std::vector<std::string>, kOptionCount> texts_;
 };
 
+// The bytes of the largest alloca(): option scratchsize in whole words, or what scratch can ever have.
+uint64_t scratch_size(const Options& options);
+
 // Hints about an option that set() refuses: near names, or the values that it takes.
 std::vector<std::string> option_hints(std::string_view name);
 

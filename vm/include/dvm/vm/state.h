@@ -29,6 +29,7 @@ struct FaultState {
 struct StateLimits {
   size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
   size_t scratch = 64 * 1024;   // bytes per firing
+  size_t requested = SIZE_MAX;  // of these, bytes that alloca() and copyin() may ask for
   size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
 };
 
