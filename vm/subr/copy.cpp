@@ -9,6 +9,12 @@ namespace dvm::vm {
 
 namespace {
 
+// A length, and strsize too, counts the NUL.
+size_t characters_of(uint64_t length, size_t strsize) {
+  const uint64_t bytes = std::min<uint64_t>(length, strsize);
+  return bytes == 0 ? 0 : bytes - 1;
+}
+
 // Scratch of a size that the script has chosen, with room for something behind it.
 std::byte* request_scratch(State& state, uint64_t size, uint64_t behind) noexcept {
   if (state.scratch.request(size)) return allocate_scratch(state, std::max(size, size + behind));
@@ -48,7 +54,7 @@ uint64_t subr_copyin(State& state) noexcept {
 uint64_t subr_copyinstr(State& state) noexcept {
   const uint64_t address = argument(state, 0);
   const size_t strsize = state.variables.strsize;
-  const size_t limit = argument_count(state) > 1 ? characters_of(argument(state, 1), strsize) : strsize;
+  const size_t limit = characters_of(argument_count(state) > 1 ? argument(state, 1) : strsize, strsize);
   const auto captured = captured_string(state, address, limit);
   if (!captured) return late_copy(state, address, limit);
   state.units += captured->size() + 1;

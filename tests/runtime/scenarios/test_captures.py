@@ -53,8 +53,9 @@ class Captures(dvmtest.PrivilegedTest):
 
     def test_long_strings_are_whole(self):
         text = 'pid$target::filled:entry { @[strlen(copyinstr(arg0)), index(copyinstr(arg0), "\\177")] = count(); }'
-        for size in ("300", "1000", "2000", "4095"):
-            self.assertEqual(self.run_on(text, f"sizes {ROUNDS}", "-x", "strsize=" + size), ([[size, "-1", str(9 * ROUNDS)]], ""))
+        for size in (300, 1000, 2000, 4095):  # with the NUL
+            self.assertEqual(self.run_on(text, f"sizes {ROUNDS}", "-x", f"strsize={size}"),
+                             ([[str(size - 1), "-1", str(9 * ROUNDS)]], ""))
 
     def test_what_a_system_call_writes(self):
         """Nothing can wait for memory there; short and long ones are of different layouts."""
