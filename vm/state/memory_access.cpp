@@ -117,6 +117,7 @@ std::byte* store_bytes(State& state, uint64_t address, uint64_t size) noexcept {
 std::optional<std::string_view> string_at(State& state, uint64_t address, size_t limit) noexcept {
   if (!is_d_memory(address)) [[unlikely]]
     return target_string(state, address, limit);
+  if (address == address_of(state.text)) return std::string_view(state.text, std::min(state.text_size, limit));
   Loadable found = string_region(state, address);
   if (found.bytes.empty()) found = loadable(state, address);
   const size_t length = std::min(limit, found.bytes.size());

@@ -60,6 +60,7 @@ uint64_t subr_copyinstr(State& state) noexcept {
   state.units += captured->size() + 1;
   // What is cut by a length of its own must end there for every reader.
   if (captured->size() == limit && limit < strsize) return scratch_string(state, *captured);
+  if (captured->size() < limit) state.text = captured->data(), state.text_size = captured->size();
   return address_of(captured->data());
 }
 
