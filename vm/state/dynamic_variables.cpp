@@ -79,9 +79,9 @@ uint32_t* DynamicVariables::link_to(const DynamicKey& key, uint32_t hash) noexce
   return link;
 }
 
-uint64_t DynamicVariables::load(const DynamicKey& key) noexcept {
+const DynamicNode* DynamicVariables::find(const DynamicKey& key) noexcept {
   const uint32_t at = *link_to(key, hash_of(key));
-  return at == kNone ? 0 : nodes_[at].value;
+  return at == kNone ? nullptr : &nodes_[at];
 }
 
 bool DynamicVariables::store_tuple(Node& node, const DynamicKey& key) noexcept {
@@ -106,9 +106,9 @@ DynamicVariables::Node* DynamicVariables::find_or_insert(const DynamicKey& key) 
   if (free_ == kNone) return nullptr;
   Node& node = nodes_[free_];
   const uint32_t next_free = node.next;
-  node = {kNone, hash, key.tid, key.id, key.thread, static_cast<uint32_t>(key.tuple.size()), {}, {}, 0};
+  node = {kNone, hash, key.tid, key.id, key.thread, !key.tuple.empty(), static_cast<uint32_t>(key.tuple.size()), {}, {}, 0};
   if (!store_tuple(node, key)) {
-    node.next = next_free;
+    node.next = next_free, node.id = 0;
     return nullptr;
   }
   *link = free_;
@@ -159,7 +159,7 @@ void DynamicVariables::erase_at(uint32_t* link) noexcept {
   if (node.tuple) data_.release(node.tuple);
   if (node.bytes) data_.release(node.bytes);
   *link = node.next;
-  node.next = free_;
+  node.next = free_, node.id = 0;
   free_ = at;
   live_--;
 }

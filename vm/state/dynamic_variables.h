@@ -17,6 +17,7 @@
 
 #include "dvm/vm/state.h"
 #include "vm/state/buddy_store.h"
+#include "vm/state/dynamic_node.h"
 #include "vm/state/tuple.h"
 
 namespace dvm::vm {
@@ -32,8 +33,12 @@ class DynamicVariables {
  public:
   explicit DynamicVariables(size_t bytes) : DynamicVariables(bytes, nodes_in(bytes)) {}
 
-  // The integer or the address of the value; 0: no such variable.
-  uint64_t load(const DynamicKey& key) noexcept;
+  // Null: no such variable. The value is an integer or its address. A node stays where it is, and may become another variable's.
+  const DynamicNode* find(const DynamicKey& key) noexcept;
+  uint64_t load(const DynamicKey& key) noexcept {
+    const DynamicNode* node = find(key);
+    return node ? node->value : 0;
+  }
   // Stores an integer; 0 frees.
   // Returns whether it was not there before, or no longer is.
   bool store(const DynamicKey& key, uint64_t value) noexcept;
@@ -51,17 +56,7 @@ class DynamicVariables {
  private:
   static constexpr uint32_t kNone = 0;
 
-  struct Node {
-    uint32_t next = kNone;
-    uint32_t hash = 0;
-    int32_t tid = 0;
-    uint16_t id = 0;
-    bool thread = false;
-    uint32_t tuple_entries = 0;
-    BuddyStore::Block tuple;
-    BuddyStore::Block bytes;  // of a by-reference value
-    uint64_t value = 0;
-  };
+  using Node = DynamicNode;
 
   DynamicVariables(size_t bytes, size_t nodes);
   uint32_t* link_to(const DynamicKey& key, uint32_t hash) noexcept;
