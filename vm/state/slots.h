@@ -16,6 +16,7 @@
 
 #include "dvm/dif/difo.h"
 #include "dvm/dif/variable.h"
+#include "vm/state/dynamic_node.h"
 
 namespace dvm::vm {
 
@@ -25,8 +26,9 @@ struct Slot {
   uint32_t capacity = 0;         // bytes of storage
   dif::TypeKind kind = dif::TypeKind::none;
   bool known = false;
-  uint64_t mask = ~uint64_t{0};  // the bits that an integer of the type has
-  uint64_t sign = 0;             // the highest of them, if it is a sign
+  uint64_t mask = ~uint64_t{0};          // the bits that an integer of the type has
+  uint64_t sign = 0;                     // the highest of them, if it is a sign
+  const DynamicNode* recent = &kNoNode;  // of a thread-local variable: the node that was found last, now perhaps another's
 
   uint64_t converted(uint64_t integer) const noexcept { return ((integer & mask) ^ sign) - sign; }
 };

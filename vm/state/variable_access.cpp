@@ -43,12 +43,14 @@ void store_reference(State& state, Slot& slot, uint64_t value) noexcept {
 }
 
 uint64_t load_dynamic(State& state, unsigned id, bool thread, bool keyed) noexcept {
-  const Slot* type = type_of(state, id, thread);
+  Slot* type = type_of(state, id, thread);
   if (!type) return 0;
-  const uint64_t value = state.variables.dynamic.load(key_of(state, id, thread, keyed));
-  state.units += value != 0;
-  if (value != 0 || type->kind != dif::TypeKind::bytes) return value;
-  return address_of(state.variables.zeros.data());
+  if (const DynamicNode* node = state.variables.dynamic.find(key_of(state, id, thread, keyed))) {
+    if (thread && !node->has_tuple) type->recent = node;
+    state.units++;
+    return node->value;
+  }
+  return type->kind == dif::TypeKind::bytes ? address_of(state.variables.zeros.data()) : 0;
 }
 
 void store_dynamic(State& state, unsigned id, bool thread, bool keyed, uint64_t value) noexcept {
