@@ -39,6 +39,7 @@ Slots::Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t 
     slots_[at] = slot_of(variable.type, strsize);
     largest_ = std::max<size_t>(largest_, slots_[at].capacity);
   }
+  table = {slots_.data(), slots_.size()};
   if (with_storage) place_storage();
 }
 

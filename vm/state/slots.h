@@ -33,20 +33,30 @@ struct Slot {
   uint64_t converted(uint64_t integer) const noexcept { return ((integer & mask) ^ sign) - sign; }
 };
 
+// The slots of a scope, by id - kFirstUserVariable. Native code reads them here.
+struct SlotTable {
+  Slot* first = nullptr;
+  size_t count = 0;
+};
+
 class Slots {
  public:
   // with_storage is false where only the types matter.
   Slots(std::span<const dif::Variable> variables, dif::Scope scope, size_t strsize, bool with_storage);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
 
   // Null when the session has no such variable.
   Slot* find(unsigned id) noexcept {
     const size_t at = id - dif::kFirstUserVariable;
-    return at < slots_.size() && slots_[at].known ? &slots_[at] : nullptr;
+    return at < table.count && table.first[at].known ? &table.first[at] : nullptr;
   }
   void reset() noexcept;
   std::span<std::byte> storage() noexcept { return storage_; }
   // Bytes of the largest by-reference value of these variables.
   size_t largest() const { return largest_; }
+
+  SlotTable table;
 
  private:
   void place_storage();
