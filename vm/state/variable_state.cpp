@@ -1,6 +1,7 @@
 // The variables of one consumer. Covered by tests/unit/vm/state_test.cpp.
 
 #include <algorithm>
+#include <iterator>
 
 #include "vm/state/state.h"
 
@@ -26,7 +27,10 @@ VariableState::~VariableState() = default;
 
 void VariableState::share_strings(std::string_view table) {
   std::vector<std::string_view>& all = impl_->strings;
-  if (!table.empty()) all.insert(std::upper_bound(all.begin(), all.end(), table, is_before), table);
+  if (table.empty()) return;
+  const auto at = std::upper_bound(all.begin(), all.end(), table, is_before);
+  const bool is_known = at != all.begin() && std::prev(at)->data() == table.data();
+  if (!is_known) all.insert(at, table);
 }
 
 uint64_t VariableState::dynamic_drops() const { return impl_->dynamic.drops(); }
