@@ -17,7 +17,7 @@ using dif::Format;
 using dif::Scope;
 using dif::VariableKind;
 
-constexpr uint32_t kMaxValueSize = 1 << 20;  // bytes of one by-reference variable
+constexpr uint32_t kMaxValueSize = 16 << 20;  // bytes of one by-reference variable
 
 constexpr const char* kScopeNames[] = {"global", "thread-local", "clause-local"};
 constexpr const char* kKindNames[] = {"scalar", "associative array"};

@@ -128,8 +128,8 @@ TEST(Verify, WantsVariablesOfTheRightScopeAndKind) {
 TEST(Verify, WantsVariablesOfASaneSize) {
   EXPECT_THAT(errors_of("b 500 scl glb r bytes[0]\nret %r0\n"), ElementsAre("0: variable b has 0 bytes"));
   EXPECT_THAT(errors_of("b 500 scl glb r bytes[99999999]\nret %r0\n"), ElementsAre("0: variable b has 99999999 bytes"));
-  EXPECT_THAT(errors_of("b 500 scl glb r bytes[1048576]\nret %r0\n"), ElementsAre());
-  EXPECT_THAT(errors_of("b 500 scl glb r bytes[1048577]\nret %r0\n"), ElementsAre("0: variable b has 1048577 bytes"));
+  EXPECT_THAT(errors_of("b 500 scl glb r bytes[16777216]\nret %r0\n"), ElementsAre());
+  EXPECT_THAT(errors_of("b 500 scl glb r bytes[16777217]\nret %r0\n"), ElementsAre("0: variable b has 16777217 bytes"));
 }
 
 TEST(Verify, WantsBuiltInsThatExist) {
