@@ -16,8 +16,9 @@ uint64_t swap16(State& state) noexcept { return __builtin_bswap16(static_cast<ui
 uint64_t swap32(State& state) noexcept { return __builtin_bswap32(static_cast<uint32_t>(argument(state, 0))); }
 uint64_t swap64(State& state) noexcept { return __builtin_bswap64(argument(state, 0)); }
 
-constexpr size_t kTextSize = 48;
-constexpr uint64_t kInet = 2, kInet6 = 10;  // AF_INET and AF_INET6 of Linux
+constexpr size_t kTextSize = 64;
+constexpr uint64_t kInet = 2, kInet6 = 10;           // AF_INET and AF_INET6 of Linux
+constexpr uint64_t kEthernet = 1, kInfiniband = 32;  // its ARPHRD_*
 
 char* put_ipv4(char* to, const std::byte* address) {
   for (int i = 0; i < 4; i++) {
@@ -63,6 +64,18 @@ char* put_ipv6(char* to, const std::byte* address) {
   return put_ipv4(to, address + 12);
 }
 
+// Bytes in hexadecimal, parted by colons.
+template <unsigned size>
+char* put_hardware(char* to, const std::byte* address) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  for (unsigned i = 0; i < size; i++) {
+    if (i != 0) *to++ = ':';
+    const auto byte = std::to_integer<unsigned>(address[i]);
+    *to++ = kDigits[byte >> 4], *to++ = kDigits[byte & 15];
+  }
+  return to;
+}
+
 uint64_t address_text(State& state, uint64_t address, size_t size, char* (*put)(char*, const std::byte*)) noexcept {
   const std::byte* from = load_bytes(state, address, size);
   if (!from) return 0;
@@ -88,6 +101,18 @@ uint64_t subr_inet_ntop(State& state) noexcept {
       return address_text(state, argument(state, 1), 4, put_ipv4);
     case kInet6:
       return address_text(state, argument(state, 1), 16, put_ipv6);
+    default:
+      state.set_fault(dif::Fault::illop);
+      return 0;
+  }
+}
+
+uint64_t subr_link_ntop(State& state) noexcept {
+  switch (argument(state, 0)) {
+    case kEthernet:
+      return address_text(state, argument(state, 1), 6, put_hardware<6>);
+    case kInfiniband:
+      return address_text(state, argument(state, 1), 20, put_hardware<20>);
     default:
       state.set_fault(dif::Fault::illop);
       return 0;
