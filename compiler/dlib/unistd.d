@@ -9,6 +9,7 @@ inline int DTRACEFLT_KPRIV = 6;
 inline int DTRACEFLT_UPRIV = 7;
 inline int DTRACEFLT_TUPOFLOW = 8;
 inline int DTRACEFLT_BADSTACK = 9;
+inline int DTRACEFLT_BADINDEX = 11;
 
 /* As <unistd.h> of Linux has them. */
 inline int F_OK = 0;

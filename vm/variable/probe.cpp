@@ -14,6 +14,11 @@ uint64_t text(const State& state, std::string_view name) {
 
 }  // namespace
 
+uint64_t var_out_of_bounds(State& state, uint64_t index) noexcept {
+  state.set_fault(dif::Fault::badindex, index);
+  return 0;
+}
+
 uint64_t var_epid(State& state, uint64_t) noexcept { return state.epid; }
 uint64_t var_probeprov(State& state, uint64_t) noexcept { return text(state, state.firing->provider); }
 uint64_t var_probemod(State& state, uint64_t) noexcept { return text(state, state.firing->module); }
