@@ -20,6 +20,12 @@ uint64_t var_gid(State& state, uint64_t) noexcept { return extend(state.host->gi
 
 uint64_t var_process_ids(State& state, uint64_t index) noexcept { return extend(state.host->process_number(index)); }
 
+uint64_t var_file_number(State& state, uint64_t index) noexcept { return extend(state.host->file_number(index)); }
+uint64_t var_file_text(State& state, uint64_t index) noexcept {
+  const std::string_view text = state.host->file_text(index);
+  return scratch_string(state, text.empty() ? "<none>" : text);
+}
+
 uint64_t var_execname(State& state, uint64_t) noexcept {
   const char* name = state.firing->execname.data();
   return address_of(name ? static_cast<const void*>(name) : state.variables.zeros.data());

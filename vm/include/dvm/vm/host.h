@@ -75,6 +75,10 @@ class Host {
   virtual std::string_view command_line() noexcept { return {}; }
   virtual std::string_view working_directory() noexcept { return {}; }
   virtual std::string_view root_directory() noexcept { return {}; }
+  // These describe an open file of the process, by its number in dvm_file_number[] and dvm_file_text[]. Empty: there is no such
+  // file. A text is valid until the next call.
+  virtual int64_t file_number(uint64_t) noexcept { return -1; }
+  virtual std::string_view file_text(uint64_t) noexcept { return {}; }
   // The package and the NUMA node of a CPU. -1: unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }
   virtual int32_t node_of(int32_t) noexcept { return -1; }
