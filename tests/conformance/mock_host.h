@@ -17,6 +17,7 @@ class MockHost final : public Host {
   int64_t user = 1000, group = 1001;
   std::string arguments;  // the command line
   std::string directory, root;
+  std::string file;  // the text that was asked for last
   unsigned reads = 0;
   uint32_t speculations = 0;  // given out
 
@@ -54,6 +55,11 @@ class MockHost final : public Host {
   std::string_view command_line() noexcept override { return arguments; }
   std::string_view working_directory() noexcept override { return directory; }
   std::string_view root_directory() noexcept override { return root; }
+  int64_t file_number(uint64_t number) noexcept override { return number < 80 ? 200 + static_cast<int64_t>(number) : -1; }
+  std::string_view file_text(uint64_t number) noexcept override {
+    file = "text " + std::to_string(number);
+    return number < 80 ? std::string_view(file) : std::string_view();
+  }
   int32_t chip_of(int32_t cpu) noexcept override { return cpu / 8; }
   int32_t node_of(int32_t cpu) noexcept override { return cpu / 16; }
 
