@@ -6,7 +6,7 @@
 //   tuple/integer    a key that is a value
 //   tuple/string     a key that is a string or a structure; n: one byte of it
 //
-// Where two paths meet, the operands of the one further down the text count.
+// If two paths meet, the operands of the one further down the text count.
 
 #include <array>
 #include <cstdint>

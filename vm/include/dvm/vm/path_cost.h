@@ -35,8 +35,10 @@ struct CostRange {
   }
 };
 
-// missing: gets the rows that the DIFO uses and the profile does not price; these cost nothing.
+// missing: gets the rows that the DIFO uses and the profile does not price. These cost nothing.
+//
 // engine: the folder of its prices in the profile; empty: the interpreter.
+//
 // counts: those of a run, or empty. Where the run did not come, a branch goes each way half of the time, and variables that are
 // looked up exist.
 CostRange price_difo(const dif::Difo& difo, const Profile& profile, const Sizes& sizes, std::set<std::string>& missing,
