@@ -137,6 +137,8 @@ std::optional<int64_t> value_of(OptionKind kind, std::string_view text) {
       return number_value(text);
     case OptionKind::flag:
       return flag_value(text);
+    case OptionKind::bare:
+      return text.empty() ? std::optional<int64_t>(1) : std::nullopt;
     case OptionKind::text:
       return text.empty() ? std::nullopt : std::optional<int64_t>(1);
     case OptionKind::version:

@@ -118,7 +118,21 @@ TEST(Options, FlagsAreOnWithoutAValue) {
     EXPECT_EQ(set(options, "quiet", value), "");
     EXPECT_EQ(options[Option::quiet], 0) << value;
   }
-  EXPECT_EQ(set(options, "quiet", "2"), kInvalid);
+  EXPECT_EQ(set(options, "quiet", "2"), "");
+  EXPECT_EQ(set(options, "quiet", "hardly"), kInvalid);
+}
+
+TEST(Options, SomeTakeNoValue) {
+  EXPECT_EQ(after("errtags", Option::errtags, ""), 1);
+  Options options;
+  for (const char* value : {"1", "on", "0"}) EXPECT_EQ(set(options, "zdefs", value), kInvalid) << value;
+}
+
+TEST(Options, ScratchIsCountedInWords) {
+  Options options;
+  EXPECT_EQ(scratch_size(options), 16u << 20);
+  EXPECT_EQ(set(options, "scratchsize", "41"), "");
+  EXPECT_EQ(scratch_size(options), 48u);
 }
 
 TEST(Options, UnknownNamesAreRefused) {
