@@ -103,14 +103,15 @@ std::optional<int64_t> flag_value(std::string_view text) {
     if (same(text, word)) return 1;
   for (const std::string_view word : {"off", "no", "false", "disable", "disabled", "unset", "0"})
     if (same(text, word)) return 0;
-  return std::nullopt;
+  const auto number = number_value(text);
+  return number ? std::optional<int64_t>(*number != 0) : std::nullopt;
 }
 
 // The number of the word among the kind's.
 std::optional<int64_t> word_value(std::string_view words, std::string_view text) {
   for (int64_t number = 0; !words.empty(); number++) {
     const std::string_view word = words.substr(0, words.find(' '));
-    if (same(text, word)) return number;
+    if (text == word) return number;
     words.remove_prefix(std::min(words.size(), word.size() + 1));
   }
   return std::nullopt;

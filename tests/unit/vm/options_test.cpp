@@ -143,9 +143,10 @@ TEST(Options, UnknownNamesAreRefused) {
 
 TEST(Options, WordsAreOfTheirKind) {
   EXPECT_EQ(after("bufresize", Option::bufresize, "auto"), 0);
-  EXPECT_EQ(after("late", Option::late, "STATIC"), 1);
+  EXPECT_EQ(after("late", Option::late, "static"), 1);
   Options options;
-  for (const char* wrong : {"", "manua", "auto manual", "ring"}) EXPECT_EQ(set(options, "bufresize", wrong), kInvalid) << wrong;
+  for (const char* wrong : {"", "manua", "Auto", "auto manual", "ring"})
+    EXPECT_EQ(set(options, "bufresize", wrong), kInvalid) << wrong;
 }
 
 TEST(Options, SomeAreForTheCommandLineOrForTheStartOnly) {
