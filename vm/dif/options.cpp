@@ -168,6 +168,11 @@ Status Options::set(std::string_view name, std::string_view value, OptionTime fr
   const OptionInfo* row = find_option(name);
   if (!row) return Error{"Invalid option name"};
   if (from < row->when) return misplaced(from);
+  if (row->kind == OptionKind::version) {
+    const auto version = parse_version(value);
+    if (!version) return Error{"Version is not properly formatted or is too large"};
+    if (!is_known_version(*version)) return Error{"Requested version is not supported by compiler"};
+  }
   const auto read = value_of(row->kind, value);
   const bool is_short = row->id == Option::strsize && read && *read < kLeastString;
   if (!read || is_short || (row->most >= 0 && *read > row->most)) return Error{"Invalid value for specified option"};
