@@ -66,8 +66,8 @@ constexpr const OptionInfo* find_option(std::string_view name) {
   return nullptr;
 }
 
-// The values of all options. set() takes the text after "name=" ("" when there was no "="), and where it comes from; its errors
-// read as dtrace's: "Invalid option name", "Invalid value for specified option" and kin.
+// The values of all options. set() takes the text after "name=" ("" when there was no "="), and where it comes from. Its errors
+// have dtrace's words: "Invalid option name", "Invalid value for specified option" and kin.
 class Options {
  public:
   Options();
