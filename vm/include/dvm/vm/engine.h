@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "dvm/vm/cost.h"
 #include "dvm/vm/state.h"
@@ -36,15 +38,27 @@ class PreparedDifo {
   Run run_;
 };
 
+// A prepared DIFO, or the reason why the engine could not prepare it.
+struct Prepared {
+  Prepared(std::unique_ptr<PreparedDifo> made, std::string why = {}) : difo(std::move(made)), problem(std::move(why)) {}
+
+  std::unique_ptr<PreparedDifo> difo;
+  std::string problem;
+};
+
 // The interpreter.
 std::unique_ptr<PreparedDifo> prepare_interp(VerifiedDifo difo, CostPolicy policy);
 
 struct Engine {
   std::string_view name;
-  std::unique_ptr<PreparedDifo> (*prepare)(VerifiedDifo, CostPolicy);
+  Prepared (*prepare)(VerifiedDifo, CostPolicy);
+  MadeBody (*prepare_body)(const BodyRequest&);  // null: it has none
+  std::string (*problem)();                      // why the engine cannot be had here; empty: it can
 };
 inline constexpr Engine kEngines[] = {
-#define DVM_ENGINE(name, prepare, text) Engine{#name, prepare},
+#define DVM_ENGINE(name, prepare, prepare_body, problem, text)                                                                   \
+  Engine{#name, [](VerifiedDifo difo, CostPolicy policy) -> Prepared { return prepare(std::move(difo), policy); }, prepare_body, \
+         problem},
 #include "vm/engine/engines.def"
 };
 // Runs any DIFO.
