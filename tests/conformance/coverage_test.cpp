@@ -13,7 +13,7 @@ namespace {
 
 bool executes(const Case& c, const std::string& row) {
   if (!c.rejected.empty()) return c.dif.find(row) != std::string::npos;
-  const Counts counts = run_case(c, prepare_interp, CostPolicy::blocks).counts;
+  const Counts counts = run_case(c, kUsualEngine.prepare, CostPolicy::blocks).counts;
   const Tally* tally = find_tally(counts, row);
   return tally && tally->count > 0;
 }

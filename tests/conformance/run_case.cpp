@@ -154,7 +154,9 @@ PreparedCase prepare_case(const Case& c, Prepare prepare, CostPolicy policy) {
     prepared.problem = "admitted by the verifier\n";
   } else {
     prepared.variables = std::get<VerifiedDifo>(verified).difo().variables;
-    prepared.difo = prepare(std::get<VerifiedDifo>(std::move(verified)), policy);
+    Prepared made = prepare(std::get<VerifiedDifo>(std::move(verified)), policy);
+    prepared.problem = made.problem;
+    prepared.difo = std::move(made.difo);
   }
   return prepared;
 }

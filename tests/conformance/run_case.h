@@ -10,7 +10,7 @@
 
 namespace dvm::vm::test {
 
-using Prepare = std::unique_ptr<PreparedDifo> (*)(VerifiedDifo, CostPolicy);
+using Prepare = Prepared (*)(VerifiedDifo, CostPolicy);
 
 struct Outcome {
   std::string problem;  // empty: as expected

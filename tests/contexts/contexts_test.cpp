@@ -13,7 +13,7 @@ TEST(Contexts, CasesHoldOnTwoThreadsAtOnce) {
   for (const Dift& file : read_all_dift())
     for (const Case& c : file.cases)
       for (const CostPolicy policy : {CostPolicy::none, CostPolicy::blocks, CostPolicy::time}) {
-        const PreparedCase prepared = prepare_case(c, prepare_interp, policy);
+        const PreparedCase prepared = prepare_case(c, kUsualEngine.prepare, policy);
         Outcome outcomes[2];
         on_both([&](size_t thread) { outcomes[thread] = run_prepared(prepared); });
         for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.problem, "") << file.path << ": " << c.name;
