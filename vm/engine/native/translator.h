@@ -1,0 +1,97 @@
+#pragma once
+// The contract between dvm and the plugin that translates DIF to machine code (vm/engine/llvm). The plugin is a library of its
+// own, loaded when it is needed (load_translator.h), and knows no more of dvm than this header.
+//
+// The code of a DIFO is one function of type PreparedDifo::Run (dvm/vm/engine.h), that of the body of a clause one of type
+// PreparedBody::Run (dvm/vm/body.h), with its gate behind it. It is position independent and refers to nothing but its arguments,
+// so anyone may map it anywhere: no constant tables, no symbols, no relocations. It calls C++ only through the tables of helpers
+// in its context.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+#include "dvm/dif/subroutine.h"
+#include "dvm/dif/variable.h"
+#include "dvm/vm/body.h"
+
+namespace dvm::vm::native {
+
+// The number of a helper: an opcode's body by its number, then subroutines by theirs, then getters by their position in
+// kBuiltIns.
+inline constexpr unsigned kFirstSubroutine = dif::kOpcodeCount + 1;
+inline constexpr unsigned kFirstGetter = kFirstSubroutine + dif::kSubroutineCount;
+inline constexpr unsigned kHelpers = kFirstGetter + dif::kBuiltIns.size();
+
+// The constants of one DIFO, wherever it and dvm lie.
+struct CodeContext {
+  const void* const* helpers = nullptr;
+  const dif::Difo* difo = nullptr;
+  uint64_t strings = 0;  // the address of its string table, as DIF sees it
+};
+
+// The constants of a body.
+struct BodyContext {
+  const BodyHelpers* helpers = nullptr;
+  const void* const* objects = nullptr;  // of its steps
+  const CodeContext* difos = nullptr;    // by number
+};
+
+// A member, by its offset in bytes.
+struct Member {
+  uint32_t offset = 0;
+  uint32_t size = 0;  // bytes of an integer
+  bool is_signed = false;
+};
+
+// Where code finds what it reads and writes: members of the machine state unless another structure is named.
+struct Layout {
+  uint32_t context = 0;  // the CodeContext or BodyContext, in the object that is run
+  uint32_t impl = 0;     // the pointer to the state, in MachineState
+  uint32_t fault = 0, fault_pc = 0, difo = 0, firing = 0, units = 0, variables = 0;
+  uint32_t depth = 0, entries = 0;                              // of the tuple stack
+  uint32_t entry_size = 0, entry_value = 0, entry_of_size = 0;  // of an entry
+  uint32_t entry_type = 0, entry_bytes = 0;
+  uint32_t locals = 0, globals = 0, threads = 0;  // tables of slots; but for locals: in `variables`
+  uint32_t slots_first = 0, slots_count = 0;      // of a table
+  uint32_t slot_size = 0, slot_value = 0;         // of a slot
+  uint32_t slot_storage = 0, slot_known = 0, slot_mask = 0, slot_sign = 0, slot_recent = 0;
+  uint32_t node_key = 0, node_value = 0;  // of a dynamic variable; the key: tid, id, thread, has_tuple
+  std::vector<Member> fields;             // of the firing, by position in kBuiltIns; size 0: a getter makes the value
+  uint32_t cost_size = 0, cost_executed = 0, cost_units = 0, cost_faults = 0;
+};
+
+struct Request {
+  const dif::Difo& difo;  // of a VerifiedDifo
+  const Layout& layout;
+  bool counts = false;             // CostPolicy::blocks
+  bool general_regs_only = false;  // no vector and no floating-point registers
+};
+
+struct BodyCode {
+  const BodyRequest& body;
+  const Layout& layout;
+  bool general_regs_only = false;
+};
+
+struct Translation {
+  std::vector<std::byte> code;  // begins with the function
+  std::string error;            // why there is no code
+  size_t gate = 0;              // where the gate begins; 0: there is none
+};
+
+inline constexpr uint32_t kInterface = 4;
+
+// The only symbol of the plugin.
+struct Translator {
+  uint32_t interface = 0;      // that of this header
+  const char* llvm = nullptr;  // the version of LLVM
+  Translation (*translate)(const Request&) = nullptr;
+  Translation (*translate_body)(const BodyCode&) = nullptr;
+};
+using GetTranslator = const Translator* (*)();
+inline constexpr const char* kGetTranslator = "dvm_translator";
+
+}  // namespace dvm::vm::native
