@@ -1,0 +1,34 @@
+// Covered by tests/unit/vm/native_test.cpp.
+
+#include <algorithm>
+
+#include "dvm/dif/variable.h"
+#include "dvm/vm/body.h"
+
+namespace dvm::vm {
+namespace {
+
+bool is_field(unsigned id) {
+  switch (static_cast<dif::BuiltIn>(id)) {
+#define DVM_FIELD(name, member) case dif::BuiltIn::name:
+#include "vm/variable/fields.def"
+    return static_cast<dif::BuiltIn>(id) != dif::BuiltIn::id;  // which the ECB loop sets
+    default:
+      return false;
+  }
+}
+
+// Of a firing, and of the integers of the DIFO.
+bool is_plain(dif::Instruction in) {
+  const dif::OpcodeInfo& about = info(in.opcode());
+  if (const auto id = dif::built_in_of(in)) return is_field(*id);
+  return !about.can_fault && !about.scope && about.tuple == dif::TupleUse::none && about.format != dif::Format::sets;
+}
+
+}  // namespace
+
+bool is_plain(const dif::Difo& difo) {
+  return std::all_of(difo.text.begin(), difo.text.end(), [](dif::Instruction in) { return is_plain(in); });
+}
+
+}  // namespace dvm::vm
