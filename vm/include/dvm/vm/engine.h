@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "dvm/vm/body.h"
 #include "dvm/vm/cost.h"
 #include "dvm/vm/state.h"
 #include "dvm/vm/verify.h"
@@ -48,6 +49,16 @@ struct Prepared {
 
 // The interpreter.
 std::unique_ptr<PreparedDifo> prepare_interp(VerifiedDifo difo, CostPolicy policy);
+inline std::string no_problem() { return {}; }
+
+inline constexpr MadeBody (*no_body)(const BodyRequest&) = nullptr;  // the ECB loop runs the actions one by one
+
+// Machine code. CostPolicy::time is the interpreter's.
+Prepared prepare_llvm(VerifiedDifo difo, CostPolicy policy);
+// Whether code that is made from now on is named in /tmp/perf-PID.map, for perf.
+void write_perf_map(bool is_wanted);
+// Loads LLVM, which takes some 20 ms.
+std::string llvm_problem();
 
 struct Engine {
   std::string_view name;
