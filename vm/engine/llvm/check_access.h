@@ -1,0 +1,21 @@
+#pragma once
+// A check of each function before LLVM optimizes it: whatever the lowering of an opcode does, no value of DIF becomes an address.
+//
+// Loads and stores lead from the arguments, from stack variables, and from pointers that were loaded or that helpers returned. On
+// the way there are constant offsets, and such indices as address_by() was given: the lowering vouches that they are in bounds.
+
+#include <llvm/IR/Function.h>
+
+#include <string>
+
+#include "vm/engine/llvm/number.h"
+
+namespace dvm::vm::translate {
+
+// The address of an element whose number is in bounds, by the verifier's proof or by how it is made.
+llvm::Value* address_by(Builder& b, llvm::Type* element, llvm::Value* base, llvm::Value* number);
+
+// The first instruction that breaks the rule, or nothing.
+std::string unproven_access(const llvm::Function& function);
+
+}  // namespace dvm::vm::translate
