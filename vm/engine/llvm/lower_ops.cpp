@@ -97,6 +97,17 @@ DVM_LOWER(sets) {
   f.set_reg(f.in().rd(), f.b.CreateAdd(table, f.b.getInt64(f.in().index())));
 }
 
+// Built-in variables.
+llvm::Value* field_of_firing(Lowering& f, const native::Member& field) {
+  llvm::Value* value = f.member(f.firing(), field.offset, f.b.getIntNTy(field.size * 8));
+  return f.b.CreateIntCast(value, f.b.getInt64Ty(), field.is_signed);
+}
+void lower_built_in(Lowering& f, unsigned id, llvm::Value* index) {
+  const unsigned position = position_of(id);
+  const native::Member& field = f.layout.fields[position];
+  f.set_reg(f.in().rd(), field.size != 0 ? field_of_firing(f, field) : f.call_getter(position, index));
+}
+
 // Scalar variables: a slot of a table. The body knows what to do with a variable that the session does not have, and with strings
 // and structures.
 llvm::Value* slot_of(Lowering& f, llvm::Value* base, uint32_t table) {
