@@ -1,0 +1,22 @@
+# The translator of engine llvm, which dvm loads when it is asked for. Without LLVM 19, everything else is built, and dvm says what is missing.
+find_package(LLVM 19.1 CONFIG QUIET)
+if(NOT LLVM_FOUND)
+  message(STATUS "LLVM 19.1 not found: the engine llvm is not built (Debian: llvm-19-dev, libzstd-dev)")
+  return()
+endif()
+
+add_library(dvm_llvm MODULE
+  ${CMAKE_CURRENT_LIST_DIR}/body.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/check_access.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/function.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/lower_ops.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/lowering.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/object.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/plugin.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/rare_call.cpp)
+set_target_properties(dvm_llvm PROPERTIES PREFIX "" OUTPUT_NAME dvm-llvm LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/dvm)
+target_include_directories(dvm_llvm PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_include_directories(dvm_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(dvm_llvm PRIVATE ${LLVM_DEFINITIONS})
+target_link_libraries(dvm_llvm PRIVATE dvm_warnings LLVM)
+install(TARGETS dvm_llvm LIBRARY DESTINATION lib/dvm COMPONENT dvm-llvm)
