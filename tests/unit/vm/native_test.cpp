@@ -139,6 +139,39 @@ TEST_F(NativeLayout, IsThatOfVariables) {
   EXPECT_EQ(at<std::byte*>(locals + layout_.slot_size, layout_.slot_storage), state_.locals.storage().data());
 }
 
+TEST(NativeThreadVariables, HaveTheNodeThatWasFoundLast) {
+  const dif::DataType type{dif::TypeKind::integer, true, false, 8, "int64_t"};
+  const auto id = static_cast<uint16_t>(dif::kFirstUserVariable);
+  const dif::Variable declared[] = {{"t", id, dif::Scope::thread, dif::VariableKind::scalar, true, true, type}};
+  VariableState variables(declared, {});
+  MachineState machine(variables, {});
+  const native::Layout& layout = native::layout();
+  Firing firing;
+  firing.tid = 7;
+  test::MockHost host;
+  machine.begin_firing(firing, host);
+  store_dynamic(machine.impl(), id, true, false, 42);
+  EXPECT_EQ(load_dynamic(machine.impl(), id, true, false), 42u);
+  const auto* slot = at<const std::byte*>(&variables.impl(), layout.threads + layout.slots_first);
+  const auto* node = at<const std::byte*>(slot, layout.slot_recent);
+  const uint64_t key = uint64_t{id} << 32 | uint64_t{1} << 48 | 7;
+  EXPECT_EQ(at<uint64_t>(node, layout.node_key), key);
+  EXPECT_EQ(at<uint64_t>(node, layout.node_value), 42u);
+  store_dynamic(machine.impl(), id, true, false, 0);
+  EXPECT_NE(at<uint64_t>(node, layout.node_key), key);
+}
+
+TEST(NativePlain, IsWhatReadsTheFiringOnlyAndCannotFault) {
+  const auto is_plain_text = [](const char* text) { return is_plain(dif::test::assembled(text)); };
+  EXPECT_TRUE(is_plain_text("ldgs arg0, %r1\nsetx 7, %r2\nadd %r1, %r2, %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("ldgs id, %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("ldgs probefunc, %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("ldgs arg0, %r1\nudiv %r1, %r1, %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("sets \"a\", %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("ldgs arg0, %r1\nldx [%r1], %r1\nret %r1\n"));
+  EXPECT_FALSE(is_plain_text("v 500 scl tls r/w int64\nldts v, %r1\nret %r1\n"));
+}
+
 TEST_F(NativeLayout, IsThatOfCountsAndOfTheFiring) {
   const OpCost costs[2] = {{}, {1, 2, 3, 4}};
   EXPECT_EQ(at<uint64_t>(costs, layout_.cost_size + layout_.cost_executed), 1u);
