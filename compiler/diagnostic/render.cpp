@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/program_name.h"
 #include "dvm/compiler/compile.h"
 
 namespace dvm::compiler {
@@ -21,9 +22,10 @@ std::string headline(const Diagnostic& d, const Source& source, bool show_tag) {
     where = fmt::format("line {}: ", d.line);
   else if (!d.region.empty())
     where = fmt::format("in {}: ", d.region);
-  if (d.severity == Severity::warning) return fmt::format("dvm: warning: {}{}{}\n", tag, where, d.message);
-  if (source.is_description) return fmt::format("dvm: invalid probe specifier {}: {}{}{}\n", source.name, tag, where, d.message);
-  return fmt::format("dvm: failed to compile script {}: {}{}{}\n", source.name, tag, where, d.message);
+  if (d.severity == Severity::warning) return fmt::format("{}: warning: {}{}{}\n", g_program_name, tag, where, d.message);
+  if (source.is_description)
+    return fmt::format("{}: invalid probe specifier {}: {}{}{}\n", g_program_name, source.name, tag, where, d.message);
+  return fmt::format("{}: failed to compile script {}: {}{}{}\n", g_program_name, source.name, tag, where, d.message);
 }
 
 // A character of UTF-8 takes one column; its bytes after the first have the form 10xxxxxx.
