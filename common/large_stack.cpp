@@ -9,7 +9,7 @@ namespace dvm {
 
 namespace {
 
-constexpr size_t kStackSize = 64 << 20;
+constexpr size_t kStackSize = 256 << 20;
 
 struct Call {
   const std::function<void()>& f;

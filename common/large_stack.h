@@ -5,7 +5,7 @@
 
 namespace dvm {
 
-// Runs f to its end on a stack of 64 MiB, of which only what is touched takes memory. What it throws is thrown here.
+// Runs f to its end on a stack of 256 MiB, of which only what is touched takes memory. What it throws is thrown here.
 void run_on_large_stack(const std::function<void()>& f);
 
 }  // namespace dvm

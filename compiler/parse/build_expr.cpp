@@ -10,7 +10,7 @@ namespace dvm::compiler {
 namespace {
 
 // Nodes within nodes; left-recursive chains (1 + 1 + ...) are deep trees without deep rules.
-constexpr unsigned kMaxTree = 1000;
+constexpr unsigned kMaxTree = 4000;
 
 Op operator_of(std::string_view text) {
   static const std::unordered_map<std::string_view, Op> kOps = {

@@ -17,8 +17,8 @@ namespace dvm::compiler {
 
 namespace {
 
-// Rules within rules: about 500 nested parentheses. A level takes some 10 KB of stack in a sanitized build; compile() has plenty.
-constexpr unsigned kMaxDepth = 1000;
+// Rules within rules: 3000 nested parentheses. A level takes some 10 KB of stack in a sanitized build; compile() has plenty.
+constexpr unsigned kMaxDepth = 6000;
 
 // Mistakes of one item that are told. Each costs another reading of the item.
 constexpr unsigned kMaxErrors = 25;

@@ -32,7 +32,7 @@ namespace dvm::compiler {
 // that uses another twice, used twice by a third.
 struct Expansion {
   static constexpr size_t kMaxNodes = 1 << 16;  // in one item
-  static constexpr unsigned kMaxDepth = 600;    // nodes within nodes, those of the source among them
+  static constexpr unsigned kMaxDepth = 4500;   // nodes within nodes, those of the source among them
 
   unsigned level = 0;  // inlines within inlines that are being checked
   Location where;      // the outermost of them
