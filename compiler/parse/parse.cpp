@@ -5,6 +5,7 @@
 #include <antlr4-runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "DParser.h"
@@ -182,14 +183,24 @@ class ItemParser {
     }
   }
 
-  // dtrace quotes the rest of the line from the token on.
   void syntax_error(const Token& token, const ItemTokens& tokens) {
     if (token.type() == Token::EOF) return end_of_input(token, tokens);
+    std::string near(cited(token));
+    if (near.size() > 80) near = near.substr(0, 80) + "...";
+    diagnostics_.error(Tag::D_SYNTAX, token.where(), fmt::format("syntax error near \"{}\"", printable(near)),
+                       hints(token, tokens));
+  }
+
+  // The token. dtrace looks ahead to tell if a new name is one of a type, and then cites all of the line.
+  std::string_view cited(const Token& token) const {
+    const size_t kind = token.type();
+    const std::string_view text = token.text();
+    const auto is_known = [&](const Token& t) { return t.index() < token.index() && t.text() == text; };
+    const bool is_new =
+        (kind == Lexer::IDENTIFIER || kind == Lexer::TYPE_NAME) && std::none_of(tokens_.begin(), tokens_.end(), is_known);
     const Location where = token.where();
-    const unsigned line = file_.line(where.begin);
-    std::string rest(file_.line_text(line).substr(file_.column(where.begin) - 1));
-    if (rest.size() > 80) rest = rest.substr(0, 80) + "...";
-    diagnostics_.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}\"", printable(rest)), hints(token, tokens));
+    return is_new ? file_.line_text(file_.line(where.begin)).substr(file_.column(where.begin) - 1)
+                  : text.substr(0, text.find('\n'));
   }
 
   void end_of_input(const Token& token, const ItemTokens& tokens) {
