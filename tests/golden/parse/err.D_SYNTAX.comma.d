@@ -1,0 +1,2 @@
+BEGIN, { exit(0); }
+BEGIN, /1/ { exit(0); }
