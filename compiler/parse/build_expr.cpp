@@ -1,4 +1,6 @@
 // Expressions. Tests: tests/golden/parse (tst.expressions.d).
+#include <fmt/format.h>
+
 #include <typeinfo>
 #include <unordered_map>
 
@@ -207,6 +209,10 @@ ExprPtr Builder::build(Tree::UnaryContext& tree) {
 }
 
 ExprPtr Builder::build(Tree::SizeofValueContext& tree) {
+  if (const auto* cast = dynamic_cast<Tree::CastContext*>(tree.operand)) {  // "sizeof (int) x": the type is all of the operand
+    const Location rest = where(*cast->operand);
+    diagnostics_.error(Tag::D_SYNTAX, rest, fmt::format("syntax error near \"{}\"", file_.text(rest)));
+  }
   auto e = std::make_unique<SizeofValue>(where(tree));
   e->operand = expr(*tree.operand);
   return e;
