@@ -42,6 +42,7 @@ Token Lexer::scan() {
 void Lexer::take(Token t) {
   if (t.type() == SPACE || t.type() == TOP_SPACE) return;
   if (t.type() == COMMENT) return check_comment(t);
+  if (begins_another_clause(t)) end_item();
   if (t.type() == PROBE && !in_item_) t = type_or_probe(t);
   classify(t);
   t.set_index(tokens_.size());
@@ -51,6 +52,12 @@ void Lexer::take(Token t) {
   follow_braces(t.type());
   after_type_ = ends_type(t.type());
   previous_ = t.type();
+}
+
+// On the command line clauses need no body, nor a comma between them: "1-3" is the probe 1 and the probes called -3.
+bool Lexer::begins_another_clause(const Token& t) const {
+  const auto is_probe = [](size_t kind) { return kind == PROBE || kind == INTEGER; };
+  return in_item_ && mode == 0 && is_probe(t.type()) && is_probe(previous_) && file_.source().is_description;
 }
 
 // A token like a probe description may be the type of a declaration: "uint32_t *p;", "a.out`foo *p;", "int*p;". Its '*' then

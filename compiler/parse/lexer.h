@@ -23,6 +23,7 @@ class Lexer : public grammar::DLexer {
  private:
   Token scan();
   void take(Token t);
+  bool begins_another_clause(const Token& t) const;
   Token type_or_probe(const Token& probe);
   static size_t scoped_type(std::string_view text);
   bool begins_declaration(const Token& t) const;

@@ -7,4 +7,4 @@ pid123::-:4a, tick-10ms
 { trace(1) }
 syscall::*read*:entry /arg0 / 2 > 3/ { ; ; trace(1);; }
 *:::[ab]?, :lib!c.so.6::return, pid1:libc.so.6:_Z3fooILi3EEvv:entry { }
-pid$1:bash::entry, 5, 9p:std::a?new:4a, *operator?new* { }
+pid$1:bash::entry, 5, p:std::a?new:4a, *operator?new* { }
