@@ -159,6 +159,7 @@ CompileResult compile_here(std::span<const Source> sources, const CompileOptions
   if (!compile_libraries(libraries, sources, type_names, session)) return result;
   session.symbols.set_version(session.options.version);
   add_argument_types(session, type_names);
+  type_names.prefer_probes = options.prefers_probes;  // libraries are not read so
   for (Job& job : jobs) parse_program(job, type_names, options.allow_empty, diagnostics);
   for (Job& job : jobs) check_source(job, session);
   if (!jobs.empty()) check_arguments(session);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/source/words.h"
+
 namespace dvm::compiler {
 
 namespace {
@@ -49,6 +51,7 @@ void Lexer::take(Token t) {
   tokens_.push_back(t);
   check(t);
   follow_typedef(t);
+  if (t.type() == DIRECTIVE) follow_pragma(t.text());
   follow_braces(t.type());
   after_type_ = ends_type(t.type());
   previous_ = t.type();
@@ -64,7 +67,7 @@ bool Lexer::begins_another_clause(const Token& t) const {
 // belongs to the declarator. A token with a ':' is always a description.
 Token Lexer::type_or_probe(const Token& probe) {
   const std::string_view word = probe.text();
-  if (word.find(':') != std::string_view::npos) return probe;
+  if (type_names_.prefer_probes || word.find(':') != std::string_view::npos) return probe;
   const bool has_star = word.find('*') != std::string_view::npos;
   if (!has_star && word.find('`') == std::string_view::npos && !type_names_.contains(word)) return probe;
   at_ = probe.where().begin, mode = DCODE;
@@ -134,6 +137,13 @@ bool Lexer::is_first_in_line(const Token& t) const {
 bool Lexer::follows_tag() const {
   return previous_ == STRUCT || previous_ == UNION || previous_ == ENUM || previous_ == SCOPED_STRUCT ||
          previous_ == SCOPED_UNION || previous_ == SCOPED_ENUM;
+}
+
+// The checker comes too late for a pragma that says how to read what follows.
+void Lexer::follow_pragma(std::string_view text) {
+  const std::vector<std::string> words = split_words(text);
+  if (words.size() == 4 && words[0] == "#pragma" && words[1] == "D" && words[2] == "option" && words[3] == "pspec")
+    type_names_.prefer_probes = true;
 }
 
 void Lexer::follow_braces(size_t kind) {

@@ -34,6 +34,7 @@ class Lexer : public grammar::DLexer {
   bool follows_tag() const;
   void follow_braces(size_t kind);
   void follow_typedef(const Token& t);
+  void follow_pragma(std::string_view text);
   void check(const Token& t);
   void check_comment(const Token& t);
   void check_open(const Token& t);

@@ -15,6 +15,8 @@ class TypeNames {
   explicit TypeNames(std::span<const std::string> arguments = {});
   void add(std::string_view name) { names_.emplace(name); }
   bool contains(std::string_view word) const;
+  // What could be a probe description or the type of a declaration is a description: option pspec.
+  bool prefer_probes = false;
 
  private:
   std::set<std::string, std::less<>> names_;
