@@ -46,7 +46,8 @@ void Diagnostics::add(Severity severity, Tag tag, Location where, std::string me
   d.tag = name(tag);
   d.message = std::move(message);
   d.file = file_->source().name;
-  d.region = region_;
+  const bool is_lexical = tag == Tag::D_MACRO_OFLOW || tag == Tag::D_MACRO_UNDEF;  // dtrace's lexer finds these
+  d.region = is_lexical ? std::string_view() : region_;
   d.order = file_->line(where.begin);
   d.column = file_->column(where.begin);
   d.source_line = file_->line_text(d.order);

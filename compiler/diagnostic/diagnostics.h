@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/source/source_file.h"
@@ -27,7 +28,8 @@ class Diagnostics {
 
   void set_source(const SourceFile* file) { file_ = file, in_file_ = 0; }
   // "action list" or "predicate" while one is checked, as dtrace names it in messages about -n.
-  void set_region(std::string_view region) { region_ = region; }
+  // Returns the region before.
+  std::string_view set_region(std::string_view region) { return std::exchange(region_, region); }
   void error(Tag tag, Location where, std::string message, std::vector<std::string> hints = {});
   void warning(Tag tag, Location where, std::string message);
   bool failed() const { return errors_ != 0; }

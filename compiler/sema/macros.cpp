@@ -73,8 +73,10 @@ ExprPtr make_integer(const Macro& macro, const std::string& text, Session& s) {
   errno = 0;
   (void)std::strtoull(digits.c_str(), nullptr, 0);
   if (errno == ERANGE) {
+    const std::string_view region = s.diagnostics.set_region("");  // dtrace finds it before it knows the region
     s.error(Tag::D_MACRO_OFLOW, macro.where,
             fmt::format("macro argument ${} constant {} results in integer overflow", macro.name, text));
+    s.diagnostics.set_region(region);
     return nullptr;
   }
   ExprPtr value = parse_integer(digits, macro.where, s.diagnostics);
