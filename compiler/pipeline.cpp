@@ -75,12 +75,22 @@ void report_cycle(const std::vector<const Source*>& cycle, Diagnostics& diagnost
                     fmt::format("libraries depend on each other: {}", path));
 }
 
+// An error of the program that needs it, if there is one.
+void report_missing(const std::string& missing, const Source& source, Diagnostics& diagnostics) {
+  const SourceFile file(source);
+  diagnostics.set_source(&file);
+  diagnostics.error(Tag::D_PRAGMA_DEPEND, {}, missing);
+}
+
 // Declares what the libraries have. False: something is wrong with one of them.
 bool compile_libraries(std::deque<Job>& jobs, std::span<const Source> programs, TypeNames& type_names, Session& session) {
   const CompileOptions& options = session.options;
   const LibraryOrder order =
       order_libraries(options.libraries, programs, options.arguments,
                       [&](std::string_view kind, std::string_view name) { return has_dependency(kind, name, options); });
+  if (!order.missing.empty())
+    return report_missing(order.missing, programs.empty() ? options.libraries[0].source : programs[0], session.diagnostics),
+           false;
   if (!order.cycle.empty()) return report_cycle(order.cycle, session.diagnostics), false;
   session.in_library = true;
   for (const Source* library : order.libraries) {

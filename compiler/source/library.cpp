@@ -75,7 +75,7 @@ class Order {
 
   LibraryOrder run() {
     bool went_on = true;
-    while (went_on && result_.cycle.empty()) {
+    while (went_on && result_.cycle.empty() && result_.missing.empty()) {
       went_on = false;
       for (Entry& entry : entries_) {
         if (entry.state != Entry::State::unknown || !is_needed(entry)) continue;
@@ -99,10 +99,18 @@ class Order {
   }
 
   // False: the dependency is not there.
-  bool satisfy(const Dependency& dependency) {
+  bool satisfy(const Entry& entry, const Dependency& dependency) {
     if (dependency.kind != "library") return provides_(dependency.kind, dependency.name);
     Entry* other = find(dependency.name);
+    if (other == nullptr) note_missing(entry.library->source.name, dependency.name);
     return other && visit(*other);
+  }
+
+  // It is expected beside the library that depends on it.
+  void note_missing(const std::string& library, const std::string& name) {
+    if (!result_.missing.empty()) return;
+    const std::string folder = library.substr(0, library.size() - file_name(library).size());
+    result_.missing = "Invalid library dependency in " + library + ": " + folder + name;
   }
 
   bool visit(Entry& entry) {
@@ -111,7 +119,7 @@ class Order {
     entry.state = Entry::State::visiting;
     path_.push_back(&entry.library->source);
     const bool satisfied =
-        std::all_of(entry.dependencies.begin(), entry.dependencies.end(), [&](const Dependency& d) { return satisfy(d); });
+        std::all_of(entry.dependencies.begin(), entry.dependencies.end(), [&](const Dependency& d) { return satisfy(entry, d); });
     path_.pop_back();
     entry.state = satisfied ? Entry::State::taken : Entry::State::skipped;
     if (!satisfied) return false;

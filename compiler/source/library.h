@@ -1,9 +1,10 @@
 #pragma once
 // D libraries: which are read, and in which order.
 //
-// A library that says "#pragma D depends_on library x.d" comes after x.d. One whose dependency is not there (a library, a
-// provider or a module) is left out without a word, and so are those that need it. To start quickly, a library may be marked as
-// read only when a program names something that it defines; what it defines is found by scanning its words, not by parsing it.
+// A library that says "#pragma D depends_on library x.d" comes after x.d, and it is an error if there is no x.d. One whose
+// provider or module is not there is left out without a word, and so are those that need it. To start quickly, a library may be
+// marked as read only when a program names something that it defines; what it defines is found by scanning its words, not by
+// parsing it.
 
 #include <functional>
 #include <span>
@@ -17,6 +18,7 @@ namespace dvm::compiler {
 
 struct LibraryOrder {
   std::vector<const Source*> libraries;
+  std::string missing;  // not empty: the library that one of them depends on and that is not there, as DTrace says it
   std::vector<const Source*> cycle;  // not empty: these depend on each other, the first is named again at the end
 };
 
