@@ -162,6 +162,13 @@ class Folders(unittest.TestCase):
         result = self.run_program("BEGIN { exit(there); }")
         self.assertIn("failed to resolve there", result.stderr)
 
+    def test_a_library_that_is_not_there_is_an_error(self):
+        self.write("east.d", "#pragma D depends_on library nowhere.d\n")
+        self.write("west.d", "#pragma D depends_on library east.d\n")
+        result = self.run_program("BEGIN { exit(0); }")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"Invalid library dependency in \S*/east\.d: \S*/nowhere\.d\n")
+
     def test_syslibdir_replaces_the_own(self):
         self.write("mine.d", "inline int EPERM = 77;")
         result = dvm("run", "-q", "-x", f"syslibdir={self.folder}", "-n", "BEGIN { exit(EPERM); }")
