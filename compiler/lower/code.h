@@ -32,6 +32,12 @@ struct Step {
   uint64_t value = 0;               // of setx; string, variable, subroutine, label, type to push
   const Symbol* symbol = nullptr;   // of a user variable
 
+  static Step move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }
+  static Step constant(uint64_t value, Register to) {
+    return value == 0 ? move(0, to) : Step{.op = dif::Opcode::setx, .writes = to, .value = value};
+  }
+  static Step jump(Label to) { return {.op = dif::Opcode::ba, .value = to}; }
+
   bool has_format(dif::Format format) const { return !is_label && dif::info(op).format == format; }
   bool is_branch() const { return has_format(dif::Format::branch); }
   bool is_conditional() const { return is_branch() && op != dif::Opcode::ba; }

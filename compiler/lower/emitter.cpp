@@ -24,11 +24,6 @@ Register Emitter::integer(uint64_t value) {
   return to;
 }
 
-void Emitter::set_integer(uint64_t value, Register to) {
-  if (value == 0) return move(0, to);
-  add({.op = Opcode::setx, .writes = to, .value = value});
-}
-
 Register Emitter::string(const std::string& value) {
   const Register to = fresh();
   const auto [it, is_new] = strings_.try_emplace(value, code_.strings.size());

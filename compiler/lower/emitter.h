@@ -22,8 +22,8 @@ class Emitter {
   Register string(const std::string& value);
 
   // Into a register from fresh(), on several paths.
-  void move(Register from, Register to) { add({.op = dif::Opcode::mov, .reads = {from}, .writes = to}); }
-  void set_integer(uint64_t value, Register to);
+  void move(Register from, Register to) { add(Step::move(from, to)); }
+  void set_integer(uint64_t value, Register to) { add(Step::constant(value, to)); }
 
   Register load(dif::Opcode op, const Symbol& symbol);
   Register load_element(const Symbol& built_in, Register index);
@@ -39,6 +39,8 @@ class Emitter {
   Label make_label() { return code_.labels++; }
   void place(Label label) { add({.is_label = true, .value = label}); }
   void branch(dif::Opcode op, Label label) { add({.op = op, .value = label}); }
+
+  void jump(Label label) { add(Step::jump(label)); }
 
   // Ends the code with `ret reg`.
   Code finish(Register reg);
