@@ -1,7 +1,9 @@
 #pragma once
-// The opcodes of D's operators, with and without a sign.
+// The opcodes of D's operators, with and without a sign. The passes ask here what an opcode does; they name few themselves.
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "compiler/ast/ast.h"
 #include "dvm/dif/opcode.h"
@@ -24,7 +26,51 @@ inline constexpr std::array kArithmetic = {
     OperatorOpcodes{Op::bit_xor, dif::Opcode::xor_, dif::Opcode::xor_},
     OperatorOpcodes{Op::shift_left, dif::Opcode::sll, dif::Opcode::sll},
     OperatorOpcodes{Op::shift_right, dif::Opcode::sra, dif::Opcode::srl},
+    OperatorOpcodes{Op::complement, dif::Opcode::not_, dif::Opcode::not_},
 };
+
+constexpr dif::Opcode opcode_of(Op op, bool with_sign = false) {
+  const auto* row = std::find_if(kArithmetic.begin(), kArithmetic.end(), [op](const auto& r) { return r.op == op; });
+  return with_sign ? row->with_sign : row->without;
+}
+
+// The operator that an opcode computes; with a sign only if that makes a difference.
+struct Operation {
+  Op op;
+  bool with_sign;
+};
+constexpr std::optional<Operation> operation_of(dif::Opcode opcode) {
+  for (const OperatorOpcodes& row : kArithmetic)
+    if (row.without == opcode || row.with_sign == opcode) return Operation{row.op, row.without != opcode};
+  return std::nullopt;
+}
+
+constexpr bool commutes(dif::Opcode opcode) {
+  const auto operation = operation_of(opcode);
+  if (!operation) return false;
+  const Op op = operation->op;
+  return op == Op::add || op == Op::multiply || op == Op::bit_and || op == Op::bit_or || op == Op::bit_xor;
+}
+
+// The right operand with which an operator gives its left one.
+constexpr std::optional<uint64_t> neutral(Op op) {
+  switch (op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::bit_or:
+    case Op::bit_xor:
+    case Op::shift_left:
+    case Op::shift_right:
+      return 0;
+    case Op::multiply:
+    case Op::divide:
+      return 1;
+    case Op::bit_and:
+      return ~uint64_t{0};
+    default:
+      return std::nullopt;
+  }
+}
 
 // The branch taken if the comparison holds, and `inverse` if it does not.
 struct ComparisonOpcodes {
