@@ -88,4 +88,34 @@ inline constexpr std::array kComparisons = {
     ComparisonOpcodes{Op::not_equal, dif::Opcode::bne, dif::Opcode::bne, Op::equal},
 };
 
+constexpr dif::Opcode branch_of(Op op, bool with_sign = false) {
+  const auto* row = std::find_if(kComparisons.begin(), kComparisons.end(), [op](const auto& r) { return r.op == op; });
+  return with_sign ? row->with_sign : row->without;
+}
+
+// The comparison that a branch asks for; with a sign only if that makes a difference. Nothing for `ba`.
+constexpr std::optional<Operation> comparison_of(dif::Opcode branch) {
+  for (const ComparisonOpcodes& row : kComparisons)
+    if (row.without == branch || row.with_sign == branch) return Operation{row.op, row.without != branch};
+  return std::nullopt;
+}
+
+constexpr bool holds(Operation comparison, uint64_t left, uint64_t right) {
+  const bool less = comparison.with_sign ? static_cast<int64_t>(left) < static_cast<int64_t>(right) : left < right;
+  switch (comparison.op) {
+    case Op::less:
+      return less;
+    case Op::less_equal:
+      return less || left == right;
+    case Op::greater:
+      return !less && left != right;
+    case Op::greater_equal:
+      return !less;
+    case Op::equal:
+      return left == right;
+    default:
+      return left != right;
+  }
+}
+
 }  // namespace dvm::compiler
