@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/lower/operators.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::compiler {
-
-using dif::Opcode;
 
 namespace {
 
@@ -77,12 +76,16 @@ Range divide(const Range& a) {
   return {-most, most};
 }
 
+Range divide_unsigned(const Range& a, const Range& b) { return a.is_positive() && b.is_positive() ? Range{0, a.high} : kAll; }
+
 // The remainder has the sign of the dividend, and is nearer to 0 than both.
 Range remainder(const Range& a, const Range& b) {
   if (b.low == kAll.low || (b.low == 0 && b.high == 0)) return kAll;
   const int64_t most = std::max(b.high, -b.low) - 1;
   return {std::max(std::min<int64_t>(a.low, 0), -most), std::min(std::max<int64_t>(a.high, 0), most)};
 }
+
+Range remainder_unsigned(const Range& b) { return b.is_positive() && b.high > 0 ? Range{0, b.high - 1} : kAll; }
 
 }  // namespace
 
@@ -105,42 +108,36 @@ Range of_variable(const Symbol& v) {
   return is(dif::BuiltIn::pid) || is(dif::BuiltIn::tid) || is(dif::BuiltIn::ppid) ? Range{0, declared.high} : declared;
 }
 
-Range of_load(Opcode op) {
+Range of_load(dif::Opcode op) {
   const dif::Width width = dif::info(op).width;
   return bytes_of(width) < 8 ? Range::of_bits(8 * bytes_of(width), is_signed(width)) : kAll;
 }
 
-Range of_operation(Opcode op, const Range& left, const Range& right) {
-  switch (op) {
-    case Opcode::mov:
-      return left;
-    case Opcode::not_:
+Range of_operation(dif::Opcode opcode, const Range& left, const Range& right) {
+  const auto operation = operation_of(opcode);
+  if (!operation) return kAll;
+  switch (operation->op) {
+    case Op::complement:
       return {~left.high, ~left.low};
-    case Opcode::add:
+    case Op::add:
       return add(left, right);
-    case Opcode::sub:
+    case Op::subtract:
       return subtract(left, right);
-    case Opcode::mul:
+    case Op::multiply:
       return multiply(left, right);
-    case Opcode::and_:
+    case Op::bit_and:
       return bit_and(left, right);
-    case Opcode::or_:
-    case Opcode::xor_:
+    case Op::bit_or:
+    case Op::bit_xor:
       return bit_or(left, right);
-    case Opcode::sll:
+    case Op::shift_left:
       return shift_left(left, right);
-    case Opcode::sra:
-      return shift_right(left, right);
-    case Opcode::srl:
-      return shift_right_unsigned(left, right);
-    case Opcode::sdiv:
-      return divide(left);
-    case Opcode::udiv:
-      return left.is_positive() && right.is_positive() ? Range{0, left.high} : kAll;
-    case Opcode::srem:
-      return remainder(left, right);
-    case Opcode::urem:
-      return right.is_positive() && right.high > 0 ? Range{0, right.high - 1} : kAll;
+    case Op::shift_right:
+      return operation->with_sign ? shift_right(left, right) : shift_right_unsigned(left, right);
+    case Op::divide:
+      return operation->with_sign ? divide(left) : divide_unsigned(left, right);
+    case Op::remainder:
+      return operation->with_sign ? remainder(left, right) : remainder_unsigned(right);
     default:
       return kAll;
   }
@@ -148,15 +145,13 @@ Range of_operation(Opcode op, const Range& left, const Range& right) {
 
 // v and the constant are moved up until they are numbers from 0 to 2^32. Of the sum, what did not wrap is then below 2^32; with
 // 2^32 taken away it is, without sign, above all that did wrap. An order with sign is that without, 2^63 above.
-std::optional<Unwrapped> unwrap(Opcode branch, uint64_t addend, uint64_t constant, bool is_signed) {
+std::optional<Unwrapped> unwrap(Operation asked, uint64_t addend, uint64_t constant, bool is_signed) {
   constexpr uint64_t kWrap = uint64_t{1} << 32;
   const uint64_t moved = is_signed ? kWrap / 2 : 0, limit = constant + moved, c = addend % kWrap;
   if (limit >= kWrap) return std::nullopt;
-  if (branch == Opcode::be || branch == Opcode::bne) return Unwrapped{0, (limit - c) % kWrap - moved};
-  const Opcode less = is_signed ? Opcode::bl : Opcode::blu, not_less = is_signed ? Opcode::bge : Opcode::bgeu;
-  const Opcode more = is_signed ? Opcode::bg : Opcode::bgu, not_more = is_signed ? Opcode::ble : Opcode::bleu;
-  const bool asks_less = branch == less || branch == not_less;
-  if (!asks_less && branch != more && branch != not_more) return std::nullopt;
+  if (asked.op == Op::equal || asked.op == Op::not_equal) return Unwrapped{0, (limit - c) % kWrap - moved};
+  if (asked.with_sign != is_signed) return std::nullopt;
+  const bool asks_less = asked.op == Op::less || asked.op == Op::greater_equal;
   const bool all_wrapped_below = asks_less ? c <= limit : c <= limit + 1;  // what wrapped is below c
   const uint64_t sign = is_signed ? uint64_t{1} << 63 : 0;
   return Unwrapped{c + moved - kWrap + sign, (all_wrapped_below ? limit - kWrap : limit) + sign};

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/lower/operators.h"
 #include "compiler/types/symbols.h"
 #include "compiler/types/type.h"
 #include "dvm/dif/opcode.h"
@@ -27,16 +28,16 @@ Range of_type(const Type* type);
 Range of_variable(const Symbol& variable);
 // The range of a value loaded from memory.
 Range of_load(dif::Opcode op);
-// The range of an opcode's result; the full range for opcodes that are not arithmetic.
+// The range of the result of an arithmetic opcode; the full range for other opcodes.
 Range of_operation(dif::Opcode op, const Range& left, const Range& right);
 // What is in either.
 Range join(const Range& a, const Range& b);
 
-// v + addend, wrapped to 32 bits, stands against `constant` as, in 64 bits, v + `added` stands against `against`: by the branch
-// that asks, for a v that has 32 bits itself.
+// v + addend, wrapped to 32 bits, stands against `constant` as, in 64 bits, v + `added` stands against `against`: by the
+// comparison `asked`, for a v that has 32 bits itself.
 struct Unwrapped {
   uint64_t added = 0, against = 0;
 };
-std::optional<Unwrapped> unwrap(dif::Opcode branch, uint64_t addend, uint64_t constant, bool is_signed);
+std::optional<Unwrapped> unwrap(Operation asked, uint64_t addend, uint64_t constant, bool is_signed);
 
 }  // namespace dvm::compiler

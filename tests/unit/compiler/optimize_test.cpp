@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "compiler/lower/operators.h"
 #include "compiler/lower/range.h"
 #include "compiler/sema/session.h"
 #include "tests/support/dtrace_length.h"
@@ -238,7 +239,7 @@ constexpr uint32_t kEdges[] = {0,          1,          2,          5,          1
 uint64_t extended(uint32_t v, bool is_signed) { return is_signed ? static_cast<uint64_t>(static_cast<int32_t>(v)) : v; }
 
 void expect_same_answer(dif::Opcode branch, uint32_t v, uint32_t addend, uint32_t limit, bool is_signed) {
-  const auto plain = compiler::unwrap(branch, addend, extended(limit, is_signed), is_signed);
+  const auto plain = compiler::unwrap(*compiler::comparison_of(branch), addend, extended(limit, is_signed), is_signed);
   ASSERT_TRUE(plain.has_value());
   EXPECT_EQ(is_taken(branch, extended(v, is_signed) + plain->added, plain->against),
             is_taken(branch, extended(v + addend, is_signed), extended(limit, is_signed)))
