@@ -1,11 +1,10 @@
 // Properties of a step, for the passes. Tests: tests/golden/lower (tst.optimize.*.d), tests/unit/compiler/optimize_test.cpp.
 #include "compiler/lower/code.h"
 
+#include "compiler/lower/operators.h"
 #include "dvm/dif/arithmetic.h"
 
 namespace dvm::compiler {
-
-using dif::Opcode;
 
 bool is_scalar_load(const Step& s) {
   if (s.is_label) return false;
@@ -20,12 +19,13 @@ bool is_variable_store(const Step& s) { return !s.is_label && dif::info(s.op).fo
 bool changes_memory(const Step& s) {
   if (s.is_label) return false;
   const dif::Format format = dif::info(s.op).format;
+  const bool allocates = format == dif::Format::r1rd && dif::info(s.op).can_fault;
   return format == dif::Format::store || format == dif::Format::stv || format == dif::Format::call ||
-         format == dif::Format::copy || s.op == Opcode::allocs;
+         format == dif::Format::copy || allocates;
 }
 
-std::optional<uint64_t> evaluate(Opcode op, uint64_t left, uint64_t right) {
-  return op == Opcode::not_ ? ~left : dif::arithmetic(op, left, right);
+std::optional<uint64_t> evaluate(dif::Opcode op, uint64_t left, uint64_t right) {
+  return op == opcode_of(Op::complement) ? ~left : dif::arithmetic(op, left, right);
 }
 
 RegisterCounts::RegisterCounts(const Code& code) : writes(code.registers, code.arena()), reads(code.registers, code.arena()) {

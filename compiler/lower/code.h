@@ -40,9 +40,9 @@ struct Step {
 
   bool has_format(dif::Format format) const { return !is_label && dif::info(op).format == format; }
   bool is_branch() const { return has_format(dif::Format::branch); }
-  bool is_conditional() const { return is_branch() && op != dif::Opcode::ba; }
+  bool is_conditional() const { return is_branch() && dif::is_conditional(op); }
   bool is_compare() const { return has_format(dif::Format::cmp) || has_format(dif::Format::tst); }
-  bool is_move() const { return !is_label && op == dif::Opcode::mov; }
+  bool is_move() const { return !is_label && dif::is_move(op); }
 };
 
 using Arena = std::pmr::memory_resource;
