@@ -8,33 +8,46 @@
 
 namespace dvm::compiler {
 
-using dif::Opcode;
+namespace {
 
-LoweredValue ExprLowering::lower(const Expr& e) {
-  return visit(e, [this](const auto& node) { return lower_node(node); });
+// The checker has replaced these by their values.
+LoweredValue lower_node(Lowering&, const Macro&) { return {}; }
+LoweredValue lower_node(Lowering&, const Aggregation&) { return {}; }
+LoweredValue lower_node(Lowering&, const SizeofType&) { return {}; }
+LoweredValue lower_node(Lowering&, const SizeofValue&) { return {}; }
+LoweredValue lower_node(Lowering&, const OffsetOf&) { return {}; }
+
+}  // namespace
+
+LoweredValue lower(Lowering& c, const Expr& e) {
+  return visit(e, [&c](const auto& node) { return lower_node(c, node); });
 }
 
+namespace {
+
 // Sign- or zero-extends the low bytes.
-void ExprLowering::cut(LoweredValue& v, const Type* type) {
+void cut(Lowering& c, LoweredValue& v, const Type* type) {
   const Type& t = resolve(*type);
   if (v.held == Held::fitting || !is_scalar(type) || t.size >= 8) return;
   const unsigned bits = 64 - static_cast<unsigned>(t.size) * 8;
   if (t.is_signed)
-    v.reg = shift_by(Opcode::sra, shift_by(Opcode::sll, v.reg, bits), bits);
+    v.reg = shift_by(c, Op::shift_right, shift_by(c, Op::shift_left, v.reg, bits), bits, true);
   else
-    v.reg = out_.log(Opcode::and_, v.reg, out_.integer((uint64_t{1} << t.size * 8) - 1));
+    v.reg = compute(c, Op::bit_and, v.reg, c.out.integer((uint64_t{1} << t.size * 8) - 1));
   v.held = Held::fitting;
 }
 
-Register ExprLowering::fitting(const Expr& e) {
-  LoweredValue v = lower(e);
-  cut(v, e.type);
+}  // namespace
+
+Register lower_fitting(Lowering& c, const Expr& e) {
+  LoweredValue v = lower(c, e);
+  cut(c, v, e.type);
   return v.reg;
 }
 
-Register ExprLowering::number(const Expr& e) {
-  LoweredValue v = lower(e);
-  if (v.held == Held::low) cut(v, e.type);
+Register lower_uncut(Lowering& c, const Expr& e) {
+  LoweredValue v = lower(c, e);
+  if (v.held == Held::low) cut(c, v, e.type);
   return v.reg;
 }
 
@@ -50,50 +63,50 @@ bool holds_all(const Type* to, const Type* from) {
 
 }  // namespace
 
-// The value with the low bytes that `type` has.
-LoweredValue ExprLowering::lower_low(const Expr& e, const Type* type) {
+LoweredValue lower_low(Lowering& c, const Expr& e, const Type* type) {
   const Type &from = resolve(*e.type), &to = resolve(*type);
   if (to.is_bool && !from.is_bool && is_scalar(e.type)) {
     const auto* constant = as<Integer>(&e);
-    return constant ? LoweredValue{out_.integer(constant->value != 0)} : truth(e);
+    return constant ? LoweredValue{c.out.integer(constant->value != 0)} : truth(c, e);
   }
-  LoweredValue v = lower(e);
+  LoweredValue v = lower(c, e);
   if (!is_scalar(e.type) || !is_scalar(type)) return v;
-  if (v.held == Held::low && from.size < to.size) cut(v, e.type);
+  if (v.held == Held::low && from.size < to.size) cut(c, v, e.type);
   const bool fits = to.size >= 8 || (v.held == Held::fitting && holds_all(type, e.type));
   v.held = fits ? Held::fitting : Held::low;
   return v;
 }
 
-Register ExprLowering::lower_as(const Expr& e, const Type* type) {
-  LoweredValue v = lower_low(e, type);
-  cut(v, type);
+Register lower_as(Lowering& c, const Expr& e, const Type* type) {
+  LoweredValue v = lower_low(c, e, type);
+  cut(c, v, type);
   return v.reg;
 }
 
-// The unconverted value, for an expression of another type.
-LoweredValue ExprLowering::lower_number(const Expr& e, const Type* type) {
-  LoweredValue v = lower(e);
-  if (v.held == Held::low) cut(v, e.type);
+LoweredValue lower_number(Lowering& c, const Expr& e, const Type* type) {
+  LoweredValue v = lower(c, e);
+  if (v.held == Held::low) cut(c, v, e.type);
   if (!is_wide(type) && !holds_all(type, e.type)) v.held = Held::number;
   return v;
 }
 
-LoweredValue ExprLowering::lower_node(const Integer& e) {
-  return {out_.integer(e.value), wrap(e.value, e.type) == e.value ? Held::fitting : Held::number};
+LoweredValue lower_node(Lowering& c, const String& e) { return {c.out.string(e.value)}; }
+
+LoweredValue lower_node(Lowering& c, const Integer& e) {
+  return {c.out.integer(e.value), wrap(e.value, e.type) == e.value ? Held::fitting : Held::number};
 }
 
-LoweredValue ExprLowering::lower_node(const Comma& e) {
-  lower_statement(*e.first);
-  return lower(*e.second);
+LoweredValue lower_node(Lowering& c, const Comma& e) {
+  lower_statement(c, *e.first);
+  return lower(c, *e.second);
 }
 
-LoweredValue ExprLowering::lower_node(const Cast& e) {
-  if (reads_string(e)) return copy_in_string(*e.operand);
-  return is_void(e.type) ? lower(*e.operand) : lower_low(*e.operand, e.type);
+LoweredValue lower_node(Lowering& c, const Cast& e) {
+  if (reads_string(e)) return copy_in_string(c, *e.operand);
+  return is_void(e.type) ? lower(c, *e.operand) : lower_low(c, *e.operand, e.type);
 }
 
-LoweredValue ExprLowering::lower_node(const Unary& e) {
+LoweredValue lower_node(Lowering& c, const Unary& e) {
   switch (e.op) {
     case Op::increment:
     case Op::decrement:
@@ -159,59 +172,60 @@ unsigned registers_needed(const Expr& e) {
   return std::max(needed, std::max(held, 1u));
 }
 
-// Both operands. The one that takes more registers comes first where the order has no effect.
-ExprLowering::Pair ExprLowering::lower_pair(const Expr& left, const Expr& right) {
+OperandPair lower_pair(Lowering& c, const Expr& left, const Expr& right) {
   const bool is_leaf = right.kind == ExprKind::Integer || right.kind == ExprKind::Identifier || right.kind == ExprKind::Scoped;
-  Pair pair{};
+  OperandPair pair{};
   if (!is_leaf && is_calm(left) && is_calm(right) && registers_needed(right) > registers_needed(left)) {
-    pair.right = number(right);
-    pair.left = number(left);
+    pair.right = lower_uncut(c, right);
+    pair.left = lower_uncut(c, left);
   } else {
-    pair.left = number(left);
-    pair.right = number(right);
+    pair.left = lower_uncut(c, left);
+    pair.right = lower_uncut(c, right);
   }
   return pair;
 }
 
-Register ExprLowering::binary_op(Op op, const Type* type, Register left, Register right) {
-  const auto* row = std::find_if(kArithmetic.begin(), kArithmetic.end(), [op](const auto& r) { return r.op == op; });
-  return out_.log(is_signed(type) ? row->with_sign : row->without, left, right);
+Register compute(Lowering& c, Op op, Register left, Register right, bool with_sign) {
+  return c.out.log(opcode_of(op, with_sign), left, right);
 }
 
-// In 64 bits, with or without a sign as the type of the result has it.
-LoweredValue ExprLowering::arithmetic(const Binary& e) {
-  const Pair operands = lower_pair(*e.left, *e.right);
-  return {binary_op(e.op, e.type, operands.left, operands.right), is_wide(e.type) ? Held::fitting : Held::number};
-}
-
-// An index times the size of what it steps over.
-Register ExprLowering::scale(Register reg, uint64_t size) {
+Register scale(Lowering& c, Register reg, uint64_t size) {
   if (size <= 1) return reg;
   const bool power = (size & (size - 1)) == 0;
-  return out_.log(power ? Opcode::sll : Opcode::mul, reg,
-                  out_.integer(power ? static_cast<uint64_t>(__builtin_ctzll(size)) : size));
+  return compute(c, power ? Op::shift_left : Op::multiply, reg,
+                 c.out.integer(power ? static_cast<uint64_t>(__builtin_ctzll(size)) : size));
 }
 
-LoweredValue ExprLowering::additive_pointer(const Binary& e) {
+namespace {
+
+// In 64 bits, with or without a sign as the type of the result has it.
+LoweredValue arithmetic(Lowering& c, const Binary& e) {
+  const OperandPair operands = lower_pair(c, *e.left, *e.right);
+  return {compute(c, e.op, operands.left, operands.right, is_signed(e.type)), is_wide(e.type) ? Held::fitting : Held::number};
+}
+
+LoweredValue additive_pointer(Lowering& c, const Binary& e) {
   const bool pointer_first = is_pointer(e.left->type);
   const uint64_t size = resolve(*target_of((pointer_first ? e.left : e.right)->type)).size;
-  const Pair operands = lower_pair(*e.left, *e.right);
-  const Register left = pointer_first ? operands.left : scale(operands.left, size);
-  const Register right = pointer_first ? scale(operands.right, size) : operands.right;
-  return {out_.log(e.op == Op::add ? Opcode::add : Opcode::sub, left, right)};
+  const OperandPair operands = lower_pair(c, *e.left, *e.right);
+  const Register left = pointer_first ? operands.left : scale(c, operands.left, size);
+  const Register right = pointer_first ? scale(c, operands.right, size) : operands.right;
+  return {compute(c, e.op, left, right)};
 }
 
-LoweredValue ExprLowering::pointer_difference(const Binary& e) {
-  const Pair operands = lower_pair(*e.left, *e.right);
-  const Register bytes = out_.log(Opcode::sub, operands.left, operands.right);
+LoweredValue pointer_difference(Lowering& c, const Binary& e) {
+  const OperandPair operands = lower_pair(c, *e.left, *e.right);
+  const Register bytes = compute(c, Op::subtract, operands.left, operands.right);
   const uint64_t size = resolve(*target_of(e.left->type)).size;
-  return {size > 1 ? out_.log(Opcode::sdiv, bytes, out_.integer(size)) : bytes};
+  return {size > 1 ? compute(c, Op::divide, bytes, c.out.integer(size), true) : bytes};
 }
 
-LoweredValue ExprLowering::lower_node(const Binary& e) {
+}  // namespace
+
+LoweredValue lower_node(Lowering& c, const Binary& e) {
   switch (e.op) {
     case Op::logical_xor:
-      return logical_xor(e);
+      return logical_xor(c, e);
     case Op::logical_and:
     case Op::logical_or:
     case Op::less:
@@ -220,13 +234,13 @@ LoweredValue ExprLowering::lower_node(const Binary& e) {
     case Op::greater_equal:
     case Op::equal:
     case Op::not_equal:
-      return truth(e);
+      return truth(c, e);
     default:
       break;
   }
-  if (is_pointer(e.left->type) && is_pointer(e.right->type)) return pointer_difference(e);
-  if (is_pointer(e.left->type) || is_pointer(e.right->type)) return additive_pointer(e);
-  return arithmetic(e);
+  if (is_pointer(e.left->type) && is_pointer(e.right->type)) return pointer_difference(c, e);
+  if (is_pointer(e.left->type) || is_pointer(e.right->type)) return additive_pointer(c, e);
+  return arithmetic(c, e);
 }
 
 }  // namespace dvm::compiler
