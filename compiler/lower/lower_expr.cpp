@@ -110,22 +110,22 @@ LoweredValue lower_node(Lowering& c, const Unary& e) {
   switch (e.op) {
     case Op::increment:
     case Op::decrement:
-      return step(*e.operand, e.op, false);
+      return step(c, *e.operand, e.op, false);
     case Op::address_of:
-      return {address_of(*e.operand)};
+      return {address_of(c, *e.operand)};
     case Op::dereference:
-      return load_memory(number(*e.operand), e.type, e.is_user);
+      return load_memory(c, lower_uncut(c, *e.operand), e.type, e.is_user);
     case Op::logical_not:
-      return truth(e);
+      return truth(c, e);
     case Op::complement: {
-      const LoweredValue v = lower_number(*e.operand, e.type);
+      const LoweredValue v = lower_number(c, *e.operand, e.type);
       const bool fits = is_wide(e.type) || (is_signed(e.type) && v.held == Held::fitting);
-      return {out_.unary(Opcode::not_, v.reg), fits ? Held::fitting : Held::number};
+      return {c.out.unary(opcode_of(Op::complement), v.reg), fits ? Held::fitting : Held::number};
     }
     case Op::minus:
-      return {out_.log(Opcode::sub, 0, number(*e.operand)), is_wide(e.type) ? Held::fitting : Held::number};
+      return {compute(c, Op::subtract, 0, lower_uncut(c, *e.operand)), is_wide(e.type) ? Held::fitting : Held::number};
     default:
-      return lower_number(*e.operand, e.type);
+      return lower_number(c, *e.operand, e.type);
   }
 }
 
