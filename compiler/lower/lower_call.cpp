@@ -11,7 +11,7 @@ namespace {
 
 // True if its evaluation pushes to the tuple stack.
 bool uses_tuple_stack(const Expr& e) {
-  if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate || reads_string(e)) return true;
+  if (e.kind == ExprKind::Call || e.kind == ExprKind::Translate || reads_string(e) || is_user_object(e)) return true;
   if (const auto* index = as<Index>(&e); index && !is_pointer(index->base->type)) return true;
   if (const auto* assign = as<Assign>(&e); assign && is_string(assign->target->type)) return true;  // strings are copied by calls
   bool found = e.kind == ExprKind::Index;  // of a pointer that may itself be an element
@@ -30,53 +30,70 @@ bool reads_string(const Expr& e) {
 
 bool is_user_object(const Expr& e) { return e.is_user && is_by_reference(e.type); }
 
-void ExprLowering::push(const Expr& e, Register reg) {
-  if (is_string(e.type)) return out_.push_string(reg);
-  out_.push_value(reg);
+namespace {
+
+void push(Lowering& c, const Expr& e, Register reg) {
+  if (is_string(e.type)) return c.out.push_string(reg);
+  if (is_record(e.type)) return c.out.push_bytes(reg, c.out.integer(resolve(*e.type).size));
+  c.out.push_value(reg);
+}
+
+// What is pushed for a key or argument: a structure of the traced process is copied in first.
+Register lower_pushed(Lowering& c, const Expr& e) { return is_record(e.type) ? lower_value(c, e).reg : lower_fitting(c, e); }
+
+}  // namespace
+
+std::vector<Register> lower_all(Lowering& c, std::span<const ExprPtr> list) {
+  std::vector<Register> registers;
+  for (const ExprPtr& e : list) registers.push_back(lower_pushed(c, *e));
+  return registers;
 }
 
 // All that needs the tuple stack is evaluated before the first push; what follows is evaluated when its turn comes, so that
 // registers suffice for long keys.
-void ExprLowering::push_all(const std::vector<ExprPtr>& list) {
+void push_all(Lowering& c, const std::vector<ExprPtr>& list) {
   size_t early = 0;
   for (size_t i = 0; i < list.size(); i++)
     if (uses_tuple_stack(*list[i])) early = i + 1;
-  const std::vector<Register> registers = evaluate({list.data(), early});
-  for (size_t i = 0; i < list.size(); i++) push(*list[i], i < early ? registers[i] : fitting(*list[i]));
+  const std::vector<Register> registers = lower_all(c, {list.data(), early});
+  for (size_t i = 0; i < list.size(); i++) push(c, *list[i], i < early ? registers[i] : lower_pushed(c, *list[i]));
 }
 
-std::vector<Register> ExprLowering::evaluate(std::span<const ExprPtr> list) {
-  std::vector<Register> registers;
-  for (const ExprPtr& e : list) registers.push_back(fitting(*e));
-  return registers;
+void push_held(Lowering& c, const std::vector<ExprPtr>& list, const std::vector<Register>& registers) {
+  for (size_t i = 0; i < list.size(); i++) push(c, *list[i], registers[i]);
 }
 
-void ExprLowering::push_held(const std::vector<ExprPtr>& list, const std::vector<Register>& registers) {
-  for (size_t i = 0; i < list.size(); i++) push(*list[i], registers[i]);
+namespace {
+
+LoweredValue call_copy(Lowering& c, dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
+  c.out.push_value(address);
+  if (size) c.out.push_value(c.out.integer(*size));
+  return {c.out.call(static_cast<unsigned>(subroutine))};
 }
 
-LoweredValue ExprLowering::call_copy(dif::Subroutine subroutine, Register address, std::optional<uint64_t> size) {
-  out_.push_value(address);
-  if (size) out_.push_value(out_.integer(*size));
-  return {out_.call(static_cast<unsigned>(subroutine))};
+LoweredValue copy_in(Lowering& c, const Expr& e) {
+  return call_copy(c, dif::Subroutine::copyin, address_of(c, e), resolve(*e.type).size);
 }
+
+}  // namespace
 
 // A pointer is followed to the NUL, an array not beyond its end.
-LoweredValue ExprLowering::copy_in_string(const Expr& e) {
+LoweredValue copy_in_string(Lowering& c, const Expr& e) {
   const uint64_t size = resolve(*e.type).size;
-  return call_copy(dif::Subroutine::copyinstr, number(e), is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
+  return call_copy(c, dif::Subroutine::copyinstr, lower_uncut(c, e),
+                   is_array(e.type) && size != 0 ? std::optional(size + 1) : std::nullopt);
 }
 
-LoweredValue ExprLowering::copy_in(const Expr& e) {
-  return call_copy(dif::Subroutine::copyin, address_of(e), resolve(*e.type).size);
+LoweredValue lower_value(Lowering& c, const Expr& e) { return is_user_object(e) ? copy_in(c, e) : lower(c, e); }
+
+LoweredValue lower_node(Lowering& c, const StringOf& e) {
+  return reads_string(e) ? copy_in_string(c, *e.operand) : lower(c, *e.operand);
 }
 
-LoweredValue ExprLowering::lower_value(const Expr& e) { return is_user_object(e) ? copy_in(e) : lower(e); }
-
-LoweredValue ExprLowering::lower_node(const Call& e) {
-  push_all(e.arguments);
+LoweredValue lower_node(Lowering& c, const Call& e) {
+  push_all(c, e.arguments);
   const bool is_narrow = is_scalar(e.type) && resolve(*e.type).size < 8;
-  return {out_.call(e.subroutine), is_narrow ? Held::number : Held::fitting};
+  return {c.out.call(e.subroutine), is_narrow ? Held::number : Held::fitting};
 }
 
 }  // namespace dvm::compiler

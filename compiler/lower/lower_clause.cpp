@@ -47,10 +47,10 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   std::array<std::byte, size_t{16} * 1024> most;  // need no more
   std::pmr::monotonic_buffer_resource arena(most.data(), most.size());
   Emitter out(&arena);
-  ExprLowering lowering(out, s.types);
+  Lowering lowering{out, s.types};
   Register reg = 0;
   if (use == Use::effect)
-    lowering.lower_statement(expr);
+    lower_statement(lowering, expr);
   else
     reg = use == Use::record ? lowering.lower_value(expr).reg : lowering.number(expr);
   std::optional<dif::Difo> difo = make_difo(out.finish(reg), result_type(expr, use), s.options.optimize);
