@@ -53,47 +53,6 @@ Opcode store_opcode(uint64_t size) {
   }
 }
 
-}  // namespace
-
-LoweredValue ExprLowering::load_variable(const Expr& e, const Symbol& symbol) {
-  return &e == stored_in_ ? load_made(place(e)) : LoweredValue{out_.load(opcodes(symbol).load, symbol)};
-}
-
-LoweredValue ExprLowering::load_memory(Register address, const Type* type, bool is_user) {
-  if (is_by_reference(type)) return {address};
-  return {out_.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
-}
-
-LoweredValue ExprLowering::load_bits(Register address, const Field& field, bool is_user) {
-  return extract_bits(out_.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
-}
-
-// The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
-LoweredValue ExprLowering::extract_bits(Register unit, const Field& field, unsigned shift) {
-  const bool with_sign = is_signed(field.type);
-  if (!with_sign && shift == 0) return {out_.log(Opcode::and_, unit, out_.integer(~uint64_t{0} >> (64 - field.bits)))};
-  if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(Opcode::srl, unit, shift)};
-  const Register up = shift_by(Opcode::sll, unit, 64 - shift - field.bits);
-  return {shift_by(with_sign ? Opcode::sra : Opcode::srl, up, 64 - field.bits)};
-}
-
-void ExprLowering::store_memory(Register address, Register reg, const Type* type) {
-  if (!is_by_reference(type)) return out_.store(store_opcode(resolve(*type).size), reg, address);
-  if (is_string(type)) return copy_string(reg, address, resolve(*type).size);  // it may lie in fewer bytes
-  out_.copy(reg, out_.integer(resolve(*type).size), address);
-}
-
-void ExprLowering::store_bits(Register address, Register reg, const Field& field) {
-  const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
-  Register bits = out_.log(Opcode::and_, reg, out_.integer(mask));
-  if (field.shift != 0) bits = shift_by(Opcode::sll, bits, field.shift);
-  const Register unit = out_.unary(load_opcode(field.storage, false, false), address);
-  const Register others = out_.log(Opcode::and_, unit, out_.integer(~(mask << field.shift)));
-  out_.store(store_opcode(field.storage), out_.log(Opcode::or_, others, bits), address);
-}
-
-namespace {
-
 const Symbol* symbol_of(const Expr& e) {
   if (const auto* name = as<Identifier>(&e)) return name->symbol;
   if (const auto* scoped = as<Scoped>(&e)) return scoped->symbol;
@@ -119,12 +78,44 @@ const Expr* dynamic_object(const Expr& part) {
   return symbol && symbol->scope == dif::Scope::thread && symbol->kind != SymbolKind::built_in ? &part : nullptr;
 }
 
+// The field out of a unit that has nothing above its storage: shifted up and down again so that it is extended as its type says.
+LoweredValue extract_bits(Lowering& c, Register unit, const Field& field, unsigned shift) {
+  const bool with_sign = is_signed(field.type);
+  if (!with_sign && shift == 0) return {compute(c, Op::bit_and, unit, c.out.integer(~uint64_t{0} >> (64 - field.bits)))};
+  if (!with_sign && shift + field.bits == field.storage * 8) return {shift_by(c, Op::shift_right, unit, shift)};
+  const Register up = shift_by(c, Op::shift_left, unit, 64 - shift - field.bits);
+  return {shift_by(c, Op::shift_right, up, 64 - field.bits, with_sign)};
+}
+
+LoweredValue load_bits(Lowering& c, Register address, const Field& field, bool is_user) {
+  return extract_bits(c, c.out.unary(load_opcode(field.storage, false, is_user), address), field, field.shift);
+}
+
 }  // namespace
 
-// The address of what lies in memory.
-Register ExprLowering::address_of(const Expr& e) {
-  if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return number(*unary->operand);
-  if (const auto* external = as<External>(&e)) return out_.integer(external->address);
+LoweredValue load_memory(Lowering& c, Register address, const Type* type, bool is_user) {
+  if (is_by_reference(type)) return {address};
+  return {c.out.unary(load_opcode(resolve(*type).size, is_signed(type), is_user), address)};
+}
+
+void store_memory(Lowering& c, Register address, Register reg, const Type* type) {
+  if (!is_by_reference(type)) return c.out.store(store_opcode(resolve(*type).size), reg, address);
+  if (is_string(type)) return copy_string(c, reg, address, resolve(*type).size);  // it may lie in fewer bytes
+  c.out.copy(reg, c.out.integer(resolve(*type).size), address);
+}
+
+void store_bits(Lowering& c, Register address, Register reg, const Field& field) {
+  const uint64_t mask = (field.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << field.bits) - 1);
+  Register bits = compute(c, Op::bit_and, reg, c.out.integer(mask));
+  if (field.shift != 0) bits = shift_by(c, Op::shift_left, bits, field.shift);
+  const Register unit = c.out.unary(load_opcode(field.storage, false, false), address);
+  const Register others = compute(c, Op::bit_and, unit, c.out.integer(~(mask << field.shift)));
+  c.out.store(store_opcode(field.storage), compute(c, Op::bit_or, others, bits), address);
+}
+
+Register address_of(Lowering& c, const Expr& e) {
+  if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return lower_uncut(c, *unary->operand);
+  if (const auto* external = as<External>(&e)) return c.out.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
     const Register base = member->arrow ? number(*member->base) : address_of(*member->base);
     return out_.log(Opcode::add, base, out_.integer(member->field->offset));
@@ -133,26 +124,22 @@ Register ExprLowering::address_of(const Expr& e) {
     const Pair operands = lower_pair(*index->base, *index->arguments[0]);
     return out_.log(Opcode::add, operands.left, scale(operands.right, resolve(*target_of(index->base->type)).size));
   }
-  return number(e);  // a by-reference value is its address
+  return lower_uncut(c, e);  // a by-reference value is its address
 }
 
-LoweredValue ExprLowering::lower_node(const Index& e) {
-  const Symbol* array = array_of(e);
-  if (!array) return load_memory(address_of(e), e.type, e.is_user);
-  if (array->kind == SymbolKind::built_in) return {out_.load_element(*array, number(*e.arguments[0]))};
-  const StoreTarget p = place(e);
-  open(p);
-  const LoweredValue v = &e == stored_in_ ? load_made(p) : load(p);
-  close(p);
-  return v;
-}
+namespace {
 
-LoweredValue ExprLowering::lower_node(const Member& e) {
-  const Register at = address_of(e);
-  return e.field->bits ? load_bits(at, *e.field, e.is_user) : load_memory(at, e.type, e.is_user);
-}
+// What can be stored to, kept between a load and a store.
+struct StoreTarget {
+  const Symbol* symbol = nullptr;              // a variable
+  const std::vector<ExprPtr>* keys = nullptr;  // an element of it
+  std::vector<Register> held_keys;             // their values, if they are pushed more than once
+  Register address = 0;                        // or memory
+  const Field* field = nullptr;                // a bit-field at it
+  const Type* type = nullptr;
+};
 
-ExprLowering::StoreTarget ExprLowering::place(const Expr& e) {
+StoreTarget store_target(Lowering& c, const Expr& e) {
   StoreTarget p;
   p.type = e.type;
   const auto* index = as<Index>(&e);
@@ -162,9 +149,11 @@ ExprLowering::StoreTarget ExprLowering::place(const Expr& e) {
     p.symbol = array;
     p.keys = &index->arguments;
   } else {
-    const Expr* const before = std::exchange(stored_in_, dynamic_object(e));
-    p.address = address_of(e);
-    stored_in_ = before;
+    const Expr* const before = std::exchange(c.stored_in, dynamic_object(e));
+    c.stored = &e;
+    p.address = address_of(c, e);
+    c.stored = nullptr;
+    c.stored_in = before;
     const auto* member = as<Member>(&e);
     if (member && member->field->bits) p.field = member->field;
   }
@@ -172,43 +161,47 @@ ExprLowering::StoreTarget ExprLowering::place(const Expr& e) {
 }
 
 // Pushes the keys of an element, which then stay on the tuple stack for load and store, up to close.
-void ExprLowering::open(const StoreTarget& p) {
+void push_keys(Lowering& c, const StoreTarget& p) {
   if (!p.keys) return;
-  p.held_keys.empty() ? push_all(*p.keys) : push_held(*p.keys, p.held_keys);
+  p.held_keys.empty() ? push_all(c, *p.keys) : push_held(c, *p.keys, p.held_keys);
 }
 
-void ExprLowering::close(const StoreTarget& p) {
-  if (p.keys) out_.empty_tuple();
+void flush_keys(Lowering& c, const StoreTarget& p) {
+  if (p.keys) c.out.empty_tuple();
 }
 
-LoweredValue ExprLowering::load(const StoreTarget& p) {
-  if (p.symbol) return {out_.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
-  return p.field ? load_bits(p.address, *p.field, false) : load_memory(p.address, p.type, false);
+LoweredValue load(Lowering& c, const StoreTarget& p) {
+  if (p.symbol) return {c.out.load(p.keys ? opcodes(*p.symbol).load_element : opcodes(*p.symbol).load, *p.symbol)};
+  return p.field ? load_bits(c, p.address, *p.field, false) : load_memory(c, p.address, p.type, false);
+}
+
+void store(Lowering& c, const StoreTarget& p, Register reg) {
+  if (p.symbol) return c.out.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
+  if (p.field) return store_bits(c, p.address, reg, *p.field);
+  store_memory(c, p.address, reg, p.type);
 }
 
 // A structure that is not there yet is read as zeros, which cannot be written to: stored, they make it be there.
-LoweredValue ExprLowering::load_made(const StoreTarget& p) {
-  store(p, load(p).reg);
-  return load(p);
+LoweredValue load_made(Lowering& c, const StoreTarget& p) {
+  store(c, p, load(c, p).reg);
+  return load(c, p);
 }
 
-void ExprLowering::store(const StoreTarget& p, Register reg) {
-  if (p.symbol) return out_.save(p.keys ? opcodes(*p.symbol).store_element : opcodes(*p.symbol).store, *p.symbol, reg);
-  if (p.field) return store_bits(p.address, reg, *p.field);
-  store_memory(p.address, reg, p.type);
+LoweredValue load_variable(Lowering& c, const Expr& e, const Symbol& symbol) {
+  return &e == c.stored_in ? load_made(c, store_target(c, e)) : LoweredValue{c.out.load(opcodes(symbol).load, symbol)};
 }
 
 // Stores a number of type `from`, which becomes one of the place's type; what does not fit a bit-field is lost. Variables and
 // memory take the bytes of their type.
-LoweredValue ExprLowering::finish(const StoreTarget& p, LoweredValue v, const Type* from) {
+LoweredValue finish(Lowering& c, const StoreTarget& p, LoweredValue v, const Type* from) {
   const Type& to = resolve(*p.type);
   if (to.is_bool && !resolve(*from).is_bool) {
-    v = truth_of(v.reg);
+    v = truth_of(c, v.reg);
   } else {
     v.held = to.size >= 8 ? Held::fitting : Held::low;
   }
-  store(p, v.reg);
-  return p.field ? extract_bits(v.reg, *p.field, 0) : v;
+  store(c, p, v.reg);
+  return p.field ? extract_bits(c, v.reg, *p.field, 0) : v;
 }
 
 // The result of ++ and --. A _Bool becomes 1 by ++, and is inverted by --.
