@@ -205,31 +205,55 @@ LoweredValue finish(Lowering& c, const StoreTarget& p, LoweredValue v, const Typ
 }
 
 // The result of ++ and --. A _Bool becomes 1 by ++, and is inverted by --.
-Register ExprLowering::stepped(Register old, Op op, const Type* type) {
-  if (resolve(*type).is_bool) return op == Op::increment ? out_.integer(1) : out_.log(Opcode::xor_, old, out_.integer(1));
-  const Register by = out_.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
-  return out_.log(op == Op::increment ? Opcode::add : Opcode::sub, old, by);
+Register stepped(Lowering& c, Register old, Op op, const Type* type) {
+  if (resolve(*type).is_bool) return op == Op::increment ? c.out.integer(1) : compute(c, Op::bit_xor, old, c.out.integer(1));
+  const Register by = c.out.integer(is_pointer(type) ? resolve(*target_of(type)).size : 1);
+  return compute(c, op == Op::increment ? Op::add : Op::subtract, old, by);
 }
 
-LoweredValue ExprLowering::step(const Expr& target, Op op, bool postfix) {
-  const StoreTarget p = place(target);
-  open(p);
-  const LoweredValue old = load(p);
+}  // namespace
+
+LoweredValue lower_node(Lowering& c, const Identifier& e) { return load_variable(c, e, *e.symbol); }
+LoweredValue lower_node(Lowering& c, const Scoped& e) { return load_variable(c, e, *e.symbol); }
+LoweredValue lower_node(Lowering& c, const External& e) { return load_memory(c, address_of(c, e), e.type, true); }
+
+LoweredValue lower_node(Lowering& c, const Index& e) {
+  const Symbol* array = array_of(e);
+  if (!array) return load_memory(c, address_of(c, e), e.type, e.is_user);
+  if (array->kind == SymbolKind::built_in) return {c.out.load_element(*array, lower_uncut(c, *e.arguments[0]))};
+  const StoreTarget p = store_target(c, e);
+  push_keys(c, p);
+  const LoweredValue v = &e == c.stored_in ? load_made(c, p) : load(c, p);
+  flush_keys(c, p);
+  return v;
+}
+
+LoweredValue lower_node(Lowering& c, const Member& e) {
+  const Register at = address_of(c, e);
+  return e.field->bits ? load_bits(c, at, *e.field, e.is_user) : load_memory(c, at, e.type, e.is_user);
+}
+
+LoweredValue lower_node(Lowering& c, const Postfix& e) { return step(c, *e.operand, e.op, true); }
+
+LoweredValue step(Lowering& c, const Expr& target, Op op, bool postfix) {
+  const StoreTarget p = store_target(c, target);
+  push_keys(c, p);
+  const LoweredValue old = load(c, p);
   const Type* type = p.type;
-  const LoweredValue changed{stepped(old.reg, op, type), Held::number};
-  const LoweredValue after = finish(p, changed, resolve(*type).is_bool ? type : types_.promote(type));
-  close(p);
+  const LoweredValue changed{stepped(c, old.reg, op, type), Held::number};
+  const LoweredValue after = finish(c, p, changed, resolve(*type).is_bool ? type : c.types.promote(type));
+  flush_keys(c, p);
   return postfix ? old : after;
 }
 
-// The type in which target op value is computed.
-const Type* ExprLowering::compound_type(const Assign& e) const {
-  if (is_pointer(e.target->type)) return e.target->type;
-  if (e.op == Op::shift_left || e.op == Op::shift_right) return types_.promote(e.target->type);
-  return types_.common(e.target->type, e.value->type);
-}
-
 namespace {
+
+// The type in which target op value is computed.
+const Type* compound_type(Lowering& c, const Assign& e) {
+  if (is_pointer(e.target->type)) return e.target->type;
+  if (e.op == Op::shift_left || e.op == Op::shift_right) return c.types.promote(e.target->type);
+  return c.types.common(e.target->type, e.value->type);
+}
 
 bool changes_variables(const Expr& e) {
   const auto* unary = as<Unary>(&e);
@@ -239,45 +263,43 @@ bool changes_variables(const Expr& e) {
   return changes;
 }
 
-}  // namespace
-
 // What is added to a pointer is counted in what it points at.
-Register ExprLowering::compound_operand(const Assign& e) {
-  const Register value = number(*e.value);
-  return is_pointer(e.target->type) ? scale(value, resolve(*target_of(e.target->type)).size) : value;
+Register compound_operand(Lowering& c, const Assign& e) {
+  const Register value = lower_uncut(c, *e.value);
+  return is_pointer(e.target->type) ? scale(c, value, resolve(*target_of(e.target->type)).size) : value;
 }
 
 // D reads the target before the value. Where the order makes no difference, the value is computed first, since it may use the
 // tuple stack: the keys of the target would have to be pushed again after it.
-LoweredValue ExprLowering::compound(const Assign& e) {
-  const Type* in = compound_type(e);
+LoweredValue compound(Lowering& c, const Assign& e) {
+  const Type* in = compound_type(c, e);
   const bool target_first = changes_variables(*e.value);
-  Register right = target_first ? 0 : compound_operand(e);
-  StoreTarget p = place(*e.target);
-  if (target_first && p.keys) p.held_keys = evaluate(*p.keys);
-  open(p);
-  const Register left = load(p).reg;
+  Register right = target_first ? 0 : compound_operand(c, e);
+  StoreTarget p = store_target(c, *e.target);
+  if (target_first && p.keys) p.held_keys = lower_all(c, *p.keys);
+  push_keys(c, p);
+  const Register left = load(c, p).reg;
   if (target_first) {
-    close(p);
-    right = compound_operand(e);
-    open(p);
+    flush_keys(c, p);
+    right = compound_operand(c, e);
+    push_keys(c, p);
   }
-  const LoweredValue v = finish(p, {binary_op(e.op, in, left, right), Held::number}, in);
-  close(p);
+  const LoweredValue v = finish(c, p, {compute(c, e.op, left, right, is_signed(in)), Held::number}, in);
+  flush_keys(c, p);
   return v;
 }
 
-// The value of an assignment is that of the target.
-LoweredValue ExprLowering::lower_node(const Assign& e) {
-  if (e.op != Op::assign) return compound(e);
-  const LoweredValue v = is_user_object(*e.value) ? lower_value(*e.value) : lower_low(*e.value, e.target->type);
-  const StoreTarget p = place(*e.target);
-  open(p);
-  store(p, v.reg);
-  close(p);
-  return p.field ? extract_bits(v.reg, *p.field, 0) : v;
-}
+}  // namespace
 
-void ExprLowering::lower_statement(const Expr& e) { lower(e); }
+// The value of an assignment is that of the target.
+LoweredValue lower_node(Lowering& c, const Assign& e) {
+  if (e.op != Op::assign) return compound(c, e);
+  const LoweredValue v = is_user_object(*e.value) ? lower_value(c, *e.value) : lower_low(c, *e.value, e.target->type);
+  const StoreTarget p = store_target(c, *e.target);
+  push_keys(c, p);
+  store(c, p, v.reg);
+  flush_keys(c, p);
+  return p.field ? extract_bits(c, v.reg, *p.field, 0) : v;
+}
 
 }  // namespace dvm::compiler
