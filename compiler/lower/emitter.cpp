@@ -1,6 +1,8 @@
 // Steps with their operands in place. Tests: tests/golden/lower.
 #include "compiler/lower/emitter.h"
 
+#include "dvm/dif/variable.h"
+
 namespace dvm::compiler {
 
 using dif::Opcode;
@@ -42,6 +44,10 @@ Register Emitter::load_element(const Symbol& built_in, Register index) {
   const Register to = fresh();
   add({.op = Opcode::ldga, .reads = {index}, .writes = to, .value = built_in.id, .symbol = &built_in});
   return to;
+}
+
+void Emitter::refuse_index(Register index) {
+  add({.op = Opcode::ldga, .reads = {index}, .writes = fresh(), .value = static_cast<uint64_t>(dif::BuiltIn::out_of_bounds)});
 }
 
 void Emitter::save(Opcode op, const Symbol& symbol, Register value) {

@@ -27,6 +27,8 @@ class Emitter {
 
   Register load(dif::Opcode op, const Symbol& symbol);
   Register load_element(const Symbol& built_in, Register index);
+  // Ends the clause with the fault that the index is out of bounds.
+  void refuse_index(Register index);
   void save(dif::Opcode op, const Symbol& symbol, Register value);
   void store(dif::Opcode op, Register value, Register address) { add({.op = op, .reads = {value, address}}); }
   void copy(Register from, Register size, Register to) { add({.op = dif::Opcode::copys, .reads = {from, size, to}}); }

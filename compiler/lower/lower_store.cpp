@@ -113,16 +113,42 @@ void store_bits(Lowering& c, Register address, Register reg, const Field& field)
   c.out.store(store_opcode(field.storage), compute(c, Op::bit_or, others, bits), address);
 }
 
+namespace {
+
+// How many elements there are, if that is known and the index may not be among them. 0: nothing to check. Of a string, the
+// characters that are stored are checked: what is read of it may be anywhere.
+uint64_t bound_of(const Lowering& c, const Index& e) {
+  const Type& base = resolve(*e.base->type);
+  const auto* cast = as<Cast>(e.base.get());
+  const uint64_t count = e.base->is_user                                            ? 0
+                         : base.cls == TypeClass::array                             ? base.count
+                         : cast && is_string(cast->operand->type) && c.stored == &e ? resolve(*cast->operand->type).size
+                                                                                    : 0;
+  const auto* number = as<Integer>(e.arguments[0].get());
+  return number && number->value < count ? 0 : count;
+}
+
+void check_index(Lowering& c, Register index, uint64_t count) {
+  const Label is_inside = c.out.make_label();
+  c.out.compare(Opcode::cmp, index, c.out.integer(count));
+  c.out.branch(Opcode::blu, is_inside);
+  c.out.refuse_index(index);
+  c.out.place(is_inside);
+}
+
+}  // namespace
+
 Register address_of(Lowering& c, const Expr& e) {
   if (const auto* unary = as<Unary>(&e); unary && unary->op == Op::dereference) return lower_uncut(c, *unary->operand);
   if (const auto* external = as<External>(&e)) return c.out.integer(external->address);
   if (const auto* member = as<Member>(&e)) {
-    const Register base = member->arrow ? number(*member->base) : address_of(*member->base);
-    return out_.log(Opcode::add, base, out_.integer(member->field->offset));
+    const Register base = member->arrow ? lower_uncut(c, *member->base) : address_of(c, *member->base);
+    return compute(c, Op::add, base, c.out.integer(member->field->offset));
   }
   if (const auto* index = as<Index>(&e); index && !array_of(*index)) {
-    const Pair operands = lower_pair(*index->base, *index->arguments[0]);
-    return out_.log(Opcode::add, operands.left, scale(operands.right, resolve(*target_of(index->base->type)).size));
+    const OperandPair operands = lower_pair(c, *index->base, *index->arguments[0]);
+    if (const uint64_t count = bound_of(c, *index)) check_index(c, operands.right, count);
+    return compute(c, Op::add, operands.left, scale(c, operands.right, resolve(*target_of(index->base->type)).size));
   }
   return lower_uncut(c, e);  // a by-reference value is its address
 }
