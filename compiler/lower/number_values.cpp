@@ -5,19 +5,30 @@
 // dominates the current one, that is, if every path led through it; since branches only go ahead, dominators are known on the
 // way. What a variable has just been given need not be loaded, and what is known to fit a type (range.h) need not be extended to
 // it.
-#include <algorithm>
-#include <bit>
-#include <map>
-#include <unordered_map>
-
-#include "compiler/lower/dominators.h"
+#include "compiler/lower/numbering.h"
 #include "compiler/lower/optimize.h"
-#include "compiler/lower/range.h"
-#include "compiler/lower/value_key.h"
 
 namespace dvm::compiler {
 
-using dif::Opcode;
+Numbering::Numbering(Code& c)
+    : code(c),
+      steps(c.arena()),
+      counts(c),
+      last_write(c.registers, c.arena()),
+      same(c.registers, c.arena()),
+      made(c.registers, c.arena()),
+      ranges(c.registers, c.arena()),
+      written(c.registers, false, c.arena()),
+      numbers(c.arena()),
+      dominators(c.arena()),
+      arrivals(c.labels, kNoBlock, c.arena()),
+      versions(c.arena()),
+      stored(c.arena()) {
+  ranges[0] = Range::constant(0);
+  for (Register r = 0; r < c.registers; r++) same[r] = r;
+  for (uint32_t i = 0; i < c.steps.size(); i++) last_write[c.steps[i].writes] = i;
+  block = dominators.add(kNoBlock);
+}
 
 namespace {
 
