@@ -187,103 +187,16 @@ class Numbering {
     return number(s);
   }
 
-  static void become_copy(Step& s, Register from) { s = {.op = Opcode::mov, .reads = {from}, .writes = s.writes}; }
-  static void become_constant(Step& s, uint64_t value) {
-    if (value == 0) return become_copy(s, 0);
-    s = {.op = Opcode::setx, .writes = s.writes, .value = value};
   }
 
-  void simplify(Step& s) {
-    if (commutes(s.op) && constant(s.reads[0]) && !constant(s.reads[1])) std::swap(s.reads[0], s.reads[1]);
-    const auto left = constant(s.reads[0]), right = constant(s.reads[1]);
-    if (left && right)
-      if (const auto value = evaluate(s.op, *left, *right)) return become_constant(s, *value);
-    if (!right || !evaluate(s.op, 1, 1)) return simplify_equal(s);
-    simplify_with(s, *right);
-  }
 
-  void simplify_equal(Step& s) {
-    if (s.reads[0] != s.reads[1]) return;
-    if (s.op == Opcode::sub || s.op == Opcode::xor_) become_constant(s, 0);
-    if (s.op == Opcode::and_ || s.op == Opcode::or_) become_copy(s, s.reads[0]);
-  }
 
-  void simplify_with(Step& s, uint64_t right) {
-    if (s.op == Opcode::not_) return;
-    const bool keeps_left = (right == 0 && (s.op == Opcode::add || s.op == Opcode::sub || s.op == Opcode::or_ ||
-                                            s.op == Opcode::xor_ || is_shift(s.op))) ||
-                            (right == 1 && (s.op == Opcode::mul || s.op == Opcode::sdiv || s.op == Opcode::udiv)) ||
-                            (right == ~uint64_t{0} && s.op == Opcode::and_);
-    if (keeps_left) return become_copy(s, s.reads[0]);
-    if (right == 0 && (s.op == Opcode::mul || s.op == Opcode::and_)) return become_constant(s, 0);
-    if (fits_mask(s, right)) return become_copy(s, s.reads[0]);
-    if (clear_complement(s, right)) return;
-    if (s.op == Opcode::sra && skip_extension(s, right)) return;
-    if (s.op == Opcode::sdiv) return divide_shifted(s, right);
-    if (s.op == Opcode::sll && shift_product(s, right)) return;
-    merge_constants(s, right);
-  }
 
-  // v & 0xff of what is no larger.
-  bool fits_mask(const Step& s, uint64_t mask) const {
-    return s.op == Opcode::and_ && (mask & (mask + 1)) == 0 &&
-           ranges_[s.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)});
-  }
 
-  // ~v & 0xff is v ^ 0xff if v is no larger.
-  bool clear_complement(Step& s, uint64_t mask) const {
-    const Step& inner = made_[s.reads[0]].step;
-    if (s.reads[0] == 0 || s.op != Opcode::and_ || inner.op != Opcode::not_ || (mask & (mask + 1)) != 0) return false;
-    if (!is_settled(inner.reads[0]) || !ranges_[inner.reads[0]].is_within(Range{0, static_cast<int64_t>(mask)})) return false;
-    s.op = Opcode::xor_, s.reads[0] = inner.reads[0];
-    return true;
-  }
 
-  // v << j >> k is v >> (k - j) if v has room above for j bits.
-  bool skip_extension(Step& s, uint64_t by) {
-    const Step& up = made_[s.reads[0]].step;
-    const auto up_by = s.reads[0] != 0 && up.op == Opcode::sll ? constant(up.reads[1]) : std::nullopt;
-    if (!up_by || *up_by == 0 || by < *up_by || by >= 64 || !is_settled(up.reads[0])) return false;
-    if (!ranges_[up.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(*up_by), true))) return false;
-    if (by == *up_by) return become_copy(s, up.reads[0]), true;
-    s.reads = {up.reads[0], new_constant(by - *up_by)};
-    return true;
-  }
 
-  // (w >> k) / c is w / (c << k), where w has nothing in its k low bits.
-  void divide_shifted(Step& s, uint64_t by) {
-    const auto [up, down_by] = shifted_up(s.reads[0]);
-    const uint64_t moved = by << down_by;
-    if (up == 0) return;
-    if (static_cast<int64_t>(moved) >> down_by == static_cast<int64_t>(by)) s.reads = {up, new_constant(moved)};
-  }
 
-  // (v * c) << k is v * (c << k), and so is -v; but a shift that loses nothing is better left for the shift back.
-  bool shift_product(Step& s, uint64_t by) {
-    const Step& inner = made_[s.reads[0]].step;
-    if (s.reads[0] == 0 || by == 0 || by >= 64) return false;
-    if (ranges_[s.reads[0]].is_within(Range::of_bits(64 - static_cast<unsigned>(by), true))) return false;
-    const bool is_negated = inner.op == Opcode::sub && inner.reads[0] == 0;
-    const Register of = inner.reads[is_negated ? 1 : 0];
-    const auto factor = is_negated ? ~uint64_t{0} : inner.op == Opcode::mul ? constant(inner.reads[1]) : std::nullopt;
-    if (!factor || *factor << by == 0 || !is_settled(of)) return false;
-    s.op = Opcode::mul, s.reads = {of, new_constant(*factor << by)};
-    return true;
-  }
 
-  // (v op a) op b is v op (a op b).
-  void merge_constants(Step& s, uint64_t right) {
-    const Step& inner = made_[s.reads[0]].step;
-    if (s.reads[0] == 0 || inner.op != s.op || !is_settled(inner.reads[0])) return;
-    const auto first = constant(inner.reads[1]);
-    if (!first) return;
-    std::optional<uint64_t> both;
-    if (commutes(s.op)) both = evaluate(s.op, *first, right);
-    if (is_shift(s.op) && *first < 64 && right < 64) both = std::min<uint64_t>(*first + right, s.op == Opcode::sra ? 63 : 64);
-    if (!both) return;
-    if (*both == 64) return become_constant(s, 0);
-    s.reads = {inner.reads[0], *both == 0 ? 0 : new_constant(*both)};
-  }
 
   // Variables.
 
