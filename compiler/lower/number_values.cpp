@@ -62,89 +62,6 @@ class Numbering {
     block_ = dominators_.add(kNoBlock);
   }
 
-  void run() {
-    steps_ = std::move(code_.steps);
-    code_.steps.reserve(steps_.size());
-    for (at_ = 0; at_ < steps_.size(); at_++) visit(steps_[at_]);
-  }
-
- private:
-  struct Definition {
-    uint32_t block = 0;
-    Step step;  // that made it; a nop: not known
-  };
-
-  void visit(Step s) {
-    if (s.is_label) return enter(s);
-    if (!is_reached_) return;
-    for (Register& r : s.reads) r = same_[r];
-    if (s.is_branch()) return branch(s);
-    if (s.is_compare()) return compare(s);
-    if (s.has_format(dif::Format::ret)) is_reached_ = false;
-    if (is_variable_store(s)) note_store(s);
-    if (changes_memory(s)) memory_++;
-    if (s.writes == 0) return keep(s);
-    if (counts_.writes[s.writes] > 1) return keep_shared(s);
-    take_stored(s);
-    simplify(s);
-    if (s.is_move() && is_settled(s.reads[0]))
-      same_[s.writes] = s.reads[0];
-    else
-      number(s);
-  }
-
-  void keep(const Step& s) { code_.steps.push_back(s); }
-
-  // Paths.
-
-  void enter(const Step& label) {
-    uint32_t dominator = arrivals_[label.value];
-    if (is_reached_) dominator = dominators_.common(dominator, block_);
-    is_reached_ = dominator != kNoBlock;
-    if (!is_reached_) return;
-    block_ = dominators_.add(dominator);
-    codes_.reset();
-    keep(label);
-  }
-
-  void branch(Step& s) {
-    if (s.is_conditional() && codes_) {
-      if (!is_taken(s.op)) return;
-      s.op = Opcode::ba;
-    }
-    arrivals_[s.value] = dominators_.common(arrivals_[s.value], block_);
-    keep(s);
-    is_reached_ = s.is_conditional();
-    if (is_reached_) block_ = dominators_.add(block_);
-  }
-
-  bool is_taken(Opcode op) const {
-    const auto [l, r] = *codes_;
-    const auto less = static_cast<int64_t>(l) < static_cast<int64_t>(r);
-    switch (op) {
-      case Opcode::be:
-        return l == r;
-      case Opcode::bne:
-        return l != r;
-      case Opcode::bl:
-        return less;
-      case Opcode::blu:
-        return l < r;
-      case Opcode::ble:
-        return less || l == r;
-      case Opcode::bleu:
-        return l <= r;
-      case Opcode::bg:
-        return !less && l != r;
-      case Opcode::bgu:
-        return l > r;
-      case Opcode::bge:
-        return !less;
-      default:
-        return l >= r;
-    }
-  }
-
   // Values.
 
   std::optional<uint64_t> constant(Register r) const {
@@ -205,21 +122,26 @@ class Numbering {
     stored_[s.symbol] = {block_, s};
   }
 
-  // Replaces a load by the value stored on the way here, if the variable keeps it unchanged. A thread's variable may be dropped.
-  void take_stored(Step& s) {
-    const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? stored_.find(s.symbol) : stored_.end();
-    if (it == stored_.end() || !is_scalar(s.symbol->type) || !dominators_.dominates(it->second.block, block_)) return;
-    const Register value = it->second.step.reads[0];
-    const bool is_whole = resolve(*s.symbol->type).size >= 8 || ranges_[value].is_within(of_type(s.symbol->type));
-    if (is_whole && is_settled(value)) become_copy(s, value);
-  }
+void enter(Numbering& n, const Step& label) {
+  uint32_t dominator = n.arrivals[label.value];
+  if (n.is_reached) dominator = n.dominators.common(dominator, n.block);
+  n.is_reached = dominator != kNoBlock;
+  if (!n.is_reached) return;
+  n.block = n.dominators.add(dominator);
+  n.codes.reset();
+  keep(n, label);
+}
 
-  Range range_of(const Step& s) const {
-    if (s.has_format(dif::Format::setx)) return Range::constant(s.value);
-    if (s.symbol) return of_variable(*s.symbol);
-    if (is_memory_load(s)) return of_load(s.op);
-    return of_operation(s.op, ranges_[s.reads[0]], ranges_[s.reads[1]]);
+void branch(Numbering& n, Step& s) {
+  if (s.is_conditional() && n.codes) {
+    if (!holds(*comparison_of(s.op), n.codes->first, n.codes->second)) return;
+    s = Step::jump(static_cast<Label>(s.value));
   }
+  n.arrivals[s.value] = n.dominators.common(n.arrivals[s.value], n.block);
+  keep(n, s);
+  n.is_reached = s.is_conditional();
+  if (n.is_reached) n.block = n.dominators.add(n.block);
+}
 
   std::optional<uint32_t> version_of(const Step& s) {
     if (is_scalar_load(s)) return versions_[s.symbol];
@@ -265,14 +187,32 @@ class Numbering {
   uint32_t block_ = 0;
   bool is_reached_ = true;
 
-  std::pmr::map<const Symbol*, uint32_t> versions_;
-  std::pmr::map<const Symbol*, Definition> stored_;  // the last store, and where
-  uint32_t memory_ = 0;
-  std::optional<std::pair<uint64_t, uint64_t>> codes_;  // what was compared, if it is known
-};
+void visit(Numbering& n, Step s) {
+  if (s.is_label) return enter(n, s);
+  if (!n.is_reached) return;
+  for (Register& r : s.reads) r = n.same[r];
+  if (s.is_branch()) return branch(n, s);
+  if (s.is_compare()) return compare(n, s);
+  if (s.has_format(dif::Format::ret)) n.is_reached = false;
+  if (is_variable_store(s)) note_store(n, s);
+  if (changes_memory(s)) n.memory++;
+  if (s.writes == 0) return keep(n, s);
+  if (n.counts.writes[s.writes] > 1) return keep_shared(n, s);
+  take_stored(n, s);
+  simplify_value(n, s);
+  if (s.is_move() && is_settled(n, s.reads[0]))
+    n.same[s.writes] = s.reads[0];
+  else
+    number(n, s);
+}
 
 }  // namespace
 
-void number_values(Code& code) { Numbering(code).run(); }
+void number_values(Code& code) {
+  Numbering n(code);
+  n.steps = std::move(code.steps);
+  code.steps.reserve(n.steps.size());
+  for (n.at = 0; n.at < n.steps.size(); n.at++) visit(n, n.steps[n.at]);
+}
 
 }  // namespace dvm::compiler
