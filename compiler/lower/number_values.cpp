@@ -32,95 +32,95 @@ Numbering::Numbering(Code& c)
 
 namespace {
 
-constexpr uint64_t kLow32 = 0xffffffff;
+void keep(Numbering& n, const Step& s) { n.code.steps.push_back(s); }
 
-bool commutes(Opcode op) {
-  return op == Opcode::add || op == Opcode::mul || op == Opcode::and_ || op == Opcode::or_ || op == Opcode::xor_;
+Range range_of(const Numbering& n, const Step& s) {
+  if (s.has_format(dif::Format::setx)) return Range::constant(s.value);
+  if (s.is_move()) return n.ranges[s.reads[0]];
+  if (s.symbol) return of_variable(*s.symbol);
+  if (is_memory_load(s)) return of_load(s.op);
+  return of_operation(s.op, n.ranges[s.reads[0]], n.ranges[s.reads[1]]);
 }
 
-bool is_shift(Opcode op) { return op == Opcode::sll || op == Opcode::srl || op == Opcode::sra; }
+std::optional<uint32_t> version_of(Numbering& n, const Step& s) {
+  if (is_scalar_load(s)) return n.versions[s.symbol];
+  if (is_memory_load(s)) return n.memory;
+  if (s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || s.has_format(dif::Format::lda) ||
+      evaluate(s.op, 1, 1))
+    return 0;
+  return std::nullopt;
+}
 
-class Numbering {
- public:
-  explicit Numbering(Code& code)
-      : code_(code),
-        steps_(code.arena()),
-        counts_(code),
-        last_write_(code.registers, code.arena()),
-        same_(code.registers, code.arena()),
-        made_(code.registers, code.arena()),
-        ranges_(code.registers, code.arena()),
-        written_(code.registers, false, code.arena()),
-        numbers_(code.arena()),
-        dominators_(code.arena()),
-        arrivals_(code.labels, kNoBlock, code.arena()),
-        versions_(code.arena()),
-        stored_(code.arena()) {
-    ranges_[0] = Range::constant(0);
-    for (Register r = 0; r < code.registers; r++) same_[r] = r;
-    for (uint32_t i = 0; i < code.steps.size(); i++) last_write_[code.steps[i].writes] = i;
-    block_ = dominators_.add(kNoBlock);
+// Keeps the step, unless its value is there. Returns the register that has it.
+Register number(Numbering& n, const Step& s) {
+  n.made[s.writes] = {n.block, s};
+  n.ranges[s.writes] = range_of(n, s);
+  const auto version = version_of(n, s);
+  const bool settled = is_settled(n, s.reads[0]) && is_settled(n, s.reads[1]);
+  if (!version || !settled) {
+    if (!settled) n.made[s.writes].step = {};
+    keep(n, s);
+    return s.writes;
   }
+  const ValueKey key{s.op, s.reads[0], s.reads[1], s.symbol ? reinterpret_cast<uint64_t>(s.symbol) : s.value, *version};
+  const auto [it, is_new] = n.numbers.try_emplace(key, s.writes);
+  if (!is_new && n.dominators.dominates(n.made[it->second].block, n.block)) return n.same[s.writes] = it->second;
+  it->second = s.writes;
+  keep(n, s);
+  return s.writes;
+}
 
-  // Values.
+Register new_value(Numbering& n, Step s) {
+  s.writes = n.code.registers++;
+  n.same.push_back(s.writes);
+  n.counts.writes.push_back(1);
+  n.counts.reads.push_back(0);
+  n.last_write.push_back(n.at);
+  n.written.push_back(false);
+  n.made.emplace_back();
+  n.ranges.emplace_back();
+  return number(n, s);
+}
 
-  std::optional<uint64_t> constant(Register r) const {
-    if (r == 0) return 0;
-    if (made_[r].step.has_format(dif::Format::setx)) return made_[r].step.value;
-    return std::nullopt;
-  }
+}  // namespace
 
-  // It keeps the value that it has now.
-  bool is_settled(Register r) const {
-    if (r == 0 || counts_.writes[r] <= 1) return true;
-    return last_write_[r] < at_;
-  }
+Register new_constant(Numbering& n, uint64_t value) { return value == 0 ? 0 : new_value(n, Step::constant(value, 0)); }
 
-  // The register has other values on other paths.
-  void keep_shared(Step& s) {
-    const bool is_first = !written_[s.writes];
-    written_[s.writes] = true;
-    ranges_[s.writes] = is_first ? range_of(s) : join(ranges_[s.writes], range_of(s));
-    if (s.is_move() && s.reads[0] != 0) {
-      const Step& from = made_[s.reads[0]].step;
-      if (from.has_format(dif::Format::setx) || from.has_format(dif::Format::sets))
-        s.op = from.op, s.value = from.value, s.reads = {};
-    }
-    keep(s);
-  }
+Register new_value(Numbering& n, dif::Opcode op, Register left, Register right) {
+  return new_value(n, {.op = op, .reads = {left, right}});
+}
 
-  Register new_constant(uint64_t value) { return new_value({.op = Opcode::setx, .value = value}); }
-  Register new_value(Opcode op, Register left, Register right) { return new_value({.op = op, .reads = {left, right}}); }
+std::optional<uint64_t> constant(const Numbering& n, Register r) {
+  if (r == 0) return 0;
+  if (n.made[r].step.has_format(dif::Format::setx)) return n.made[r].step.value;
+  return std::nullopt;
+}
 
-  Register new_value(Step s) {
-    s.writes = code_.registers++;
-    same_.push_back(s.writes);
-    counts_.writes.push_back(1);
-    counts_.reads.push_back(0);
-    last_write_.push_back(at_);
-    written_.push_back(false);
-    made_.emplace_back();
-    ranges_.emplace_back();
-    return number(s);
-  }
+bool is_settled(const Numbering& n, Register r) {
+  if (r == 0 || n.counts.writes[r] <= 1) return true;
+  return n.last_write[r] < n.at;
+}
 
-  }
+namespace {
 
+// How many of the low bits are 0.
+uint64_t clear_bits(const Numbering& n, Register r) {
+  const Step& made = n.made[r].step;
+  const uint64_t by = r != 0 ? constant(n, made.reads[1]).value_or(0) : 0;
+  if (computes(made, Op::shift_left)) return by < 64 ? by : 0;
+  return computes(made, Op::multiply) && by != 0 ? static_cast<uint64_t>(std::countr_zero(by)) : 0;
+}
 
+}  // namespace
 
+std::pair<Register, uint64_t> shifted_up(const Numbering& n, Register r) {
+  const Step& down = n.made[r].step;
+  const auto by = r != 0 && computes(down, Op::shift_right, true) ? constant(n, down.reads[1]) : std::nullopt;
+  if (!by || *by >= 64 || clear_bits(n, down.reads[0]) < *by) return {};
+  return {down.reads[0], *by};
+}
 
-
-
-
-
-
-
-  // Variables.
-
-  void note_store(const Step& s) {
-    versions_[s.symbol]++;
-    stored_[s.symbol] = {block_, s};
-  }
+namespace {
 
 void enter(Numbering& n, const Step& label) {
   uint32_t dominator = n.arrivals[label.value];
@@ -143,49 +143,36 @@ void branch(Numbering& n, Step& s) {
   if (n.is_reached) n.block = n.dominators.add(n.block);
 }
 
-  std::optional<uint32_t> version_of(const Step& s) {
-    if (is_scalar_load(s)) return versions_[s.symbol];
-    if (is_memory_load(s)) return memory_;
-    if (s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets) || s.has_format(dif::Format::lda) ||
-        evaluate(s.op, 1, 1))
-      return 0;
-    return std::nullopt;
+void compare(Numbering& n, Step& s) {
+  if (fold_comparison(n, s)) keep(n, s);
+}
+
+// The register has other values on other paths.
+void keep_shared(Numbering& n, Step& s) {
+  const bool is_first = !n.written[s.writes];
+  n.written[s.writes] = true;
+  n.ranges[s.writes] = is_first ? range_of(n, s) : join(n.ranges[s.writes], range_of(n, s));
+  if (s.is_move() && s.reads[0] != 0) {
+    const Step& from = n.made[s.reads[0]].step;
+    if (from.has_format(dif::Format::setx) || from.has_format(dif::Format::sets))
+      s.op = from.op, s.value = from.value, s.reads = {};
   }
+  keep(n, s);
+}
 
-  // Keeps the step, unless its value is there. Returns the register that has it.
-  Register number(const Step& s) {
-    made_[s.writes] = {block_, s};
-    ranges_[s.writes] = range_of(s);
-    const auto version = version_of(s);
-    const bool settled = is_settled(s.reads[0]) && is_settled(s.reads[1]);
-    if (!version || !settled) {
-      if (!settled) made_[s.writes].step = {};
-      keep(s);
-      return s.writes;
-    }
-    const ValueKey key{s.op, s.reads[0], s.reads[1], s.symbol ? reinterpret_cast<uint64_t>(s.symbol) : s.value, *version};
-    const auto [it, is_new] = numbers_.try_emplace(key, s.writes);
-    if (!is_new && dominators_.dominates(made_[it->second].block, block_)) return same_[s.writes] = it->second;
-    it->second = s.writes;
-    keep(s);
-    return s.writes;
-  }
+void note_store(Numbering& n, const Step& s) {
+  n.versions[s.symbol]++;
+  n.stored[s.symbol] = {n.block, s};
+}
 
-  Code& code_;
-  Table<Step> steps_;  // as they were
-  uint32_t at_ = 0;
-  RegisterCounts counts_;
-  Table<uint32_t> last_write_;
-  Table<Register> same_;  // a register with the same value, that was there first
-  Table<Definition> made_;
-  Table<Range> ranges_;  // by register; of one with several values, those so far
-  Table<bool> written_;  // of the latter
-  std::pmr::unordered_map<ValueKey, Register, ValueKeyHash> numbers_;
-
-  Dominators dominators_;
-  Table<uint32_t> arrivals_;  // by label: what dominates all branches to it
-  uint32_t block_ = 0;
-  bool is_reached_ = true;
+// Replaces a load by the value stored on the way here, if the variable keeps it unchanged. A thread's variable may be dropped.
+void take_stored(Numbering& n, Step& s) {
+  const auto it = is_scalar_load(s) && s.symbol->scope != dif::Scope::thread ? n.stored.find(s.symbol) : n.stored.end();
+  if (it == n.stored.end() || !is_scalar(s.symbol->type) || !n.dominators.dominates(it->second.block, n.block)) return;
+  const Register value = it->second.step.reads[0];
+  const bool is_whole = resolve(*s.symbol->type).size >= 8 || n.ranges[value].is_within(of_type(s.symbol->type));
+  if (is_whole && is_settled(n, value)) s = Step::move(value, s.writes);
+}
 
 void visit(Numbering& n, Step s) {
   if (s.is_label) return enter(n, s);
