@@ -1,8 +1,11 @@
-// Seven registers for any number of values. Tests: tests/unit/compiler/optimize_test.cpp, tests/golden/lower (err.D_NOREG.*.d).
+// Seven registers for any number of values. Tests: tests/unit/compiler/optimize_test.cpp, tests/golden/lower (tst.spill.d).
 //
 // One walk in the order of the code. A value has its register from the first step that writes it to the last that reads it.
 // Branches only go forward, so no path needs it before or after. When no register is free, a constant (or a built-in, which does
 // not change during a firing) gives up its register: the one whose next use is farthest. It is loaded again at that use.
+//
+// If none of them has a register, another value is spilled: stored to a clause-local variable wherever it is written. That must
+// be known before the value is written, so the walk is repeated until it finds no further value to spill.
 #include <algorithm>
 
 #include "compiler/lower/optimize.h"
@@ -11,10 +14,42 @@ namespace dvm::compiler {
 
 namespace {
 
+// The variables that spilled values are kept in. Values that are not needed at the same time share one.
+class Spills {
+ public:
+  Spills(const Code& code, const SpillVariables& variables)
+      : variables_(variables), spilled_(code.registers, nullptr, code.arena()) {}
+
+  // Where the value is kept; null: it is not spilled.
+  const Symbol* of(Register r) const { return spilled_[r]; }
+  bool add(Register r, uint32_t begin, uint32_t end) {
+    if (!variables_) return false;
+    size_t slot = 0;
+    while (slot < used_.size() && is_used(slot, begin, end)) slot++;
+    if (slot == used_.size()) used_.emplace_back();
+    used_[slot].push_back({begin, end});
+    spilled_[r] = variables_(slot);
+    return spilled_[r] != nullptr;
+  }
+
+ private:
+  struct Range {
+    uint32_t begin, end;
+  };
+  bool is_used(size_t slot, uint32_t begin, uint32_t end) const {
+    return std::any_of(used_[slot].begin(), used_[slot].end(), [&](const Range& r) { return begin < r.end && r.begin < end; });
+  }
+
+  const SpillVariables& variables_;
+  Table<const Symbol*> spilled_;
+  std::vector<std::vector<Range>> used_;  // by variable
+};
+
 class Assigner {
  public:
-  explicit Assigner(Code& code)
+  Assigner(Code& code, Spills& spills)
       : code_(code),
+        spills_(spills),
         counts_(code),
         values_(code.registers, LiveValue(code.arena()), code.arena()),
         arrivals_(code.labels, kNever, code.arena()),
@@ -22,11 +57,13 @@ class Assigner {
     for (uint32_t at = 0; at < code.steps.size(); at++) note(code.steps[at], at);
   }
 
-  bool run() {
-    Table<Step> steps = std::move(code_.steps);
-    code_.steps.reserve(steps.size());
+  enum class Outcome : uint8_t { done, spilled, failed };
+
+  // spilled: the steps are not right yet.
+  Outcome run(const Table<Step>& steps) {
+    code_.steps.clear();
     for (at_ = 0; at_ < steps.size() && !failed_; at_++) assign(steps[at_]);
-    return !failed_;
+    return failed_ ? Outcome::failed : has_spilled_ ? Outcome::spilled : Outcome::done;
   }
 
  private:
@@ -36,22 +73,28 @@ class Assigner {
     explicit LiveValue(Arena* arena) : reads(arena) {}
     LiveValue(const LiveValue& other) : reads(other.reads.get_allocator()) {}  // of a new one
 
-    unsigned reg = 0;       // 0: none
-    Table<uint32_t> reads;  // where, in order
-    size_t next = 0;        // of them
-    uint32_t last = 0;      // step that touches it
-    uint32_t loaded = 0;    // where it was loaded anew; 0: its register has it since it was made
-    Step made;              // a nop: cannot be made anew
+    unsigned reg = 0;                   // 0: none
+    Table<uint32_t> reads;              // where, in order
+    size_t next = 0;                    // of them
+    uint32_t first = kNever, last = 0;  // steps that touch it
+    uint32_t loaded = 0;                // where it was loaded anew; 0: its register has it since it was made
+    Step made;                          // a nop: cannot be made anew
   };
 
   void note(const Step& s, uint32_t at) {
     for (const Register r : s.reads)
       if (r != 0) values_[r].reads.push_back(at), values_[r].last = at;
-    if (s.writes != 0) values_[s.writes].last = at;
+    if (s.writes != 0) values_[s.writes].first = std::min(values_[s.writes].first, at), values_[s.writes].last = at;
     if (s.is_branch()) arrivals_[s.value] = std::min(arrivals_[s.value], at);
     const bool is_constant = s.has_format(dif::Format::setx) || s.has_format(dif::Format::sets);
     const bool is_built_in = is_scalar_load(s) && s.symbol->kind == SymbolKind::built_in;
     if (s.writes != 0 && counts_.writes[s.writes] == 1 && (is_constant || is_built_in)) values_[s.writes].made = s;
+    if (const Symbol* variable = spills_.of(s.writes)) values_[s.writes].made = load_of(*variable);
+  }
+
+  static Step load_of(const Symbol& variable) { return {.op = dif::Opcode::ldls, .value = variable.id, .symbol = &variable}; }
+  static Step store_to(const Symbol& variable, unsigned reg) {
+    return {.op = dif::Opcode::stls, .reads = {reg}, .value = variable.id, .symbol = &variable};
   }
 
   void assign(Step s) {
@@ -68,17 +111,23 @@ class Assigner {
       if (r != 0 && v.last <= at_) release(v);
     }
     needed_.clear();
-    if (s.writes != 0) s.writes = written(s.writes, s.is_move() ? static_cast<unsigned>(s.reads[0]) : 0);
-    if (s.is_move() && s.writes == s.reads[0]) return;
-    code_.steps.push_back(s);
+    const Register written = s.writes;
+    if (written != 0) s.writes = register_of(written, s.is_move() ? static_cast<unsigned>(s.reads[0]) : 0);
+    if (!s.is_move() || s.writes != s.reads[0]) code_.steps.push_back(s);
+    if (written != 0) keep(written);
   }
 
-  unsigned written(Register r, unsigned wish) {
+  unsigned register_of(Register r, unsigned wish) {
+    if (values_[r].reg == 0) take(r, wish);
+    return values_[r].reg;
+  }
+
+  // What several paths write is in the same place on all of them only if it has no register.
+  void keep(Register r) {
     LiveValue& v = values_[r];
-    if (v.reg == 0) take(r, wish);
-    const unsigned reg = v.reg;
-    if (v.last <= at_) release(v);
-    return reg;
+    const Symbol* variable = v.last > at_ ? spills_.of(r) : nullptr;
+    if (variable) code_.steps.push_back(store_to(*variable, v.reg));
+    if (v.last <= at_ || (variable && counts_.writes[r] > 1)) release(v);
   }
 
   void load_anew(Register r) {
@@ -136,6 +185,14 @@ class Assigner {
 
 }  // namespace
 
-bool assign_registers(Code& code) { return Assigner(code).run(); }
+bool assign_registers(Code& code, const SpillVariables& variables) {
+  using Outcome = Assigner::Outcome;
+  const Table<Step> steps(code.steps, code.arena());
+  Spills spills(code, variables);
+  for (;; code.steps = steps) {
+    const Outcome outcome = Assigner(code, spills).run(steps);
+    if (outcome != Outcome::spilled) return outcome == Outcome::done;
+  }
+}
 
 }  // namespace dvm::compiler

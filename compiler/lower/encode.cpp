@@ -112,15 +112,17 @@ void optimize(Code& code) {
 
 dif::Difo encode(const Code& code, dif::DataType result) { return Encoder(code).run(std::move(result)); }
 
-// Values that are kept because they are needed again may be too many; then they are computed again.
-std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized) {
+// Values that are kept because they are needed again may be too many; then they are computed again, and spilled only if that does
+// not suffice.
+std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized,
+                                   const SpillVariables& variables) {
   Code best = copy(code);
   if (optimized) optimize(best);
-  if (assign_registers(best)) return encode(best, result);
+  if (assign_registers(best, nullptr)) return encode(best, result);
   Code plain = copy(code);
   join_moves(plain);
   sink_loads(plain);
-  if (assign_registers(plain)) return encode(plain, result);
+  if (assign_registers(plain, variables)) return encode(plain, result);
   return std::nullopt;
 }
 

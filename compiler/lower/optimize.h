@@ -9,6 +9,8 @@
 // A value that may change between two evaluations is evaluated twice: memory after a write to memory, a variable after a store to
 // it, and always elements of associative arrays and calls.
 
+#include <functional>
+
 #include "compiler/lower/code.h"
 
 namespace dvm::compiler {
@@ -18,14 +20,18 @@ void remove_dead(Code& code);
 void join_moves(Code& code);
 void sink_loads(Code& code);
 
-// Gives registers 1 to 7 to those of the code, and to code whose constants do not all fit, its constants anew where they are
-// read. False: more values are needed at once than there are registers.
-bool assign_registers(Code& code);
+// The clause-local variables that values are spilled to, by number. None: nothing is spilled. May return null: there are no more.
+using SpillVariables = std::function<const Symbol*(size_t)>;
+
+// Gives registers 1 to 7 to those of the code. Values that do not all fit are loaded anew where they are read. False: more values
+// are needed at once than there are registers and variables.
+bool assign_registers(Code& code, const SpillVariables& variables);
 
 // Instructions and tables of code whose registers are assigned.
 dif::Difo encode(const Code& code, dif::DataType result);
 
-// All of it; nothing when registers do not suffice.
-std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized);
+// All of it; nothing when neither registers nor variables suffice.
+std::optional<dif::Difo> make_difo(const Code& code, const dif::DataType& result, bool optimized,
+                                   const SpillVariables& variables);
 
 }  // namespace dvm::compiler
