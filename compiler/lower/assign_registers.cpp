@@ -160,27 +160,45 @@ class Assigner {
   }
 
   unsigned free_register() {
-    unsigned best = 0;
-    uint32_t farthest = 0;
-    for (unsigned reg = 1; reg < dif::kRegisters; reg++) {
+    for (unsigned reg = 1; reg < dif::kRegisters; reg++)
       if (held_[reg] == 0) return reg;
-      const LiveValue& v = values_[held_[reg]];
-      const bool is_needed = std::find(needed_.begin(), needed_.end(), held_[reg]) != needed_.end();
-      if (is_needed || v.made.has_format(dif::Format::none) || v.next >= v.reads.size() || v.reads[v.next] < farthest) continue;
-      best = reg, farthest = v.reads[v.next];
-    }
+    unsigned best = farthest([](const LiveValue& v) { return !v.made.has_format(dif::Format::none); });
+    if (best == 0) best = spill(farthest([](const LiveValue&) { return true; }));
     if (best != 0) release(values_[held_[best]]);
     return best;
   }
 
+  // The register of the value whose next use is farthest.
+  template <class Predicate>
+  unsigned farthest(Predicate may_be_taken) const {
+    unsigned best = 0;
+    uint32_t distance = 0;
+    for (unsigned reg = 1; reg < dif::kRegisters; reg++) {
+      const LiveValue& v = values_[held_[reg]];
+      const bool is_needed = std::find(needed_.begin(), needed_.end(), held_[reg]) != needed_.end();
+      if (is_needed || !may_be_taken(v) || v.next >= v.reads.size() || v.reads[v.next] < distance) continue;
+      best = reg, distance = v.reads[v.next];
+    }
+    return best;
+  }
+
+  unsigned spill(unsigned reg) {
+    LiveValue& v = values_[held_[reg]];
+    if (reg == 0 || !spills_.add(held_[reg], v.first, v.last)) return 0;
+    v.made = load_of(*spills_.of(held_[reg]));
+    has_spilled_ = true;
+    return reg;
+  }
+
   Code& code_;
+  Spills& spills_;
   RegisterCounts counts_;
   Table<LiveValue> values_;   // by register of the code
   Table<uint32_t> arrivals_;  // by label: the first branch to it
   std::array<Register, dif::kRegisters> held_{};
   Table<Register> needed_;  // by the current step
   uint32_t at_ = 0;
-  bool failed_ = false;
+  bool failed_ = false, has_spilled_ = false;
 };
 
 }  // namespace
