@@ -41,6 +41,16 @@ dif::DataType result_type(const Expr& e, Use use) {
   return type;
 }
 
+// A name that no script can spell. The objects of a program share these variables, since each stores before it loads.
+const Symbol* spill_variable(size_t number, Session& s) {
+  const std::string name = fmt::format("%spill{}", number);
+  if (const Symbol* known = s.symbols.find(dif::Scope::clause, name)) return known;
+  if (s.symbols.full(dif::Scope::clause)) return nullptr;
+  Symbol& made = s.symbols.add_variable(dif::Scope::clause, name, s.types.basic("int64_t"));
+  made.is_temporary = true;
+  return &made;
+}
+
 }  // namespace
 
 dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
@@ -52,8 +62,9 @@ dif::Difo lower_expr(const Expr& expr, Use use, Session& s) {
   if (use == Use::effect)
     lower_statement(lowering, expr);
   else
-    reg = use == Use::record ? lowering.lower_value(expr).reg : lowering.number(expr);
-  std::optional<dif::Difo> difo = make_difo(out.finish(reg), result_type(expr, use), s.options.optimize);
+    reg = use == Use::record ? lower_value(lowering, expr).reg : lower_uncut(lowering, expr);
+  std::optional<dif::Difo> difo = make_difo(out.finish(reg), result_type(expr, use), s.options.optimize,
+                                            [&s](size_t number) { return spill_variable(number, s); });
   if (!difo) return fail(expr, "insufficient registers to generate code", Tag::D_NOREG, s);
   if (!fits(*difo)) return fail(expr, "the code of this expression is too large", Tag::D_NESTING, s);
   return std::move(*difo);
