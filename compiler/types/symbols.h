@@ -37,6 +37,8 @@ struct Symbol {
   bool has_parameters = false;
   bool is_expanding = false;         // an inline that its own body names
   bool is_temporary = false;         // of one expression; not read afterwards
+  bool holds_scratch = false;        // some statement has made it point to scratch,
+  bool leads_elsewhere = false;      // or to what is no scratch
   const SourceFile* file = nullptr;  // where it is declared; null: nowhere
   dif::Attributes attributes;
   uint32_t version = 0;  // of D that brought it
