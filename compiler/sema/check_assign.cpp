@@ -10,6 +10,7 @@
 #include "compiler/sema/convert.h"
 #include "compiler/sema/declare.h"
 #include "compiler/sema/operand_errors.h"
+#include "compiler/sema/scratch.h"
 #include "dvm/dif/instruction.h"
 
 namespace dvm::compiler {
@@ -171,6 +172,9 @@ ExprPtr check(ExprContext& c, Assign& e) {
   if (check_operands(c, e, op) && check_lvalue(c, *e.target, e, op) && (e.op == Op::divide || e.op == Op::remainder) &&
       as<Integer>(e.value.get()) && e.value->is_zero_constant)
     fail(c, e, Tag::D_DIV_ZERO, "expression contains division by zero");
+  else if (is_pointer(e.target->type) && !is_error(e.type) && !note_origin(e))
+    fail(c, e, Tag::D_ALLOCA_INCOMPAT,
+         "ternary conditional with alloca and non-alloca branches cannot be assigned to a variable");
   else if (is_string(e.target->type) && !is_error(e.type))
     e.value = convert(std::move(e.value), e.target->type);
   return nullptr;
