@@ -10,6 +10,7 @@
 #include "compiler/sema/compatible.h"
 #include "compiler/sema/convert.h"
 #include "compiler/sema/foreign.h"
+#include "compiler/sema/scratch.h"
 #include "compiler/sema/tables.h"
 
 namespace dvm::compiler {
@@ -36,7 +37,7 @@ bool check_scratch(ExprContext& c, const Call& e, size_t index) {
   if (index >= e.arguments.size()) return true;
   const Expr& to = *e.arguments[index];
   const bool is_address = is_pointer(to.type) || is_string(to.type);
-  if (is_pointer(to.type) && !to.is_user) return true;
+  if (is_pointer(to.type) && !to.is_user && origin_of(to) != Origin::elsewhere) return true;
   c.session.error(
       Tag::D_PROTO_ARG, to.where,
       fmt::format("{}( ) argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", e.name, index + 1,
@@ -98,8 +99,7 @@ ExprPtr check(ExprContext& c, Call& e) {
     fail(c, e, Tag::D_UNKNOWN, fmt::format("{}( ) is not available in dvm: {}", e.name, row->unsupported));
   } else if (row->id == dif::Subroutine::alloca && !check_alloca(c, e)) {
     fail(c, e);
-  } else if ((row->id == dif::Subroutine::copyinto && !check_scratch(c, e, 2)) ||
-             (row->id == dif::Subroutine::bcopy && !check_scratch(c, e, 1))) {
+  } else if (!check_scratches(c, e, row->id) || !check_addresses(c, e, row->id)) {
     fail(c, e);
   } else if (!check_prototype(c, e.name + "( )", row->arguments, e.arguments, e.where)) {
     fail(c, e);
