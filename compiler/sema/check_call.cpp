@@ -22,13 +22,12 @@ std::string mismatch(const std::string& what, size_t count, const Prototype& p) 
                      p.required < p.types.size() ? "at least " : "", p.required);
 }
 
-// The scratch space of a firing is a multiple of strsize, which has a limit.
 bool check_alloca(ExprContext& c, const Call& e) {
-  constexpr int64_t kMostScratch = 16 << 20;
+  const uint64_t most = c.session.options.scratch_size;
   int64_t size = 0;
-  if (e.arguments.empty() || !constant(*e.arguments[0], size) || (size >= 0 && size <= kMostScratch)) return true;
+  if (e.arguments.empty() || !constant(*e.arguments[0], size) || static_cast<uint64_t>(size) <= most) return true;
   c.session.error(Tag::D_ALLOCA_SIZE, e.arguments[0]->where,
-                  fmt::format("alloca({}) size larger than scratchsize {}", static_cast<uint64_t>(size), kMostScratch));
+                  fmt::format("alloca({}) size larger than scratchsize {}", static_cast<uint64_t>(size), most));
   return false;
 }
 

@@ -25,6 +25,7 @@ void take_effect(std::string_view name, const dif::Options& set, Session& s) {
   if (name == "zdefs") how.allow_zero_matches = set[dif::Option::zdefs] != 0;
   if (name == "amin") how.minimum = dif::unpack_attributes(set[dif::Option::amin]);
   if (name == "version") how.version = static_cast<uint32_t>(set[dif::Option::version]);
+  if (name == "scratchsize") how.scratch_size = dif::scratch_size(set);
   if (name == "strsize") s.types.set_string_size(static_cast<uint64_t>(set[dif::Option::strsize]));
 }
 

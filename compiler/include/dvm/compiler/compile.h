@@ -49,6 +49,7 @@ struct CompileOptions {
   dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
   uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
   bool prefers_probes = false;                // -x pspec: a word outside of clauses is a probe before it is a type
+  uint64_t scratch_size = 16 << 20;           // -x scratchsize: the largest alloca()
   uint64_t string_size = 256;                 // -x strsize: sizeof (string)
   std::set<std::string> settled;              // options of the command line, which no pragma changes
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
