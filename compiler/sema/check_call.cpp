@@ -44,6 +44,46 @@ bool check_scratch(ExprContext& c, const Call& e, size_t index) {
   return false;
 }
 
+struct AddressArgument {
+  dif::Subroutine subroutine;
+  size_t index;
+  std::string_view prototype, target;  // empty target: a record, which net.d defines only for scripts that name it
+};
+constexpr AddressArgument kAddressArguments[] = {{dif::Subroutine::inet_ntoa, 0, "ipaddr_t *", "uint32_t"},
+                                                 {dif::Subroutine::inet_ntoa6, 0, "in6_addr_t *", ""},
+                                                 {dif::Subroutine::inet_ntop, 1, "void *", "void"},
+                                                 {dif::Subroutine::link_ntop, 1, "void *", "void"}};
+
+bool leads_to(ExprContext& c, const Type* pointer, std::string_view target) {
+  if (is_void(target_of(pointer))) return true;
+  return target.empty() ? is_record(target_of(pointer)) : same_targets(c.types.pointer_to(c.types.basic(target)), pointer);
+}
+
+// The prototype of the table has an integer, which takes every address.
+bool check_address(ExprContext& c, const Call& e, const AddressArgument& argument) {
+  if (e.arguments.size() <= argument.index) return true;
+  const Expr& actual = *e.arguments[argument.index];
+  if (is_pointer(actual.type) ? leads_to(c, actual.type, argument.target) : actual.is_zero_constant) return true;
+  std::vector<std::string> hints;
+  if (is_address(actual.type) || is_integer(actual.type)) hints.push_back(fmt::format("cast it: ({})", argument.prototype));
+  c.session.error(Tag::D_PROTO_ARG, actual.where,
+                  fmt::format("{}( ) argument #{} is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", e.name,
+                              argument.index + 1, argument.prototype, actual.type->name),
+                  std::move(hints));
+  return false;
+}
+
+bool check_addresses(ExprContext& c, const Call& e, dif::Subroutine subroutine) {
+  return std::all_of(std::begin(kAddressArguments), std::end(kAddressArguments), [&](const AddressArgument& argument) {
+    return argument.subroutine != subroutine || check_address(c, e, argument);
+  });
+}
+
+bool check_scratches(ExprContext& c, const Call& e, dif::Subroutine subroutine) {
+  return (subroutine != dif::Subroutine::copyinto || check_scratch(c, e, 2)) &&
+         (subroutine != dif::Subroutine::bcopy || check_scratch(c, e, 1));
+}
+
 }  // namespace
 
 bool check_prototype(ExprContext& c, const std::string& what, const dif::ArgumentList& prototype, std::vector<ExprPtr>& arguments,
