@@ -115,10 +115,16 @@ void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& rec
   layout.add(name, type);
 }
 
+// What a definition defines: not what a library has defined.
+Type* defined_tag(std::string_view keyword, const Specifiers& spec, Session& s) {
+  Type* known = s.types.tag(keyword, spec.name);
+  return known->is_of_library && !s.in_library ? s.types.replace_tag(keyword, spec.name) : known;
+}
+
 const Type* record_type(Specifiers& spec, Session& s) {
   const char* keyword = spec.form == TypeForm::structure ? "struct" : "union";
   if (!spec.has_body) return named_tag(spec, keyword, s);
-  Type* record = s.types.tag(keyword, spec.name);
+  Type* record = defined_tag(keyword, spec, s);
   if (record->is_complete || record->is_open)
     return fail(s, Tag::D_DECL_TYPERED, spec.where, fmt::format("type redeclared: {}", record->name));
   Layout layout(*record);
@@ -129,7 +135,8 @@ const Type* record_type(Specifiers& spec, Session& s) {
     add_member(m, base, layout, *record, s);
   }
   layout.close();
-  if (record->size > kMaxObject) return fail(s, Tag::D_DECL_ARRBIG, spec.where, fmt::format("{} is too large", record->name));
+  record->is_of_library = s.in_library;
+  if (record->size > kMaxType) return fail(s, Tag::D_DECL_ARRBIG, spec.where, fmt::format("{} is too large", record->name));
   return record;
 }
 

@@ -151,6 +151,7 @@ void declare_typedef(const Declarator& d, const Type* type, Session& s) {
         Tag::D_DECL_IDRED, d.where,
         fmt::format("typedef redeclared: {}\n\t current: {}\n\tprevious: {}", d.name, type->name, resolve(*known).name));
   if (!is_fixed) s.types.add_typedef(d.name, type);
+  if (s.in_library && !is_fixed) s.types.make_replaceable(d.name);
 }
 
 bool check_class(const Specifiers& specifiers, Session& s) {

@@ -46,6 +46,7 @@ struct Type {
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
+  bool is_of_library = false;                                // a script may define another of that name
   const Type* target = nullptr;                              // of a pointer or array; what a function returns
   const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
   uint64_t count = 0;                                        // of an array

@@ -232,6 +232,11 @@ Type* TypeTable::tag(std::string_view keyword, const std::string& name) {
   return &made;
 }
 
+Type* TypeTable::replace_tag(std::string_view keyword, const std::string& name) {
+  tags_.erase(fmt::format("{} {}", keyword, name));
+  return tag(keyword, name);
+}
+
 void TypeTable::add_names(std::vector<std::string_view>& to) const {
   for (const auto& [name, type] : names_) to.push_back(name);
 }

@@ -32,6 +32,7 @@ class TypeTable {
   const Type* function(const Type* result, const std::string& parameters);
   const Type* qualified(const Type* type, const std::string& qualifiers);  // "const volatile"; empty: the type itself
   void add_typedef(const std::string& name, const Type* type);
+  void make_replaceable(const std::string& name) { customary_.insert(name); }
   // A typedef that a script may still define as something else: a standard one that is not D's own.
   bool is_replaceable(std::string_view name) const { return customary_.contains(name); }
   // sizeof (string); for the types made from then on.
@@ -40,6 +41,8 @@ class TypeTable {
   // "struct s", "union u", "enum e": found, or made incomplete.
   Type* tag(std::string_view keyword, const std::string& name);
   Type* find_tag(std::string_view keyword, const std::string& name);
+  // The type of that name from now on.
+  Type* replace_tag(std::string_view keyword, const std::string& name);
 
   // For "did you mean".
   void add_names(std::vector<std::string_view>& to) const;
