@@ -53,12 +53,16 @@ ExprPtr index_associative(ExprContext& c, Index& e, Symbol& symbol) {
   return nullptr;
 }
 
+void refuse_key(ExprContext& c, Expr& key, std::string_view array, std::string_view wanted) {
+  fail(c, key, Tag::D_PROTO_ARG,
+       fmt::format("{}[ ] argument #1 is incompatible with prototype:\n\tprototype: {}\n\t argument: {}", array, wanted,
+                   key.type->name));
+}
+
 bool check_register(ExprContext& c, Expr& e) {
   int64_t index = 0;
   if (!constant(e, index))
-    fail(c, e, Tag::D_PROTO_ARG,
-         fmt::format("uregs[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n\t argument: {}",
-                     e.type->name));
+    refuse_key(c, e, "uregs", "integer constant");
   else if (index >= 0 && static_cast<uint64_t>(index) >= dif::kRegisterNumbers)
     fail(c, e, Tag::D_UNKNOWN, fmt::format("uregs[]: index out of bounds ({})", index));
   return !is_error(e.type);
@@ -70,8 +74,12 @@ ExprPtr index_built_in(ExprContext& c, Index& e, Symbol& symbol) {
   if (row.id == dif::BuiltIn::args) return index_args(c, e);
   if (row.family == dif::VariableFamily::none) {
     fail(c, e, Tag::D_UNKNOWN, fmt::format("variable {} is not available in dvm: {}", row.name, row.text));
-  } else if (e.arguments.size() != 1 || !is_integer(e.arguments[0]->type)) {
-    fail(c, e, Tag::D_PROTO_LEN, fmt::format("{}[ ] prototype mismatch: one integer key expected", row.name));
+  } else if (e.arguments.size() != 1) {
+    fail(c, e, Tag::D_PROTO_LEN,
+         fmt::format("{}[ ] prototype mismatch: {} args passed, 1 expected", row.name, e.arguments.size()));
+  } else if (!is_integer(e.arguments[0]->type)) {
+    refuse_key(c, *e.arguments[0], row.name, row.id == dif::BuiltIn::uregs ? "integer constant" : "integer");
+    fail(c, e);
   } else {
     int64_t index = 0;
     if (row.id == dif::BuiltIn::uregs && !check_register(c, *e.arguments[0])) return fail(c, e), nullptr;
