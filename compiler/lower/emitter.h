@@ -35,6 +35,7 @@ class Emitter {
 
   void push_value(Register value) { push(dif::Opcode::pushtv, dif::PushType::value, 0, value); }
   void push_string(Register address) { push(dif::Opcode::pushtr, dif::PushType::string, 0, address); }
+  void push_bytes(Register address, Register size) { push(dif::Opcode::pushtr, dif::PushType::bytes, size, address); }
   Register call(unsigned subroutine);
   void empty_tuple() { add({.op = dif::Opcode::flushts}); }
 

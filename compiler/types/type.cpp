@@ -19,7 +19,9 @@ const Field* Type::find(std::string_view field) const {
 bool is_integer(const Type* t) { return cls(t) == TypeClass::integer || cls(t) == TypeClass::enumeration; }
 bool is_pointer(const Type* t) { return cls(t) == TypeClass::pointer || cls(t) == TypeClass::array; }
 bool is_scalar(const Type* t) { return is_integer(t) || is_pointer(t); }
-bool is_key(const Type* t) { return is_string(t) || is_integer(t) || cls(t) == TypeClass::pointer; }
+bool is_key(const Type* t) {
+  return is_string(t) || is_integer(t) || cls(t) == TypeClass::pointer || (is_record(t) && resolve(*t).is_complete);
+}
 bool is_char_pointer(const Type* t) { return is_pointer(t) && resolve(*target_of(t)).is_char; }
 bool is_string_like(const Type* t) { return is_string(t) || is_char_pointer(t); }
 

@@ -1,2 +1,2 @@
 struct s { int a; };
-int a[struct s];
+int a[double];
