@@ -103,6 +103,13 @@ bool declare_target(ExprContext& c, Assign& e) {
   return declare_first(c, element, scope, name, e.value->type, e.where);
 }
 
+// x[key] = 0 and self->x = 0 give back the memory of a structure.
+bool frees(const Assign& e) {
+  const Symbol* symbol = variable_of(*e.target);
+  const bool is_dynamic = symbol && (symbol->is_array || symbol->scope == dif::Scope::thread);
+  return is_dynamic && is_record(e.target->type) && is_integer(e.value->type) && e.value->is_zero_constant;
+}
+
 // False after a diagnostic: the operator does not take the types of target and value.
 bool check_operands(ExprContext& c, Assign& e, std::string_view op) {
   const Type *to = e.target->type, *from = e.value->type;
@@ -110,7 +117,7 @@ bool check_operands(ExprContext& c, Assign& e, std::string_view op) {
   switch (e.op) {
     case Op::assign:
       if (is_array(to)) return array_target(c, e, to), false;
-      if (!is_assignable(to, *e.value)) return incompatible(c, e, *e.target, op, *e.value), false;
+      if (!is_assignable(to, *e.value) && !frees(e)) return incompatible(c, e, *e.target, op, *e.value), false;
       return true;
     case Op::add:
     case Op::subtract:
