@@ -95,6 +95,7 @@ class FormatCheck {
   FormatCheck(const Call& call, const Type* aggregated, Session& s)
       : s_(s), call_(call), aggregated_(aggregated), where_(call.arguments[0]->where) {}
 
+  void add(const Expr& e) { values_.push_back({e.type, e.where, e.is_zero_constant && e.kind == ExprKind::Integer}); }
   void add(const Type* type, Location where) { values_.push_back({type, where}); }
   size_t used() const { return used_; }
   // The values that %s prints.
@@ -115,6 +116,7 @@ class FormatCheck {
   struct FormatArgument {
     const Type* type;
     Location where;
+    bool is_null = false;
   };
 
   bool fail(Tag tag, Location where, std::string message) {
@@ -155,7 +157,7 @@ class FormatCheck {
     if (is_long_double(v.type))
       return fail(Tag::D_UNKNOWN, v.where,
                   fmt::format("{}( ) {} is a long double, which does not fit a register of DIF", call_.name, what));
-    if (row.accepts(v.type) && has_process(c, v.type)) return true;
+    if ((row.accepts(v.type) || (v.is_null && row.accepts(s_.types.basic("int")))) && has_process(c, v.type)) return true;
     return fail(Tag::D_PRINTF_ARG_TYPE, v.where,
                 fmt::format("{}( ) {} is incompatible with conversion #{} prototype:\n\tconversion: %{}\n\t prototype: "
                             "{}\n\t  argument: {}",
@@ -233,7 +235,7 @@ bool check_printf(Call& call, CheckedAction& action, Session& s) {
               fmt::format("{}( ) argument #{} has no value: it is of type void", call.name, i + 1));
       return false;
     }
-    check.add(argument.type, argument.where);
+    check.add(argument);
   }
   if (!check.run(action.format)) return false;
   for (const size_t i : check.strings()) {

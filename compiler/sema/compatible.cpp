@@ -34,7 +34,7 @@ bool pointers_match(const Expr& left, const Expr& right) {
 bool is_compatible(const Type* formal, const Expr& actual) {
   const Type* t = actual.type;
   if (is_integer(formal)) return is_integer(t) || is_pointer(t);
-  if (is_string(formal)) return is_string_like(t) || (is_pointer(t) && actual.is_zero_constant);
+  if (is_string(formal)) return is_string_like(t) || (is_scalar(t) && actual.is_zero_constant);
   if (is_char_pointer(formal) && is_string(t)) return true;
   if (is_pointer(formal)) {
     if (is_integer(t)) return true;

@@ -11,7 +11,8 @@ ExprPtr convert(ExprPtr e, const Type* type) {
     e->type = type;
     return e;
   }
-  const bool to_string = is_string(type) && is_char_pointer(e->type), from_string = is_pointer(type) && is_string(e->type);
+  const bool to_string = is_string(type) && (is_char_pointer(e->type) || e->is_zero_constant),
+             from_string = is_pointer(type) && is_string(e->type);
   if (!to_string && !from_string && (!is_scalar(e->type) || !is_scalar(type))) return e;
   auto cast = std::make_unique<Cast>(e->where);
   cast->type = type;
