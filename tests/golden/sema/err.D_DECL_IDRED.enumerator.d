@@ -1,0 +1,1 @@
+enum e { first, trace, strlen, last };
