@@ -112,7 +112,7 @@ void add_member(MemberDecl& m, const Type* base, Layout& layout, const Type& rec
   if (!resolve(*type).is_complete)
     return s.error(Tag::D_DECL_INCOMPLETE, where, fmt::format("incomplete struct/union/enum {}: {}", type->name, name),
                    s.type_hints(*type));
-  if (resolve(*type).size > kMaxObject) return;  // diagnosed where it was defined
+  if (resolve(*type).size > kMaxType) return;  // diagnosed where it was defined
   layout.add(name, type);
 }
 
@@ -185,9 +185,9 @@ const Type* array_type(const Type* element, Derivation& d, Session& s) {
   if (!is_object(element))
     return fail(s, Tag::D_DECL_INCOMPLETE, d.where, fmt::format("array of incomplete type {}", element->name),
                 s.type_hints(*element));
-  if (resolve(*element).size && static_cast<uint64_t>(count) > kMaxObject / resolve(*element).size)
+  if (resolve(*element).size && static_cast<uint64_t>(count) > kMaxType / resolve(*element).size)
     return fail(s, Tag::D_DECL_ARRBIG, where, "array dimension too big",
-                {fmt::format("an object may have at most {} bytes", kMaxObject)});
+                {fmt::format("an object may have at most {} bytes", kMaxType)});
   return s.types.array_of(element, static_cast<uint64_t>(count));
 }
 

@@ -5,7 +5,8 @@
 
 namespace dvm::compiler {
 
-inline constexpr uint64_t kMaxObject = 1 << 20;  // bytes of one object
+inline constexpr uint64_t kMaxObject = 16 << 20;      // bytes of one variable
+inline constexpr uint64_t kMaxType = (1u << 31) - 1;  // of one object elsewhere
 
 const Type* base_type(Specifiers& specifiers, Session& session);
 // Skips the first `skip` derivations, which were for the caller.
