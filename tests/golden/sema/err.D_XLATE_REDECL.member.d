@@ -1,2 +1,0 @@
-struct o { int a; int b; };
-translator struct o < int M > { b = M; a = M; a = 0; };
