@@ -39,7 +39,7 @@ bool expand_id(const ProbeName& probe, CheckedClause& checked, Session& s) {
   const auto id = parse_integer(probe.text, probe.where, s.diagnostics);
   const auto desc = s.options.catalog ? s.options.catalog->find(id->value) : std::nullopt;
   if (!desc) {
-    s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe identifier {}: no probe has this number", probe.text));
+    s.error(Tag::D_PDESC_INVAL, probe.where, fmt::format("invalid probe identifier {}: Unknown probe identifier", probe.text));
     return false;
   }
   checked.probes.push_back(*desc);
