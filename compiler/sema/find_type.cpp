@@ -10,7 +10,10 @@ namespace dvm::compiler {
 
 namespace {
 
-bool is_of_target(const Specifiers& spec) { return spec.is_scoped || spec.is_userland; }
+// D` and C` are the types of the script.
+bool is_of_target(const Specifiers& spec) {
+  return (spec.is_scoped && spec.module != "D" && spec.module != "C") || spec.is_userland;
+}
 
 // "a.out`struct foo" or "struct foo".
 std::string spell(const Specifiers& spec, std::string_view keyword) {
