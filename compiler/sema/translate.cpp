@@ -145,11 +145,12 @@ ExprPtr translated_member(ExprContext& c, Member& e, Translate& from) {
   MemberTranslation* m = t.find(e.name);
   if (!m || m->is_broken) {
     if (m) return fail(c, e), nullptr;
-    const std::string what = resolve(*t.to).find(e.name) ? "" : fmt::format(", and {} has no such member", t.to->name);
     std::vector<std::string_view> names;
     for (const MemberTranslation& known : t.members) names.push_back(known.from->name);
-    fail(c, e, Tag::D_XLATE_NOCONV, fmt::format("translator does not define conversion for member: {}{}", e.name, what),
-         near_hints(e.name, names));
+    std::vector<std::string> hints = near_hints(e.name, names);
+    if (!resolve(*t.to).find(e.name)) hints.push_back(fmt::format("{} has no such member", t.to->name));
+    fail(c, e, Tag::D_XLATE_NOCONV, fmt::format("translator does not define conversion for member: {}", e.name),
+         std::move(hints));
     return nullptr;
   }
   ExprPtr set;
