@@ -91,9 +91,25 @@ ExprPtr translate_member(ExprContext& c, MemberTranslation& m, const Translator&
   return cls(m.field->type) == TypeClass::array ? std::move(body) : convert(std::move(body), m.field->type);
 }
 
+// curcpu, which is a pointer to an object in DTrace.
+bool is_kept(const Type* type) { return is_pointer(type) && target_of(type)->name == "cpuinfo_t"; }
+
+void expand_translation(ExprContext& c, ExprPtr& e);
+
+// Its value as a pointer leads to a copy in scratch.
+void point_at_copy(ExprContext& c, ExprPtr& e) {
+  auto cast = std::make_unique<Cast>(e->where);
+  cast->type = e->type;
+  e->type = target_of(e->type);
+  expand_translation(c, e);
+  cast->operand = std::move(e);
+  e = std::move(cast);
+}
+
 void expand_translation(ExprContext& c, ExprPtr& e) {
   auto& translate = static_cast<Translate&>(*e);
   if (!translate.problem.empty()) return fail(c, *e, Tag::D_ARGS_TYPE, translate.problem);
+  if (is_kept(e->type)) return point_at_copy(c, e);
   if (is_pointer(e->type))
     return fail(c, *e, Tag::D_OP_DYNAMIC,
                 fmt::format("a translated pointer may only be followed by ->: no object of type {} exists in memory",
