@@ -55,7 +55,7 @@ class Providers {
   const std::map<std::string, DeclaredProvider, std::less<>>& all() const { return all_; }
   // The least stable of what a description says: the module and the function count when they are given.
   dif::Attributes attributes(const dif::ProbeDesc& description) const;
-  // Of the arguments of the probes that a description names.
+  // The attributes of the arguments of the probes that a description names.
   dif::Attributes argument_attributes(const dif::ProbeDesc& description) const;
 
  private:
