@@ -15,6 +15,7 @@ ExprPtr check(ExprContext& c, Member& e) {
     fail(c, e);
     return nullptr;
   }
+  if (c.session.options.see_selected) c.session.options.see_selected(*e.base->type);
   if (auto* translated = as<Translate>(e.base.get()); translated && e.arrow == is_pointer(translated->type))
     return translated->translator ? translated_member(c, e, *translated) : assembled_member(c, e, *translated);
   const std::string_view op = e.arrow ? "->" : ".";

@@ -20,6 +20,7 @@
 namespace dvm::compiler {
 
 struct CheckedClause;
+struct Type;
 
 // One program: a script (-s) or a text of the command line (-n).
 struct Source {
@@ -59,6 +60,8 @@ struct CompileOptions {
 
   // Sees each clause before its code is made: for tests, which may look into the compiler.
   std::function<void(const CheckedClause&)> inspect = {};
+  // Sees each type that a member is selected of, in the order of checking.
+  std::function<void(const Type&)> see_selected = {};
 };
 
 struct CompiledSource {
@@ -102,6 +105,13 @@ struct CompileResult {
 // All sources share their globals, inlines and aggregations, as the programs of one dtrace command do, and so are compiled
 // together; ids of variables and aggregations are unique across them. Never throws; any text at all may be given.
 CompileResult compile(std::span<const Source> sources, const CompileOptions& options);
+
+// A member of a structure or union, for editors. The type is spelled as D does.
+struct MemberOfType {
+  std::string name, type;
+};
+// The members that may stand behind the last -> or . of the source, whatever stands there. Empty: what is before it has none.
+std::vector<MemberOfType> members_of_last(const Source& source, CompileOptions options);
 
 // A diagnostic for people, dtrace's line first:
 //   dvm: failed to compile script x.d: [D_SYNTAX] line 3: syntax error near "y"      (-n: "invalid probe specifier TEXT: ...")
