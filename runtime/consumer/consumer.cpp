@@ -24,7 +24,7 @@ struct ActionRecord {
   const std::byte* record;
 
   Datum datum(size_t i) const {
-    const Value& value = action.values[i];
+    const ValuePlan& value = action.values[i];
     return {&value.type, {record + value.offset, value.size}, value.made_by};
   }
   size_t count() const { return action.values.size(); }

@@ -36,7 +36,7 @@ Status check_variables(const dif::Program& program) {
 void note_keys(const ActionPlan& action, dif::AggregationDesc& desc) {
   desc.key_makers.resize(desc.keys.size());
   for (unsigned i = 0; i < action.key_count; i++) {
-    const Value& key = action.values[i];
+    const ValuePlan& key = action.values[i];
     desc.key_makers[i] = key.made_by;
     if (key.made_by != dif::Action::expression) desc.keys[i] = key.type;
   }

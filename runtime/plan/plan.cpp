@@ -60,7 +60,7 @@ uint32_t lay_out(std::vector<ActionPlan>& actions) {
   uint64_t at = sizeof(RecordHeader);
   for (ActionPlan& action : actions) {
     if (action.aggregation != 0 || !dif::keeps_values(action.kind)) continue;
-    for (Value& value : action.values) {
+    for (ValuePlan& value : action.values) {
       uint64_t alignment = value.type.kind == dif::TypeKind::string ? 1 : value.type.by_ref() ? 8 : std::max(value.size, 1u);
       at = (at + alignment - 1) / alignment * alignment;
       value.offset = static_cast<uint32_t>(at);
@@ -127,7 +127,7 @@ Status check_aggregating(const dif::ActDesc& desc, const dif::AggregationDesc& a
   return {};
 }
 
-size_t bytes_as_key(const Value& value) {
+size_t bytes_as_key(const ValuePlan& value) {
   if (dif::is_stack(value.made_by)) return value.size + 8;
   return value.type.by_ref() ? (value.size + 7) & ~size_t{7} : 8;
 }
@@ -138,8 +138,8 @@ class Planner {
   Status plan(EcbPlan& plan);
 
  private:
-  Result<Value> value(const dif::Difo& difo);
-  Result<Value> value(const dif::RecDesc& desc);
+  Result<ValuePlan> value(const dif::Difo& difo);
+  Result<ValuePlan> value(const dif::RecDesc& desc);
   Result<ActionPlan> action(const dif::ActDesc& desc);
   Status find_aggregation(const dif::ActDesc& desc, ActionPlan& action);
   void sum_up(EcbPlan& plan) const;
@@ -150,24 +150,24 @@ class Planner {
   std::vector<dif::AggregationDesc> aggregations_;
 };
 
-Result<Value> Planner::value(const dif::Difo& difo) {
+Result<ValuePlan> Planner::value(const dif::Difo& difo) {
   auto verified = vm::verify(difo);
   if (auto* errors = std::get_if<std::vector<vm::VerifyError>>(&verified)) return unverified(*errors);
   Result<uint32_t> size = size_of_value(difo.result, options_);
   if (!size) return size.error();
   difos_.push_back(std::get<vm::VerifiedDifo>(std::move(verified)));
-  Value value;
+  ValuePlan value;
   value.type = difo.result;
   value.size = *size;
   value.may_be_null = loads_string(difo);
   return value;
 }
 
-Result<Value> Planner::value(const dif::RecDesc& desc) {
+Result<ValuePlan> Planner::value(const dif::RecDesc& desc) {
   const bool is_stack = dif::is_stack(desc.made_by);
-  Result<Value> made = value(is_stack ? nothing() : desc.difo);
+  Result<ValuePlan> made = value(is_stack ? nothing() : desc.difo);
   if (!made || desc.made_by == dif::Action::expression) return made;
-  if (!is_stack && !dif::is_user_symbol(desc.made_by)) return Error{"it records what dvm cannot make"};
+  if (!is_stack && !dif::is_symbol(desc.made_by)) return Error{"it records what dvm cannot make"};
   if (desc.frames > kMostStackFrames) return Error{fmt::format("a stack of {} frames is too large", desc.frames)};
   made->made_by = desc.made_by;
   made->size = 8 * (1 + (is_stack ? desc.frames : 1));
@@ -198,7 +198,7 @@ Result<ActionPlan> Planner::action(const dif::ActDesc& desc) {
   if (Status sound = check_arguments(desc); !sound) return sound.error();
   if (Status sound = find_aggregation(desc, action); !sound) return sound.error();
   for (const dif::RecDesc& arg : desc.args) {
-    Result<Value> made = value(arg);
+    Result<ValuePlan> made = value(arg);
     if (!made) return made.error();
     action.values.push_back(std::move(*made));
   }
@@ -219,7 +219,7 @@ void Planner::sum_up(EcbPlan& plan) const {
 
 Status Planner::plan(EcbPlan& plan) {
   if (plan.desc.predicate) {
-    Result<Value> predicate = value(plan.desc.predicate->difo);
+    Result<ValuePlan> predicate = value(plan.desc.predicate->difo);
     if (!predicate) return predicate.error();
     plan.predicate = std::move(*predicate);
   }

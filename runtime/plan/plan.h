@@ -32,7 +32,7 @@
 namespace dvm::runtime {
 
 // The type of a value, and its place.
-struct Value {
+struct ValuePlan {
   dif::DataType type;
   dif::Action made_by = dif::Action::expression;  // a stack or symbol: made of the firing, with the DIFO's value as the address
   uint32_t offset = 0;                            // in the record; unused for keys and aggregated values
@@ -42,7 +42,7 @@ struct Value {
 
 struct ActionPlan {
   dif::Action kind = dif::Action::expression;
-  std::vector<Value> values;
+  std::vector<ValuePlan> values;
   unsigned key_count = 0;
   uint32_t aggregation = 0;  // id; 0: it does not aggregate
   const dif::ActDesc* desc = nullptr;
@@ -57,7 +57,7 @@ struct EcbPlan {
   dif::EcbDesc desc;
   std::vector<dif::AggregationDesc> aggregations;  // that it names, as they are declared
   uint64_t strsize = 0;
-  std::optional<Value> predicate;
+  std::optional<ValuePlan> predicate;
   std::vector<ActionPlan> actions;
   std::vector<vm::VerifiedDifo> difos;  // of the predicate, then of the values of the actions, in order
   uint32_t record_size = 0;

@@ -56,7 +56,7 @@ inline bool store_value(FireLevel& level, const Value& value, uint64_t result, s
 }
 
 // Bytes of what was stored there that are priced by size.
-inline size_t sized_bytes(const Value& value, const std::byte* at) noexcept {
+inline size_t sized_bytes(const ValuePlan& value, const std::byte* at) noexcept {
   if (value.made_by != dif::Action::expression || !value.type.by_ref()) return 0;
   if (value.type.kind != dif::TypeKind::string) return value.size;
   return ::strnlen(reinterpret_cast<const char*>(at), value.size - 1) + 1;
@@ -184,7 +184,7 @@ bool record_chill(FireLevel& level, const ActionCode& action, std::byte*) noexce
 }
 
 // Bytes of a stack with the zero that ends it, which is written.
-inline size_t end_stack(const Value& value, std::byte* key) noexcept {
+inline size_t end_stack(const ValuePlan& value, std::byte* key) noexcept {
   std::memset(key + value.size, 0, sizeof(uint64_t));
   size_t at = sizeof(uint64_t);
   for (uint64_t word = 1; word != 0; at += sizeof(word)) std::memcpy(&word, key + at, sizeof(word));

@@ -18,7 +18,7 @@ struct FireLevel;
 struct ActionCode;
 
 // A DIFO, ready to run, and the place of its value.
-struct ValueCode : Value {
+struct ValueCode : ValuePlan {
   const vm::PreparedDifo* difo = nullptr;
   const vm::PreparedDifo* timed = nullptr;  // the same under CostPolicy::time, for sampled firings; null without accounting
   uint32_t costs = 0, timed_costs = 0;      // where what they count begins among the OpCosts of the ECB

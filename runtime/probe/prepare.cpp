@@ -21,7 +21,7 @@ class Preparer {
   EcbCode prepare() &&;
 
  private:
-  ValueCode value(const Value& planned);
+  ValueCode value(const ValuePlan& planned);
   ActionCode action(const ActionPlan& planned);
   uint32_t add_costs(const vm::PreparedDifo& difo);
 
@@ -38,7 +38,7 @@ uint32_t Preparer::add_costs(const vm::PreparedDifo& difo) {
 }
 
 // Of the next DIFO of the plan.
-ValueCode Preparer::value(const Value& planned) {
+ValueCode Preparer::value(const ValuePlan& planned) {
   ValueCode value{planned};
   const vm::VerifiedDifo& verified = plan_.difos[code_.difos.size()];
   value.difo = code_.difos.emplace_back(vm::kUsualEngine.prepare(verified, policy_)).get();

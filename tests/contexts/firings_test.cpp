@@ -115,7 +115,7 @@ void add_to(Sums& sums, const AggregationSource& source) {
 }
 
 template <class T>
-T value_at(const std::byte* record, const Value& value) {
+T value_at(const std::byte* record, const ValuePlan& value) {
   T result{};
   std::memcpy(&result, record + value.offset, value.size);
   return result;
@@ -146,7 +146,7 @@ class TwoContexts : public ::testing::Test {
     std::vector<RecordLane> lanes;
     for (const auto& tracer : tracers_)
       for (const RecordLane& lane : tracer->context.cpus.take_records()) lanes.push_back(lane);
-    const std::vector<Value>& values = enabled_->enabling.ecb(kPrinting)->plan->actions[0].values;
+    const std::vector<ValuePlan>& values = enabled_->enabling.ecb(kPrinting)->plan->actions[0].values;
     RecordMerge merge(lanes, true);
     uint64_t printed = 0, errors = 0;
     while (merge.next()) {

@@ -49,7 +49,7 @@ TEST_F(Fixture, ValuesLieAtTheirNaturalAlignment) {
   dif::DataType byte{dif::TypeKind::integer, true, true, 1, "char"};
   ASSERT_TRUE(add({clause("BEGIN", {print("%c%s%d%d", {constant(1, byte), text("t"), constant(2, kLong), constant(3)})})}));
   const Ecb& ecb = *enabling_.ecb(1);
-  const std::vector<Value>& values = ecb.plan->actions[0].values;
+  const std::vector<ValuePlan>& values = ecb.plan->actions[0].values;
   EXPECT_EQ(values[0].offset, 16u);
   EXPECT_EQ(values[1].offset, 17u);
   EXPECT_EQ(values[1].size, 257u);

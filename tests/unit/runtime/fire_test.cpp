@@ -137,7 +137,7 @@ TEST(Records, StacksHaveTheFramesThatThereAre) {
 }
 
 TEST(Records, BytesArePricedBySize) {
-  Value value;
+  ValuePlan value;
   value.type = kString;
   value.size = 9;
   EXPECT_EQ(sized_bytes(value, reinterpret_cast<const std::byte*>("abc\0xxxxx")), 4u);
@@ -168,7 +168,7 @@ dif::ActDesc tracemem(uint64_t address, int64_t wanted) {
 }
 
 TEST(Keys, StacksEndWithTheFirstZeroBehindThePid) {
-  Value value;
+  ValuePlan value;
   value.size = 3 * sizeof(uint64_t);
   uint64_t full[] = {0, 1, 2, UINT64_MAX, 0}, half[] = {0, 1, 0, UINT64_MAX, 0};
   EXPECT_EQ(end_stack(value, reinterpret_cast<std::byte*>(full)), 32u);

@@ -28,7 +28,7 @@ EcbPlan plan() {
   return *std::move(made);
 }
 
-void expect_same(const Value& a, const Value& b) {
+void expect_same(const ValuePlan& a, const ValuePlan& b) {
   EXPECT_EQ(a.type.kind, b.type.kind);
   EXPECT_EQ(a.type.size, b.type.size);
   EXPECT_EQ(a.made_by, b.made_by);
