@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cmd/target_catalog.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/user_symbols.h"
 

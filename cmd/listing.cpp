@@ -14,6 +14,7 @@
 #include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
 #include "dvm/dif/text.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/symbol/user_symbols.h"
 

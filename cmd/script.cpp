@@ -23,6 +23,7 @@
 #include "cmd/read_file.h"
 #include "common/printable.h"
 #include "dvm/dif/probe_desc.h"
+#include "runtime/catalog/catalog.h"
 
 namespace dvm::cmd {
 namespace {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "cmd/script.h"
+#include "runtime/catalog/catalog.h"
 
 namespace dvm::cmd {
 namespace {

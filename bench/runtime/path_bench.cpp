@@ -20,6 +20,7 @@
 
 #include "dvm/compiler/compile.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/ring_view.h"
 #include "runtime/instrument/uprobe/uprobe.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {

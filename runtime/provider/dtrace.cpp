@@ -1,5 +1,6 @@
 // The dtrace provider: BEGIN, END and ERROR. Covered by tests/unit/instrument/providers_test.cpp.
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {

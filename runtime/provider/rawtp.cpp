@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "common/similar.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/provider/providers.h"
 

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/similar.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/family.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"

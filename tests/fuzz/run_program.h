@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/instrument/instrument.h"
 #include "runtime/provider/providers.h"
 #include "tests/fuzz/fuzz_support.h"
 

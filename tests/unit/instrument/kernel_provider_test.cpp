@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/provider/providers.h"
 #include "tests/support/skip.h"
 

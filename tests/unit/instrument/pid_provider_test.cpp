@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 #include "runtime/symbol/elf.h"

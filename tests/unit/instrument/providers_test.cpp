@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "runtime/catalog/catalog.h"
 #include "tests/support/skip.h"
 
 namespace dvm::runtime {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "dvm/runtime/handle.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/instrument/instrument.h"
 #include "runtime/provider/providers.h"
 #include "tests/unit/runtime/programs.h"
 

@@ -24,14 +24,19 @@
 #include "dvm/runtime/provider.h"
 #include "dvm/vm/cost.h"
 #include "dvm/vm/host.h"
-#include "runtime/catalog/catalog.h"
-#include "runtime/instrument/instrument.h"
-#include "runtime/process/target_memory.h"
+#include "dvm/vm/operands.h"
 
 namespace dvm::runtime {
 
+class Backend;
+class Catalog;
+class Enabling;
+class Instrument;
 class LateReads;
 class UserSymbols;
+struct EnabledProbe;
+struct Probe;
+struct Refused;
 
 struct HandleConfig {
   dif::Options options;

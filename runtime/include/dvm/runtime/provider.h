@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "dvm/dif/program.h"
-#include "runtime/catalog/catalog.h"
 
 namespace dvm::runtime {
+
+class Catalog;
 
 // A provider's answer to a description that is meant for it.
 struct Discovery {
