@@ -6,29 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-namespace dvm::runtime {
+#include "dvm/runtime/recorded_process.h"
 
-// Ids of a process; -1 if unknown.
-struct ProcessIds {
-#define DVM_PROCESS_ID(name, type, field, further) type name = -1;
-#include "runtime/process/process_ids.def"
-};
+namespace dvm::runtime {
 
 // The command line: its words, parted by blanks. The paths are those that a process in the same mount namespace as dvm would use;
 // of a process in another one, those that it uses itself.
 enum class ProcessText : uint8_t { command_line, working_directory, root_directory };
-
-// The data that a recording keeps of a process that fired.
-struct RecordedProcess {
-  int32_t pid = 0;
-  ProcessIds ids;
-  std::string name;
-  std::string command_line;  // as TargetMemory::text() has it
-};
 
 inline constexpr size_t kCommandLine = 1024;  // bytes of it that are kept
 

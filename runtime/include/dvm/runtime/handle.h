@@ -22,6 +22,7 @@
 #include "dvm/dif/option.h"
 #include "dvm/dif/program.h"
 #include "dvm/runtime/provider.h"
+#include "dvm/runtime/recorded_process.h"
 #include "dvm/vm/cost.h"
 #include "dvm/vm/host.h"
 #include "dvm/vm/operands.h"
