@@ -52,7 +52,10 @@ class ElfLoader {
 
   std::shared_ptr<const ElfObject> take() {
     auto& all = object_->functions_;
-    auto rank = [](const ElfFunction& f) { return std::tuple(f.address, !f.is_global, f.name.size(), f.name); };
+    auto rank = [](const ElfFunction& f) {
+      return std::tuple(f.address, f.is_indirect, !f.is_global, f.name.starts_with('$'), leading_underscores(f.name),
+                        f.name.size(), f.name);
+    };
     std::sort(all.begin(), all.end(), [&](const ElfFunction& a, const ElfFunction& b) { return rank(a) < rank(b); });
     auto same = [](const ElfFunction& a, const ElfFunction& b) { return a.address == b.address && a.name == b.name; };
     all.erase(std::unique(all.begin(), all.end(), same), all.end());
@@ -64,6 +67,8 @@ class ElfLoader {
   }
 
  private:
+  static size_t leading_underscores(std::string_view name) { return std::min(name.find_first_not_of('_'), name.size()); }
+
   void read_table(Elf* elf, Elf_Scn* section, const GElf_Shdr& header) {
     Elf_Data* symbols = elf_getdata(section, nullptr);
     Elf_Scn* string_section = elf_getscn(elf, header.sh_link);

@@ -40,8 +40,9 @@ class ElfObject {
   // From a file that dvm can open; symbols also from its separate debug file, if one is installed, or from .gnu_debugdata.
   static Result<std::shared_ptr<const ElfObject>> read(const std::string& path);
 
-  // Defined functions that lie in an executable segment, by address; names of one address by how well they name it: the global,
-  // then the shortest first. One whose symbol has no size reaches to the next, at most to the end of its section.
+  // Defined functions that lie in an executable segment, by address. At one address, global names come
+  // first, then those with fewer underscores at the beginning, then the shortest. One whose symbol has no size
+  // reaches to the next, at most to the end of its section.
   const std::vector<ElfFunction>& functions() const { return functions_; }
   // The first name of the function that an address of the file lies in, of several the one that begins last; null: in none.
   const ElfFunction* function_at(uint64_t address) const;

@@ -63,9 +63,10 @@ TEST(Elf, BestNameOfAnAddressComesFirst) {
   auto elf = ElfObject::read(kPrograms + "source_pie");
   ASSERT_TRUE(elf);
   auto names = functions_at(**elf, address_of(**elf, "sp_first"));
-  ASSERT_EQ(names.size(), 2U);
+  ASSERT_EQ(names.size(), 3U);
   EXPECT_EQ(names[0].name, "sp_first");
   EXPECT_EQ(names[1].name, "sp_alias_of_first");
+  EXPECT_EQ(names[2].name, "_sf") << "underscores count before the length";
 }
 
 // tests/programs/symbols.c has them.

@@ -22,6 +22,7 @@ __attribute__((noinline)) static int sp_twin(int x) {
 int sp_call_other_twin(int x);
 // Two names of one address.
 int sp_alias_of_first(int x) __attribute__((alias("sp_first")));
+int _sf(int x) __attribute__((alias("sp_first")));
 
 int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "exit") == 0) return argc > 2 ? argv[2][0] - '0' : 0;
