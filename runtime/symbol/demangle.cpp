@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <libiberty/demangle.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -42,6 +43,11 @@ std::string demangle_rust(const std::string& name) {
   }
 }
 
+std::string demangle_cplusplus(const std::string& name, int options) {
+  const std::unique_ptr<char, decltype(&std::free)> text(cplus_demangle_v3(name.c_str(), options | DMGL_RET_DROP), &std::free);
+  return text ? text.get() : "";
+}
+
 }  // namespace
 
 bool is_piece_of_function(std::string_view symbol) {
@@ -58,6 +64,19 @@ std::string demangle_without_arguments(std::string_view name) {
   if (text == nullptr || status != 0) return "";
   std::string_view whole = text.get();
   return std::string(whole.substr(0, last_group(whole)));
+}
+
+std::vector<std::string> demangled_names(std::string_view name, bool with_arguments) {
+  std::vector<std::string> names{demangle_without_arguments(name)};
+  if (names.front().empty()) return {};
+  const std::string mangled(name);
+  const auto add = [&](std::string other) {
+    if (!other.empty() && std::find(names.begin(), names.end(), other) == names.end()) names.push_back(std::move(other));
+  };
+  if (!name.starts_with("_Z")) return names;
+  if (names.front().find('<') != std::string::npos) add(demangle_cplusplus(mangled, DMGL_NO_OPTS));
+  if (with_arguments) add(demangle_cplusplus(mangled, DMGL_PARAMS | DMGL_ANSI));
+  return names;
 }
 
 }  // namespace dvm::runtime

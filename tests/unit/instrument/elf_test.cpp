@@ -154,6 +154,16 @@ TEST(Demangle, LeavesArgumentsOff) {
   EXPECT_EQ(demangle_without_arguments("_Z" + std::string(100'000, 'P')), "");
 }
 
+TEST(Demangle, NamesAFunctionInSeveralWays) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(demangled_names("_ZN1a1bEi", false), Names{"a::b"});
+  EXPECT_EQ(demangled_names("_ZN1a1bEi", true), (Names{"a::b", "a::b(int)"}));
+  EXPECT_EQ(demangled_names("_ZN1a1bIiEET_S1_", false), (Names{"int a::b<int>", "a::b<int>"}));
+  EXPECT_EQ(demangled_names("_ZN1a1bIiEET_S1_", true), (Names{"int a::b<int>", "a::b<int>", "a::b<int>(int)"}));
+  EXPECT_EQ(demangled_names("_RNvCs4fqI2P2rA04_5crate5newer", true), Names{"crate::newer"});
+  EXPECT_EQ(demangled_names("malloc", true), Names{});
+}
+
 TEST(Demangle, KnowsBothFormsOfRust) {
   EXPECT_EQ(demangle_without_arguments("_RNvCs4fqI2P2rA04_5crate5newer"), "crate::newer");
   EXPECT_EQ(demangle_without_arguments("_RNvMCs4fqI2P2rA04_5crateNtB2_4Type6method"), "<crate::Type>::method");
