@@ -95,6 +95,7 @@ target_sources(dvm_source PRIVATE
   symbol/goroutine.cpp
   symbol/go_signature.cpp
   symbol/indirect.cpp
+  symbol/kernel_symbols.cpp
   symbol/libdw_files.cpp
   symbol/exceptions.cpp
   symbol/linker.cpp

@@ -1,0 +1,61 @@
+#pragma once
+// Addresses of the kernel as modules and functions, from /proc/kallsyms. Consumer context.
+//
+// The kernel writes zeros for addresses that it hides (kernel.kptr_restrict), and then there is no symbol at all. kallsyms has no
+// sizes. An address belongs to the last symbol before it, but no address behind the end of the kernel or of a module has a
+// symbol.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvm::runtime {
+
+struct KernelSymbol {
+  std::string_view module;  // vmlinux, or of a loadable module
+  std::string_view function;
+  uint64_t address = 0;
+  uint64_t module_address = 0;  // of its first symbol
+};
+
+class KernelSymbols {
+ public:
+  struct Range {
+    uint64_t begin = 0, end = 0;
+  };
+
+  // The files of this machine, read at the first call.
+  static const KernelSymbols& of_this_kernel();
+  // kallsyms, modules: the texts of these files in /proc.
+  KernelSymbols(std::string kallsyms, std::string_view modules);
+
+  bool is_hidden() const { return symbols_.empty(); }
+  std::optional<KernelSymbol> find(uint64_t address) const;
+  // The functions whose names begin with one of these words, by address.
+  std::vector<Range> functions_beginning(std::span<const std::string_view> words) const;
+
+ private:
+  struct Symbol {
+    uint64_t address = 0;
+    std::string_view name;
+    uint32_t module = 0;
+    char type = 0;
+  };
+  struct Module {
+    std::string_view name;
+    Range range;
+  };
+  void parse(std::string_view modules);
+  void parse_line(std::string_view line);
+  void limit_modules(std::string_view modules);
+  void sort();
+
+  std::string text_;  // that names point into
+  std::vector<Symbol> symbols_;
+  std::vector<Module> modules_;
+};
+
+}  // namespace dvm::runtime
