@@ -86,5 +86,38 @@ void KernelSymbols::sort() {
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same), symbols_.end());
 }
 
+// "NAME SIZE USES USERS STATE 0xADDRESS": the module reaches so far.
+void KernelSymbols::limit_modules(std::string_view modules) {
+  while (!modules.empty()) {
+    std::string_view line = take_line(modules);
+    const std::string_view name = take_word(line), size = take_word(line);
+    for (int skipped = 0; skipped < 3; skipped++) take_word(line);
+    const uint64_t address = hexadecimal(take_word(line));
+    uint64_t bytes = 0;
+    std::from_chars(size.data(), size.data() + size.size(), bytes);
+    for (Module& module : modules_)
+      if (module.name == name && address != 0) module.range = {std::min(address, module.range.begin), address + bytes};
+  }
+}
+
+std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
+  const auto after = std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                                      [](uint64_t at, const Symbol& one) { return at < one.address; });
+  if (after == symbols_.begin()) return std::nullopt;
+  const Symbol& symbol = *std::prev(after);
+  const Module& module = modules_[symbol.module];
+  if (address != symbol.address && address >= module.range.end) return std::nullopt;
+  return KernelSymbol{module.name, symbol.name, symbol.address, module.range.begin};
+}
+
+std::vector<KernelSymbols::Range> KernelSymbols::functions_beginning(std::span<const std::string_view> words) const {
+  std::vector<Range> ranges;
+  for (size_t i = 0; i < symbols_.size(); i++) {
+    const auto begins = [&](std::string_view word) { return symbols_[i].name.starts_with(word); };
+    if (std::none_of(words.begin(), words.end(), begins)) continue;
+    ranges.push_back({symbols_[i].address, i + 1 < symbols_.size() ? symbols_[i + 1].address : UINT64_MAX});
+  }
+  return ranges;
+}
 
 }  // namespace dvm::runtime
