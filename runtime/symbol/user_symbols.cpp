@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/kernel_address.h"
 #include "runtime/symbol/demangle.h"
+#include "runtime/symbol/kernel_symbols.h"
 
 namespace dvm::runtime {
 namespace {
@@ -38,7 +40,9 @@ std::string readable(std::string_view name) {
 
 }  // namespace
 
-void UserSymbols::learn(int32_t pid) { process(pid, kReadAgain); }
+void UserSymbols::learn(int32_t pid) {
+  if (pid != kKernelPid) process(pid, kReadAgain);
+}
 
 void UserSymbols::learn_anew(int32_t pid) {
   processes_[pid].read_at = 0;
@@ -122,10 +126,18 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
   const ElfFunction* function = file->function_at(*in_file);
   if (!function) return module;
-  return UserSymbol{object.name, readable(function->name), address - (*in_file - function->address), object.address};
+}
+
+std::optional<UserSymbol> UserSymbols::find_in_kernel(uint64_t address) {
+  if (is_recorded_) return std::nullopt;
+  const KernelSymbols& kernel = KernelSymbols::of_this_kernel();
+  misses_kernel_ |= kernel.is_hidden();
+  const auto symbol = kernel.find(address);
+  if (!symbol) return std::nullopt;
 }
 
 std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {
+  if (pid == kKernelPid) return find_in_kernel(address);
   const auto known = processes_.find(pid);
   if (known != processes_.end() && known->second.read_at != 0)
     if (auto symbol = find_in(known->second, address)) return symbol;
@@ -141,8 +153,8 @@ std::optional<UserSymbol> UserSymbols::find(int32_t pid, uint64_t address) {
 }
 
 void UserSymbols::meet(int32_t pid, uint64_t address) {
-  process(pid, kReadAgain);
-  if (find(pid, address) || is_recorded_ || unnamed_.size() == kMostUnnamed) return;
+  if (pid != kKernelPid) process(pid, kReadAgain);
+  if (find(pid, address) || pid == kKernelPid || is_recorded_ || unnamed_.size() == kMostUnnamed) return;
   unnamed_.push_back({pid, address, static_cast<int64_t>(read_clock(CLOCK_MONOTONIC))});
 }
 

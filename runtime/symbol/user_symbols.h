@@ -1,5 +1,6 @@
 #pragma once
-// Addresses of a process as modules and functions, for people: what ustack(), usym() and kin print.
+// Addresses of a process as modules and functions, for people: what ustack(), usym() and kin print. kKernelPid stands for the
+// kernel (kernel_symbols.h).
 //
 //   pid, address -> the object that is mapped there -> its function, demangled
 //
@@ -48,6 +49,9 @@ class UserSymbols {
   std::optional<UserSymbol> find(int32_t pid, uint64_t address);
   const std::vector<MappedObject>& objects(int32_t pid);
 
+  // True if an address of the kernel had no name because the kernel hides its symbols.
+  bool misses_kernel() const { return misses_kernel_; }
+
   // For a recording: all that were heard of, and what was found.
   std::vector<int32_t> pids() const;
   using Answers = std::map<std::pair<int32_t, uint64_t>, UserSymbol>;  // by process and address
@@ -70,11 +74,13 @@ class UserSymbols {
   Process& process(int32_t pid, int64_t least_age);
   void read(int32_t pid, Process& process);
   std::optional<UserSymbol> look_up(int32_t pid, uint64_t address);
+  std::optional<UserSymbol> find_in_kernel(uint64_t address);
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
 
   bool is_recorded_ = false;
+  bool misses_kernel_ = false;
   std::map<int32_t, Process> processes_;
   std::vector<Unnamed> unnamed_;
   Answers answers_;                                                // found once, so that an address keeps its name
