@@ -1,6 +1,6 @@
 #pragma once
-// -x demangle: probes of C++ and Rust functions under the names that people write. What is printed of such a probe, and
-// `probefunc`, is then the demangled name without arguments; its symbol still matches.
+// Unless -x demangle=off: probes of C++ and Rust functions under the names that people write. What is printed of such a probe,
+// and `probefunc`, is then the demangled name without arguments; its symbol still matches.
 
 #include <deque>
 #include <unordered_map>

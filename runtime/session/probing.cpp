@@ -89,6 +89,7 @@ std::vector<const Probe*> Probing::match(const dif::ProbeDesc& description) {
 }
 
 Status Probing::enable(const dif::Program& program) {
+  consumer_.symbols().set_demangling(config_.options[dif::Option::demangle] > 0);
   const auto matches = [this](const dif::ProbeDesc& description) { return match(description); };
   const auto add = [&](const dif::Program& enabled) { return enabling_.add(enabled, matches, config_.options, config_.cost); };
   if (Status status = config_.as_json ? add(with_times(program)) : add(program); !status) return status;

@@ -126,6 +126,8 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
   const ElfFunction* function = file->function_at(*in_file);
   if (!function) return module;
+  return UserSymbol{object.name, demangles_ ? readable(function->name) : std::string(function->name),
+                    address - (*in_file - function->address), object.address};
 }
 
 std::optional<UserSymbol> UserSymbols::find_in_kernel(uint64_t address) {
@@ -134,6 +136,7 @@ std::optional<UserSymbol> UserSymbols::find_in_kernel(uint64_t address) {
   misses_kernel_ |= kernel.is_hidden();
   const auto symbol = kernel.find(address);
   if (!symbol) return std::nullopt;
+  return UserSymbol{std::string(symbol->module), std::string(symbol->function), symbol->address, symbol->module_address};
 }
 
 std::optional<UserSymbol> UserSymbols::look_up(int32_t pid, uint64_t address) {

@@ -31,6 +31,8 @@ struct UserSymbol {
 
 class UserSymbols {
  public:
+  // Whether names of C++ and Rust are those that people write (default), or the symbols. Before the first find().
+  void set_demangling(bool is_on) { demangles_ = is_on; }
   // Remembers what the process has mapped, if that is not known; or what it has mapped by now.
   void learn(int32_t pid);
   void learn_anew(int32_t pid);
@@ -79,6 +81,7 @@ class UserSymbols {
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
 
+  bool demangles_ = true;
   bool is_recorded_ = false;
   bool misses_kernel_ = false;
   std::map<int32_t, Process> processes_;
