@@ -1,5 +1,5 @@
 /*
- * run: -x demangle -c '{programs}/classes'
+ * run: -c '{programs}/classes'
  * needs: uprobes
  *
  * A member function by its symbol and by its name: both print the name, as does probefunc.

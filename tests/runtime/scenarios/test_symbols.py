@@ -34,13 +34,19 @@ class Symbols(dvmtest.PrivilegedTest):
         self.assertEqual(rows, [["symbols`outer", "3"]])
 
     def test_names_of_rust(self):
-        self.check("crate??newer", [["_RNvCs4fqI2P2rA04_5crate5newer", "4"]])
-        self.check("_RNv*newer", [["_RNvCs4fqI2P2rA04_5crate5newer", "4"]])
-        self.check("?crate*method", [["_RNvMCs4fqI2P2rA04_5crateNtB2_4Type6method", "5"]])
-        self.check("*older", [["_ZN5crate5older17h0123456789abcdefE", "6"]])
+        self.check("crate??newer", [["crate::newer", "4"]])
+        self.check("_RNv*newer", [["crate::newer", "4"]])
+        self.check("?crate*method", [["<crate::Type>::method", "5"]])
+        self.check("*older", [["crate::older", "6"]])
         rows = counts(self, "pid$target:a.out:*older*:entry, pid$target:a.out:*newer:entry { @[ufunc(uregs[R_RIP])] = count(); }",
                       program("symbols"))
         self.assertEqual(rows, [["symbols`crate::newer", "4"], ["symbols`crate::older", "6"]])
+
+    def test_symbols_without_demangling(self):
+        script = ("#pragma D option demangle=off\npid$target:a.out:*older*:entry "
+                  "{ @[probefunc] = count(); @f[ufunc(uregs[R_RIP])] = count(); }")
+        symbol = "_ZN5crate5older17h0123456789abcdefE"
+        self.assertEqual(counts(self, script, program("symbols")), [[symbol, "6"], [f"symbols`{symbol}", "6"]])
 
 
 class BuiltForSpeed(dvmtest.PrivilegedTest):
