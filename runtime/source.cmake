@@ -89,6 +89,8 @@ target_sources(dvm_source PRIVATE
   symbol/dwarf_file.cpp
   symbol/dwarf_names.cpp
   symbol/elf.cpp
+  symbol/exceptions.cpp
+  symbol/find_main.cpp
   symbol/frame_program.cpp
   symbol/go_functions.cpp
   symbol/go_program.cpp

@@ -112,8 +112,8 @@ Result<Process> Process::grab(pid_t pid) {
   return process;
 }
 
-Result<Process> Process::spawn(const std::vector<std::string>& words, const Environment& environment) {
-  auto pid = start_stopped(words, environment);
+Result<Process> Process::spawn(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point) {
+  auto pid = start_stopped(words, environment, point);
   if (!pid) return pid.error();
   Process process;
   process.pid_ = *pid;
@@ -124,10 +124,10 @@ Result<Process> Process::spawn(const std::vector<std::string>& words, const Envi
   return process;
 }
 
-Result<Process> Process::spawn(std::string_view command, const Environment& environment) {
+Result<Process> Process::spawn(std::string_view command, const Environment& environment, const StartPoint& point) {
   auto words = split_command(command);
   if (!words) return Error{fmt::format("failed to exec '{}': {}", command, words.error().message)};
-  return spawn(*words, environment);
+  return spawn(*words, environment, point);
 }
 
 Process::Process(Process&& other) noexcept { *this = std::move(other); }

@@ -4,8 +4,9 @@
 //   grab    touches nothing of the process: a pidfd reports its exit
 //   spawn   forks, execs under ptrace, and runs to the entry point of the program: the dynamic linker has mapped all libraries,
 //   but
-//           main has not run. The process waits there, stopped, so that probes can be placed. resume() lets it go and detaches;
-//           from then on it runs at full speed and independently of dvm. If dvm dies before, the kernel kills the child.
+//           main has not run; or to another point. The process waits there, stopped, so that probes can be placed. resume() lets
+//           it go and detaches; from then on it runs at full speed and independently of dvm. If dvm dies before, the kernel kills
+//           the child.
 //
 // ptrace ties a child to the thread that started it: spawn, resume and the destructor belong in one thread.
 
@@ -38,9 +39,11 @@ class Process {
   // Fails if there is no such process or it may not be traced.
   static Result<Process> grab(pid_t pid);
   // The first word is looked up in PATH. The child has dvm's standard input, output and error.
-  static Result<Process> spawn(const std::vector<std::string>& words, const Environment& environment = own_environment());
+  static Result<Process> spawn(const std::vector<std::string>& words, const Environment& environment = own_environment(),
+                               const StartPoint& point = {});
   // Splits the command at blanks first, as split_command does.
-  static Result<Process> spawn(std::string_view command, const Environment& environment = own_environment());
+  static Result<Process> spawn(std::string_view command, const Environment& environment = own_environment(),
+                               const StartPoint& point = {});
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;

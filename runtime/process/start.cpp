@@ -1,10 +1,11 @@
-// Starts a program under ptrace and lets it run to its entry point. Covered by tests/unit/instrument/process_test.cpp.
+// Starts a program under ptrace and lets it run to its entry point, or to main. Covered by
+// tests/unit/instrument/process_test.cpp.
 //
 //   child                      dvm
 //   waits on a pipe            seizes it (the kernel kills it should dvm die), writes to the pipe
 //   exec                       is told of the exec, or reads errno from a second pipe
 //   dynamic linker             has put an int3 at AT_ENTRY
-//   int3: stops                puts the original byte and %rip back
+//   int3: stops                puts the original byte and %rip back; for main, once more
 
 #include "runtime/process/start.h"
 
@@ -134,29 +135,48 @@ bool peek(pid_t pid, uint64_t address, long& word) {
   return errno == 0;
 }
 
-// The child is stopped right after its exec. Returns why it could not be brought to its entry point.
-std::optional<std::string> run_to_entry(ChildGuard& child) {
-  pid_t pid = child.pid();
-  if (!is_64_bit_program(pid)) return "it is no 64-bit program";
-  std::optional<uint64_t> entry = entry_point(pid);
+using Problem = std::optional<std::string>;
+
+// Lets the stopped child run to an address, with the registers that it has there. Returns why it could not be brought there;
+// `what` names the place.
+Problem run_to(ChildGuard& child, uint64_t address, std::string_view what, user_regs_struct& registers) {
+  const pid_t pid = child.pid();
   long original = 0;
-  if (!entry || !peek(pid, *entry, original)) return "its entry point cannot be found";
-  long patched = (original & ~0xffL) | 0xcc;
-  if (ptrace(PTRACE_POKETEXT, pid, *entry, patched) != 0) return "its entry point cannot be written";
+  if (!peek(pid, address, original)) return fmt::format("{} cannot be found", what);
+  const long patched = (original & ~0xffL) | 0xcc;
+  if (ptrace(PTRACE_POKETEXT, pid, address, patched) != 0) return fmt::format("{} cannot be written", what);
   ptrace(PTRACE_CONT, pid, 0, 0);
-  user_regs_struct registers{};
-  auto at_entry = [&](int status) {
-    return is_breakpoint_stop(status) && ptrace(PTRACE_GETREGS, pid, 0, &registers) == 0 && registers.rip == *entry + 1;
+  const auto is_there = [&](int status) {
+    return is_breakpoint_stop(status) && ptrace(PTRACE_GETREGS, pid, 0, &registers) == 0 && registers.rip == address + 1;
   };
-  if (!run_until(pid, at_entry)) {
+  if (!run_until(pid, is_there)) {
     child.release();
-    return "it ended before its entry point (a library may be missing)";
+    return fmt::format("it ended before {} (a library may be missing)", what);
   }
-  registers.rip = *entry;
-  if (ptrace(PTRACE_POKETEXT, pid, *entry, original) != 0 || ptrace(PTRACE_SETREGS, pid, 0, &registers) != 0) {
-    return "its entry point cannot be restored";
-  }
+  registers.rip = address;
+  if (ptrace(PTRACE_POKETEXT, pid, address, original) != 0 || ptrace(PTRACE_SETREGS, pid, 0, &registers) != 0)
+    return fmt::format("{} cannot be restored", what);
   return std::nullopt;
+}
+
+// The child is stopped at its entry point.
+Problem run_to_main(ChildGuard& child, const StartPoint& point) {
+  const Result<MainPlace> place = point.find_main(child.pid());
+  if (!place) return place.error().message;
+  user_regs_struct registers{};
+  Problem problem = run_to(child, place->address, "main", registers);
+  return problem || !place->is_argument ? problem : run_to(child, registers.rdi, "main", registers);
+}
+
+// The child is stopped right after its exec.
+Problem run_to_point(ChildGuard& child, const StartPoint& point) {
+  if (!is_64_bit_program(child.pid())) return "it is no 64-bit program";
+  if (point.at_exec) return std::nullopt;
+  const std::optional<uint64_t> entry = entry_point(child.pid());
+  if (!entry) return "its entry point cannot be found";
+  user_regs_struct registers{};
+  Problem problem = run_to(child, *entry, "its entry point", registers);
+  return problem || !point.find_main ? problem : run_to_main(child, point);
 }
 
 std::string exec_problem(Pipe& failure) {
@@ -166,8 +186,7 @@ std::string exec_problem(Pipe& failure) {
   return std::strerror(error);
 }
 
-// Returns why the program could not be brought to its entry point.
-std::optional<std::string> trace_start(ChildGuard& child, Pipe& go, Pipe& failure) {
+Problem trace_start(ChildGuard& child, Pipe& go, Pipe& failure, const StartPoint& point) {
   pid_t pid = child.pid();
   if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) != 0) {
     return fmt::format("it cannot be traced: {}", std::strerror(errno));
@@ -177,7 +196,7 @@ std::optional<std::string> trace_start(ChildGuard& child, Pipe& go, Pipe& failur
     child.release();
     return exec_problem(failure);
   }
-  return run_to_entry(child);
+  return run_to_point(child, point);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -195,7 +214,7 @@ Environment own_environment() {
   return all;
 }
 
-Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment) {
+Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point) {
   if (words.empty()) return Error{"failed to exec: the command is empty"};
   auto failed = [&](std::string_view why) { return Error{fmt::format("failed to exec {}: {}", words[0], why)}; };
   const std::vector<char*> arguments = pointers(words), variables = pointers(environment);
@@ -205,7 +224,7 @@ Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environ
   if (pid < 0) return failed(std::strerror(errno));
   if (pid == 0) exec_when_told(arguments.data(), variables.data(), go, failure);
   ChildGuard child(pid);
-  if (auto problem = trace_start(child, go, failure)) return failed(*problem);
+  if (auto problem = trace_start(child, go, failure, point)) return failed(*problem);
   child.release();
   return pid;
 }

@@ -1,8 +1,10 @@
 #pragma once
-// Starting a program so that it waits at its entry point.
+// Starting a program so that it waits until its probes are in place.
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,20 @@ namespace dvm::runtime {
 using Environment = std::vector<std::string>;  // NAME=VALUE
 Environment own_environment();
 
-// Returns the pid of a child of this thread that is stopped under ptrace at the entry point of its program, its code unchanged.
-// With an error no child is left.
-Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment);
+// A function of a process: main, or one that gets the address of main as its first argument.
+struct MainPlace {
+  uint64_t address = 0;
+  bool is_argument = false;
+};
+
+// The program waits here (-x evaltime).
+struct StartPoint {
+  bool at_exec = false;                                 // before the dynamic linker has run; else at the program's entry point
+  std::function<Result<MainPlace>(pid_t)> find_main{};  // not empty: at main, when all constructors have run
+};
+
+// Returns the pid of a child of this thread that is stopped there under ptrace, its code unchanged. With an error no child is
+// left.
+Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environment& environment, const StartPoint& point = {});
 
 }  // namespace dvm::runtime

@@ -1,0 +1,35 @@
+// Covered by tests/runtime/scenarios/test_process.py.
+#include "runtime/symbol/find_main.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+namespace {
+
+std::optional<uint64_t> address_of(const MappedObject& object, std::string_view function) {
+  const auto elf = ElfObject::read(object.open_path);
+  const auto bias = elf ? (*elf)->bias(object.address, object.offset) : std::nullopt;
+  if (!bias) return std::nullopt;
+  const auto& functions = (*elf)->functions();
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](const ElfFunction& f) { return f.name == function; });
+  return found == functions.end() ? std::nullopt : std::optional(found->address + *bias);
+}
+
+}  // namespace
+
+Result<MainPlace> find_main(pid_t pid) {
+  const auto objects = mapped_objects(pid);
+  if (!objects) return objects.error();
+  for (const MappedObject& object : *objects)
+    if (const auto address = object.is_program ? address_of(object, "main") : std::nullopt) return MainPlace{*address, false};
+  for (const MappedObject& object : *objects)
+    if (const auto address = address_of(object, "__libc_start_main")) return MainPlace{*address, true};
+  return Error{"main cannot be found: neither the program nor a C library has its symbol"};
+}
+
+}  // namespace dvm::runtime
