@@ -6,8 +6,10 @@
 //
 // Each frame is unwound by the information of its own function, and by the frame pointer only if there is none (generated code,
 // the kernel's vdso). Beyond the captured part of the stack the walk follows the chain of frame pointers that the kernel has
-// walked, as long as each function is known to set one. An address that the process cannot execute ends the stack. A file is
-// read when its code is first met; otherwise nothing is allocated.
+// walked, as long as each function is known to set one. An address that the process cannot execute ends the stack.
+//
+// A walk allocates only when it reads: a file when its code is first met, and the map of a process. The map is read again, at
+// most ten times a second, when no file in it has an address.
 
 #include <array>
 #include <cstddef>
