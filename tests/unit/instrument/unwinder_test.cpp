@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tests/support/allocations.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -20,6 +22,7 @@ struct Walk {
   std::vector<uint64_t> expected;  // return addresses, the innermost first
   std::vector<uint64_t> frames;
   std::vector<std::byte> bytes;
+  uint64_t allocated = 0;     // by a walk whose files are known
   size_t most_bytes = 32768;  // a signal's frame holds all vector registers
 };
 
@@ -46,7 +49,12 @@ __attribute__((noinline)) void innermost(Walk& walk) {
   walk.expected.insert(walk.expected.begin(), address_of(__builtin_return_address(0)));
   Unwinder unwinder;
   walk.frames.resize(64);
-  walk.frames.resize(unwinder.walk(getpid(), captured(context, walk), walk.frames));
+  const CapturedStack stack = captured(context, walk);
+  const size_t found = unwinder.walk(getpid(), stack, walk.frames);
+  const uint64_t before = dvm::test::allocations();
+  EXPECT_EQ(unwinder.walk(getpid(), stack, walk.frames), found);
+  walk.allocated = dvm::test::allocations() - before;
+  walk.frames.resize(found);
 }
 
 __attribute__((noinline)) void realigned(Walk& walk, size_t room) {
@@ -74,6 +82,7 @@ TEST(Unwinder, FindsEveryCallerWithoutFramePointers) {
   ASSERT_FALSE(walk.frames.empty());
   EXPECT_TRUE(begins_with(std::span(walk.frames).subspan(1), walk.expected));
   EXPECT_GT(walk.frames.size(), walk.expected.size() + 1);  // those that called the test, too
+  EXPECT_EQ(walk.allocated, 0u);
 }
 
 // How much that is depends on the compiler: one of them cuts it.
