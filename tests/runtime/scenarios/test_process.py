@@ -109,7 +109,17 @@ class Started(dvmtest.PrivilegedTest):
         result = dvm("run", "-n", 'pid$target:looper:main:entry { printf("argc %d", arg0); }', "-c", program("looper") + " 3")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"main:entry argc 2")
-        self.assertRegex(result.stderr, r"dvm: pid \d+ has exited")
+        self.assertEqual(re.findall(r"dvm: pid .*", result.stderr), [])
+
+    def test_evaltime_says_when_probes_are_placed(self):
+        clause = "pid$target:starts:early:entry, pid$target:starts:usual:entry { trace(probefunc); }"
+        for when, seen in (("exec", ["early", "usual"]), ("preinit", ["early", "usual"]), ("postinit", ["usual"]), ("main", ["usual"])):
+            result = dvm("run", "-q", "-x", "evaltime=" + when, "-n", clause, "-c", program("starts"))
+            self.assertEqual((result.returncode, re.findall(r"early|usual", result.stdout)), (0, seen), when + result.stderr)
+
+    def test_main_of_a_stripped_program_is_found(self):
+        result = dvm("run", "-q", "-x", "evaltime=main", "-n", "BEGIN { trace(1); }", "-c", "/bin/true")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_how_the_process_ended_is_said(self):
         for command, says in (("exit 0", "has exited"), ("exit 3", "exited with status 3"), ("kill -SEGV $$", "terminated by SIGSEGV")):
