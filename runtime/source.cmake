@@ -68,6 +68,8 @@ target_sources(dvm_source PRIVATE
   process/cpu_topology.cpp
   process/late_reads.cpp
   process/process.cpp
+  process/process_start.cpp
+  process/scheduling.cpp
   process/split_command.cpp
   process/start.cpp
   process/target_memory.cpp

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 namespace dvm::runtime {
@@ -43,12 +44,53 @@ int32_t node(int32_t cpu) noexcept {
   return -1;
 }
 
+// Finds "cpu MHz : 2596.000" behind "processor : CPU" in /proc/cpuinfo.
+class ClockReader {
+ public:
+  explicit ClockReader(int32_t cpu) : cpu_(cpu) {}
+
+  // False: it is found.
+  bool take(char c) noexcept {
+    if (c != '\n') {
+      if (size_ + 1 < sizeof line_) line_[size_++] = c;
+      return true;
+    }
+    line_[size_] = '\0', size_ = 0;
+    const char* colon = std::strchr(line_, ':');
+    if (colon == nullptr) return true;
+    const long value = std::strtol(colon + 1, nullptr, 10);
+    if (std::strncmp(line_, "processor", 9) == 0) is_mine_ = value == cpu_;
+    if (!is_mine_ || std::strncmp(line_, "cpu MHz", 7) != 0) return true;
+    found_ = static_cast<int32_t>(value);
+    return false;
+  }
+  int32_t found() const noexcept { return found_; }
+
+ private:
+  int32_t cpu_, found_ = -1;
+  bool is_mine_ = false;
+  char line_[128] = {};
+  size_t size_ = 0;
+};
+
+int32_t clock(int32_t cpu) noexcept {
+  const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ClockReader reader(cpu);
+  char part[1024];
+  bool goes_on = true;
+  for (ssize_t size = 0; goes_on && (size = ::read(fd, part, sizeof part)) > 0;)
+    for (ssize_t i = 0; goes_on && i < size; i++) goes_on = reader.take(part[i]);
+  close(fd);
+  return reader.found();
+}
+
 }  // namespace
 
 const CpuTopology::Position& CpuTopology::of(int32_t cpu) noexcept {
   if (cpu < 0 || static_cast<size_t>(cpu) >= places_.size()) return unknown_;
   Position& place = places_[static_cast<size_t>(cpu)];
-  if (!place.is_known) place = {true, chip(cpu), node(cpu)};
+  if (!place.is_known) place = {true, chip(cpu), node(cpu), clock(cpu)};
   return place;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Which package and which NUMA node a CPU belongs to, from /sys; read when it is first asked for. Probe context: nothing here
-// allocates after construction, locks or throws.
+// Which package and which NUMA node a CPU belongs to, from /sys, and its clock; read when they are first asked for. Probe
+// context: nothing here allocates after construction, locks or throws.
 
 #include <array>
 #include <cstdint>
@@ -13,11 +13,13 @@ class CpuTopology {
   // -1 where the kernel does not say.
   int32_t chip_of(int32_t cpu) noexcept { return of(cpu).chip; }
   int32_t node_of(int32_t cpu) noexcept { return of(cpu).node; }
+  // MHz
+  int32_t clock_of(int32_t cpu) noexcept { return of(cpu).clock; }
 
  private:
   struct Position {
     bool is_known = false;
-    int32_t chip = -1, node = -1;
+    int32_t chip = -1, node = -1, clock = -1;
   };
   const Position& of(int32_t cpu) noexcept;
 
