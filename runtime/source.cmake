@@ -67,6 +67,7 @@ target_sources(dvm_source PRIVATE
   process/find_program.cpp
   process/cpu_topology.cpp
   process/late_reads.cpp
+  process/open_files.cpp
   process/process.cpp
   process/process_start.cpp
   process/scheduling.cpp
