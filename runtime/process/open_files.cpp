@@ -68,5 +68,42 @@ std::string_view special_file_system(std::string_view path) noexcept {
   return path.starts_with("anon_inode:") ? "anon_inodefs" : "<unknown>";
 }
 
+}  // namespace
+
+int64_t OpenFiles::number(int32_t pid, uint64_t index) noexcept {
+  switch (index % kPerFile) {
+    case kPosition:
+      return info(pid, descriptor_of(index), "pos:\t", 10);
+    case kFlags:
+      return info(pid, descriptor_of(index), "flags:\t", 8);
+    default:
+      return kUnknown;
+  }
+}
+
+std::string_view OpenFiles::text(int32_t pid, uint64_t index) noexcept {
+  char path[64];
+  const int32_t descriptor = descriptor_of(index);
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, descriptor);
+  const ssize_t length = descriptor < 0 ? -1 : readlink(path, text_.data(), text_.size());
+  const std::string_view target(text_.data(), length < 0 ? 0 : static_cast<size_t>(length));
+  if (target.empty() || index % kPerFile == kPath) return target;
+  const bool wants_type = index % kPerFile == kFileSystem;
+  const std::string_view otherwise = wants_type ? special_file_system(target) : "<unknown>";
+  return mount(pid, info(pid, descriptor, "mnt_id:\t", 10), wants_type, otherwise);
+}
+
+std::string_view OpenFiles::mount(int32_t pid, int64_t id, bool wants_type, std::string_view otherwise) noexcept {
+  char path[64], start[32];
+  std::snprintf(path, sizeof path, "/proc/%d/mountinfo", pid);
+  std::string_view lines = read_file(path, mounts_.data(), mounts_.size());
+  const auto size = static_cast<size_t>(std::snprintf(start, sizeof start, "%lld ", static_cast<long long>(id)));
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    if (line.starts_with(std::string_view(start, size))) return part_of_mount(line, wants_type);
+  }
+  return otherwise;
+}
 
 }  // namespace dvm::runtime
