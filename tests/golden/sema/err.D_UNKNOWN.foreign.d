@@ -1,4 +1,4 @@
-BEGIN { trace(fds); }
+BEGIN { trace(jailname); }
 BEGIN { trace(jid); }
 BEGIN { printm(4, 0); }
 BEGIN { trace(curthread); }
