@@ -12,8 +12,42 @@ inline char SIDL = 5;
 inline char SONPROC = 6;
 inline char SWAIT = 7;
 
+/* pr_flag */
+inline int PR_STOPPED = 0x1;
+inline int PR_ISTOP = 0x2;
+inline int PR_DSTOP = 0x4;
+inline int PR_STEP = 0x8;
+inline int PR_ASLEEP = 0x10;
+inline int PR_PCINVAL = 0x20;
+inline int PR_ASLWP = 0x40;
+inline int PR_AGENT = 0x80;
+inline int PR_DETACH = 0x100;
+inline int PR_DAEMON = 0x200;
+inline int PR_IDLE = 0x400;
+inline int PR_ISSYS = 0x1000;
+inline int PR_VFORKP = 0x2000;
+inline int PR_ORPHAN = 0x4000;
+
 inline char PR_MODEL_ILP32 = 1;
 inline char PR_MODEL_LP64 = 2;
+
+inline dev_t PRNODEV = (dev_t)-1;
+inline processorid_t PBIND_NONE = -1;
+
+/* pr_stype */
+inline char SOBJ_NONE = 0;
+inline char SOBJ_MUTEX = 1;
+inline char SOBJ_RWLOCK = 2;
+inline char SOBJ_CV = 3;
+inline char SOBJ_SEMA = 4;
+inline char SOBJ_USER = 5;
+inline char SOBJ_USER_PI = 6;
+inline char SOBJ_SHUTTLE = 7;
+
+typedef struct timespec {
+	time_t tv_sec;
+	long tv_nsec;
+} timestruc_t;
 
 typedef int taskid_t;
 typedef int projid_t;
