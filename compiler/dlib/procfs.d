@@ -64,12 +64,13 @@ typedef struct psinfo {
 	uid_t pr_euid;		/* effective user */
 	gid_t pr_gid;
 	gid_t pr_egid;
-	uintptr_t pr_addr;	/* of the kernel's structure */
-	dev_t pr_ttydev;	/* controlling terminal */
+	uintptr_t pr_addr;	/* only a token: the process */
+	dev_t pr_ttydev;	/* controlling terminal; PRNODEV: none */
+	timestruc_t pr_start;	/* from the epoch, to a hundredth of a second */
 	string pr_fname;	/* name of the program */
 	string pr_psargs;	/* the command line */
 	int pr_argc;
-	uintptr_t pr_argv;
+	uintptr_t pr_argv;	/* of the arguments at the start */
 	uintptr_t pr_envp;
 	char pr_dmodel;		/* PR_MODEL_LP64 */
 	taskid_t pr_taskid;
@@ -98,6 +99,11 @@ typedef struct lwpsinfo {
 
 struct dvm_current { char unused; };
 
+translator timestruc_t < struct dvm_current P > {
+	tv_sec = (time_t)dvm_process[14];
+	tv_nsec = (long)dvm_process[15];
+};
+
 translator psinfo_t < struct dvm_current P > {
 	pr_nlwp = dvm_process[4];
 	pr_pid = pid;
@@ -108,6 +114,16 @@ translator psinfo_t < struct dvm_current P > {
 	pr_euid = dvm_process[2];
 	pr_gid = gid;
 	pr_egid = dvm_process[3];
+	pr_addr = pid;
+	pr_ttydev = (dev_t)dvm_process[13];
+	pr_start = xlate <timestruc_t> (P);
+	pr_argc = (int)dvm_process[16];
+	pr_argv = (uintptr_t)dvm_process[17];
+	pr_envp = (uintptr_t)dvm_process[18];
+	pr_taskid = 0;	/* Linux has one of each for all processes */
+	pr_projid = 0;
+	pr_poolid = 0;
+	pr_contract = 0;
 	pr_fname = execname;
 	pr_psargs = execargs;
 	pr_dmodel = PR_MODEL_LP64;
