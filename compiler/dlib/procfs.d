@@ -83,7 +83,7 @@ typedef struct psinfo {
 typedef struct lwpsinfo {
 	int pr_flag;
 	id_t pr_lwpid;		/* thread */
-	uintptr_t pr_addr;
+	uintptr_t pr_addr;	/* only a token: the thread */
 	uintptr_t pr_wchan;
 	char pr_stype;
 	char pr_state;		/* SONPROC: a thread that fires is running */
@@ -91,9 +91,10 @@ typedef struct lwpsinfo {
 	char pr_nice;
 	short pr_syscall;
 	int pr_pri;
-	char pr_clname[8];
+	string pr_clname;	/* scheduling class, as ps -o cls has it */
+	string pr_name;
 	processorid_t pr_onpro;	/* CPU */
-	processorid_t pr_bindpro;
+	processorid_t pr_bindpro;	/* the only CPU that it may run on, or PBIND_NONE */
 	psetid_t pr_bindpset;
 } lwpsinfo_t;
 
@@ -127,9 +128,21 @@ translator psinfo_t < struct dvm_current P > {
 	pr_fname = execname;
 	pr_psargs = execargs;
 	pr_dmodel = PR_MODEL_LP64;
+	pr_zoneid = 0;
 };
 
 translator lwpsinfo_t < struct dvm_current T > {
+	pr_flag = 0;	/* it runs */
+	pr_addr = tid;
+	pr_bindpro = (processorid_t)dvm_process[12];
+	pr_wchan = 0;
+	pr_stype = 0;
+	pr_pri = dvm_process[10];
+	pr_nice = dvm_process[9];
+	pr_clname = dvm_process[8] == 0 ? "TS" : dvm_process[8] == 1 ? "FF" : dvm_process[8] == 2 ? "RR" : dvm_process[8] == 3 ? "B" :
+	    dvm_process[8] == 5 ? "IDL" : dvm_process[8] == 6 ? "DLN" : "?";
+	pr_name = execname;
+	pr_bindpset = 0;
 	pr_lwpid = tid;
 	pr_state = SONPROC;
 	pr_sname = 'O';
