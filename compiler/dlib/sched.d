@@ -4,10 +4,10 @@ typedef int lgrp_id_t;
 typedef int psetid_t;
 
 typedef struct processor_info {
-	int pi_state;
-	char pi_processor_type[16];
-	char pi_fputypes[32];
-	int pi_clock;
+	int pi_state;			/* P_ONLINE: a CPU that fires is */
+	string pi_processor_type;
+	string pi_fputypes;
+	int pi_clock;			/* MHz */
 } processor_info_t;
 
 typedef struct cpuinfo {
@@ -20,7 +20,18 @@ typedef struct cpuinfo {
 
 struct dvm_current_cpu { char unused; };
 
+inline int P_OFFLINE = 1;
+inline int P_ONLINE = 2;
+
+translator processor_info_t < struct dvm_current_cpu C > {
+	pi_state = 2;
+	pi_processor_type = "x86_64";
+	pi_fputypes = "i387 compatible";
+	pi_clock = (int)dvm_process[11];
+};
+
 translator cpuinfo_t < struct dvm_current_cpu C > {
+	cpu_info = xlate <processor_info_t> (C);
 	cpu_id = cpu;
 	cpu_pset = 0;
 	cpu_chip = chip;
