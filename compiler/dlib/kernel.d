@@ -18,14 +18,14 @@ typedef struct siginfo {
 } siginfo_t;
 
 translator lwpsinfo_t < struct dvm_task *T > {
-	pr_addr = (uintptr_t)T;
+	pr_addr = (uintptr_t)arg4;
 	pr_lwpid = (id_t)arg4;
 	pr_pri = (int)arg7;
 	pr_onpro = (processorid_t)arg3;
 };
 
 translator psinfo_t < struct dvm_task *P > {
-	pr_addr = (uintptr_t)P;
+	pr_addr = (uintptr_t)arg5;
 	pr_pid = (pid_t)arg5;
 	pr_ppid = (pid_t)arg8;
 	pr_uid = (uid_t)arg9;
