@@ -1,0 +1,11 @@
+/* What Linux tells of the thread, and curcpu as a pointer. */
+#pragma D option quiet
+BEGIN
+{
+	printf("%d %d %d\n", curlwpsinfo->pr_flag, curlwpsinfo->pr_pri > 0, curlwpsinfo->pr_nice >= 0);
+	printf("%s %d\n", curlwpsinfo->pr_clname, curlwpsinfo->pr_name == execname);
+	c = curcpu;
+	printf("%d %d\n", c != NULL, c->cpu_id == cpu);
+	exit(0);
+}
+ERROR { exit(1); }
