@@ -1,0 +1,102 @@
+// Windows for jumps, and the copies of what lies in them. Tested by tests/unit/code/displaced_test.cpp.
+
+#include "runtime/code/displaced.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/code/operated.h"
+
+namespace dvm::runtime {
+namespace {
+
+std::string_view harm_of(const MachineInstruction& one) {
+  if (one.flow == Flow::call) return "a call lies in its first five bytes";
+  if (one.flow == Flow::elsewhere) return "an instruction that enters the kernel lies in its first five bytes";
+  return {};
+}
+
+bool ends_flow(const MachineInstruction& one) { return one.flow == Flow::jump || one.flow == Flow::return_; }
+
+bool is_entered(const FunctionCode& decoded, uint32_t begin, uint32_t end) {
+  return std::any_of(decoded.instructions.begin(), decoded.instructions.end(), [&](const MachineInstruction& one) {
+    return one.target && *one.target > int64_t{begin} && *one.target < int64_t{end};
+  });
+}
+
+JumpWindow refused(std::string_view why) { return {.refusal = why}; }
+
+bool fits(int64_t value) { return value == static_cast<int32_t>(value); }
+
+class Copier {
+ public:
+  Copier(CodeBytes window, uint64_t from, uint64_t to) : window_(window), from_(from), to_(to) {}
+
+  DisplacedCode copy() {
+    uint32_t offset = 0;
+    while (offset < window_.size() && made_.refusal.empty()) {
+      Operated one;
+      if (!one.decode(window_.subspan(offset))) {
+        made_.refusal = "it holds bytes that are no instructions";
+        break;
+      }
+      made_.moved.push_back({offset, static_cast<uint32_t>(made_.bytes.size())});
+      copy_one(one, offset);
+      offset += one.instruction.length;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void copy_one(const Operated& one, uint32_t offset) {
+    const ZydisDecodedInstruction& instruction = one.instruction;
+    const CodeBytes bytes = window_.subspan(offset, instruction.length);
+    if (instruction.raw.imm[0].is_relative) return copy_branch(one, offset);
+    const auto category = instruction.meta.category;
+    made_.falls_through = category != ZYDIS_CATEGORY_RET && category != ZYDIS_CATEGORY_UNCOND_BR;
+    const size_t begin = made_.bytes.size();
+    made_.bytes.insert(made_.bytes.end(), bytes.begin(), bytes.end());
+    if ((instruction.attributes & ZYDIS_ATTRIB_IS_RELATIVE) != 0) move_displacement(instruction, offset, begin);
+  }
+
+  // The same memory is as much further away as the copy is nearer to it.
+  void move_displacement(const ZydisDecodedInstruction& instruction, uint32_t offset, size_t begin) {
+    const int64_t moved = static_cast<int64_t>(to_ + begin) - static_cast<int64_t>(from_ + offset);
+    const int64_t displacement = instruction.raw.disp.value - moved;
+    if (instruction.raw.disp.size != 32 || !fits(displacement)) {
+      made_.refusal = "what it addresses is too far from any room for its copy";
+      return;
+    }
+    const auto written = static_cast<int32_t>(displacement);
+    std::memcpy(made_.bytes.data() + begin + instruction.raw.disp.offset, &written, sizeof written);
+  }
+
+  void copy_branch(const Operated& one, uint32_t offset) {
+    const ZydisDecodedInstruction& instruction = one.instruction;
+    const uint64_t target = from_ + offset + instruction.length + static_cast<uint64_t>(instruction.raw.imm[0].value.s);
+    const bool is_jump = instruction.mnemonic == ZYDIS_MNEMONIC_JMP;
+    const bool is_near = instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (instruction.opcode & 0xf0) == 0x70;
+    const bool is_far = instruction.opcode_map == ZYDIS_OPCODE_MAP_0F && (instruction.opcode & 0xf0) == 0x80;
+    if (!is_jump && !is_near && !is_far) {
+      made_.refusal = "a branch that exists for short distances only lies in its first five bytes";
+      return;
+    }
+    if (is_jump)
+      made_.bytes.push_back(0xe9);
+    else
+      made_.bytes.insert(made_.bytes.end(), {0x0f, static_cast<unsigned char>(0x80 | (instruction.opcode & 0xf))});
+    const int64_t distance = static_cast<int64_t>(target) - static_cast<int64_t>(to_ + made_.bytes.size() + 4);
+    if (!fits(distance)) made_.refusal = "it branches too far from any room for its copy";
+    const auto written = static_cast<int32_t>(distance);
+    const auto* raw = reinterpret_cast<const unsigned char*>(&written);
+    made_.bytes.insert(made_.bytes.end(), raw, raw + sizeof written);
+    made_.falls_through = !is_jump;
+  }
+
+  CodeBytes window_;
+  uint64_t from_, to_;
+  DisplacedCode made_;
+};
+
+
+}  // namespace dvm::runtime
