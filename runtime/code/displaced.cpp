@@ -98,5 +98,60 @@ class Copier {
   DisplacedCode made_;
 };
 
+}  // namespace
+
+JumpWindow find_window(CodeBytes function, const FunctionCode& decoded, uint32_t offset) {
+  if (!decoded.is_complete) return refused("not all bytes of its function are known to be instructions");
+  const MachineInstruction* one = decoded.at(offset);
+  if (one == nullptr) return refused("no instruction begins there");
+  JumpWindow window{.begin = offset};
+  const MachineInstruction* end = decoded.instructions.data() + decoded.instructions.size();
+  for (; one != end && window.length < kJumpBytes; one++) {
+    if (const std::string_view harm = harm_of(*one); !harm.empty()) return refused(harm);
+    window.length += one->length;
+    if (ends_flow(*one) && window.length < kJumpBytes) return refused("the code ends before five bytes");
+  }
+  if (window.length < kJumpBytes || offset + window.length > function.size())
+    return refused("the function has fewer than five bytes");
+  if (is_entered(decoded, offset, offset + window.length)) return refused("a branch leads into its first five bytes");
+  if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead into its first five bytes");
+  window.copied = window.length;
+  return window;
+}
+
+uint32_t count_padding(CodeBytes code) {
+  constexpr unsigned char kBreakpoint = 0xcc;
+  uint32_t count = 0;
+  while (count < code.size()) {
+    Operated one;
+    const CodeBytes rest = code.subspan(count);
+    if (rest[0] == kBreakpoint)
+      count++;
+    else if (one.decode(rest) && one.instruction.mnemonic == ZYDIS_MNEMONIC_NOP)
+      count += one.instruction.length;
+    else
+      break;
+  }
+  return count;
+}
+
+JumpWindow find_exit_window(CodeBytes code, const FunctionCode& decoded, uint32_t exit) {
+  if (!decoded.is_complete) return refused("not all bytes of its function are known to be instructions");
+  if (decoded.has_table_jump()) return refused("an indirect jump of the function may lead to the instruction that leaves it");
+  const MachineInstruction* last = decoded.at(exit);
+  if (last == nullptr || last->flow != Flow::return_) return refused("it leaves by a jump to another function");
+  const uint32_t end = exit + last->length;
+  const uint32_t padding = count_padding(code.subspan(end));
+  for (const MachineInstruction* one = last;; one--) {
+    const uint32_t copied = end - one->offset, length = std::max(copied, kJumpBytes);
+    const bool has_room = copied + padding >= kJumpBytes;
+    if (has_room && !is_entered(decoded, one->offset, one->offset + length)) return {one->offset, copied, length, {}};
+    if (copied >= kJumpBytes) return refused("a branch leads into the five bytes at the instruction that leaves it");
+    if (one == decoded.instructions.data() || !harm_of(one[-1]).empty() || ends_flow(one[-1]))
+      return refused("no five bytes at the instruction that leaves it can be replaced");
+  }
+}
+
+DisplacedCode displace(CodeBytes window, uint64_t from, uint64_t to) { return Copier(window, from, to).copy(); }
 
 }  // namespace dvm::runtime
