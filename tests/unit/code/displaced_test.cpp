@@ -80,6 +80,42 @@ TEST(ExitWindow, MayBeEnteredAtItsBeginningOnly) {
   EXPECT_EQ(window.begin, 9);
 }
 
+TEST(ExitWindow, HoldsNoCallAndNoOtherCode) {
+  EXPECT_EQ(exit_window_of(followed(), 6, 7).refusal, "no five bytes at the instruction that leaves it can be replaced");
+  EXPECT_EQ(exit_window_of(by_jump(), 3, 8).refusal, "it leaves by a jump to another function");
+  EXPECT_FALSE(exit_window_of(by_table_jump(), 5, 7).refusal.empty());
+}
+
+int32_t word_at(const std::vector<unsigned char>& bytes, size_t at) {
+  int32_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+TEST(DisplacedCode, KeepsWhatItAddresses) {
+  const DisplacedCode copy = displace(relative().first(7), 0x10000, 0x20000);
+  ASSERT_EQ(copy.bytes.size(), 7);
+  EXPECT_EQ(word_at(copy.bytes, 3), 100 - 0x10000);
+  EXPECT_TRUE(copy.falls_through);
+  EXPECT_FALSE(displace(relative().first(7), 0x10000, uint64_t{1} << 40).refusal.empty());
+}
+
+TEST(DisplacedCode, LengthensBranches) {
+  const DisplacedCode copy = displace(branching().first(7), 0x10000, 0x20000);
+  ASSERT_EQ(copy.bytes.size(), 11);
+  EXPECT_EQ(copy.bytes[2], 0x0f);
+  EXPECT_EQ(copy.bytes[3], 0x84);
+  EXPECT_EQ(0x20000 + 8 + word_at(copy.bytes, 4), 0x10000 + 2 + 66);
+  ASSERT_EQ(copy.moved.size(), 3);
+  EXPECT_EQ(copy.moved[2].from, 4);
+  EXPECT_EQ(copy.moved[2].to, 8);
+}
+
+TEST(DisplacedCode, RefusesBranchesThatAreShortOnly) {
+  EXPECT_FALSE(displace(short_only().first(6), 0x10000, 0x20000).refusal.empty());
+}
+
+TEST(DisplacedCode, EndsWithAReturn) { EXPECT_FALSE(displace(too_short(), 0x10000, 0x20000).falls_through); }
 
 }  // namespace
 }  // namespace dvm::runtime
