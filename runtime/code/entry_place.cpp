@@ -68,8 +68,19 @@ bool keeps(const Operated& one, Told told) {
   });
 }
 
-// At a push of the frame pointer the kernel takes the word that %rsp points to for a return address.
-bool is_usable(CodeBytes code, const EntryPlace& place) {
+// True if it stores below %rsp, as a leaf function may.
+bool stores_below_stack(const Operated& one) {
+  return std::any_of(one.all().begin(), one.all().end(), [](const ZydisDecodedOperand& operand) {
+    const bool is_named = operand.visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT;  // a push is known by its growth
+    return is_named && operand.type == ZYDIS_OPERAND_TYPE_MEMORY && is_write(operand) && operand.mem.base == ZYDIS_REGISTER_RSP &&
+           operand.mem.disp.value < 0;
+  });
+}
+
+// At a push of the frame pointer the kernel takes the word that %rsp points to for a return address. The call that it makes of a
+// nop of five bytes overwrites what lies below %rsp.
+bool is_usable(CodeBytes code, const EntryPlace& place, const MachineInstruction& instruction, bool keeps_below) {
+  if (keeps_below && instruction.cost == FiringCost::rewritten) return false;
   return code[place.moved] != kPushFramePointer || place.stack_moved == 0;
 }
 
@@ -82,14 +93,16 @@ bool is_sought(const MachineInstruction& instruction, Sought sought) {
 // By the entry block alone.
 EntryPlace find_first(CodeBytes code, uint64_t alone, Told told, Sought sought, bool& grew) {
   EntryPlace place;
+  bool keeps_below = false;
   for (size_t i = 0; i < kMostInstructions; i++) {
     const auto instruction = decode_instruction(code, place.moved);
     if (!instruction || place.moved >= alone) return {};
     grew = place.stack_moved > 0 || (code[place.moved] & 0xfe) == 0x40 || (code[place.moved] & 0xf8) == 0x50;
-    if (is_sought(*instruction, sought) && is_usable(code, place)) return place;
+    if (is_sought(*instruction, sought) && is_usable(code, place, *instruction, keeps_below)) return place;
     Operated one;
     if (instruction->is_refused && place.moved != 0) return {};  // what may fault is passed only where no probe can lie before it
     if (instruction->flow != Flow::next || !one.decode(code.subspan(place.moved)) || !keeps(one, told)) return {};
+    keeps_below |= stores_below_stack(one);
     const auto more = growth(one);
     if (!more || *more < INT16_MIN || *more > INT16_MAX || place.stack_moved + *more < 0) return {};
     place.stack_moved += static_cast<int32_t>(*more);

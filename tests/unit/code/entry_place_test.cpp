@@ -28,6 +28,8 @@ ASSEMBLED(leaves, "mov %edi, %eax\n syscall\n push %rbx\n ret\n")
 ASSEMBLED(aligns_stack, "and $-16, %rsp\n push %rbx\n ret\n")
 ASSEMBLED(repeats, "mov %rdi, %rax\n rep stosb\n push %rbx\n ret\n")
 ASSEMBLED(decides, "cmp %rsi, %rdi\n sete %al\n cmovne %rsi, %r10\n push %rbx\n ret\n")
+ASSEMBLED(nop_of_five, "mov %rdi, %rax\n .byte 0x0f, 0x1f, 0x44, 0, 0\n ret\n")
+ASSEMBLED(nop_after_store_below, "mov %rdi, -8(%rsp)\n .byte 0x0f, 0x1f, 0x44, 0, 0\n push %rbx\n ret\n")
 ASSEMBLED(all_stepped, "mov %rdi, %rax\n ret\n")
 ASSEMBLED(broken, "mov %rdi, %rax\n push %rbx\n .byte 0x06\n")
 
@@ -53,6 +55,12 @@ TEST(EntryPlace, MovesBehindWhatKeepsArguments) {
   EXPECT_EQ(place(decides()).moved, 10U);
   EXPECT_EQ(place(reads_its_file()).moved, 7U);
   EXPECT_EQ(place(reads_canary()).moved, 9U);
+}
+
+// The kernel makes a call of it, whose return address lies where the store went.
+TEST(EntryPlace, IsNoNopOfFiveBytesWhereSomethingLiesBelowTheStack) {
+  EXPECT_EQ(place(nop_of_five()).moved, 3U);
+  EXPECT_EQ(place(nop_after_store_below()).moved, 0U);
 }
 
 TEST(EntryPlace, LeavesWhatTheKernelMistakes) {
