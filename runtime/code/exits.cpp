@@ -3,6 +3,7 @@
 #include "runtime/code/exits.h"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/code/operated.h"
 
@@ -100,9 +101,15 @@ Beginning read_beginning(CodeBytes code) {
 }
 
 bool is_jump_by_pointer(CodeBytes code) {
-  auto one = decode_instruction(code, 0);
-  constexpr size_t kMark = 4;  // endbr64
-  if (one && one->length == kMark && code[0] == 0xf3 && one->flow == Flow::next) one = decode_instruction(code, kMark);
+  constexpr std::array<unsigned char, 4> kMark = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
+  constexpr std::array<unsigned char, 2> kNumber = {0x41, 0xbb};            // mov $n, %r11d
+  constexpr uint32_t kNumberBytes = 6;
+  const auto begins_with = [](CodeBytes bytes, const auto& with) {
+    return bytes.size() >= with.size() && std::equal(with.begin(), with.end(), bytes.begin());
+  };
+  uint32_t at = begins_with(code, kMark) ? kMark.size() : 0;
+  if (begins_with(code.subspan(at), kNumber)) at += kNumberBytes;
+  const auto one = at < code.size() ? decode_instruction(code, at) : std::nullopt;
   return one && one->flow == Flow::jump && !one->target && !one->is_table_jump;
 }
 

@@ -25,6 +25,7 @@ ASSEMBLED(by_other_register, "add %rdx, %rax\n jmp *%rcx\n")
 ASSEMBLED(endless, "1: jmp 1b\n")
 ASSEMBLED(stub, "jmp *64(%rip)\n")
 ASSEMBLED(marked_stub, "endbr64\n jmp *64(%rip)\n")
+ASSEMBLED(numbered_stub, "endbr64\n mov $3, %r11d\n jmp *100(%rip)\n")
 
 ASSEMBLED(takes_return_address, "pop %rdi\n push %rdi\n ret\n")
 ASSEMBLED(copies_return_address, "push %rbx\n mov 8(%rsp), %rax\n pop %rbx\n ret\n")
@@ -86,6 +87,8 @@ TEST(Exits, SomeKeepTheirReturnAddress) {
 TEST(Exits, StubsJumpByAPointer) {
   EXPECT_TRUE(is_jump_by_pointer(stub()));
   EXPECT_TRUE(is_jump_by_pointer(marked_stub()));
+  EXPECT_TRUE(is_jump_by_pointer(numbered_stub()));
+  EXPECT_FALSE(is_jump_by_pointer(numbered_stub().first(10)));
   EXPECT_FALSE(is_jump_by_pointer(leaf()));
   EXPECT_FALSE(is_jump_by_pointer({}));
 }
