@@ -8,10 +8,9 @@
 //
 // The probe may be moved to that place if, between the entry and the place,
 // - every instruction runs exactly once for each entry. None of them branches, calls, or may fault on an address that came with
-// the
-//   arguments, and nothing jumps behind the first one: no branch of the function, no other symbol, no branch from outside
-//   (ModuleCode). If an indirect jump may go through a table, and so to any place, the stack must have grown by the instruction
-//   at the place, or before, because compilers do not make loops that grow the stack in each round. A landing pad expects the
+//   the arguments. Nothing jumps behind the first one: no branch of the function, no other symbol, no branch from outside
+//   (ModuleCode). An indirect jump may go through a table, and so to any place. Then the stack must have grown at the place or
+//   before, because compilers do not make loops that grow the stack in each round. A landing pad expects the
 //   exception in a register, so no entry runs into one;
 // - no argument register that the probe reports is written, nor the frame pointer, if the probe reports callers; and %rsp moves
 // by a
@@ -35,8 +34,8 @@ struct EntryPlace {
   int32_t stack_moved = 0;  // bytes from %rsp to the return address there
 };
 
-// The values that a probe reports, as bits: bit n for argument n in a register, one for callers found by the frame pointer, one
-// for each further register in which Go passes words, and one for memory other than the stack.
+// The values that a probe reports, as bits: bit n for argument n in a register, and one for callers found by the frame pointer.
+// Further bits are for each register in which only Go passes words, and for memory other than the stack.
 using Told = uint16_t;
 inline constexpr Told kToldArguments = 0x3f, kToldCallers = 0x40, kToldMemory = 0x1000;
 inline constexpr Told kToldAll = kToldArguments | kToldCallers | kToldMemory, kToldOfGo = 0xfff | kToldMemory;

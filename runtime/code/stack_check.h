@@ -1,7 +1,7 @@
 #pragma once
 // The check at the beginning of Go functions that the stack has room.
 //
-//   f:  cmp  0x10(%r14), %rsp      a larger frame: lea -N(%rsp), %r12, or mov and sub, first
+//   f:  cmp  0x10(%r14), %rsp      for a larger frame, lea -N(%rsp), %r12, or mov and sub come first
 //       jbe  more
 //       push %rbp                  <- behind the check
 //       ...
