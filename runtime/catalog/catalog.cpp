@@ -46,10 +46,14 @@ size_t match_one(std::string_view pattern, char c) {
   return pattern[0] == c ? 1 : 0;
 }
 
+bool matches_function(std::string_view pattern, const Probe& p) {
+  return glob_match(pattern, p.function) || std::any_of(p.other_names.begin(), p.other_names.end(),
+                                                        [&](const std::string& name) { return glob_match(pattern, name); });
+}
+
 bool matches(const dif::ProbeDesc& d, const Probe& p) {
   if ((p.spell_provider && d.provider != p.provider) || (p.spell_function && d.function != p.function)) return false;
-  return glob_match(d.provider, p.provider) && glob_match(d.name, p.name) &&
-         (glob_match(d.function, p.function) || (!p.demangled.empty() && glob_match(d.function, p.demangled))) &&
+  return glob_match(d.provider, p.provider) && glob_match(d.name, p.name) && matches_function(d.function, p) &&
          module_match(d.module, p.module, p.object, p.in_program);
 }
 

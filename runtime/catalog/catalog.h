@@ -19,13 +19,15 @@ namespace dvm::runtime {
 bool glob_match(std::string_view pattern, std::string_view text);
 // True if the pattern may match more than one name.
 bool is_glob(std::string_view pattern);
-// True if a description's module field names this object of a process: by base name, by the base name up to a dot ("libc"), by
-// full path, or as a.out if it is the program itself. A program started through a link also matches the base name of its file.
+// True if a description's module field names this object of a process. It may be the base name, the base name up to a dot
+// ("libc"), the full path, or a.out for the program itself. A program started through a link also matches the base name of its
+// file.
 bool module_match(std::string_view pattern, std::string_view module, std::string_view object, bool in_program);
 
 class Catalog {
  public:
-  // Adds a probe and gives it the next id; a probe with the same four names is kept and returned instead.
+  // Adds a probe and gives it the next id; a probe with the same four names is kept and returned instead; it gets further
+  // other_names.
   const Probe& add(Probe probe);
   const Probe* find(uint32_t id) const;
   // In the order of their ids, if they were added in it.
@@ -46,7 +48,8 @@ class Catalog {
     uint32_t hash = 0, probe = 0;
   };
   static uint32_t hash(const Names& names);
-  const Probe* find(const Names& names, uint32_t hash) const;
+  // Its place in probes_, from 1; 0: there is none.
+  uint32_t find(const Names& names, uint32_t hash) const;
   const Probe& insert(Probe probe, uint32_t hash);
   void place(Slot slot);
 

@@ -49,13 +49,14 @@ struct Probe {
   std::variant<InternalSite, UprobeSite, TimerSite, TracepointSite> site{};
   std::vector<UprobeSite> more_sites{};  // where it fires too: further places of a usdt probe
   std::string remark{};                  // notes on values that it cannot provide, for -v
-  // Other module names that a description may use. A module that is a file of a process also answers to its full path, to its
-  // base name up to a dot ("libc" for libc.so.6) and, if it is the program itself, to a.out.
+  // Other module names that a description may use. A module that is a file of a process also answers to its full path and to
+  // its base name up to a dot ("libc" for libc.so.6). The program itself also answers to a.out.
   std::string object{};  // the full path in its process; empty: the module is no file
   bool in_program = false;
   // Another name of what has a probe already: only a description that spells the field means it, no glob.
   bool spell_provider = false, spell_function = false;
-  std::string demangled{};  // of the function, without its arguments; empty: not demangled
+  // Other names of the function by which descriptions have found it: its demangled name with or without arguments, or its symbol.
+  std::vector<std::string> other_names{};
 };
 
 }  // namespace dvm::runtime
