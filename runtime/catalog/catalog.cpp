@@ -103,12 +103,11 @@ uint32_t Catalog::hash(const Names& names) {
 }
 
 // At least half of the slots are free, so one is met soon.
-const Probe* Catalog::find(const Names& names, uint32_t hash) const {
-  if (by_name_.empty()) return nullptr;
+uint32_t Catalog::find(const Names& names, uint32_t hash) const {
+  if (by_name_.empty()) return 0;
   for (size_t at = hash;; at++) {
     const Slot& slot = by_name_[at & (by_name_.size() - 1)];
-    if (slot.probe == 0) return nullptr;
-    if (slot.hash == hash && names_of(probes_[slot.probe - 1]) == names) return &probes_[slot.probe - 1];
+    if (slot.probe == 0 || (slot.hash == hash && names_of(probes_[slot.probe - 1]) == names)) return slot.probe;
   }
 }
 
@@ -134,7 +133,13 @@ const Probe& Catalog::insert(Probe probe, uint32_t hash) {
 
 const Probe& Catalog::add(Probe probe) {
   const uint32_t hashed = hash(names_of(probe));
-  if (const Probe* known = find(names_of(probe), hashed)) return *known;
+  if (const uint32_t place = find(names_of(probe), hashed)) {
+    Probe& known = probes_[place - 1];
+    for (std::string& name : probe.other_names)
+      if (std::find(known.other_names.begin(), known.other_names.end(), name) == known.other_names.end())
+        known.other_names.push_back(std::move(name));
+    return known;
+  }
   probe.id = last_id_ + 1;
   return insert(std::move(probe), hashed);
 }
@@ -155,7 +160,7 @@ const Probe* Catalog::find(uint32_t id) const {
 std::vector<const Probe*> Catalog::match(const dif::ProbeDesc& d) const {
   if (!is_glob(d.provider) && !is_glob(d.module) && !is_glob(d.function) && !is_glob(d.name)) {
     const Names names{d.provider, d.module, d.function, d.name};
-    if (const Probe* found = find(names, hash(names))) return {found};
+    if (const uint32_t place = find(names, hash(names))) return {&probes_[place - 1]};
   }
   std::vector<const Probe*> found;
   for (const Probe& probe : probes_) {
