@@ -48,10 +48,14 @@ ChosenFunctions choose_functions(const ElfObject& elf, std::string_view pattern,
 
 ChosenFunctions choose_demangled(const ElfObject& elf, std::string_view pattern) {
   ChosenFunctions chosen;
+  const bool with_arguments = pattern.find('(') != std::string_view::npos;
   for (const ElfFunction& function : elf.functions()) {
     if (function.is_indirect || is_piece_of_function(function.name) || chosen.has_address_of(function)) continue;
-    std::string name = demangle_without_arguments(function.name);
-    if (!name.empty() && glob_match(pattern, name)) chosen.add(function, std::move(name));
+    for (std::string& name : demangled_names(function.name, with_arguments))
+      if (glob_match(pattern, name)) {
+        chosen.add(function, std::move(name));
+        break;
+      }
   }
   return chosen;
 }

@@ -44,7 +44,7 @@ void PidProbes::add_whole(const ChosenFunction& function, std::string_view name)
   const bool is_return = name == "return";
   Probe probe = make(function.name, name, site_of(*function.places.front(), is_return));
   for (size_t i = 1; i < function.places.size(); i++) probe.more_sites.push_back(site_of(*function.places[i], is_return));
-  probe.demangled = function.demangled;
+  if (!function.demangled.empty()) probe.other_names.push_back(function.demangled);
   catalog_.add(std::move(probe));
 }
 
@@ -115,7 +115,7 @@ PidRefusal PidProbes::add_matching(const ChosenFunction& function, std::string_v
 
 void PidProbes::add_instruction(const ChosenFunction& function, const ElfFunction& place, uint64_t offset) {
   Probe probe = make(function.name, fmt::format("{:x}", offset), instruction_site(&place, place.offset + offset));
-  probe.demangled = function.demangled;
+  if (!function.demangled.empty()) probe.other_names.push_back(function.demangled);
   catalog_.add(std::move(probe));
 }
 

@@ -11,7 +11,7 @@ const Probe* DemangledProbes::rename(const Probe& probe) {
   std::string name = demangle_without_arguments(probe.function);
   if (name.empty()) return &probe;
   Probe& copy = renamed_.emplace_back(probe);
-  copy.demangled = std::move(copy.function);  // still a name to ask for
+  copy.other_names.push_back(std::move(copy.function));  // still a name to ask for
   copy.function = std::move(name);
   return known->second = &copy;
 }
