@@ -127,7 +127,7 @@ TEST(Catalog, MatchesTheOtherNamesOfAProbe) {
   Probe probe = named("pid1", "prog", "_ZN1a1bEi", "entry");
   probe.object = "/opt/prog";
   probe.in_program = true;
-  probe.demangled = "a::b";
+  probe.other_names = {"a::b"};
   catalog.add(probe);
   EXPECT_THAT(ids(catalog.match({"pid1", "a.out", "_ZN1a1bEi", "entry"})), ElementsAre(1));
   EXPECT_THAT(ids(catalog.match({"pid1", "/opt/prog", "a::b", "entry"})), ElementsAre(1));

@@ -152,7 +152,7 @@ TEST_F(Recording, KeepsProbesAndProcesses) {
   ASSERT_TRUE(writer);
   Probe program = uprobe(7, "_Z1fi", false);
   program.in_program = true;
-  program.demangled = "f";
+  program.other_names = {"f"};
   (*writer)->add_probe(program);
   (*writer)->add_probe(program);
   (*writer)->add_probe(tick(8));
