@@ -13,6 +13,8 @@
 #include <span>
 
 #include "common/similar.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/provider/kernel_rows.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
@@ -21,30 +23,6 @@ namespace {
 using Is = KernelCondition::Is;
 
 constexpr uint16_t kClone = 56, kFork = 57, kVfork = 58, kExecve = 59, kRtSigtimedwait = 128, kExecveat = 322, kClone3 = 435;
-
-// A probe fires at any of its events. A row without events: there is no such tracepoint.
-struct KernelProbe {
-  std::string_view name;
-  std::vector<KernelEvent> events;
-};
-
-KernelWord handed(uint8_t n, std::string_view members = {}) { return {Operand::handed(n), members}; }
-KernelWord of_this_thread(std::string_view members) { return {Operand::handed(kThisThread), members}; }
-KernelWord constant(int64_t value) { return {Operand::constant(value)}; }
-KernelWord of_kind(Operand::Kind kind) { return {Operand::of_kind(kind)}; }
-
-KernelEvent at(std::string tracepoint, std::vector<KernelCondition> when = {}) {
-  return {std::move(tracepoint), {}, std::move(when)};
-}
-
-KernelEvent call(std::string tracepoint, std::vector<uint16_t> calls, std::vector<KernelCondition> when = {}) {
-  return {std::move(tracepoint), std::move(calls), std::move(when)};
-}
-
-KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
-  event.args[n] = word;
-  return event;
-}
 
 // With the thread whose task_struct is word n as args[0] and args[1].
 KernelEvent about(KernelEvent event, uint8_t n) {
@@ -59,9 +37,6 @@ KernelEvent with_cpu(KernelEvent event, uint8_t n) {
   event.args[2] = handed(n, "thread_info.cpu");
   return event;
 }
-
-// sched_switch hands on: whether it was preempted, the thread that goes, the one that comes, and the state of the one that goes.
-constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
 
 KernelEvent thread_goes(std::vector<KernelCondition> when) {
   when.push_back({handed(kGoes, "pid"), Is::different, 0});  // the idle thread neither sleeps nor waits
@@ -192,7 +167,11 @@ class KernelProvider : public Provider {
 
 }  // namespace
 
-std::unique_ptr<Provider> make_sched_provider() { return std::make_unique<KernelProvider>("sched", sched_probes); }
-std::unique_ptr<Provider> make_proc_provider() { return std::make_unique<KernelProvider>("proc", proc_probes); }
+std::unique_ptr<Provider> make_kernel_provider(std::string_view name, std::vector<KernelProbe> (*rows)()) {
+  return std::make_unique<KernelProvider>(name, rows);
+}
+
+std::unique_ptr<Provider> make_sched_provider() { return make_kernel_provider("sched", sched_probes); }
+std::unique_ptr<Provider> make_proc_provider() { return make_kernel_provider("proc", proc_probes); }
 
 }  // namespace dvm::runtime

@@ -1,0 +1,55 @@
+#pragma once
+// What the tables of the kernel's own providers are written with: sched, proc, io, vminfo and sysinfo.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dvm/runtime/provider.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/catalog/kernel_event.h"
+
+namespace dvm::runtime {
+
+// A probe fires at any of its events. A row without events: there is no such tracepoint.
+struct KernelProbe {
+  std::string_view name;
+  std::vector<KernelEvent> events;
+};
+
+// A provider of these probes, in their order.
+std::unique_ptr<Provider> make_kernel_provider(std::string_view name, std::vector<KernelProbe> (*rows)());
+
+inline KernelWord handed(uint8_t n, std::string_view members = {}) { return {Operand::handed(n), members}; }
+inline KernelWord of_this_thread(std::string_view members) { return {Operand::handed(kThisThread), members}; }
+inline KernelWord constant(int64_t value) { return {Operand::constant(value)}; }
+inline KernelWord of_kind(Operand::Kind kind) { return {Operand::of_kind(kind)}; }
+
+inline KernelEvent at(std::string tracepoint, std::vector<KernelCondition> when = {}) {
+  return {std::move(tracepoint), {}, std::move(when)};
+}
+
+inline KernelEvent call(std::string tracepoint, std::vector<uint16_t> calls, std::vector<KernelCondition> when = {}) {
+  return {std::move(tracepoint), std::move(calls), std::move(when)};
+}
+
+inline KernelEvent with_argument(KernelEvent event, size_t n, KernelWord word) {
+  event.args[n] = word;
+  return event;
+}
+
+// sched_switch hands on: whether it was preempted, the thread that goes, the one that comes, and the state of the one that goes.
+inline constexpr uint8_t kGoes = 1, kComes = 2, kState = 3;
+
+// The module of the kernel's probes as a description means it: empty, as illumos' DTrace has it for system calls, or vmlinux, as
+// Linux' has it for all of them. None: another module.
+inline std::optional<std::string_view> kernel_module_meant(std::string_view pattern) {
+  if (pattern.empty() || glob_match(pattern, "")) return "";
+  if (glob_match(pattern, "vmlinux")) return "vmlinux";
+  return {};
+}
+
+}  // namespace dvm::runtime
