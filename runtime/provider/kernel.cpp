@@ -32,6 +32,12 @@ KernelEvent about(KernelEvent event, uint8_t n) {
   return event;
 }
 
+// With the parent and the user of the process, which may soon be gone.
+KernelEvent with_ids(KernelEvent event) {
+  event.args[8] = of_this_thread("real_parent.tgid"), event.args[9] = of_this_thread("cred.uid.val");
+  return event;
+}
+
 // The CPU stands between the thread and further arguments.
 KernelEvent with_cpu(KernelEvent event, uint8_t n) {
   event.args[2] = handed(n, "thread_info.cpu");
@@ -114,7 +120,7 @@ std::vector<KernelProbe> proc_probes() {
        {with_argument(call("sys_enter", {kExecve}), 0, {Operand::of_register(saved::rdi)}),
         with_argument(call("sys_enter", {kExecveat}), 0, {Operand::of_register(saved::rsi)})}},
       {"exec-failure", {with_argument(call("sys_exit", {kExecve, kExecveat}, {failed}), 0, of_kind(Kind::error))}},
-      {"exec-success", {at("sched_process_exec")}},
+      {"exec-success", {with_ids(at("sched_process_exec"))}},
       {"lwp-exit", {at("sched_process_exit")}},
       {"exit", exits()},
       {"signal-send", {signal({})}},
