@@ -140,7 +140,8 @@ class KernelProvider : public Provider {
 
   // All of the provider, whatever is asked for: so the order of their ids is that of the table.
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
-    if (!glob_match(description.provider, name_) || !description.module.empty() || !description.function.empty()) return {};
+    const std::optional<std::string_view> module = kernel_module_meant(description.module);
+    if (!glob_match(description.provider, name_) || !module || !description.function.empty()) return {};
     const std::vector<KernelProbe> rows = rows_();
     const bool is_meant = std::any_of(rows.begin(), rows.end(), [&](const KernelProbe& row) {
       return !row.events.empty() && glob_match(description.name, row.name);
@@ -148,7 +149,10 @@ class KernelProvider : public Provider {
     if (!is_meant) return description.provider == name_ ? nothing_found(description, rows) : Discovery{};
     for (const KernelProbe& row : rows) {
       if (row.events.empty()) continue;
-      catalog.add(Probe{.provider = std::string(name_), .name = std::string(row.name), .site = TracepointSite{row.events}});
+      catalog.add(Probe{.provider = std::string(name_),
+                        .module = std::string(*module),
+                        .name = std::string(row.name),
+                        .site = TracepointSite{row.events}});
     }
     return {};
   }

@@ -1,5 +1,6 @@
-// The syscall provider: entry and return of every system call, by its name. The module is empty, as in DTrace. Covered by
-// tests/unit/instrument/kernel_provider_test.cpp and tests/runtime/syscall.
+// The syscall provider: entry and return of every system call, by its name. The module is empty, as in illumos' DTrace, or
+// vmlinux, as in Linux', for those who ask for it. Covered by tests/unit/instrument/kernel_provider_test.cpp and
+// tests/runtime/syscall.
 //
 //   entry    arg0 to arg5: the arguments
 //   return   arg0 and arg1: what it returned, -1 if it failed; errno says why
@@ -10,6 +11,8 @@
 #include <array>
 
 #include "common/similar.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/provider/kernel_rows.h"
 #include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
@@ -69,9 +72,12 @@ class SyscallProvider : public Provider {
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     const bool is_spelled = description.provider == name_;
-    if (!(is_spelled || (!is_alias_ && glob_match(description.provider, name_))) || !description.module.empty()) return {};
+    if (!(is_spelled || (!is_alias_ && glob_match(description.provider, name_)))) return {};
+    const std::optional<std::string_view> module = kernel_module_meant(description.module);
+    if (!module) return {};
     const std::vector<std::string_view> names = names_meant(description.name);
-    const bool found = !names.empty() && (add_calls(description, names, catalog) || add_alias(description, names, catalog));
+    const bool found =
+        !names.empty() && (add_calls(description, names, *module, catalog) || add_alias(description, names, *module, catalog));
     return found || !is_spelled ? Discovery{} : nothing_found(description);
   }
 
@@ -83,22 +89,24 @@ class SyscallProvider : public Provider {
     return names;
   }
 
-  bool add_calls(const dif::ProbeDesc& description, const std::vector<std::string_view>& names, Catalog& catalog) const {
+  bool add_calls(const dif::ProbeDesc& description, const std::vector<std::string_view>& names, std::string_view module,
+                 Catalog& catalog) const {
     bool found = false;
     for (const SystemCall& call : kSystemCalls) {
       if (!glob_match(description.function, call.name)) continue;
-      for (const std::string_view name : names) catalog.add(make_probe(call.name, name, {call.number}));
+      for (const std::string_view name : names) catalog.add(make_probe(module, call.name, name, {call.number}));
       found = true;
     }
     return found;
   }
 
-  bool add_alias(const dif::ProbeDesc& description, const std::vector<std::string_view>& names, Catalog& catalog) const {
+  bool add_alias(const dif::ProbeDesc& description, const std::vector<std::string_view>& names, std::string_view module,
+                 Catalog& catalog) const {
     const auto* alias =
         std::find_if(std::begin(kAliases), std::end(kAliases), [&](const Alias& a) { return a.name == description.function; });
     if (alias == std::end(kAliases)) return false;
     for (const std::string_view name : names) {
-      Probe probe = make_probe(alias->name, name, numbers_of(alias->calls));
+      Probe probe = make_probe(module, alias->name, name, numbers_of(alias->calls));
       probe.spell_function = true;
       probe.remark = fmt::format("{}; arguments: {}", alias->calls, alias->arguments);
       catalog.add(std::move(probe));
@@ -106,8 +114,11 @@ class SyscallProvider : public Provider {
     return true;
   }
 
-  Probe make_probe(std::string_view function, std::string_view name, std::vector<uint16_t> calls) const {
-    Probe probe{.provider = std::string(name_), .function = std::string(function), .name = std::string(name)};
+  Probe make_probe(std::string_view module, std::string_view function, std::string_view name, std::vector<uint16_t> calls) const {
+    Probe probe{.provider = std::string(name_),
+                .module = std::string(module),
+                .function = std::string(function),
+                .name = std::string(name)};
     probe.site = TracepointSite{{make_event(std::move(calls), name == "return")}};
     probe.spell_provider = is_alias_;
     return probe;
