@@ -36,7 +36,7 @@ TEST(AbsentProvider, SaysWhatThereIsInstead) {
   const auto reason = [&](const char* provider) {
     return make_absent_provider()->discover({provider, "", "", "start"}, catalog).reason;
   };
-  EXPECT_THAT(reason("io"), testing::HasSubstr("dvm has no io provider, for disks; use sdt:::block_rq_issue"));
+  EXPECT_THAT(reason("iscsi"), testing::HasSubstr("dvm has no iscsi provider, for iSCSI; use sdt:::block_rq_issue"));
   EXPECT_THAT(reason("fbt"), testing::HasSubstr("functions of the kernel"));
   EXPECT_EQ(reason("sched"), "");
   EXPECT_EQ(catalog.size(), 0U);
