@@ -27,8 +27,8 @@ TEST(Providers, AreThoseOfTheTableAndIgnoreWhatIsNotTheirs) {
     EXPECT_EQ(found.reason, "") << provider->name();
     for (const Probe* probe : catalog.match({})) EXPECT_EQ(probe->provider, provider->name());
   }
-  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "syscall", "lx-syscall", "sched", "proc", "rawtp", "sdt",
-                                          "absent", "profile"));
+  EXPECT_THAT(names, testing::ElementsAre("dtrace", "pid", "usdt", "syscall", "lx-syscall", "sched", "proc", "io", "vminfo",
+                                          "sysinfo", "rawtp", "sdt", "absent", "profile"));
 }
 
 TEST(AbsentProvider, SaysWhatThereIsInstead) {
