@@ -57,3 +57,38 @@ class Io(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("the kernel has no tracepoint for io:::wait-start", result.stderr)
 
+    def test_statistics_count_what_a_program_does(self):
+        command = "dd if=/dev/zero of=/dev/null bs=1000 count=500 status=none"
+        text = self.run_script("""
+            sysinfo:::sysread, sysinfo:::readch, sysinfo:::syswrite, sysinfo:::writech, sysinfo:::sysexec, vminfo:::as_fault
+            /pid == $target && execname == "dd"/ { @[probename] = sum(arg0); @odd = sum(arg1); }
+            syscall::read:return, syscall::write:return /pid == $target && execname == "dd" && arg0 == 1000/ { @[probefunc] = sum(1); }
+            END { printa("%s %@d\\n", @); printa("odd %@d\\n", @odd); }""", command)
+        found = dict(re.findall(r"(?m)^(\S+) (\d+)$", text))
+        self.assertEqual((found["read"], found["write"], found["odd"]), ("500", "500", "0"), text)
+        for calls, moved in (("sysread", "readch"), ("syswrite", "writech")):
+            self.assertGreaterEqual(int(found[calls]), 500)
+            self.assertGreaterEqual(int(found[moved]), 500_000)
+        self.assertGreater(int(found["as_fault"]), 10)
+        self.assertEqual(int(found["writech"]), 500_000)
+
+    def test_page_faults_are_those_of_the_kernels_count(self):
+        # Each page is touched once; a fault may bring in more than one, or be taken twice.
+        script = "import mmap, resource\nm = mmap.mmap(-1, 4096 * 2000)\nm.madvise(mmap.MADV_NOHUGEPAGE)\nfor i in range(2000): m[4096 * i] = 1\n" \
+                 "print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)"
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(script)
+            file.flush()
+            text = self.run_script("vminfo:::as_fault /pid == $target/ { @ = sum(arg0); } END { printa(\"faults %@d\\n\", @); }",
+                                   f"/usr/bin/python3 -S -E {file.name}")
+        self.assertGreater(int(re.search(r"faults (\d+)", text)[1]), 2000)
+
+    def test_statistics_without_a_tracepoint_are_refused_by_name(self):
+        for name in ("vminfo:::zfod", "sysinfo:::namei"):
+            result = dvm("run", "-n", name + " { exit(0); }")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f"the kernel has no tracepoint for {name}", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
