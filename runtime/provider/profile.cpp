@@ -1,5 +1,6 @@
 // The profile provider: tick-N fires on one CPU, profile-N on every CPU, N a rate or an interval. The probes are made when a
-// description names them. Covered by tests/unit/instrument/providers_test.cpp.
+// description names them; a pattern means those that DTrace has from the start. Covered by
+// tests/unit/instrument/providers_test.cpp.
 
 #include <fmt/format.h>
 
@@ -51,6 +52,16 @@ uint64_t parse_period(std::string_view text) {
   return __builtin_mul_overflow(number, unit->ns, &ns) || ns > INT64_MAX ? 0 : ns;
 }
 
+constexpr std::string_view kUsual[] = {"profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
+                                       "profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
+                                       "tick-500",     "tick-1000",    "tick-5000"};
+
+// "profile:::", "prof*:::tick-*"; not a description that leaves the provider open.
+bool means_usual(const dif::ProbeDesc& description) {
+  return !description.provider.empty() && description.provider != "*" && glob_match(description.provider, "profile") &&
+         description.module.empty() && description.function.empty() && is_glob(description.name);
+}
+
 bool is_of_every_cpu(const dif::ProbeDesc& description) { return description.name.starts_with("profile-"); }
 
 // True if the name has the right form; its period may still be invalid.
@@ -64,14 +75,21 @@ class ProfileProvider : public Provider {
   std::string_view name() const override { return "profile"; }
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
-    if (!names_timer(description)) return {};
-    const std::optional<TimerSite> timer = timer_of(description);
-    if (!timer) return refuse(description.name);
-    catalog.add(Probe{.provider = "profile", .name = description.name, .site = *timer});
-    return {};
+    if (means_usual(description))
+      for (const std::string_view usual : kUsual)
+        if (glob_match(description.name, usual)) (void)add(std::string(usual), catalog);
+    if (!names_timer(description) || add(description.name, catalog)) return {};
+    return refuse(description.name);
   }
 
  private:
+  // False: its period is invalid.
+  static bool add(const std::string& name, Catalog& catalog) {
+    const std::optional<TimerSite> timer = timer_of({"profile", "", "", name});
+    if (timer) catalog.add(Probe{.provider = "profile", .name = name, .site = *timer});
+    return timer.has_value();
+  }
+
   static Discovery refuse(const std::string& name) {
     Discovery result;
     result.tag = "D_PDESC_ZERO";

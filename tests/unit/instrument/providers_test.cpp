@@ -110,6 +110,17 @@ TEST(ProfileProvider, MakesNothingForOthersDescriptions) {
   EXPECT_EQ(catalog.size(), 0U);
 }
 
+TEST(ProfileProvider, APatternMeansTheUsualProbes) {
+  Catalog catalog;
+  auto provider = make_profile_provider();
+  EXPECT_EQ(provider->discover({"", "", "", ""}, catalog).reason, "");
+  EXPECT_EQ(catalog.size(), 0U) << "the provider is left open";
+  EXPECT_EQ(provider->discover({"prof*", "", "", "tick-*"}, catalog).reason, "");
+  EXPECT_EQ(catalog.size(), 6U);
+  EXPECT_EQ(provider->discover({"profile", "", "", ""}, catalog).reason, "");
+  EXPECT_EQ(catalog.size(), 13U);
+}
+
 const std::string kMarkers = DVM_BINARY_DIR "/tests/programs/markers_O0";
 
 class UsdtProvider : public testing::Test {
