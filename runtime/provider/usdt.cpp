@@ -4,13 +4,16 @@
 //   python123:libpython3.so:eval:function-entry   a note of provider python, name function__entry, in process 123
 //
 // The provider is named as the note names it, followed by the process; "__" in the name is "-"; the function is the one that the
-// place lies in. Places of one probe in one function are one probe, each with its arguments where they are there. What the notes
-// say is kept for each file, so that further descriptions cost nothing.
+// place lies in. A pattern without a process, as in python*:::, means every process that runs now. Places of one probe in one
+// function are one probe, each with its arguments where they are there. What the notes say is kept for each file, so that further
+// descriptions cost nothing.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -27,10 +30,15 @@ namespace {
 
 Discovery refuse(std::string_view tag, std::string reason) { return {std::move(reason), std::string(tag), {}}; }
 
-// "python*123": a pattern for the notes' providers and a process.
+// "python*123": a pattern for the notes' providers and a process. "python*": for these with the process behind them.
 struct ProviderField {
   std::string_view pattern;
   int32_t pid = 0;
+  bool has_process = true;  // the pattern does not mean the process
+
+  bool matches(const std::string& provider) const {
+    return glob_match(pattern, has_process ? provider : provider + std::to_string(pid));
+  }
 };
 
 std::optional<ProviderField> parse_provider(std::string_view text) {
@@ -39,6 +47,24 @@ std::optional<ProviderField> parse_provider(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data() + digits, text.data() + text.size(), field.pid);
   if (digits == 0 || error != std::errc() || end != text.data() + text.size() || field.pid <= 0) return std::nullopt;
   return field;
+}
+
+// "python*", but not "*" or "pid*", which mean no markers.
+bool means_processes(std::string_view provider) {
+  const size_t star = provider.find('*');
+  return star != std::string_view::npos && star != 0 && !provider.starts_with("pid");
+}
+
+std::vector<int32_t> running_processes() {
+  std::vector<int32_t> pids;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    int32_t pid = 0;
+    const auto [last, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (problem == std::errc() && last == name.data() + name.size() && pid != getpid()) pids.push_back(pid);
+  }
+  return pids;
 }
 
 std::string probe_name(std::string_view name) {
@@ -67,6 +93,7 @@ class UsdtProvider : public Provider {
 
   Discovery discover(const dif::ProbeDesc& description, Catalog& catalog) override {
     const auto field = parse_provider(description.provider);
+    if (!field && means_processes(description.provider)) discover_everywhere(description, catalog);
     if (!field || field->pattern == "pid") return {};
     const auto objects = family_.objects(field->pid);
     if (!objects) return refuse("D_PROC_GRAB", fmt::format("failed to grab process {}: {}", field->pid, objects.error().message));
@@ -85,6 +112,16 @@ class UsdtProvider : public Provider {
     bool has_provider = false;
   };
 
+  // In every process that dvm may look into.
+  void discover_everywhere(const dif::ProbeDesc& description, Catalog& catalog) {
+    Names names;
+    for (const int32_t pid : running_processes())
+      if (const auto objects = family_.objects(pid))
+        for (const MappedObject& object : *objects)
+          if (module_match(description.module, object.name, object.path, object.is_program))
+            discover_in(object, {description.provider, pid, false}, description, catalog, names);
+  }
+
   void discover_in(const MappedObject& object, const ProviderField& field, const dif::ProbeDesc& description, Catalog& catalog,
                    Names& names) {
     const std::vector<StapsdtNote>& notes = notes_of(object);
@@ -93,7 +130,7 @@ class UsdtProvider : public Provider {
     for (const StapsdtNote& note : notes) {
       const std::string name = probe_name(note.name);
       names.providers.push_back(note.provider);
-      if (!glob_match(field.pattern, note.provider)) continue;
+      if (!field.matches(note.provider)) continue;
       names.has_provider = true;
       names.probes.push_back(name);
       if (glob_match(description.name, name)) add_place(probes, object, field.pid, note, description.function);
