@@ -50,7 +50,104 @@ class Btf final : public KernelTypes {
     return follow(word, strip(*start));
   }
 
+  dif::TypeRef find_type(dif::DescribedAs as, const std::string& name) const override {
+    const uint32_t count = btf__type_cnt(types_.get());
+    for (const uint32_t kind : kinds_of(as)) {
+      const int32_t id = btf__find_by_name_kind(types_.get(), name.c_str(), kind);
+      if (id > 0 && static_cast<uint32_t>(id) < count) return static_cast<dif::TypeRef>(id);
+    }
+    return 0;
+  }
+
+  dif::TypeDesc describe(dif::TypeRef type) const override {
+    if (type >= kPointer) return pointer_to(type - kPointer);
+    const btf_type* found = by_id(static_cast<uint32_t>(type));
+    return found ? describe_type(*found) : dif::TypeDesc{};
+  }
+
+  std::vector<dif::MemberDesc> members(dif::TypeRef type) const override {
+    std::vector<dif::MemberDesc> list;
+    const btf_type* of = type < kPointer ? by_id(static_cast<uint32_t>(type)) : nullptr;
+    if (!of || !btf_is_composite(of)) return list;
+    for (uint32_t i = 0; i < btf_vlen(of); i++) list.push_back(member_of(of, i));
+    return list;
+  }
+
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const override {
+    std::vector<dif::EnumeratorDesc> list;
+    const btf_type* of = type < kPointer ? by_id(static_cast<uint32_t>(type)) : nullptr;
+    for (uint32_t i = 0; of && btf_is_enum(of) && i < btf_vlen(of); i++)
+      list.push_back({std::string(name_of(btf_enum(of)[i].name_off)), btf_enum(of)[i].val});
+    return list;
+  }
+
  private:
+  static std::vector<uint32_t> kinds_of(dif::DescribedAs as) {
+    switch (as) {
+      case dif::DescribedAs::structure:
+        return {BTF_KIND_STRUCT};
+      case dif::DescribedAs::union_:
+        return {BTF_KIND_UNION};
+      case dif::DescribedAs::enumeration:
+        return {BTF_KIND_ENUM};
+      default:
+        return {BTF_KIND_TYPEDEF, BTF_KIND_INT};
+    }
+  }
+
+  static dif::TypeDesc pointer_to(dif::TypeRef target) {
+    return {.as = dif::DescribedAs::pointer, .name = {}, .size = sizeof(uint64_t), .target = target, .counts = {}};
+  }
+
+  dif::TypeDesc describe_integer(const btf_type& type, std::string name) const {
+    const uint32_t encoding = btf_int_encoding(&type);
+    if (encoding & BTF_INT_BOOL) name = "_Bool";
+    const bool is_char = name == "char" || name == "signed char" || name == "unsigned char";
+    return {.as = dif::DescribedAs::integer,
+            .name = std::move(name),
+            .size = type.size,
+            .is_signed = (encoding & BTF_INT_SIGNED) != 0 || name_of(type.name_off) == "char",  // as in D, not as in the kernel
+            .is_char = is_char,
+            .counts = {}};
+  }
+
+  dif::TypeDesc describe_type(const btf_type& type) const {
+    using dif::DescribedAs;
+    std::string name(name_of(type.name_off));
+    if (btf_is_int(&type)) return describe_integer(type, std::move(name));
+    if (btf_is_ptr(&type)) return pointer_to(type.type);
+    dif::TypeDesc desc{.as = DescribedAs::unknown, .name = std::move(name), .counts = {}};
+    if (btf_is_composite(&type)) {
+      desc.as = btf_is_union(&type) ? DescribedAs::union_ : DescribedAs::structure, desc.size = type.size;
+    } else if (btf_is_fwd(&type)) {
+      desc.as = btf_kflag(&type) ? DescribedAs::union_ : DescribedAs::structure, desc.is_complete = false;
+    } else if (btf_is_any_enum(&type)) {
+      desc.as = DescribedAs::enumeration, desc.size = type.size, desc.is_signed = btf_kflag(&type);
+    } else if (btf_is_array(&type)) {
+      desc.as = DescribedAs::array, desc.target = btf_array(&type)->type, desc.counts = {btf_array(&type)->nelems};
+    } else if (btf_is_typedef(&type)) {
+      desc.as = DescribedAs::alias, desc.target = type.type;
+    } else if (btf_is_mod(&type) || btf_is_type_tag(&type)) {
+      desc.as = DescribedAs::qualified, desc.target = type.type;
+    } else if (btf_is_func_proto(&type)) {
+      desc.as = DescribedAs::function, desc.target = type.type;
+    }
+    return desc;
+  }
+
+  dif::MemberDesc member_of(const btf_type* of, uint32_t index) const {
+    const btf_member& member = btf_members(of)[index];
+    dif::MemberDesc desc{.name = std::string(name_of(member.name_off)), .type = member.type};
+    const uint32_t bit = btf_member_bit_offset(of, index);
+    desc.offset = bit / 8, desc.bits = btf_member_bitfield_size(of, index);
+    const btf_type* type = desc.bits ? strip(by_id(member.type)) : nullptr;
+    if (!type) return desc;
+    desc.storage = type->size;
+    const uint32_t unit = type->size * 8;
+    desc.offset = bit / unit * type->size, desc.shift = bit % unit;
+    return desc;
+  }
+
   std::string_view name_of(uint32_t offset) const {
     const char* name = btf__name_by_offset(types_.get(), offset);
     return name ? name : "";

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
+#include "dvm/dif/type_desc.h"
 #include "runtime/catalog/kernel_event.h"
 
 namespace dvm::runtime {
@@ -25,6 +26,14 @@ class KernelTypes {
   virtual bool hands_on(const std::string& tracepoint, unsigned words) const = 0;
   // The operand with the members' offsets.
   virtual Result<Operand> resolve(const std::string& tracepoint, const KernelWord& word) const = 0;
+
+  // Types as the compiler asks for them. A reference is the kernel's number of the type, and above it how many pointers lead to
+  // it. 0: there is no type of this name.
+  virtual dif::TypeRef find_type(dif::DescribedAs as, const std::string& name) const = 0;
+  virtual dif::TypeDesc describe(dif::TypeRef type) const = 0;
+  virtual std::vector<dif::MemberDesc> members(dif::TypeRef type) const = 0;
+  virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const = 0;
+  static constexpr dif::TypeRef kPointer = dif::TypeRef{1} << 32;  // added to the reference of what it points at
 };
 
 }  // namespace dvm::runtime
