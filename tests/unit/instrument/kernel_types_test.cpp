@@ -57,6 +57,32 @@ TEST_F(KernelTypesTest, TellAnAddressFromWhatLiesThere) {
   EXPECT_EQ(resolve(1, "")->kind, Operand::Kind::handed);
 }
 
+TEST_F(KernelTypesTest, DescribeTypesByName) {
+  const dif::TypeRef type = types_->find_type(dif::DescribedAs::structure, "timespec64");
+  ASSERT_NE(type, 0u);
+  const dif::TypeDesc desc = types_->describe(type);
+  EXPECT_EQ(desc.as, dif::DescribedAs::structure);
+  EXPECT_EQ(desc.size, 16u);
+  const auto members = types_->members(type);
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[1].name, "tv_nsec");
+  EXPECT_EQ(members[1].offset, 8u);
+  const dif::TypeDesc pointer = types_->describe(type + KernelTypes::kPointer);
+  EXPECT_EQ(pointer.as, dif::DescribedAs::pointer);
+  EXPECT_EQ(pointer.target, type);
+  EXPECT_EQ(types_->find_type(dif::DescribedAs::structure, "no_such_structure"), 0u);
+}
+
+TEST_F(KernelTypesTest, DescribeIntegers) {
+  const dif::TypeDesc number = types_->describe(types_->find_type(dif::DescribedAs::alias, "unsigned int"));
+  EXPECT_EQ(number.as, dif::DescribedAs::integer);
+  EXPECT_EQ(number.size, 4u);
+  EXPECT_FALSE(number.is_signed);
+  const dif::TypeDesc character = types_->describe(types_->find_type(dif::DescribedAs::alias, "char"));
+  EXPECT_TRUE(character.is_char);
+  EXPECT_TRUE(character.is_signed);
+}
+
 TEST_F(KernelTypesTest, SayWhatIsNotThere) {
   EXPECT_EQ(resolve(2, "nosuch").error().message, "this kernel's structures have no nosuch");
   EXPECT_EQ(types_->resolve("nosuch", {Operand::handed(0)}).error().message, "this kernel has no tracepoint nosuch");
