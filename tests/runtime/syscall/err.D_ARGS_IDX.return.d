@@ -1,0 +1,2 @@
+/* needs: uprobes */
+syscall::write:return { trace(args[2]); }
