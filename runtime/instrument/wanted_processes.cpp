@@ -22,24 +22,24 @@ constexpr size_t kMostPaths = 256;
 constexpr size_t kMostProcesses = 64;
 constexpr size_t kMostName = 15;  // characters that the kernel keeps of a name
 
-struct Value {
+struct Compared {
   enum class Kind : uint8_t { unknown, constant, pid, text, name };
   Kind kind = Kind::unknown;
   uint64_t number = 0;  // a constant, or the offset of a text in the string table
-  friend bool operator==(const Value&, const Value&) = default;
+  friend bool operator==(const Compared&, const Compared&) = default;
 };
 
 using Process = std::variant<int32_t, std::string>;
 
 // What is known on one path through the predicate.
 struct Path {
-  std::array<Value, dif::kRegisters> registers{};
-  Value left, right;               // that were compared last
+  std::array<Compared, dif::kRegisters> registers{};
+  Compared left, right;            // that were compared last
   std::optional<Process> process;  // that it must be
 
-  Path() { registers[0] = {Value::Kind::constant, 0}; }
-  Value get(unsigned r) const { return r < registers.size() ? registers[r] : Value{}; }
-  void set(unsigned r, Value value) {
+  Path() { registers[0] = {Compared::Kind::constant, 0}; }
+  Compared get(unsigned r) const { return r < registers.size() ? registers[r] : Compared{}; }
+  void set(unsigned r, Compared value) {
     if (r != 0 && r < registers.size()) registers[r] = value;
   }
   friend bool operator==(const Path&, const Path&) = default;
@@ -107,28 +107,28 @@ class Walk {
   }
 
   static bool compares_name(const Path& path, Instruction in) {
-    const auto has_name = [](const Value& a, const Value& b) {
-      return a.kind == Value::Kind::name && b.kind == Value::Kind::text;
+    const auto has_name = [](const Compared& a, const Compared& b) {
+      return a.kind == Compared::Kind::name && b.kind == Compared::Kind::text;
     };
-    const Value left = path.get(in.r1()), right = path.get(in.r2());
+    const Compared left = path.get(in.r1()), right = path.get(in.r2());
     return has_format(in, dif::Format::cmp) && (has_name(left, right) || has_name(right, left));
   }
 
-  Value loaded(const Path& path, Instruction in) const {
+  Compared loaded(const Path& path, Instruction in) const {
     if (is_move(in)) return path.get(in.r1());
-    if (has_format(in, dif::Format::sets)) return {Value::Kind::text, in.index()};
+    if (has_format(in, dif::Format::sets)) return {Compared::Kind::text, in.index()};
     if (has_format(in, dif::Format::setx) && in.index() < difo_.integers.size())
-      return {Value::Kind::constant, difo_.integers[in.index()]};
+      return {Compared::Kind::constant, difo_.integers[in.index()]};
     const auto id = built_in_of(in);
-    if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {Value::Kind::pid};
-    return id == static_cast<unsigned>(dif::BuiltIn::execname) ? Value{Value::Kind::name} : Value{};
+    if (id == static_cast<unsigned>(dif::BuiltIn::pid)) return {Compared::Kind::pid};
+    return id == static_cast<unsigned>(dif::BuiltIn::execname) ? Compared{Compared::Kind::name} : Compared{};
   }
 
   // The process that the last comparison was with, if it was with one.
   std::optional<Process> compared(const Path& path) const {
     for (const auto& [what, with] : {std::pair(path.left, path.right), {path.right, path.left}}) {
-      if (what.kind == Value::Kind::pid && with.kind == Value::Kind::constant) return as_pid(with.number);
-      if (what.kind == Value::Kind::name && with.kind == Value::Kind::text) return as_name(with.number);
+      if (what.kind == Compared::Kind::pid && with.kind == Compared::Kind::constant) return as_pid(with.number);
+      if (what.kind == Compared::Kind::name && with.kind == Compared::Kind::text) return as_name(with.number);
     }
     return std::nullopt;
   }
@@ -156,8 +156,8 @@ class Walk {
         path.process = process;
   }
 
-  void end(const Path& path, const Value& result) {
-    if (result.kind == Value::Kind::constant && result.number == 0) return;
+  void end(const Path& path, const Compared& result) {
+    if (result.kind == Compared::Kind::constant && result.number == 0) return;
     if (path.process) found_.insert(*path.process);
     is_any_ |= !path.process || found_.size() > kMostProcesses;
   }
