@@ -28,7 +28,7 @@ class CaptureProgram : RecordEmitter {
     if (maps_.counts >= 0) return count_firing(), code();
     record();
     if (!larger_) return code();
-    for (const Place jump : to_larger_) land(jump);
+    for (const Label jump : to_larger_) land(jump);
     layout_ = *std::exchange(larger_, std::nullopt);
     is_larger_ = true;
     to_slow_.clear();
@@ -40,7 +40,7 @@ class CaptureProgram : RecordEmitter {
  private:
   // All that makes a record of the layout.
   void record() {
-    const Place again = here();
+    const Label again = here();
     begin_record();
     head();
     if (layout_.vtime) cpu_time();
@@ -147,14 +147,14 @@ class CaptureProgram : RecordEmitter {
     if (!through_pointer) add_offset(r3, slot, r1);
     mov(r1, static_cast<int32_t>(kAbsent));
     store(r7, at16(slot.at), r1);
-    const Place null = jump_if(BPF_JLT, r3, kPage);  // nothing is mapped there: not worth the slow part
+    const Label null = jump_if(BPF_JLT, r3, kPage);  // nothing is mapped there: not worth the slow part
     if (through_pointer) add_offset(r3, slot, r1);
     slot_size(slot);
     read_memory(slot);
-    const Place ok = jump_if(BPF_JSGE, r0, 0);
+    const Label ok = jump_if(BPF_JSGE, r0, 0);
     if (can_sleep(layout_.shape.kind)) to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
     if (is_last(slot) && slot.sized_by) mov(r8, 0);
-    const Place absent = jump();
+    const Label absent = jump();
     land(ok);
     if (is_larger_elsewhere(slot) && slot.need.is_string)
       to_larger_.push_back(jump_if(BPF_JGE, r0, static_cast<int32_t>(slot.need.size)));
@@ -165,7 +165,7 @@ class CaptureProgram : RecordEmitter {
 
   // So many bytes (r2) at r3; at a tracepoint of the process or, where no process has memory, of the kernel.
   void read_memory(const MemorySlot& slot) {
-    Place of_process = 0, done = 0;
+    Label of_process = 0, done = 0;
     const bool can_be_kernel = layout_.shape.kind == SiteKind::tracepoint;
     if (can_be_kernel) {
       mov(r1, r3);
@@ -187,7 +187,7 @@ class CaptureProgram : RecordEmitter {
     const auto most = static_cast<int32_t>(slot.need.size);
     if (!slot.sized_by) return mov(r2, most);
     load(r8, r7, at16(slot.sized_by));
-    const Place fits = jump_if(BPF_JLE, r8, most);
+    const Label fits = jump_if(BPF_JLE, r8, most);
     if (is_larger_elsewhere(slot) && !slot.need.is_string)
       to_larger_.push_back(jump());
     else
@@ -243,8 +243,8 @@ class CaptureProgram : RecordEmitter {
 
   static int16_t saved(size_t index) { return static_cast<int16_t>(-16 - 8 * static_cast<int>(index)); }
 
-  void slow(Place again) {
-    for (const Place jump : to_slow_) land(jump);
+  void slow(Label again) {
+    for (const Label jump : to_slow_) land(jump);
     plus(r9, 1);
     if (!layout_.is_on_stack) give_back();
     for (unsigned n = 0; n < layout_.args.size(); n++)
@@ -307,7 +307,7 @@ class CaptureProgram : RecordEmitter {
       plus(r8, size);
       plus(r3, ahead);
       bits_and(r3, -kPage);
-      const Place beyond = jump_if(BPF_JGE, r3, r8);
+      const Label beyond = jump_if(BPF_JGE, r3, r8);
       fault_in();
       land(beyond);
     }
@@ -324,8 +324,8 @@ class CaptureProgram : RecordEmitter {
   bool is_larger_ = false;
   ProgramMaps maps_;
   const Gate* gate_;  // null: not at a tracepoint
-  std::vector<Place> to_larger_;
-  Place full_ = 0;  // the jump that is taken when the ring is full
+  std::vector<Label> to_larger_;
+  Label full_ = 0;  // the jump that is taken when the ring is full
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace dvm::runtime {
 class Emitter {
  public:
   enum Register : uint8_t { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, fp };
-  using Place = size_t;
+  using Label = size_t;
 
   void mov(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
   void mov(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
@@ -45,27 +45,27 @@ class Emitter {
   void exit() { add(BPF_JMP | BPF_EXIT, r0, r0, 0, 0); }
 
   // condition: BPF_JEQ, BPF_JNE, BPF_JGT, BPF_JLT, BPF_JSGE, BPF_JSET ...
-  [[nodiscard]] Place jump_if(uint8_t condition, Register left, int32_t right) {
+  [[nodiscard]] Label jump_if(uint8_t condition, Register left, int32_t right) {
     add(static_cast<uint8_t>(BPF_JMP | BPF_K | condition), left, r0, 0, right);
     return code_.size() - 1;
   }
-  [[nodiscard]] Place jump_if(uint8_t condition, Register left, Register right) {
+  [[nodiscard]] Label jump_if(uint8_t condition, Register left, Register right) {
     add(static_cast<uint8_t>(BPF_JMP | BPF_X | condition), left, right, 0, 0);
     return code_.size() - 1;
   }
   // Jumps once the kernel thinks that the loop has gone on for long enough: a quarter of a second.
-  [[nodiscard]] Place may_leave() {
+  [[nodiscard]] Label may_leave() {
     constexpr uint8_t kConditional = 0xe0;  // BPF_JCOND, newer than the headers that this may be built with
     add(BPF_JMP | kConditional, r0, r0, 0, 0);
     return code_.size() - 1;
   }
-  [[nodiscard]] Place jump() {
+  [[nodiscard]] Label jump() {
     add(BPF_JMP | BPF_JA, r0, r0, 0, 0);
     return code_.size() - 1;
   }
-  void land(Place jump) { code_[jump].off = static_cast<int16_t>(code_.size() - jump - 1); }
-  Place here() const { return code_.size(); }
-  void jump_back(Place to) {
+  void land(Label jump) { code_[jump].off = static_cast<int16_t>(code_.size() - jump - 1); }
+  Label here() const { return code_.size(); }
+  void jump_back(Label to) {
     const auto distance = static_cast<int16_t>(static_cast<int64_t>(to) - static_cast<int64_t>(code_.size()) - 1);
     add(BPF_JMP | BPF_JA, r0, r0, distance, 0);
   }

@@ -45,9 +45,9 @@ class ChangeProgram : KernelEmitter {
     mov(r8, r1);
     call(BPF_FUNC_get_current_pid_tgid);
     shift_right(r0, 32);
-    const Place is_thread = jump_if(BPF_JEQ, r0, r8);
+    const Label is_thread = jump_if(BPF_JEQ, r0, r8);
     add_child();
-    const Place is_full = jump_if(BPF_JNE, r0, 0);
+    const Label is_full = jump_if(BPF_JNE, r0, 0);
     tell(ProcessChange::What::forked);
     land(is_thread);
     end();
@@ -67,9 +67,9 @@ class ChangeProgram : KernelEmitter {
   std::vector<bpf_insn> at_exit() {
     mov(r6, r1);
     kernel_operand(words_.threads);
-    const Place is_left = jump_if(BPF_JNE, r1, 0);
+    const Label is_left = jump_if(BPF_JNE, r1, 0);
     find_followed(maps_.followed, pids_);
-    const Place is_other = jump_if(BPF_JEQ, r0, 0);
+    const Label is_other = jump_if(BPF_JEQ, r0, 0);
     load_map(r1, maps_.followed);
     mov(r2, fp);
     plus(r2, -8);
@@ -86,7 +86,7 @@ class ChangeProgram : KernelEmitter {
   void begin() {
     mov(r6, r1);
     find_followed(maps_.followed, pids_);
-    const Place is_followed = jump_if(BPF_JNE, r0, 0);
+    const Label is_followed = jump_if(BPF_JNE, r0, 0);
     end();
     land(is_followed);
   }

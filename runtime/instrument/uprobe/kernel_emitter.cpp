@@ -57,8 +57,8 @@ void KernelEmitter::follow(const Operand& operand) {
 // -1 for each of the values that mean an error.
 void KernelEmitter::result() {
   load(r1, r6, 8 * saved::rax);
-  const Place positive = jump_if(BPF_JSGE, r1, 0);
-  const Place beyond = jump_if(BPF_JSLT, r1, -kMostError);
+  const Label positive = jump_if(BPF_JSGE, r1, 0);
+  const Label beyond = jump_if(BPF_JSLT, r1, -kMostError);
   mov(r1, -1);
   land(positive);
   land(beyond);
@@ -91,8 +91,8 @@ void KernelEmitter::kernel_operand(const Operand& operand) {
     case Operand::Kind::error: {
       load(r2, r6, 8 * saved::rax);
       mov(r1, 0);
-      const Place positive = jump_if(BPF_JSGE, r2, 0);
-      const Place beyond = jump_if(BPF_JSLT, r2, -kMostError);
+      const Label positive = jump_if(BPF_JSGE, r2, 0);
+      const Label beyond = jump_if(BPF_JSLT, r2, -kMostError);
       minus(r1, r2);
       land(positive);
       land(beyond);
@@ -135,7 +135,7 @@ void KernelEmitter::find_followed(int map, const PidNamespace& pids) {
   shift_right(r0, 32);
   look_up_followed(map);
   if (!pids.inode) return;
-  const Place found = jump_if(BPF_JNE, r0, 0);
+  const Label found = jump_if(BPF_JNE, r0, 0);
   this_thread(pids);
   shift_right(r0, 32);
   load_constant(r1, kSeenFromInside);
@@ -170,7 +170,7 @@ void KernelEmitter::find_probe(const Gate& gate) {
 
 void KernelEmitter::check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids) {
   const WantedProcesses& wanted = gate.wanted;
-  std::vector<Place> found;
+  std::vector<Label> found;
   if (gate.not_pid != 0 || !wanted.pids.empty()) {
     if (layout.shape.thread.is_given()) {
       kernel_operand(layout.shape.thread.process);
@@ -184,11 +184,11 @@ void KernelEmitter::check_process(const Gate& gate, const RecordLayout& layout, 
   }
   if (!wanted.names.empty()) check_name(wanted.names, layout, found);
   if (!wanted.is_any()) unwanted_.push_back(jump());
-  for (const Place place : found) land(place);
+  for (const Label place : found) land(place);
 }
 
 // The name as the kernel has it, 16 bytes with its NULs, in two words below fp-8, where no record is yet.
-void KernelEmitter::check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Place>& found) {
+void KernelEmitter::check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Label>& found) {
   constexpr int16_t kAt = -24;
   store(fp, kAt, 0);
   store(fp, kAt + 8, 0);
@@ -206,7 +206,7 @@ void KernelEmitter::check_name(const std::vector<std::string>& names, const Reco
     std::memcpy(words.data(), name.data(), std::min<size_t>(name.size(), kCommBytes - 1));
     load(r2, fp, kAt);
     load_constant(r1, words[0]);
-    const Place other = jump_if(BPF_JNE, r1, r2);
+    const Label other = jump_if(BPF_JNE, r1, r2);
     load(r2, fp, kAt + 8);
     load_constant(r1, words[1]);
     found.push_back(jump_if(BPF_JEQ, r1, r2));
@@ -234,7 +234,7 @@ void KernelEmitter::gate(const Gate& gate, const RecordLayout& layout, const Pid
 
 void KernelEmitter::leave_unwanted() {
   if (unwanted_.empty()) return;
-  for (const Place place : unwanted_) land(place);
+  for (const Label place : unwanted_) land(place);
   mov(r0, 0);
   exit();
 }

@@ -43,13 +43,13 @@ class KernelEmitter : public Emitter {
   void look_up_followed(int map);
   void find_probe(const Gate& gate);
   void check_process(const Gate& gate, const RecordLayout& layout, const PidNamespace& pids);
-  void check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Place>& found);
+  void check_name(const std::vector<std::string>& names, const RecordLayout& layout, std::vector<Label>& found);
   void check(const KernelGateCondition& condition);
   void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }
   void follow(const Operand& operand);
   void result();
 
-  std::vector<Place> unwanted_;
+  std::vector<Label> unwanted_;
 };
 
 }  // namespace dvm::runtime

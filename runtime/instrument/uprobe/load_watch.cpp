@@ -60,13 +60,13 @@ class WatchProgram : KernelEmitter {
     if (watch_.followed >= 0) only_descendants();
     read_state();
     load(r1, fp, -8);
-    const Place is_consistent = jump_if(BPF_JNE, r1, r_debug::RT_ADD);
+    const Label is_consistent = jump_if(BPF_JNE, r1, r_debug::RT_ADD);
     store(r9, 0, 1);
     leave();
     land(is_consistent);
     load(r1, r9, 0);
     load(r8, r7, kArrived);
-    const Place has_added_none = jump_if(BPF_JEQ, r1, 0);
+    const Label has_added_none = jump_if(BPF_JEQ, r1, 0);
     store(r9, 0, 0);
     arrive();
     land(has_added_none);
@@ -137,24 +137,24 @@ class WatchProgram : KernelEmitter {
 
   // Reading memory of the process lets others run meanwhile, also where the kernel is not preempted.
   void wait() {
-    const Place again = here();
+    const Label again = here();
     load(r1, r7, kAnswered);
-    const Place is_answered = jump_if(BPF_JGE, r1, r8);
+    const Label is_answered = jump_if(BPF_JGE, r1, r8);
     constexpr int32_t kStopped = 0x4 | 0x8, kDead = 0x10 | 0x20 | 0x80, kFrozen = 0x8000, kIsExiting = 0x4;
-    const Place is_stopped = jump_if_tracer(watch_.tracer.state, kStopped | kDead | kFrozen);
-    const Place is_exiting = jump_if_tracer(watch_.tracer.flags, kIsExiting);
+    const Label is_stopped = jump_if_tracer(watch_.tracer.state, kStopped | kDead | kFrozen);
+    const Label is_exiting = jump_if_tracer(watch_.tracer.flags, kIsExiting);
     mov(r1, fp);
     plus(r1, -16);
     mov(r2, 1);
     load(r3, r6, offsetof(pt_regs, rsp));
     call(BPF_FUNC_copy_from_user);
-    const Place has_waited = may_leave();
+    const Label has_waited = may_leave();
     jump_back(again);
-    for (const Place place : {is_answered, is_stopped, is_exiting, has_waited}) land(place);
+    for (const Label place : {is_answered, is_stopped, is_exiting, has_waited}) land(place);
   }
 
   // If one of these bits is set in that word of dvm's thread.
-  Place jump_if_tracer(int32_t at, int32_t bits) {
+  Label jump_if_tracer(int32_t at, int32_t bits) {
     store(fp, -16, 0);
     mov(r1, fp);
     plus(r1, -16);

@@ -77,7 +77,7 @@ void RecordEmitter::cpu_time() {
   call(BPF_FUNC_get_current_task_btf);
   mov(r8, r0);
   read_cpu_time();
-  const Place unchanged = jump_if(BPF_JEQ, r1, r2);
+  const Label unchanged = jump_if(BPF_JEQ, r1, r2);
   read_cpu_time();
   land(unchanged);
 }
@@ -134,9 +134,9 @@ void RecordEmitter::argument(unsigned n) {
 void RecordEmitter::program_counter(Register to, bool in_process) {
   load(to, r6, offsetof(pt_regs, rip));
   load(r2, r6, offsetof(pt_regs, cs));
-  const Place was_in_process = jump_if(BPF_JSET, r2, 3);
+  const Label was_in_process = jump_if(BPF_JSET, r2, 3);
   if (in_process) mov(to, 0);
-  const Place done = jump();
+  const Label done = jump();
   land(was_in_process);
   if (!in_process) mov(to, 0);
   land(done);
@@ -190,7 +190,7 @@ void RecordEmitter::user_stack() {
 // In pieces, since the stack may end before the room does: the number of bytes so far is stored before each piece. Threads of the
 // kernel have no such stack.
 void RecordEmitter::stack_bytes() {
-  std::vector<Place> ends;
+  std::vector<Label> ends;
   store(r7, at16(layout_.stack + 8), 0);
   if (layout_.shape.kind == SiteKind::return_) store_function();
   const Register from = user_registers();
@@ -212,14 +212,14 @@ void RecordEmitter::stack_bytes() {
     ends.push_back(jump_if(BPF_JSLT, r0, 0));
   }
   store(r7, at16(layout_.stack), static_cast<int32_t>(layout_.stack_bytes));
-  for (const Place end : ends) land(end);
+  for (const Label end : ends) land(end);
   chain();
 }
 
 // Frames beyond the bytes are found by frame pointers, as long as those ascend. The two words of a frame are read onto the
 // stack.
 void RecordEmitter::chain() {
-  std::vector<Place> ends;
+  std::vector<Label> ends;
   store(r7, at16(layout_.chain), 0);
   load(r8, user_registers(), offsetof(pt_regs, rbp));
   for (uint32_t count = 0; count < layout_.frames; count++) {
@@ -235,7 +235,7 @@ void RecordEmitter::chain() {
     ends.push_back(jump_if(BPF_JLE, r1, r8));
     mov(r8, r1);
   }
-  for (const Place end : ends) land(end);
+  for (const Label end : ends) land(end);
 }
 
 void RecordEmitter::store_function() {
@@ -250,7 +250,7 @@ void RecordEmitter::memory_argument(unsigned n) {
   mov(r2, operand.size);
   operand_address(r3, operand);
   call(BPF_FUNC_probe_read_user);
-  const Place ok = jump_if(BPF_JSGE, r0, 0);
+  const Label ok = jump_if(BPF_JSGE, r0, 0);
   to_slow_.push_back(jump_if(BPF_JLT, r9, kAttempts));
   land(ok);
   if (operand.size == 8 || !operand.is_signed) return;

@@ -41,7 +41,7 @@ class RecordEmitter : protected KernelEmitter {
 
   PidNamespace pids_;
   RecordLayout layout_;         // of the record that is being emitted
-  std::vector<Place> to_slow_;  // jumps that are taken when memory cannot be read at once
+  std::vector<Label> to_slow_;  // jumps that are taken when memory cannot be read at once
 
  private:
   void thread();

@@ -17,7 +17,7 @@ class LossProgram : KernelEmitter {
     call(BPF_FUNC_get_current_task_btf);
     load(r1, r0, task);
     load_word(r1, r1, depth);
-    const Place is_seen = jump_if(BPF_JLT, r1, kMostReturns);
+    const Label is_seen = jump_if(BPF_JLT, r1, kMostReturns);
     load_map_value(r1, counter, 0);
     mov(r2, 1);
     atomic_add(r1, 0, r2);
