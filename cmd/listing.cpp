@@ -25,13 +25,13 @@ namespace {
 constexpr unsigned kUretprobe = 400;  // ns that the kernel's trap at the return adds
 
 // The role of the place in its function.
-std::string kind_of(const runtime::Place& place) {
+std::string kind_of(const runtime::PlannedSite& place) {
   if (place.is_return) return ", a uretprobe";
   if (place.fired_at.exit) return ", where the function returns";
   return place.fired_at.moved == 0 ? "" : fmt::format(", 0x{:x} after the entry", place.fired_at.moved);
 }
 
-std::string site_text(const runtime::Place& place, const runtime::ModuleCode& file) {
+std::string site_text(const runtime::PlannedSite& place, const runtime::ModuleCode& file) {
   const runtime::CodeBytes code = file.bytes(place.offset, 16);
   const auto instruction = runtime::decode_instruction(code, 0);
   if (!instruction) return "no instruction";
@@ -42,7 +42,7 @@ std::string site_text(const runtime::Place& place, const runtime::ModuleCode& fi
 
 class SiteDescriber {
  public:
-  std::string line(std::string_view what, const runtime::Place& place) {
+  std::string line(std::string_view what, const runtime::PlannedSite& place) {
     const runtime::ModuleCode* file = files_.open(place.site->path);
     if (file == nullptr) return fmt::format("\t{}: at 0x{:x} of the file, which cannot be read\n", what, place.offset);
     return fmt::format("\t{}: at 0x{:x} of the file{}: {}\n", what, place.offset, kind_of(place), site_text(place, *file));
@@ -60,15 +60,15 @@ runtime::CaptureNeeds usual_needs(const runtime::Probe& probe) {
   return needs;
 }
 
-using PlacesOf = std::map<const runtime::Probe*, std::vector<runtime::Place>>;
+using PlacesOf = std::map<const runtime::Probe*, std::vector<runtime::PlannedSite>>;
 
 PlacesOf places_of(const std::vector<runtime::EnabledProbe>& enabled, std::vector<runtime::Refused>& refused) {
   PlacesOf places;
-  for (const runtime::Place& place : runtime::plan_places(enabled, refused)) places[place.enabled->probe].push_back(place);
+  for (const runtime::PlannedSite& place : runtime::plan_sites(enabled, refused)) places[place.enabled->probe].push_back(place);
   return places;
 }
 
-bool is_same(const std::vector<runtime::Place>& a, const std::vector<runtime::Place>& b) {
+bool is_same(const std::vector<runtime::PlannedSite>& a, const std::vector<runtime::PlannedSite>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return x.offset == y.offset; });
 }
 
@@ -87,7 +87,7 @@ std::vector<std::string> describe_sites(const runtime::Handle& handle, const std
     std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(handle.placement(*probe))));
     for (const runtime::Place& place : usual[probe]) text += sites.line("site", place);
     if (!is_same(usual[probe], counted[probe]))
-      for (const runtime::Place& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);
+      for (const runtime::PlannedSite& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);
     for (const runtime::Refused& one : refused)
       if (one.probe == probe) text += fmt::format("\tsite: none: {}\n", printable(one.reason));
   }

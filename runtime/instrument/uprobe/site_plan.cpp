@@ -11,7 +11,7 @@ namespace dvm::runtime {
 namespace {
 
 // Probes at the beginning of a function. The kernel takes the return address for a uretprobe from there.
-bool may_move(const Place& place) {
+bool may_move(const PlannedSite& place) {
   const EnabledProbe& enabled = *place.enabled;
   const bool reads_registers = enabled.needs.registers != 0 && !place.is_return;
   const bool is_at_begin = place.offset == place.site->offset && place.site->is_return == place.is_return;
@@ -27,7 +27,7 @@ bool reads_stack(const CaptureNeeds& needs) {
 }
 
 // A uretprobe takes the return address, and tells nothing else of the entry.
-Told told_by(const Place& place) {
+Told told_by(const PlannedSite& place) {
   if (place.is_return) return 0;
   if (place.site->passed) return kToldOfGo;
   const CaptureNeeds& needs = place.enabled->needs;
@@ -43,21 +43,21 @@ Told told_by(const Place& place) {
   return static_cast<Told>((told & kToldArguments) | rest);
 }
 
-Place place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
-  Place place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
+PlannedSite place_at(const EnabledProbe& enabled, const UprobeSite& site, uint64_t offset) {
+  PlannedSite place{&enabled, &site, offset, shape_of(site), {enabled.probe->id, 0, {}}, site.is_return};
   if (site.is_return) place.fired_at.exit = 0;
   return place;
 }
 
 // Then it lies at no beginning, and does not move.
-void begin_behind(Place& place) {
+void begin_behind(PlannedSite& place) {
   place.offset += place.site->behind;
   place.fired_at.moved = place.site->behind;
 }
 
-void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const ReturnPlan& plan, std::vector<Place>& places) {
+void add_exits(const EnabledProbe& enabled, const UprobeSite& site, const ReturnPlan& plan, std::vector<PlannedSite>& places) {
   for (const uint32_t exit : plan.exits) {
-    Place place = place_at(enabled, site, site.offset + exit);
+    PlannedSite place = place_at(enabled, site, site.offset + exit);
     place.shape = exit_shape_of(site);
     place.fired_at.exit = exit;
     place.is_return = false;
@@ -81,7 +81,7 @@ class Planner {
     if (!enabled.at_entry) begin_behind(places_.back());
   }
 
-  std::vector<Place> take() {
+  std::vector<PlannedSite> take() {
     move_entries();
     refuse_misread();
     return std::move(places_);
@@ -124,10 +124,10 @@ class Planner {
   ReturnPlanner returns_;
   bool shows_callers_;
   std::vector<Refused>& refused_;
-  std::vector<Place> places_;
+  std::vector<PlannedSite> places_;
 };
 
-void move(Place& place, const EntryPlace& to) {
+void move(PlannedSite& place, const EntryPlace& to) {
   if (place.is_return && to.stack_moved != 0) return;
   place.offset += to.moved;
   place.fired_at.moved = to.moved;
@@ -139,15 +139,15 @@ void move(Place& place, const EntryPlace& to) {
 using Instructions = std::map<std::string, std::set<uint64_t>>;
 
 // An entry comes before the instructions of its function.
-bool is_in_order(const Place& place, const EntryPlace& to, const std::set<uint64_t>& instructions) {
+bool is_in_order(const PlannedSite& place, const EntryPlace& to, const std::set<uint64_t>& instructions) {
   const auto first = instructions.lower_bound(place.offset);
   return first == instructions.end() || *first > place.offset + to.moved;
 }
 
 // Moves the places of one file that may move.
-void move_in(const ModuleCode& file, const std::vector<Place*>& places, const std::set<uint64_t>& instructions) {
+void move_in(const ModuleCode& file, const std::vector<PlannedSite*>& places, const std::set<uint64_t>& instructions) {
   std::vector<EntrySought> entries;
-  for (const Place* place : places)
+  for (const PlannedSite* place : places)
     entries.push_back({{place->site->offset, place->site->size, place->site->alone}, told_by(*place)});
   const std::vector<EntryPlace> chosen = choose_entries(file, entries);
   for (size_t i = 0; i < places.size(); i++)
@@ -155,9 +155,9 @@ void move_in(const ModuleCode& file, const std::vector<Place*>& places, const st
 }
 
 void Planner::move_entries() {
-  std::map<std::string, std::vector<Place*>> by_file;
+  std::map<std::string, std::vector<PlannedSite*>> by_file;
   Instructions instructions;
-  for (Place& place : places_) {
+  for (PlannedSite& place : places_) {
     if (place.site->inside) instructions[place.site->path].insert(place.offset);
     if (may_move(place)) by_file[place.site->path].push_back(&place);
   }
@@ -185,7 +185,7 @@ std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const E
   return places;
 }
 
-std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
   Planner planner(probes, refused);
   for (const EnabledProbe& enabled : probes) {
     const auto* first = std::get_if<UprobeSite>(&enabled.probe->site);

@@ -3,7 +3,7 @@
 // shows what the clauses read of the entry (runtime/code/entry_place.h), unless the clauses read registers or the script wants
 // the first instruction. A return goes to the instructions that leave the function, or becomes a uretprobe (return_plan.h).
 //
-//   EnabledProbe ──> Place: offset in the file, shape, and the meaning of a firing there (FiredAt)
+//   EnabledProbe ──> PlannedSite: offset in the file, shape, and the meaning of a firing there (FiredAt)
 
 #include <cstdint>
 #include <map>
@@ -28,7 +28,7 @@ struct FiredAt {
   bool is_plain() const { return moved == 0 && !exit; }
 };
 
-struct Place {
+struct PlannedSite {
   const EnabledProbe* enabled = nullptr;
   const UprobeSite* site = nullptr;  // of that probe
   uint64_t offset = 0;               // in the file
@@ -46,6 +46,6 @@ struct EntrySought {
 std::vector<EntryPlace> choose_entries(const ModuleCode& file, std::span<const EntrySought> entries);
 
 // For all uprobe sites among the probes; those of others are left out. What must not be probed is refused.
-std::vector<Place> plan_places(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+std::vector<PlannedSite> plan_sites(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
 
 }  // namespace dvm::runtime

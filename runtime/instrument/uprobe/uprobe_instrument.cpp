@@ -173,7 +173,7 @@ class UprobeInstrument final : public CountingInstrument,
     if (only_counts_ && !count_map_)
       if (Status made = make_counters(); !made) return made;
     UprobeSets sets;
-    for (const Place& place : plan_places(probes, refused))
+    for (const PlannedSite& place : plan_sites(probes, refused))
       if (Status status = plan(place, sets, refused); !status) return status;
     for (const EnabledProbe& enabled : probes)
       if (Status status = plan_other(enabled, refused); !status) return status;
@@ -194,7 +194,7 @@ class UprobeInstrument final : public CountingInstrument,
   }
 
   // At the entry of a function that has a uretprobe.
-  Status count_losses(const Place& place) {
+  Status count_losses(const PlannedSite& place) {
     if (!losses_ && losses_problem_.empty()) {
       auto losses = ReturnLosses::make();
       if (losses)
@@ -242,7 +242,7 @@ class UprobeInstrument final : public CountingInstrument,
     return needs;
   }
 
-  Status plan(const Place& place, UprobeSets& sets, std::vector<Refused>& refused) {
+  Status plan(const PlannedSite& place, UprobeSets& sets, std::vector<Refused>& refused) {
     const UprobeSite& site = *place.site;
     EnabledProbe enabled = *place.enabled;
     enabled.needs = with_stack(std::move(enabled.needs), site.pid, place.shape.kind);
@@ -259,7 +259,9 @@ class UprobeInstrument final : public CountingInstrument,
     return place.is_return && !only_counts_ ? count_losses(place) : Status{};
   }
 
-  uint32_t number_of(const Place& place) { return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at); }
+  uint32_t number_of(const PlannedSite& place) {
+    return only_counts_ ? place.fired_at.probe_id : delivery_.number(place.fired_at);
+  }
 
   Status plan_other(EnabledProbe enabled, std::vector<Refused>& refused) {
     if (std::holds_alternative<UprobeSite>(enabled.probe->site)) return {};
