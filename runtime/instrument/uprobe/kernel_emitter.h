@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/instrument/uprobe/capture_program.h"
+#include "runtime/instrument/uprobe/capture_inputs.h"
 #include "runtime/instrument/uprobe/emitter.h"
+#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 
