@@ -107,11 +107,15 @@ std::string_view ReturnPlanner::harm_of_uretprobe(const UprobeSite& site, const 
   return by == ReturnBy::exits ? "not all instructions that leave the function are known" : "";
 }
 
+Exits ReturnPlanner::exits_of(const UprobeSite& site, const ModuleCode& file) {
+  return find_exits(file.bytes(site.offset, site.size), [&](int64_t target) { return beyond(site, file, target); });
+}
+
 ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by,
                                bool shows_callers) {
   if (file == nullptr || site.size == 0) return {};
   const CodeBytes code = file->bytes(site.offset, site.size);
-  const Exits exits = find_exits(code, [&](int64_t target) { return beyond(site, *file, target); });
+  const Exits exits = exits_of(site, *file);
   ReturnPlan plan;
   if (exits.is_complete && exits.offsets.size() == 1) plan.only_exit = exits.offsets.front();
   plan.why_not = harm_of_uretprobe(site, *file, exits.is_leaf, by);

@@ -47,6 +47,8 @@ class ReturnPlanner {
   // file: the site's, or null if it cannot be read. shows_callers: a clause walks the stack, and a uretprobe would end the walk.
   ReturnPlan plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by = ReturnBy::safe,
                   bool shows_callers = false);
+  // The instructions that leave the function of the site.
+  Exits exits_of(const UprobeSite& site, const ModuleCode& file);
 
  private:
   bool stays_in(const UprobeSite& site, const ModuleCode& file, const ElfFunction& part);

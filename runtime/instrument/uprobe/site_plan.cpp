@@ -76,7 +76,7 @@ class Planner {
       : shows_callers_(any_shows_callers(probes)), refused_(refused) {}
 
   void add(const EnabledProbe& enabled, const UprobeSite& site) {
-    if (site.is_return && site.size != 0) return add_return(enabled, site);
+    if (site.is_return) return add_return(enabled, site);
     places_.push_back(place_at(enabled, site, site.offset));
     if (!enabled.at_entry) begin_behind(places_.back());
   }
