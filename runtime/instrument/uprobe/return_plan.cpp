@@ -113,7 +113,10 @@ Exits ReturnPlanner::exits_of(const UprobeSite& site, const ModuleCode& file) {
 
 ReturnPlan ReturnPlanner::plan(const UprobeSite& site, const ModuleCode* file, bool wants_offset, ReturnBy by,
                                bool shows_callers) {
-  if (file == nullptr || site.size == 0) return {};
+  if (file == nullptr) return {};
+  if (is_jump_by_pointer(file->bytes(site.offset, 16)))  // a stub of setjmp(), for one, which keeps its return address
+    return {ReturnPlan::By::nothing, {}, {}, "it jumps to a function elsewhere, and that returns; probe that function"};
+  if (site.size == 0) return {};
   const CodeBytes code = file->bytes(site.offset, site.size);
   const Exits exits = exits_of(site, *file);
   ReturnPlan plan;

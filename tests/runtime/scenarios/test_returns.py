@@ -97,6 +97,9 @@ class Harmless(dvmtest.PrivilegedTest):
     def test_what_is_not_called(self):
         self.trace("pid$target:a.out:_start:return,pid$target:ld-linux*:_dl_runtime*:return,pid$target:libc.so.6:__restore_rt:return")
 
+    def test_stubs_of_the_linker(self):
+        self.trace("pid$target:a.out::return")
+
     def test_everything_of_the_loader_and_the_library(self):
         self.trace("pid$target:ld-linux*::entry,pid$target:ld-linux*::return,pid$target:libc.so.6::entry,pid$target:libc.so.6::return")
 
