@@ -2,7 +2,10 @@
 // processes, tests/runtime/scenarios/test_sites.py.
 #include "runtime/instrument/uprobe/site_plan.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "runtime/instrument/uprobe/return_plan.h"
@@ -70,6 +73,14 @@ bool any_shows_callers(std::span<const EnabledProbe> probes) {
   return std::any_of(probes.begin(), probes.end(), [](const EnabledProbe& one) { return one.needs.frames > 1; });
 }
 
+// From Linux 6.18 on, a probed nop of five bytes becomes a call.
+bool kernel_rewrites_nops() {
+  utsname names{};
+  uname(&names);
+  unsigned major = 0, minor = 0;
+  return std::sscanf(names.release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 18));
+}
+
 class Planner {
  public:
   Planner(std::span<const EnabledProbe> probes, std::vector<Refused>& refused)
@@ -83,7 +94,7 @@ class Planner {
 
   std::vector<PlannedSite> take() {
     move_entries();
-    refuse_misread();
+    refuse_harmful();
     return std::move(places_);
   }
 
@@ -102,23 +113,31 @@ class Planner {
 
   void move_entries();
 
-  bool is_misread(const Place& place) {
+  // Why a probe there would harm the process; null: it would not.
+  const char* harm_at(const PlannedSite& place) {
     const ModuleCode* file = files_.open(place.site->path);
     const auto instruction = file ? decode_instruction(file->bytes(place.offset, kLongest), 0) : std::nullopt;
-    return instruction && instruction->is_misread;
+    if (!instruction) return nullptr;
+    if (instruction->is_misread) return kMisread;
+    const bool is_inside = place.site->inside || place.site->behind != 0;  // choose_entry() knows what moved entries keep
+    const bool becomes_call = instruction->cost == FiringCost::rewritten && is_inside && kernel_rewrites_nops();
+    return becomes_call ? kOverwrites : nullptr;
   }
 
-  void refuse_misread() {
-    std::erase_if(places_, [&](const Place& place) {
-      const bool refuse = is_misread(place);
-      if (refuse) refused_.push_back({place.enabled->probe, kMisread});
-      return refuse;
+  void refuse_harmful() {
+    std::erase_if(places_, [&](const PlannedSite& place) {
+      const char* harm = harm_at(place);
+      if (harm != nullptr) refused_.push_back({place.enabled->probe, harm});
+      return harm != nullptr;
     });
   }
 
   static constexpr size_t kLongest = 15;  // bytes of an instruction
   static constexpr const char* kMisread =
       "the kernel would mistake this vector instruction for a branch and the process would go wrong";
+  static constexpr const char* kOverwrites =
+      "from Linux 6.18 on, the kernel turns this nop of five bytes into a call, which overwrites what a leaf function keeps "
+      "below its stack pointer; build with one-byte nops, as 'dvm header' makes them";
 
   ModuleCodes files_;
   ReturnPlanner returns_;
