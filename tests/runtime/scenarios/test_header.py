@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -133,6 +134,48 @@ class Traced(Folder, dvmtest.PrivilegedTest):
                      "-o", str(self.path / "out"), "-c", built)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual((self.path / "out").read_text().split("\n")[:3], ["-2 255 1", "-1 0 1", "0 1 1"])
+
+
+class LongNops(dvmtest.PrivilegedTest):
+    """A marker on a nop of five bytes, in a leaf function that keeps a value below its stack pointer."""
+
+    PROGRAM = """
+        #include <stdio.h>
+        #include "leaf.h"
+        __attribute__((noinline)) int leaf(int value) {
+          volatile int kept[2] = {value, value};
+          LEAF_MARK();
+          return kept[0] + kept[1];
+        }
+        int main(void) {
+          int wrong = 0;
+          for (int i = 1; i <= 5; i++) wrong += leaf(i) != 2 * i;
+          printf("%d wrong\\n", wrong);
+          return 0;
+        }
+        """
+
+    def run_with(self, nop):
+        with tempfile.TemporaryDirectory() as folder:
+            header = dvm("header", "-n", "provider leaf { probe mark(); };", "-o", f"{folder}/leaf.h")
+            self.assertEqual(header.returncode, 0, header.stderr)
+            text = pathlib.Path(f"{folder}/leaf.h").read_text()
+            self.assertIn('"990:\\tnop\\n"', text)
+            pathlib.Path(f"{folder}/leaf.h").write_text(text.replace('"990:\\tnop\\n"', f'"990:\\t{nop}\\n"'))
+            subprocess.run(["gcc", "-O2", f"-I{folder}", "-x", "c", "-", "-o", f"{folder}/leaf"], input=self.PROGRAM, text=True, check=True)
+            return dvm("run", "-q", "-n", "leaf$target:::mark { @ = count(); }", "-c", f"{folder}/leaf")
+
+    def test_the_program_goes_on_as_it_was(self):
+        result = self.run_with("nop")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"^0 wrong\n\s+5\n")
+
+    def test_a_nop_that_the_kernel_would_make_a_call_is_left_out(self):
+        if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 18):
+            self.skipTest("this kernel leaves nops as they are")
+        result = self.run_with(".byte 0x0f, 0x1f, 0x44, 0x00, 0x00")
+        self.assertIn("0 wrong\n", result.stdout)
+        self.assertRegex(result.stderr, r"1 probe left out, leaf\d+:leaf:leaf:mark: from Linux 6.18 on")
 
 
 if __name__ == "__main__":
