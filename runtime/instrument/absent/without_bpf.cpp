@@ -1,5 +1,8 @@
 // Stands in for the uprobe instrument in a build without BPF: it takes the same sites, and says why they cannot be enabled.
+#include <cerrno>
+
 #include "runtime/instrument/breakpoint/breakpoint.h"
+#include "runtime/instrument/uprobe/bpf_support.h"
 #include "runtime/instrument/uprobe/kernel_types.h"
 #include "runtime/instrument/uprobe/uprobe.h"
 
@@ -30,6 +33,10 @@ class WithoutBpf final : public CountingInstrument {
 Result<std::shared_ptr<const KernelTypes>> KernelTypes::load() {
   return Error{"this dvm was built without BPF (DVM_BPF=OFF), so it does not know the kernel's tracepoints"};
 }
+
+int try_bpf_program() { return ENOSYS; }
+int try_uprobe_multi() { return ENOSYS; }
+int try_tracepoint(const char*) { return ENOSYS; }
 
 bool may_use_bpf() { return true; }  // what the stand-in says of its lack is what there is to say
 
