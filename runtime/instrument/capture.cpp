@@ -173,6 +173,12 @@ class Reader {
         return;
       case FiringPart::registers:
         return use_register(index);
+      case FiringPart::kernel_caller:
+        needs_.kernel_frames = std::max<uint16_t>(needs_.kernel_frames, 2);
+        return;
+      case FiringPart::kernel_stack:
+        needs_.kernel_frames = kMostFrames;
+        return;
     }
   }
 
@@ -307,7 +313,9 @@ class Reader {
 CaptureNeeds made_needs(const dif::RecDesc& desc) {
   CaptureNeeds needs;
   needs.thread = desc.made_by != dif::Action::expression;
-  if (desc.made_by == dif::Action::ustack) needs.frames = static_cast<uint16_t>(std::min<uint32_t>(desc.frames, kMostFrames));
+  if (!dif::is_stack(desc.made_by)) return needs;
+  uint16_t& frames = dif::is_of_kernel(desc.made_by) ? needs.kernel_frames : needs.frames;
+  frames = static_cast<uint16_t>(std::min<uint32_t>(desc.frames, kMostFrames));
   return needs;
 }
 

@@ -1,7 +1,7 @@
 // What is captured together, and how much at most. Tested by tests/unit/instrument/capture_test.cpp.
-#include <algorithm>
-
 #include "runtime/instrument/capture_needs.h"
+
+#include <algorithm>
 
 namespace dvm::runtime {
 namespace {
@@ -115,6 +115,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   comm |= other.comm;
   error |= other.error;
   frames = std::max(frames, other.frames);
+  kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;
   stack_bytes = std::max(stack_bytes, other.stack_bytes);
   for (const MemoryNeed& need : other.memory) add(need);

@@ -64,8 +64,9 @@ struct CaptureNeeds {
   bool comm = false;    // execname
   bool error = false;   // errno
   std::vector<MemoryNeed> memory;
-  uint16_t frames = 0;     // of the user stack, at most kMostFrames
-  uint32_t registers = 0;  // bit n: word n of struct pt_regs (dvm/dif/registers.def)
+  uint16_t frames = 0;         // of the user stack, at most kMostFrames
+  uint16_t kernel_frames = 0;  // of the kernel stack, likewise
+  uint32_t registers = 0;      // bit n: word n of struct pt_regs (dvm/dif/registers.def)
   // Bytes of the stack itself, to unwind code without frame pointers. 0: frames are found by frame pointers. kWhereNeeded:
   // kUsualStackBytes if some code that may be on the stack has no frame pointers, else 0.
   uint32_t stack_bytes = 0;

@@ -76,6 +76,10 @@ Status BreakpointPlanner::add_site(const EnabledProbe& enabled, const UprobeSite
 
 Status BreakpointPlanner::add_event(const EnabledProbe& enabled, const KernelEvent& event, TracedProcesses& processes,
                                     std::vector<Refused>& refused) {
+  if (enabled.needs.kernel_frames != 0) {
+    refused.push_back({enabled.probe, "without BPF there is no kernel stack, for stack(), caller and stackdepth"});
+    return {};
+  }
   if (enabled.wanted.pids.empty()) {
     refused.push_back({enabled.probe,
                        "system calls of all processes need CAP_BPF and CAP_PERFMON; without "
