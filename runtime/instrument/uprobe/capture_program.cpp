@@ -49,6 +49,7 @@ class CaptureProgram : RecordEmitter {
     arguments();
     if (layout_.registers) registers();
     if (layout_.stack) layout_.stack_bytes ? stack_bytes() : user_stack();
+    if (layout_.kernel_stack) kernel_stack();
     for (const MemorySlot& slot : layout_.slots) read_slot(slot);
     end_record();
     count_drop();

@@ -2,14 +2,15 @@
 // The record that a capture program leaves in the ring, and its conversion to a firing. Every field is 8-byte aligned and
 // present only if the layout has it:
 //
-//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | chain | slot ... |
-//   | stack bytes |
+//   | head | time | CPU time | pid, tid | comm (16 bytes) | errno | argN ... | 0 | registers | stack | kernel stack | chain |
+//   | slot ... | stack bytes |
 //
 //   head   probe id in bits 0 to 31, group in 32 to 47, CPU in 48 to 63
 //   CPU time  of the thread, but for the offset that cpu_clock.h measures
 //   registers  those of layout.saved, in the order of struct pt_regs
 //   stack  bytes of program counters or an error < 0 | entry: the return address; return: the function | program counters ...
 //          or, where the stack itself is captured: its bytes, or an error < 0 | entry: 0; return: the function
+//   kernel stack  bytes of program counters or an error < 0 | program counters ...
 //   chain  where the stack itself is captured: how many return addresses, then those, found by frame pointers from %rbp on
 //   stack bytes  from the last multiple of kStackPiece that is not above %rsp on, as far as they can be read
 //   slot   length in bytes (kAbsent: it could not be read), then room for `size` bytes, padded to 8. Slots whose length is not
@@ -59,7 +60,9 @@ struct RecordLayout {
   SiteShape shape = SiteKind::entry;
   bool cpu = false;
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, error = 0, stack = 0;
-  uint32_t frames = 0;  // that the stack has room for
+  uint32_t frames = 0;         // that the stack has room for
+  uint32_t kernel_stack = 0;   // offset
+  uint32_t kernel_frames = 0;  // that the kernel stack has room for
   std::array<uint32_t, std::tuple_size_v<Operands>> args{};
   uint32_t zero = 0;           // a word that is 0, where addresses of variables start from
   uint32_t captured_args = 0;  // a bit for each

@@ -187,6 +187,18 @@ void RecordEmitter::user_stack() {
   store(r7, at16(layout_.stack), r0);
 }
 
+// Of a system call the context is gone: the registers of the process stand in its place.
+void RecordEmitter::kernel_stack() {
+  const bool is_of_task = layout_.shape.kind == SiteKind::syscall;
+  if (is_of_task) call(BPF_FUNC_get_current_task_btf);
+  mov(r1, is_of_task ? r0 : r6);
+  record_address(r2, layout_.kernel_stack + 8);
+  mov(r3, static_cast<int32_t>(8 * layout_.kernel_frames));
+  mov(r4, 0);
+  call(is_of_task ? BPF_FUNC_get_task_stack : BPF_FUNC_get_stack);
+  store(r7, at16(layout_.kernel_stack), r0);
+}
+
 // In pieces, since the stack may end before the room does: the number of bytes so far is stored before each piece. Threads of the
 // kernel have no such stack.
 void RecordEmitter::stack_bytes() {

@@ -30,6 +30,7 @@ class RecordEmitter : protected KernelEmitter {
   void arguments();
   void registers();
   void user_stack();
+  void kernel_stack();
   void stack_bytes();
 
   // Leaves r1 and r2 unchanged.
