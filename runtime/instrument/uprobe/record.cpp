@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/instrument/uprobe/tracer_frames.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -76,6 +78,12 @@ std::span<const uint64_t> decode_stack(const RecordLayout& layout, std::span<con
   return stack.first(count);
 }
 
+std::span<const uint64_t> decode_kernel_stack(const RecordLayout& layout, std::span<const std::byte> record) noexcept {
+  const auto bytes = static_cast<int64_t>(word_at(record, layout.kernel_stack));
+  const size_t found = bytes > 0 ? std::min<size_t>(static_cast<size_t>(bytes) / 8, layout.kernel_frames) : 0;
+  return {reinterpret_cast<const uint64_t*>(record.data() + layout.kernel_stack + 8), found};
+}
+
 // DWARF's numbers of what the rules of frames speak of, by words of struct pt_regs.
 struct FrameRegister {
   unsigned word, number;
@@ -135,7 +143,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) needs.memory.clear();
-  if (shape.thread.is_given()) needs.frames = 0;  // only the thread that runs can be asked for its stack
+  if (can_sleep(shape.kind)) needs.kernel_frames = 0;                   // the kernel is not above a probe in a process
+  if (shape.thread.is_given()) needs.frames = needs.kernel_frames = 0;  // only the thread that runs can be asked for its stack
   if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });
@@ -169,6 +178,9 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
     if (layout.stack_bytes) layout.saved |= 1u << one.word;
   if (layout.saved) layout.registers = take(layout, 8 * static_cast<uint32_t>(std::popcount(layout.saved)));
   if (layout.frames) layout.stack = take(layout, 16 + (layout.stack_bytes ? 0 : 8 * layout.frames));
+  layout.kernel_frames = std::min(possible.kernel_frames, kMostFrames);
+  if (layout.kernel_frames && is_in_kernel(shape.kind)) layout.kernel_frames += kMostTracerFrames;
+  if (layout.kernel_frames) layout.kernel_stack = take(layout, 8 + 8 * layout.kernel_frames);
   if (layout.stack_bytes) layout.chain = take(layout, 8 + 8 * layout.frames);
   for (const MemoryNeed& need : in_order(possible.memory)) add_slot(layout, need);
   if (layout.stack_bytes) layout.stack_at = take(layout, layout.stack_bytes);
@@ -228,6 +240,7 @@ void decode(const RecordLayout& layout, std::span<const std::byte> record, Firin
   if (layout.error) firing.error_number = static_cast<int32_t>(word_at(record, layout.error));
   if (layout.registers) firing.registers = decode_registers(layout, record);
   if (layout.stack && !layout.stack_bytes) firing.stack = decode_stack(layout, record, room.stack);
+  if (layout.kernel_stack) firing.kernel_stack = decode_kernel_stack(layout, record);
   firing.memory = decode_memory(layout, record, room.memory);
 }
 
