@@ -10,6 +10,7 @@
 #include "runtime/instrument/uprobe/cpu_clock.h"
 #include "runtime/instrument/uprobe/record.h"
 #include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/instrument/uprobe/tracer_frames.h"
 
 namespace dvm::runtime {
 
@@ -81,6 +82,8 @@ class Delivery {
     else if (group.layout.stack)
       firing.stack =
           firing.stack.first(unwinder_.count_executable(firing.pid, firing.stack, known_frames(group.layout.shape.kind)));
+    if (group.layout.kernel_stack && is_in_kernel(group.layout.shape.kind))
+      firing.kernel_stack = tracer_frames_.without(firing.kernel_stack);
     if ((firing.probe_id & kIsPlace) != 0 && !put_right(firing)) return true;
     if (group.layout.vtime)
       firing.vtimestamp = thread_times_.advance(firing.tid, firing.vtimestamp + static_cast<uint64_t>(cpu_offset_));
@@ -89,6 +92,7 @@ class Delivery {
   }
 
   Unwinder& unwinder() { return unwinder_; }
+  TracerFrames& tracer_frames() { return tracer_frames_; }
 
  private:
   static constexpr uint32_t kIsPlace = 1u << 31;
@@ -131,6 +135,7 @@ class Delivery {
   std::vector<FiredAt> places_;
   FiringRoom room_;
   Unwinder unwinder_;
+  TracerFrames tracer_frames_;
   ThreadTimes thread_times_;
   uint64_t wall_offset_ = 0;
   int64_t cpu_offset_ = 0;

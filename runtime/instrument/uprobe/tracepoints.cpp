@@ -113,6 +113,8 @@ Status Tracepoints::plan(const EnabledProbe& enabled, Delivery& delivery, std::v
   }
   for (const KernelEvent& event : std::get<TracepointSite>(enabled.probe->site).events) {
     auto planned = make(event, enabled);
+    if (planned && planned->needs.kernel_frames != 0)
+      if (Status learnt = delivery.tracer_frames().learn(KernelSymbols::of_this_kernel()); !learnt) planned = learnt.error();
     if (!planned) {
       refused.push_back({enabled.probe, planned.error().message});
       return {};
