@@ -18,8 +18,8 @@
 //   events   count times: u32 length of the event | u32 probe id | u64 timestamp | u64 walltimestamp | u64 vtimestamp |
 //              i32 pid | i32 tid | i32 cpu | i32 errno | u16 which args are not 0 (bit 10: goid) | u16 frames | u16 late pieces |
 //              u8 length of execname with its NUL, 0: none | u8 pieces of memory | u64 each arg that is not 0 | execname |
-//              u64 each frame of the user stack | each piece, those captured at the firing first, then those read late:
-//              u64 address | u32 size | u32 1 if it is a string | bytes
+//              u64 each frame of the kernel stack, whose top bit is set, and of the user stack | each piece, those captured at
+//              the firing first, then those read late: u64 address | u32 size | u32 1 if it is a string | bytes
 //   processes count times: i32 pid ppid pgid sid | i64 uid gid euid egid | i64 threads | text name | text command line
 //   objects  count times: i32 pid | u32 flags, as of probes | u64 address of its code | u64 offset of that in the file |
 //              text name | text path: what the process had mapped
@@ -196,7 +196,7 @@ class RecordingReader {
   size_t next_block_ = 0;     // offset in the file
   uint64_t reading_ns_ = 0;
   std::array<vm::CapturedMemory, UINT8_MAX + LateReads::kMostPieces> memory_;
-  std::array<uint64_t, kMostFrames> frames_;
+  std::array<uint64_t, size_t{2} * kMostFrames> frames_;  // of the kernel stack and the user stack
 };
 
 }  // namespace dvm::runtime

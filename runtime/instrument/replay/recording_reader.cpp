@@ -274,13 +274,16 @@ bool RecordingReader::parse_trailer() {
   return trailer.events == events_;
 }
 
-// They lie anywhere in the block: a firing has them as words.
+// They lie anywhere in the block: a firing has them as words. Those of the kernel come first.
 bool RecordingReader::take_frames(Decoder& from, size_t count, vm::Firing& firing) {
   for (size_t i = 0; i < count; i++) {
     if (!from.take(frames_[i])) return false;
   }
-  firing.stack = std::span(frames_).first(count);
-  return true;
+  const auto all = std::span<const uint64_t>(frames_).first(count);
+  const auto user = std::find_if(all.begin(), all.end(), [](uint64_t address) { return address >> 63 == 0; });
+  const auto of_kernel = static_cast<size_t>(user - all.begin());
+  firing.kernel_stack = all.first(of_kernel), firing.stack = all.subspan(of_kernel);
+  return firing.kernel_stack.size() <= kMostFrames && firing.stack.size() <= kMostFrames;
 }
 
 // Takes the event at at_; false, and nothing moved, if it is malformed.
@@ -289,7 +292,7 @@ bool RecordingReader::decode(vm::Firing& firing) {
   EventHead head{};
   if (!Decoder(bytes).take(head) || head.length < sizeof head || head.length > bytes.size()) return false;
   if (!ids_.contains(head.probe_id) || head.args >> firing.args.size() != 0) return false;
-  if (head.frames > kMostFrames || head.late > LateReads::kMostPieces) return false;
+  if (head.frames > frames_.size() || head.late > LateReads::kMostPieces) return false;
   Decoder from(bytes.subspan(sizeof head, head.length - sizeof head));
   firing = vm::Firing{};
   for_each_field(head, firing, [](const auto& field, auto& of_firing) { of_firing = field; });

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/kernel_address.h"
 #include "common/output_file.h"
 #include "runtime/instrument/replay/recording.h"
 #include "runtime/instrument/replay/recording_format.h"
@@ -162,7 +163,9 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   for_each_field(head, firing, [](auto& field, const auto& of_firing) { field = of_firing; });
   head.memory = static_cast<uint8_t>(std::min<size_t>(firing.memory.size(), UINT8_MAX));
   head.late = static_cast<uint16_t>(std::min(firing.late.size(), LateReads::kMostPieces));
-  head.frames = static_cast<uint16_t>(std::min<size_t>(firing.stack.size(), kMostFrames));
+  const auto kernel_stack = firing.kernel_stack.first(std::min<size_t>(firing.kernel_stack.size(), kMostFrames));
+  const auto stack = firing.stack.first(std::min<size_t>(firing.stack.size(), kMostFrames));
+  head.frames = static_cast<uint16_t>(kernel_stack.size() + stack.size());
   std::string_view execname = firing.execname.substr(0, UINT8_MAX - 1);
   head.execname = static_cast<uint8_t>(execname.empty() ? 0 : execname.size() + 1);
   for (size_t i = 0; i < firing.args.size(); i++) head.args |= static_cast<uint16_t>((firing.args[i] != 0) << i);
@@ -174,7 +177,8 @@ bool RecordingWriter::encode(const vm::Firing& firing) noexcept {
   }
   out.put_bytes(execname.data(), execname.size());
   if (head.execname > 0) out.put('\0');
-  out.put_bytes(firing.stack.data(), head.frames * sizeof(uint64_t));
+  out.put_bytes(kernel_stack.data(), kernel_stack.size_bytes());
+  out.put_bytes(stack.data(), stack.size_bytes());
   put_pieces(out, firing.memory.first(head.memory));
   put_pieces(out, firing.late.first(head.late));
   if (!out.ok()) return false;
@@ -235,6 +239,7 @@ void RecordingWriter::note_process(const vm::Firing& firing) noexcept {
 
 void RecordingWriter::note_stack(const vm::Firing& firing) noexcept {
   for (const uint64_t address : firing.stack) addresses_.note(firing.pid, address);
+  for (const uint64_t address : firing.kernel_stack) addresses_.note(kKernelPid, address);
 }
 
 void RecordingWriter::learn() {
