@@ -23,6 +23,7 @@ void add(std::vector<std::string>& lines, uint64_t firings, std::string_view wha
 std::vector<std::string> RecordingGaps::take() {
   std::vector<std::string> lines;
   add(lines, stacks_, "user stack", "ustack() is empty there, ucaller and ustackdepth are 0", kAsk);
+  add(lines, kernel_stacks_, "kernel stack", "stack() is empty there, caller and stackdepth are 0", kAsk);
   add(lines, times_, "CPU time", "vtimestamp is 0 there", kAsk);
   add(lines, goroutines_, "goroutine", "goid is 0 there", "; functions of Go that run in one have it");
   add(lines, registers_, "registers", "uregs[] is a fault there, and no recording keeps them", "");

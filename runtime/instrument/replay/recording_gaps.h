@@ -14,9 +14,11 @@ namespace dvm::runtime {
 
 class RecordingGaps {
  public:
-  // Notes a firing and what the clauses on its probe need. has_stack: it fired in a thread of its process.
-  void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack) noexcept {
+  // Notes a firing and what the clauses on its probe need. has_stack: it fired in a thread of its process;
+  // has_kernel_stack: in the kernel.
+  void note(const vm::Firing& firing, const CaptureNeeds& needs, bool has_stack, bool has_kernel_stack) noexcept {
     stacks_ += has_stack && needs.frames != 0 && firing.stack.empty();
+    kernel_stacks_ += has_kernel_stack && needs.kernel_frames != 0 && firing.kernel_stack.empty();
     times_ += needs.vtime && firing.vtimestamp == 0;
     goroutines_ += (needs.args & kGoroutineBit) != 0 && firing.args[kGoroutine] == 0;
     registers_ += needs.registers != 0 && firing.registers.which == 0;
@@ -25,7 +27,7 @@ class RecordingGaps {
   std::vector<std::string> take();
 
  private:
-  uint64_t stacks_ = 0, times_ = 0, goroutines_ = 0, registers_ = 0;  // firings
+  uint64_t stacks_ = 0, kernel_stacks_ = 0, times_ = 0, goroutines_ = 0, registers_ = 0;  // firings
 };
 
 }  // namespace dvm::runtime

@@ -29,8 +29,11 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
     enabled_.resize(recorded_.size());
     needs_.resize(recorded_.size());
     ticks_.resize(recorded_.size());
-    for (const Probe& probe : reader_->probes())
+    in_kernel_.resize(recorded_.size());
+    for (const Probe& probe : reader_->probes()) {
       if (const auto* timer = std::get_if<TimerSite>(&probe.site)) ticks_[probe.id] = !timer->every_cpu;
+      in_kernel_[probe.id] = std::holds_alternative<TracepointSite>(probe.site);
+    }
   }
 
   std::string_view name() const override { return "replay"; }
@@ -92,7 +95,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
 
   void fire_next(EventSink& sink) {
     next_.reads_in_time = ticks_[next_.probe_id];
-    gaps_.note(next_, needs_[next_.probe_id], !next_.reads_in_time);
+    gaps_.note(next_, needs_[next_.probe_id], !next_.reads_in_time, in_kernel_[next_.probe_id]);
     goes_on_ &= sink.fire(next_);
   }
 
@@ -127,7 +130,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
       firing.cpu = event.cpu;
       firing.execname = "";
       next->deadline += next->period;
-      gaps_.note(firing, next->needs, false);
+      gaps_.note(firing, next->needs, false, false);
       goes_on_ &= sink.fire(firing);
     }
   }
@@ -135,6 +138,7 @@ class RecordedFirings final : public ReplayInstrument, public TellsNotes {
   std::unique_ptr<RecordingReader> reader_;
   std::vector<bool> recorded_, enabled_;  // by probe id
   std::vector<bool> ticks_;               // those that fired in dvm itself
+  std::vector<bool> in_kernel_;           // tracepoints and system calls
   std::vector<CaptureNeeds> needs_;       // by probe id
   std::vector<ReplayTimer> timers_;
   RecordingGaps gaps_;
