@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/clock.h"
@@ -56,8 +57,16 @@ bool take_probe(Decoder& from, Probe& probe) {
   probe.in_program = (head.flags & kInProgram) != 0;
   probe.spell_provider = (head.flags & kSpellProvider) != 0;
   probe.spell_function = (head.flags & kSpellFunction) != 0;
-  return take_text(from, probe.provider) && take_text(from, probe.module) && take_text(from, probe.function) &&
-         take_text(from, probe.name) && take_text(from, probe.object) && take_text(from, probe.demangled);
+  std::string other_name;
+  if (!take_text(from, probe.provider) || !take_text(from, probe.module) || !take_text(from, probe.function) ||
+      !take_text(from, probe.name) || !take_text(from, probe.object) || !take_text(from, other_name))
+    return false;
+  for (size_t begin = 0; begin < other_name.size();) {
+    const size_t end = std::min(other_name.find('\n', begin), other_name.size());
+    probe.other_names.push_back(other_name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return true;
 }
 
 bool take_memory(Decoder& from, vm::CapturedMemory& memory) {

@@ -151,10 +151,9 @@ void RecordingWriter::add_probe(const Probe& probe) {
   probes_[probe.id] = true;
   std::vector<std::byte> payload;
   append(payload, &head, sizeof head);
-  for (const std::string* text :
-       {&probe.provider, &probe.module, &probe.function, &probe.name, &probe.object, &probe.demangled}) {
+  const std::string other_name = fmt::format("{}", fmt::join(probe.other_names, "\n"));  // of a function: no name has a newline
+  for (const std::string* text : {&probe.provider, &probe.module, &probe.function, &probe.name, &probe.object, &other_name})
     append_text(payload, *text);
-  }
   write_block(recording::probes, 1, payload);
 }
 
