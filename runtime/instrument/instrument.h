@@ -18,6 +18,7 @@
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/abilities.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/instrument/site_clause.h"
 #include "runtime/instrument/wanted_processes.h"
 
 namespace dvm::runtime {
@@ -31,6 +32,7 @@ struct EnabledProbe {
   WantedProcesses wanted{};  // all its clauses are false in others
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
   ReturnBy returns = ReturnBy::safe;
+  std::optional<SiteClause> clause{};  // the only one, if it can run where the probe fires
 };
 
 // What a followed process did.
