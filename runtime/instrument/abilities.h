@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
+#include "runtime/buffer/sources.h"
 #include "runtime/symbol/linker.h"
 
 namespace dvm::runtime {
@@ -14,7 +15,7 @@ namespace dvm::runtime {
 // Traces what a process forks as well.
 class FollowsProcesses {
  public:
-  // From now on the descendants of the process are traced as it is. Called before its probes are enabled.
+  // From now on the descendants of the process are traced like the process itself. Called before its probes are enabled.
   virtual Status follow(int32_t pid) = 0;
   // Whether descendants are left, once the processes named to follow() have gone.
   virtual bool has_descendants() = 0;
@@ -92,6 +93,15 @@ class CountsLosses {
   ~CountsLosses() = default;
 };
 
+// Runs clauses that only aggregate, where they fire.
+class Aggregates {
+ public:
+  virtual AggregationSource& aggregations() = 0;
+
+ protected:
+  ~Aggregates() = default;
+};
+
 // Null where the instrument lacks the ability.
 struct Abilities {
   FollowsProcesses* follows = nullptr;
@@ -100,6 +110,7 @@ struct Abilities {
   Replays* replays = nullptr;
   TellsNotes* notes = nullptr;
   CountsLosses* losses = nullptr;
+  Aggregates* aggregates = nullptr;
 };
 
 }  // namespace dvm::runtime
