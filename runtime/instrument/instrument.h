@@ -35,7 +35,7 @@ struct EnabledProbe {
   std::optional<SiteClause> clause{};  // the only one, if it can run where the probe fires
 };
 
-// What a followed process did.
+// A change of a followed process.
 struct ProcessChange {
   enum class What : uint8_t { forked, execed };
 
@@ -78,6 +78,8 @@ class Instrument {
  public:
   virtual ~Instrument() = default;
   virtual std::string_view name() const = 0;
+  // How it makes a probe fire that it has enabled, if its name does not say that.
+  virtual std::string_view way(const Probe&) const { return name(); }
   // Why it cannot make the probe fire, by the kind of its site; empty: it can.
   virtual std::string_view refusal(const Probe& probe) const = 0;
   bool takes(const Probe& probe) const { return refusal(probe).empty(); }
@@ -93,6 +95,10 @@ class Instrument {
   // Takes all probes off. What has arrived already can still be polled. Called by the destructor too.
   virtual void disable() = 0;
   virtual Abilities abilities() { return {}; }
+  // Probes that enable() refuses are offered to the instruments behind it.
+  virtual bool passes_on() const { return false; }
+  // Adds the probes that enable() would refuse, as far as their code shows it. Changes nothing.
+  virtual void preview(std::span<const EnabledProbe>, std::vector<Refused>&) {}
 };
 
 }  // namespace dvm::runtime
