@@ -33,6 +33,7 @@ class RecordedInstrument : public Instrument, private EventSink {
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
     for (EnabledProbe& enabled : widened) {
       enabled.needs |= kWhateverIsAsked;
+      enabled.clause.reset();  // its firings are recorded
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;
     }
     return inner_->enable(widened, refused);
@@ -46,6 +47,8 @@ class RecordedInstrument : public Instrument, private EventSink {
     if (Status written = writer_->status(); !written) return written.error();
     return count;
   }
+  bool passes_on() const override { return inner_->passes_on(); }
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override { inner_->preview(probes, refused); }
   Pacing pacing() const override { return inner_->pacing(); }
   uint64_t drops() const override { return inner_->drops(); }
   void disable() override { inner_->disable(); }
