@@ -69,6 +69,7 @@ class Timers final : public TimerInstrument {
   static bool fire(const Tick& tick, EventSink& sink) {
     vm::Firing firing = own_firing();
     firing.probe_id = tick.probe_id;
+    firing.args[1] = reinterpret_cast<uint64_t>(&fire);  // the program counter: as in profile-N, one in a process
     return sink.fire(firing);
   }
 

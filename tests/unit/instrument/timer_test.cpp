@@ -64,6 +64,8 @@ TEST(Timer, FiresWhenDueAndNotBefore) {
   EXPECT_EQ(*timer->poll(collector), 1u);
   ASSERT_EQ(collector.all.size(), 1u);
   EXPECT_EQ(collector.all[0].probe_id, 4u);
+  EXPECT_EQ(collector.all[0].args[0], 0u);
+  EXPECT_NE(collector.all[0].args[1], 0u);
   EXPECT_GE(collector.all[0].timestamp, start + 20 * kMillisecond);
   EXPECT_GT(collector.all[0].vtimestamp, 0u);
   EXPECT_GT(collector.all[0].walltimestamp, 1'600'000'000'000'000'000u);
