@@ -4,10 +4,12 @@
 //
 //   uprobe   kernel uprobes through BPF and a ring buffer (uprobe/), with profile-N by perf events
 //   breakpoint  execution breakpoints in processes of one's own user, without privileges (breakpoint/)
+//   agent    jumps to code inside of the process, in processes of one's own user, without privileges (agent/)
 //   timer    tick-N from dvm's own loop
 //   replay   a recording (replay/)
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// Values that are known before DIF runs: a register or clause-local variable is a constant, a known word plus a constant, the
-// address of a copy of memory at such a word, or unknown. capture.cpp uses them to find what a clause captures.
+// What is known of values before DIF runs, for the analysis in capture.cpp. A register or clause-local variable is a constant, a
+// known word plus a constant, the address of a copy of memory at such a word, or unknown.
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// How often dvm looks for firings. To wake up takes tens of microseconds, whatever is found, so dvm sleeps as long as exit() may
-// be late; less, where so many firings come that they would not lie in the CPU's caches, or not in their ring, by then.
+// How often dvm looks for firings. Waking up costs tens of microseconds, whatever is found, so dvm sleeps as long as exit() may
+// be late. It sleeps less when so many firings come that they would leave the CPU's caches, or overflow their ring, by then.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr double kWantedPart = 1.0 / 16;  // of it: what fires may come f
 
 inline constexpr double kTooMuch = 8;  // times as much as is wanted: it does not sleep at all
 
-// Of a ring of so many bytes.
+// Bytes that should wait in a ring of this size.
 inline double wanted_bytes(double ring) { return std::min(kWantedBytes, ring * kWantedPart); }
 
 // ns between two looks, where so much of what is wanted comes in so many ns: 1 is all of it.

@@ -1,7 +1,7 @@
 #pragma once
 // tick-N: fires in the thread that polls, without any privilege. Deadlines stand on a grid that begins at enable(), so a late
-// poll delays one firing and shifts none. When a poll comes so late that several deadlines of a probe have passed, the probe
-// fires once for all of them, as a tick on a CPU that was held up does; missed() counts the others.
+// poll delays one firing and shifts none. If a poll comes so late that several deadlines of a probe have passed, the probe fires
+// once for all of them. A tick on a CPU that was held up does the same. missed() counts the others.
 
 #include <memory>
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dvm/runtime/provider.h"
+#include "runtime/catalog/probe.h"
 #include "runtime/symbol/maps.h"
 
 namespace dvm::runtime {
