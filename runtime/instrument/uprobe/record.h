@@ -85,7 +85,7 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape);
 RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape);
 
 // The layouts of a program. Most firings use the first. If strings or copies may be far larger than usual, a second layout has
-// the same slots with room for them; the first is then built on the BPF stack and has no padding in the ring.
+// the same slots with room for them. The first is then built on the BPF stack and has no padding in the ring.
 struct RecordLayouts {
   RecordLayout first;
   std::optional<RecordLayout> larger = {};

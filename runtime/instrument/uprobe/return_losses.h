@@ -1,7 +1,7 @@
 #pragma once
 // Counts the returns that the kernel does not report. For each thread it keeps at most 64 replaced return addresses, of all
-// uretprobes together; deeper calls return unseen. task_struct.utask->depth is their number, so a program on the entry of each
-// function with a uretprobe can tell that the return of this call will be missed.
+// uretprobes together. Deeper calls return unseen. A program on the entry of each function with a uretprobe reads their number,
+// task_struct.utask->depth, and so knows that the return of this call will be missed.
 
 #include <cstdint>
 #include <map>

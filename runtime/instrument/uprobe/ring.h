@@ -1,6 +1,6 @@
 #pragma once
-// The consumer's side of a mapped BPF ring buffer: a page with the consumer's position (which dvm writes), a page with the
-// producers' position, then the data, mapped twice in a row. ring_view.h reads it.
+// The consumer's side of a mapped BPF ring buffer. It consists of a page with the consumer's position (which dvm writes), a page
+// with the producers' position, then the data, mapped twice in a row. See ring_view.h, which reads it.
 
 #include <cstddef>
 #include <cstdint>

@@ -46,7 +46,7 @@ struct SiteShape {
 
   // A shape with the usual arguments of its kind; `inside` has none.
   SiteShape(SiteKind kind, int32_t stack_moved = 0);  // not explicit: most sites are of a usual shape
-  // A bit for each argument that there is.
+  // A bit for each existing argument.
   uint16_t known_args() const;
   friend bool operator==(const SiteShape&, const SiteShape&) = default;
 };

@@ -6,9 +6,9 @@
 //   ring ───────── Ring::consume ─ Delivery ─> vm::Firing ─> EventSink
 //
 // There is one program for each distinct CaptureNeeds and kind of site, so that a record holds what the clauses read and nothing
-// more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired.
-// profile-N uses perf events of the CPU clock, one a CPU, and system calls, sched, proc and rawtp use raw tracepoints
-// (tracepoints.h), whose programs write into the same ring, so firings keep their order. Where code has no frame pointers, a
+// more. A link covers all probes of one file in one process that share a program; its cookies say which of them fired. The probe
+// profile-N uses perf events of the CPU clock, one a CPU. System calls, sched, proc and rawtp use raw tracepoints
+// (tracepoints.h). Their programs write into the same ring, so firings keep their order. Where code has no frame pointers, a
 // record holds registers and a piece of the stack, and Delivery has it unwound.
 //
 // Invariants
