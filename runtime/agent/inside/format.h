@@ -1,0 +1,149 @@
+#pragma once
+// The memory that dvm adds to a traced process, and its layout. dvm writes it, the code in fire.cpp runs on it inside of the
+// process. Only fixed-size fields and addresses of the process; nothing else is included here.
+//
+//   code mapping   readable, executable. CodeHeader | slots for stubs of remote calls | fire.cpp | sites, programs, stubs ...
+//   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
+//   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
+//                  arenas for each lane
+//
+// A forked child finds the armed word zero, so its stubs do nothing. Everything in the data mapping may be overwritten by the
+// process at any time: dvm reads it by pread(2), takes no address from it, and no length without a check.
+
+#include <cstdint>
+
+namespace dvm::runtime::inside {
+
+inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
+inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
+
+struct ArmedPage {
+  uint64_t armed = 0;  // 0: a stub does nothing
+  uint64_t muted = 0;  // the process has restricted its system calls: a stub makes none, which could end it
+};
+
+// At the begin of the data mapping.
+struct DataHeader {
+  uint64_t homeless = 0;  // firings lost since no lane was free
+  uint64_t muted = 0;     // firings lost since their records need system calls
+  uint64_t reserved[14]{};
+};
+static_assert(sizeof(DataHeader) == 128);
+
+// The channel of one thread. The thread writes all but `tail`, which dvm writes.
+struct Lane {
+  uint64_t owner = 0;   // the thread's number; 0: free
+  uint64_t busy = 0;    // a firing is being written
+  uint64_t head = 0;    // bytes written since the beginning
+  uint64_t full = 0;    // firings lost since the ring was full
+  uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was busy
+  uint64_t rounds = 0;  // times that it was busy
+  uint64_t reserved[2]{};
+  uint64_t tail = 0;   // bytes read
+  uint64_t arena = 0;  // the one that the thread aggregates in: 0 or 1. dvm writes this too
+  uint64_t padding[6]{};
+};
+static_assert(sizeof(Lane) == 128);
+
+// In a ring: this, then the record, padded to 8 bytes. length 0: the rest of the ring up to its end is unused.
+struct RecordHead {
+  uint64_t length = 0;  // of the record
+  uint64_t time = 0;    // of the TSC
+};
+
+// What a thread has aggregated. dvm reads an arena, and empties it, while the thread uses the other one. Entries follow, each
+// with the words of its state.
+inline constexpr uint32_t kArenaBytes = 64 * 1024;
+inline constexpr uint32_t kArenaBuckets = 1024;
+struct Arena {
+  uint64_t used = 0;                  // bytes of the entries
+  uint32_t buckets[kArenaBuckets]{};  // 1 + the position of an entry among these bytes; 0: free
+};
+
+inline constexpr uint32_t kMostKeys = 4;
+struct ArenaEntry {
+  uint32_t clause = 0;
+  uint32_t words = 0;
+  uint64_t keys[kMostKeys]{};
+};
+
+// A clause that runs in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
+// a function of the saved registers and the thread's number.
+struct SiteClause {
+  uint64_t predicate = 0, value = 0;
+  uint64_t keys[kMostKeys]{};
+  uint32_t key_count = 0;
+  uint32_t clause = 0;    // its number, as dvm knows it
+  uint32_t function = 0;  // its row of updates.def
+  uint32_t words = 0;     // of the state of a key
+  uint64_t initial = 0;   // of each word
+};
+
+struct Step {
+  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, slot };
+  Kind kind = Kind::constant;
+  uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
+  uint8_t size = 8, shift = 0;             // of saved, memory: bytes, and bits up
+  uint8_t is_signed = 0, is_string = 0;
+  uint32_t at = 0;    // in the record
+  uint32_t from = 0;  // of a slot: where the word lies in the record that its address starts from
+  uint32_t by = 0;    // of a slot: where the word lies that gives its size; 0: none
+  uint32_t most = 0;  // of a slot, a stack: bytes
+  int64_t value = 0;  // the constant; the distance of memory; of a stack: where in the record its length lies
+};
+static_assert(sizeof(Step) == 32);
+
+// How a record is made. Its steps follow.
+struct Program {
+  uint32_t steps = 0;
+  uint32_t most = 0;         // bytes of the longest record
+  uint32_t cut_at = 0;       // of a record that may end with its last slot: where that lies; 0: all have `most` bytes
+  uint32_t makes_calls = 0;  // system calls
+};
+
+// One probe at a site.
+struct Firer {
+  uint64_t cookie = 0;
+  uint64_t program = 0;  // its address
+  uint64_t clause = 0;   // of a SiteClause; 0: a record is written for each firing
+};
+
+// What all sites of a process have in common.
+struct Context {
+  uint64_t armed = 0;  // the address of the armed page
+  uint64_t data = 0;   // of the data mapping
+  int32_t pid = 0;
+  uint32_t thread_offset = 0;  // of the thread's number from its thread pointer; 0: not known
+  uint32_t lanes = 0;          // a power of two
+  uint32_t ring_bytes = 0;     // of each lane, a power of two
+};
+
+// A function of the C library by which a process may restrict its system calls.
+enum class Watch : uint32_t { nothing, prctl, syscall };
+
+// A stub hands this over. Its firers follow.
+struct Site {
+  Context context;
+  uint64_t address = 0;  // of the instruction that is probed
+  uint32_t firers = 0;
+  Watch watch = Watch::nothing;
+};
+
+// At the begin of a code mapping.
+struct CodeHeader {
+  uint64_t magic = kCodeMagic;
+  uint64_t armed = 0;  // the address of the armed word
+  int32_t pid = 0;     // the process that is traced, not a child that it has forked
+  int32_t tracer = 0;  // the process that traces
+  uint64_t patches = 0;
+  uint64_t tracer_began = 0;  // when that was started, as the kernel counts
+  uint64_t table = 0;         // the address of the patches
+};
+
+// A replaced instruction sequence. `before` is put back as long as `after` is there.
+struct Patch {
+  uint64_t address = 0;
+  uint8_t before[8]{}, after[8]{};
+};
+
+}  // namespace dvm::runtime::inside
