@@ -81,6 +81,39 @@ struct Firing {
   return 0;
 }
 
+// Returns the end of what was written.
+[[gnu::noinline]] uint32_t read_slot(const Firing& firing, const Step& step) {
+  const uint64_t to = firing.record + step.at;
+  const uint64_t base = word(firing.record + step.from), from = base + static_cast<uint64_t>(step.value);
+  uint64_t most = step.most;
+  if (step.by != 0 && word(firing.record + step.by) < most) most = word(firing.record + step.by);
+  uint64_t length = kAbsent;
+  if (base >= kPage && from >= kPage)
+    length = step.is_string ? read_string(firing.pid, from, to + 8, most)
+                            : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
+  word(to) = length;
+  if (length != kAbsent) return static_cast<uint32_t>(step.at + 8 + ((length + 7) & ~uint64_t{7}));
+  if (step.by == 0 && !step.is_string)
+    for (uint32_t i = 0; i < step.most; i += 8) word(to + 8 + i) = 0;
+  return step.at + 8;
+}
+
+[[gnu::noinline]] void read_stack(const Firing& firing, const Step& step) {
+  const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
+  word(firing.record + static_cast<uint64_t>(step.value)) = read_memory(firing.pid, begin, firing.record + step.at, step.most);
+}
+
+[[gnu::noinline]] void name_thread(uint64_t to) {
+  word(to) = word(to + 8) = 0;
+  call(kPrctl, 16 /* PR_GET_NAME */, static_cast<long>(to));
+}
+
+[[gnu::noinline]] uint64_t time_of_thread() {
+  uint64_t time[2] = {0, 0};
+  call(kClockGetTime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<long>(time));
+  return time[0] * 1'000'000'000 + time[1];
+}
+
 // The first bytes of the code. Words of struct pt_regs are left on the stack; above them are the return address into the stub,
 // its %rdi, and the 128 bytes.
 asm(R"(
