@@ -81,6 +81,21 @@ struct Firing {
   return 0;
 }
 
+// Length of the string, with its NUL, which is put there if there was none in so many bytes.
+[[gnu::noinline]] uint64_t read_string(int32_t pid, uint64_t from, uint64_t to, uint64_t most) {
+  uint64_t done = 0;
+  for (uint64_t part = kFirstPart; done < most; part = most) {
+    const uint64_t want = most - done < part ? most - done : part;
+    const uint64_t got = read_memory(pid, from + done, to + done, want);
+    if (const uint64_t length = length_of(to, done, done + got)) return length;
+    if (got < want) return kAbsent;
+    done += got;
+  }
+  if (most == 0) return kAbsent;
+  *reinterpret_cast<char*>(to + most - 1) = 0;
+  return most;
+}
+
 // Returns the end of what was written.
 [[gnu::noinline]] uint32_t read_slot(const Firing& firing, const Step& step) {
   const uint64_t to = firing.record + step.at;
@@ -113,6 +128,150 @@ struct Firing {
   call(kClockGetTime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<long>(time));
   return time[0] * 1'000'000'000 + time[1];
 }
+
+[[gnu::always_inline]] inline uint32_t run(const Firing& firing, const Program& program) {
+  const auto* step = reinterpret_cast<const Step*>(&program + 1);
+  uint32_t end = program.most;
+  for (const Step* last = step + program.steps; step != last; step++) {
+    uint64_t& to = word(firing.record + step->at);
+    if (step->kind == Step::Kind::saved) {
+      to = widen(firing.saved[step->base] >> step->shift, *step);
+    } else if (step->kind == Step::Kind::constant) {
+      to = static_cast<uint64_t>(step->value);
+    } else if (step->kind == Step::Kind::thread) {
+      to = static_cast<uint64_t>(firing.pid) << 32 | firing.tid;
+    } else if (step->kind == Step::Kind::slot) {
+      const uint32_t its = read_slot(firing, *step);
+      if (program.cut_at == step->at) end = its;
+    } else if (step->kind == Step::Kind::memory) {
+      to = read_operand(firing, *step);
+    } else if (step->kind == Step::Kind::stack) {
+      read_stack(firing, *step);
+    } else if (step->kind == Step::Kind::name) {
+      name_thread(firing.record + step->at);
+    } else {
+      to = time_of_thread();
+    }
+  }
+  return end;
+}
+
+[[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
+
+[[gnu::always_inline]] inline bool take(uint64_t& from, uint64_t to) {
+  uint64_t free = 0;
+  return __atomic_compare_exchange_n(&from, &free, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+[[gnu::always_inline]] inline Lane* find_lane(DataHeader& header, uint32_t count, uint32_t tid) {
+  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
+  const uint32_t mask = count - 1;
+  for (uint32_t i = 0; i < kProbes; i++) {
+    Lane* lane = &lanes[(tid + i) & mask];
+    if (load(lane->owner) == tid) return lane;
+    if (load(lane->owner) == 0 && take(lane->owner, tid)) return lane;
+  }
+  return nullptr;
+}
+
+// Room for a record of so many bytes; 0: there is none. Moves head past the end of the ring if it does not fit before that.
+[[gnu::always_inline]] inline uint64_t reserve(Lane& lane, uint64_t ring, uint64_t size, uint64_t bytes, uint64_t& head) {
+  head = load(lane.head);
+  const uint64_t at = head & (size - 1);
+  const uint64_t rest = at + bytes > size ? size - at : 0;
+  if (head + rest + bytes - load(lane.tail) > size) return 0;
+  if (rest != 0) word(ring + at) = 0;
+  head += rest;
+  return ring + (head & (size - 1));
+}
+
+[[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
+  return *reinterpret_cast<ArmedPage*>(context.armed);
+}
+
+[[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
+
+// Whether the function is about to restrict system calls, by the registers of its arguments.
+[[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
+  const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
+  if (watch == Watch::prctl) return first == kSetSeccomp;
+  return first == kSeccomp || (first == kPrctl && second == kSetSeccomp);
+}
+
+[[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
+                                             const Firer& firer) {
+  uint32_t low, high, cpu;
+  asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+  const auto& program = *reinterpret_cast<const Program*>(firer.program);
+  if (program.makes_calls != 0 && is_muted(context)) {
+    __atomic_fetch_add(&reinterpret_cast<DataHeader*>(context.data)->muted, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  uint64_t head = 0;
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + ((program.most + 7U) & ~7U), head);
+  if (to == 0) {
+    lane.full++;
+    return;
+  }
+  firing.record = to + sizeof(RecordHead);
+  word(firing.record) = firer.cookie | uint64_t{cpu & 0xfff} << 48;
+  const uint32_t length = run(firing, program);
+  word(to) = length;
+  word(to + 8) = uint64_t{high} << 32 | low;
+  __atomic_store_n(&lane.head, head + sizeof(RecordHead) + ((length + 7U) & ~7U), __ATOMIC_RELEASE);
+}
+
+// The one that dvm lets the thread use.
+[[gnu::always_inline]] inline Arena& arena_of(DataHeader& header, const Context& context, const Lane& lane) {
+  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
+  const uint64_t arenas = reinterpret_cast<uint64_t>(lanes + context.lanes) + uint64_t{context.lanes} * context.ring_bytes;
+  const uint64_t number = static_cast<uint64_t>(&lane - lanes) * 2 + (load(lane.arena) & 1);
+  return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
+}
+
+[[gnu::noinline]] bool run_at_site(const Firer& firer, Arena& arena, const Firing& firing) {
+  return run_clause(*reinterpret_cast<const SiteClause*>(firer.clause), arena, firing.saved, firing.tid);
+}
+
+}  // namespace
+
+extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
+  const Context& context = site->context;
+  ArmedPage& page = armed_page(context);
+  if (load(page.armed) == 0) return;
+  if (site->watch != Watch::nothing && restricts_calls(site->watch, saved))
+    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
+  if (site->firers == 0) return;
+  auto& header = *reinterpret_cast<DataHeader*>(context.data);
+  uint64_t thread;
+  asm volatile("rdfsbase %0" : "=r"(thread));
+  const bool is_known = context.thread_offset != 0 && thread != 0;
+  uint32_t tid = is_known ? *reinterpret_cast<const uint32_t*>(thread + context.thread_offset) : 0;
+  if (tid == 0 && !is_muted(context)) tid = static_cast<uint32_t>(call(kGetTid));
+  Lane* lane = tid == 0 ? nullptr : find_lane(header, context.lanes, tid);
+  if (lane == nullptr) {
+    __atomic_fetch_add(&header.homeless, uint64_t{site->firers}, __ATOMIC_RELAXED);
+    return;
+  }
+  if (!take(lane->busy, 1)) {
+    __atomic_fetch_add(&lane->nested, uint64_t{site->firers}, __ATOMIC_RELAXED);
+    return;
+  }
+  auto* lanes = reinterpret_cast<Lane*>(&header + 1);
+  const uint64_t ring =
+      reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(lane - lanes) * context.ring_bytes;
+  Firing firing{context.pid, tid, saved, 0};
+  saved[16] = site->address;
+  const auto* firer = reinterpret_cast<const Firer*>(site + 1);
+  for (uint32_t i = 0; i < site->firers; i++) {
+    if (firer[i].clause != 0 && run_at_site(firer[i], arena_of(header, context, *lane), firing)) continue;
+    write_one(context, *lane, ring, firing, firer[i]);
+  }
+  lane->rounds++;
+  __atomic_store_n(&lane->busy, uint64_t{0}, __ATOMIC_RELEASE);
+}
+
+}  // namespace dvm::runtime::inside
 
 // The first bytes of the code. Words of struct pt_regs are left on the stack; above them are the return address into the stub,
 // its %rdi, and the 128 bytes.
