@@ -1,0 +1,30 @@
+# dvm_agent: code in traced processes, and how it gets there. inside/fire.cpp is compiled by itself, with no option of the rest: it must have
+# no data, call nothing, and use no vector register.
+set(DVM_INSIDE_CODE ${CMAKE_CURRENT_BINARY_DIR}/inside_code.bin)
+set(inside ${CMAKE_CURRENT_SOURCE_DIR}/agent/inside)
+add_custom_command(OUTPUT ${DVM_INSIDE_CODE}
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O2 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/vm/include -ffreestanding -fno-builtin -fpie -mgeneral-regs-only -mno-red-zone
+    -fno-stack-protector -fcf-protection=none -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-jump-tables -Wall -Wextra -Werror
+    -nostdlib -static -Wl,-T,${inside}/fire.ld -Wl,--build-id=none -o inside_code.elf ${inside}/fire.cpp
+  COMMAND ${CMAKE_OBJCOPY} -O binary inside_code.elf ${DVM_INSIDE_CODE}
+  DEPENDS ${inside}/fire.cpp ${inside}/aggregate.h ${inside}/format.h ${inside}/fire.ld
+  COMMENT "Compiling the code that runs inside of traced processes" VERBATIM)
+
+dvm_library(agent
+  agent/address_space.cpp
+  agent/agent_process.cpp
+  agent/detach.cpp
+  agent/guard.cpp
+  agent/inside_code.cpp
+  agent/memory.cpp
+  agent/remote_calls.cpp
+  agent/remote_room.cpp
+  agent/stopped_process.cpp
+  agent/stub.cpp
+  agent/suspects.cpp
+  agent/target_check.cpp)
+add_custom_target(dvm_inside_code DEPENDS ${DVM_INSIDE_CODE})
+add_dependencies(dvm_agent dvm_inside_code)
+set_source_files_properties(agent/inside_code.cpp PROPERTIES OBJECT_DEPENDS ${DVM_INSIDE_CODE}
+  COMPILE_DEFINITIONS DVM_INSIDE_CODE="${DVM_INSIDE_CODE}" SKIP_PRECOMPILE_HEADERS ON)
+target_link_libraries(dvm_agent PUBLIC dvm_code dvm_symbol PRIVATE fmt::fmt)

@@ -1,0 +1,11 @@
+#pragma once
+// The code that runs inside traced processes (inside/fire.cpp), ready to be copied there. It begins with agent_enter.
+
+#include <cstddef>
+#include <span>
+
+namespace dvm::runtime {
+
+std::span<const std::byte> inside_code();
+
+}  // namespace dvm::runtime

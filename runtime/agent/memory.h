@@ -1,0 +1,39 @@
+#pragma once
+// The memory of a traced process, by /proc/PID/mem. The descriptor is bound to the address space: after an exec nothing is read
+// or written any more, least of all the memory of the next program.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/open_file.h"
+
+namespace dvm::runtime {
+
+class AgentMemory {
+ public:
+  static Result<AgentMemory> open(pid_t pid);
+
+  // False: not all of it could be read or written. Writing also reaches code.
+  bool read(uint64_t address, std::span<std::byte> to) const noexcept;
+  bool write(uint64_t address, std::span<const std::byte> from) const noexcept;
+
+  template <class T>
+  bool read_object(uint64_t address, T& to) const noexcept {
+    return read(address, std::as_writable_bytes(std::span(&to, 1)));
+  }
+  template <class T>
+  bool write_object(uint64_t address, const T& from) const noexcept {
+    return write(address, std::as_bytes(std::span(&from, 1)));
+  }
+
+ private:
+  explicit AgentMemory(OpenFile file) : file_(std::move(file)) {}
+  OpenFile file_;
+};
+
+}  // namespace dvm::runtime
