@@ -1,0 +1,71 @@
+// Tested by tests/unit/agent/address_space_test.cpp.
+
+#include "runtime/agent/address_space.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kLowest = 0x10000;          // below, the kernel maps nothing
+constexpr uint64_t kHighest = 0x7ffffffff000;  // of a process
+constexpr uint64_t kPageBytes = 4096;
+
+bool is_reached(const AddressRange& near, uint64_t at, uint64_t bytes) {
+  const uint64_t lowest = std::min(near.begin, at), highest = std::max(near.end, at + bytes);
+  return highest - lowest < kReach;
+}
+
+uint64_t distance(const AddressRange& near, uint64_t at) { return at > near.begin ? at - near.begin : near.begin - at; }
+
+}  // namespace
+
+Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  if (!maps) return Error{std::strerror(errno == ENOENT ? ESRCH : errno)};
+  std::vector<MemoryMapping> found;
+  MapsLine parsed;
+  for (std::string line; std::getline(maps, line);) {
+    MemoryMapping mapping;
+    if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) continue;
+    mapping.is_executable = parsed.executable;
+    mapping.path = parsed.path;
+    found.push_back(std::move(mapping));
+  }
+  return found;
+}
+
+// The nearest gap; of that the upper end, since the heap grows from below. Not below a stack, which grows downward.
+std::optional<uint64_t> find_gap(const std::vector<MemoryMapping>& mappings, const AddressRange& near, uint64_t bytes) {
+  std::optional<uint64_t> best;
+  uint64_t begin = kLowest;
+  for (const MemoryMapping& above : mappings) {
+    const uint64_t end = std::min(above.range.begin, kHighest);
+    const bool is_stack = above.path.starts_with("[stack");
+    if (!is_stack && end > begin && end - begin >= bytes + 2 * kPageBytes) {
+      const uint64_t at = end - bytes - kPageBytes;
+      if (is_reached(near, at, bytes) && (!best || distance(near, at) < distance(near, *best))) best = at;
+    }
+    begin = std::max(begin, above.range.end);
+  }
+  return best;
+}
+
+std::vector<FoundAgent> find_agents(pid_t pid, const AgentMemory& memory) {
+  std::vector<FoundAgent> found;
+  const auto mappings = mappings_of(pid);
+  if (!mappings) return found;
+  for (const MemoryMapping& one : *mappings) {
+    FoundAgent agent{one.range, {}};
+    if (!one.is_executable || !one.path.empty()) continue;
+    if (memory.read_object(one.range.begin, agent.header) && agent.header.magic == inside::kCodeMagic) found.push_back(agent);
+  }
+  return found;
+}
+
+}  // namespace dvm::runtime
