@@ -1,0 +1,49 @@
+// Tested by tests/unit/agent/stub_test.cpp.
+
+#include "runtime/agent/stub.h"
+
+#include "runtime/agent/code_bytes.h"
+
+namespace dvm::runtime {
+namespace {
+
+// Adds instructions that are displaced from an offset of the window on. False: some cannot be.
+bool add_displaced(Stub& stub, CodeWriter& code, const StubRequest& request, uint32_t begin, uint32_t end, bool& falls_through) {
+  const uint32_t at = static_cast<uint32_t>(code.bytes().size());
+  const DisplacedCode part = displace(request.window.subspan(begin, end - begin), request.address + begin, code.here());
+  stub.refusal = part.refusal;
+  for (const MovedInstruction& one : part.moved) stub.moved.push_back({begin + one.from, at + one.to});
+  code.add(std::span(part.bytes));
+  falls_through = part.falls_through;
+  return stub.refusal.empty();
+}
+
+void add_call(CodeWriter& code, const StubRequest& request) {
+  code.add({0x48, 0x8d, 0x64, 0x24, 0x80});  // lea -128(%rsp), %rsp
+  code.add({0x57});                          // push %rdi
+  code.load(GeneralRegister::rdi, request.site);
+  code.call(request.enter);
+  code.add({0x5f});                                            // pop %rdi
+  code.add({0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00});  // lea 128(%rsp), %rsp
+}
+
+}  // namespace
+
+Stub make_stub(const StubRequest& request) {
+  Stub stub;
+  CodeWriter code(request.stub);
+  const auto length = static_cast<uint32_t>(request.window.size());
+  bool falls_through = true;
+  if (request.probed != 0 && !add_displaced(stub, code, request, 0, request.probed, falls_through)) return stub;
+  const size_t first = stub.moved.size();
+  const auto fires_at = static_cast<uint32_t>(code.bytes().size());
+  add_call(code, request);
+  if (!add_displaced(stub, code, request, request.probed, length, falls_through)) return stub;
+  stub.moved[first].to = fires_at;  // a thread that stands before the probed instruction has yet to fire
+  if (falls_through) code.jump(request.address + length);
+  stub.bytes = code.take();
+  if (stub.bytes.size() > kMostStubBytes) stub.refusal = "its copy is too long";
+  return stub;
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,36 @@
+#pragma once
+// The code behind one site: what is displaced by the jump, and the call of agent_enter (inside/fire.cpp) at its place.
+//
+//   f:  jmp stub       stub:  (displaced instructions before the one that is probed)
+//                             the call, with the red zone and all registers kept
+//                             (displaced instructions from there on)
+//                             jmp behind the window
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/code/displaced.h"
+
+namespace dvm::runtime {
+
+struct StubRequest {
+  CodeBytes window;      // as it lies in the memory of the process
+  uint64_t address = 0;  // of the window
+  uint32_t probed = 0;   // offset in the window of the instruction that is probed
+  uint64_t stub = 0;     // where the stub will lie
+  uint64_t site = 0;     // the address of its inside::Site
+  uint64_t enter = 0;    // of agent_enter
+};
+
+struct Stub {
+  std::vector<unsigned char> bytes;
+  std::vector<MovedInstruction> moved;  // `to` from the beginning of the stub
+  std::string_view refusal{};
+};
+
+inline constexpr uint32_t kMostStubBytes = 112;
+
+Stub make_stub(const StubRequest& request);
+
+}  // namespace dvm::runtime
