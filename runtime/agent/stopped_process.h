@@ -1,0 +1,69 @@
+#pragma once
+// All threads of a process, stopped by ptrace for some milliseconds.
+//
+// A stop must not change what the program does. Some system calls (epoll_wait, sigtimedwait, semop ...) return EINTR after a stop
+// although no signal has come; such a call is made again. When dvm dies, the kernel lets all threads go on.
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+struct HeldThread {
+  pid_t tid = 0;
+  user_regs_struct registers{};
+  bool was_held = false;  // dvm traced it before, and it stood still
+};
+
+// A way through code that a process was given (remote_calls.h).
+struct RemoteRun {
+  user_regs_struct begin{}, back{};
+  uint64_t mask = 0;  // of signals, that belongs to `back`
+  AddressRange code;
+  uint64_t last_wait = 0;
+};
+
+class StoppedProcess {
+ public:
+  // Fails if a thread cannot be stopped: another tracer, missing permission, a thread that the kernel does not interrupt (it
+  // waits for a child of vfork). Nothing is changed then.
+  static Result<StoppedProcess> stop(pid_t pid);
+  StoppedProcess(StoppedProcess&& other) noexcept;
+  StoppedProcess& operator=(StoppedProcess&&) = delete;
+  // Lets all threads go on.
+  ~StoppedProcess();
+
+  pid_t pid() const { return pid_; }
+  std::vector<HeldThread>& threads() { return threads_; }
+  const std::vector<HeldThread>& threads() const { return threads_; }
+  // Leads one thread through the code, all others standing still. Where it waits, it is led on once is_done(), which is called
+  // again and again; where it waits last, its registers and mask are set back. False: that did not happen in time, or the thread
+  // is gone.
+  bool run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done);
+  bool set_registers(HeldThread& thread, const user_regs_struct& registers);
+
+ private:
+  explicit StoppedProcess(pid_t pid) : pid_(pid) {}
+  Status hold_all();
+  Status hold(pid_t tid);
+  static bool read_registers(HeldThread& thread);
+  bool repair(HeldThread& thread);
+  bool set_back(HeldThread& thread, const RemoteRun& run);
+  pid_t pid_;
+  std::vector<HeldThread> threads_;
+};
+
+// Threads that did not stop in time come to their stop later, and are let go then: to be called now and then while dvm lives.
+void release_stragglers();
+
+// The registers with which a thread that was stopped in a system call makes it again, as the kernel would have it do.
+user_regs_struct resumed(user_regs_struct registers);
+
+}  // namespace dvm::runtime
