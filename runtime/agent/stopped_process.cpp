@@ -86,5 +86,152 @@ bool is_released(pid_t tid) {
   return true;
 }
 
+enum class Came : uint8_t { nothing, interrupted, group_stop, signal, end };
+
+Came as_coming(int status) {
+  if (!WIFSTOPPED(status)) return Came::end;
+  const int event = status >> 16;
+  if (event == 0) return Came::signal;
+  return event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP ? Came::group_stop : Came::interrupted;
+}
+
+// The next stop of a thread. Signals that it is about to take are handed on.
+Came wait_for(pid_t tid, uint64_t deadline) {
+  for (;;) {
+    int status = 0;
+    const pid_t found = waitpid(tid, &status, __WALL | WNOHANG);
+    if (found < 0 && errno != EINTR) return Came::end;
+    if (found == tid) {
+      const Came came = as_coming(status);
+      if (came != Came::signal) return came;
+      ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+      continue;
+    }
+    if (read_clock(CLOCK_MONOTONIC) > deadline) return Came::nothing;
+    usleep(kPause);
+  }
+}
+
+uint64_t from_now(uint64_t ns) { return read_clock(CLOCK_MONOTONIC) + ns; }
+
+bool is_interrupted_call(const user_regs_struct& registers) {
+  return static_cast<int64_t>(registers.rax) == -EINTR && static_cast<int64_t>(registers.orig_rax) >= 0;
+}
+
+// In ppoll, the only call that does not end by itself.
+bool is_waiting(const user_regs_struct& registers) {
+  const auto result = -static_cast<int64_t>(registers.rax);
+  return registers.orig_rax == kPpoll && (result == kRestartNoHandler || result == EINTR);
+}
+
+user_regs_struct made_again(user_regs_struct registers) {
+  registers.rax = registers.orig_rax;
+  registers.rip -= kSyscallBytes;
+  registers.orig_rax = UINT64_MAX;
+  return registers;
+}
+
+}  // namespace
+
+user_regs_struct resumed(user_regs_struct registers) {
+  if (static_cast<int64_t>(registers.orig_rax) < 0) return registers;
+  const int64_t error = -static_cast<int64_t>(registers.rax);
+  const bool again = error == kRestart || error == kRestartNoInterrupt || error == kRestartNoHandler;
+  if (again || error == kRestartBlock) {
+    registers.rax = again ? registers.orig_rax : kRestartSyscall;
+    registers.rip -= kSyscallBytes;
+  }
+  registers.orig_rax = UINT64_MAX;
+  return registers;
+}
+
+Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
+  StoppedProcess stopped(pid);
+  if (Status held = stopped.hold_all(); !held) return held.error();
+  return stopped;
+}
+
+StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept : pid_(other.pid_), threads_(std::exchange(other.threads_, {})) {}
+
+StoppedProcess::~StoppedProcess() {
+  for (const HeldThread& thread : threads_)
+    if (!thread.was_held && ptrace(PTRACE_DETACH, thread.tid, 0, 0) != 0) stragglers().push_back(thread.tid);
+}
+
+void release_stragglers() { std::erase_if(stragglers(), is_released); }
+
+// Until no thread is new: one that stands still makes none.
+Status StoppedProcess::hold_all() {
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t tid : threads_of(pid_)) {
+      const bool is_known = std::any_of(threads_.begin(), threads_.end(), [&](const HeldThread& one) { return one.tid == tid; });
+      if (is_known || is_over(pid_, tid)) continue;
+      any = true;
+      if (Status held = hold(tid); !held) return held;
+    }
+  }
+  if (threads_.empty()) return Error{"it has ended"};
+  return {};
+}
+
+Status StoppedProcess::hold(pid_t tid) {
+  HeldThread thread{.tid = tid};
+  const auto refused = [&](std::string_view why) { return Error{fmt::format("cannot stop process {}: {}", pid_, why)}; };
+  if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
+    if (errno == ESRCH || is_over(pid_, tid)) return {};
+    thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;  // a program that dvm has started
+    if (!thread.was_held) return refused(hold_problem(pid_, tid));
+    threads_.push_back(thread);
+    return {};
+  }
+  threads_.push_back(thread);
+  ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+  const Came came = wait_for(tid, from_now(kStopsWithin));
+  if (came == Came::end) return threads_.pop_back(), Status();
+  if (came == Came::nothing)
+    return refused(fmt::format("its thread {} does not stop; it may wait for a child that it made by vfork", tid));
+  if (came == Came::group_stop) return refused("a signal has stopped it; continue it first");
+  if (!read_registers(threads_.back()) || !repair(threads_.back())) threads_.pop_back();
+  return {};
+}
+
+bool StoppedProcess::read_registers(HeldThread& thread) { return ptrace(PTRACE_GETREGS, thread.tid, 0, &thread.registers) == 0; }
+
+// A system call that the stop has ended, rather than a signal, is made again. False: the thread is gone.
+bool StoppedProcess::repair(HeldThread& thread) {
+  if (!is_interrupted_call(thread.registers) || has_signal(pid_, thread.tid)) return true;
+  return set_registers(thread, made_again(thread.registers));
+}
+
+bool StoppedProcess::set_registers(HeldThread& thread, const user_regs_struct& registers) {
+  if (ptrace(PTRACE_SETREGS, thread.tid, 0, &registers) != 0) return false;
+  thread.registers = registers;
+  return true;
+}
+
+// Killed between the two calls, dvm leaves a thread that sets its mask once more.
+bool StoppedProcess::set_back(HeldThread& thread, const RemoteRun& run) {
+  return ptrace(PTRACE_SETSIGMASK, thread.tid, sizeof run.mask, &run.mask) == 0 && set_registers(thread, run.back);
+}
+
+bool StoppedProcess::run_through(HeldThread& thread, const RemoteRun& run, const std::function<bool()>& is_done) {
+  if (!set_registers(thread, run.begin)) return false;
+  const uint64_t deadline = from_now(kRunsWithin);
+  while (read_clock(CLOCK_MONOTONIC) < deadline) {
+    ptrace(PTRACE_CONT, thread.tid, 0, 0);
+    usleep(kPause);
+    const bool ends_wait = is_done();
+    ptrace(PTRACE_INTERRUPT, thread.tid, 0, 0);
+    if (wait_for(thread.tid, deadline) != Came::interrupted || !read_registers(thread)) return false;
+    if (thread.registers.rip < run.code.begin || thread.registers.rip >= run.code.end) return repair(thread);
+    if (!is_waiting(thread.registers)) continue;
+    if (thread.registers.rip == run.last_wait) return set_back(thread, run);
+    user_regs_struct next = made_again(thread.registers);
+    if (ends_wait) next.rip += kSyscallBytes, next.rax = 0;
+    if (!set_registers(thread, next)) return false;
+  }
+  return false;
+}
 
 }  // namespace dvm::runtime
