@@ -1,0 +1,112 @@
+// Tested by tests/unit/agent/remote_calls_test.cpp.
+
+#include "runtime/agent/remote_calls.h"
+
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "runtime/agent/code_bytes.h"
+#include "runtime/agent/remote_room.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kSetMask = 14, kSetMaskHow = 2, kMaskBytes = 8, kPpoll = 271;
+
+// What lies before the first instruction.
+struct Preface {
+  uint64_t mark = kRemoteMark, size = 0;
+  uint64_t all_signals = UINT64_MAX, mask = 0;
+  uint64_t seconds = 1, nanoseconds = 0;
+  char text[24]{};
+};
+static_assert(sizeof(Preface) == kRemoteEntry);
+
+void add_argument(CodeWriter& code, GeneralRegister reg, uint64_t value, uint64_t address) {
+  if (value == kFirstResult) return code.copy_from_rbx(reg);
+  if (value == kRemoteText) value = address + offsetof(Preface, text);
+  if (value == kRemoteTime) value = address + offsetof(Preface, seconds);
+  code.load(reg, value);
+}
+
+void add_call(CodeWriter& code, const RemoteCall& call, uint64_t address) {
+  constexpr GeneralRegister kArguments[] = {GeneralRegister::rdi, GeneralRegister::rsi, GeneralRegister::rdx,
+                                            GeneralRegister::r10, GeneralRegister::r8,  GeneralRegister::r9};
+  for (size_t i = 0; i < std::size(kArguments); i++) add_argument(code, kArguments[i], call.arguments[i], address);
+  code.load(GeneralRegister::rax, call.number);
+  code.add({0x0f, 0x05});
+  if (call.is_first) code.add({0x48, 0x89, 0xc3});  // mov %rax, %rbx
+}
+
+RemoteCall set_mask(uint64_t mask_address) { return {kSetMask, {kSetMaskHow, mask_address, 0, kMaskBytes, 0, 0}}; }
+
+// A system call changes only these and its result; %rbx keeps the first one.
+void restore(CodeWriter& code, const user_regs_struct& back) {
+  code.load(GeneralRegister::rax, back.rax);
+  code.load(GeneralRegister::rbx, back.rbx);
+  code.load(GeneralRegister::rcx, back.rcx);
+  code.load(GeneralRegister::rdx, back.rdx);
+  code.load(GeneralRegister::rsi, back.rsi);
+  code.load(GeneralRegister::rdi, back.rdi);
+  code.load(GeneralRegister::r8, back.r8);
+  code.load(GeneralRegister::r9, back.r9);
+  code.load(GeneralRegister::r10, back.r10);
+  code.load(GeneralRegister::r11, back.r11);
+  code.jump_far(back.rip);
+}
+
+std::optional<uint64_t> signal_mask(pid_t tid) {
+  uint64_t mask = 0;
+  if (ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) != 0) return std::nullopt;
+  return mask;
+}
+
+}  // namespace
+
+RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask) {
+  Preface preface;
+  preface.mask = mask;
+  snprintf(preface.text, sizeof preface.text, "%s%d", kRemoteTextBegins, getpid());
+  CodeWriter code(address + sizeof preface);
+  add_call(code, set_mask(address + offsetof(Preface, all_signals)), address);
+  for (const RemoteCall& call : calls) add_call(code, call, address);
+  add_call(code, {kPpoll, {0, 0, kRemoteTime, 0, kMaskBytes, 0}}, address);
+  const uint64_t last_wait = code.here();
+  add_call(code, set_mask(address + offsetof(Preface, mask)), address);
+  restore(code, back);
+  const std::vector<unsigned char> instructions = code.take();
+  preface.size = sizeof preface + instructions.size();
+  std::vector<unsigned char> bytes(sizeof preface);
+  std::memcpy(bytes.data(), &preface, sizeof preface);
+  bytes.insert(bytes.end(), instructions.begin(), instructions.end());
+  return {std::move(bytes), last_wait};
+}
+
+Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
+                         const std::function<bool()>& is_done) {
+  if (process.threads().empty()) return Error{"the process has ended"};
+  HeldThread& thread = process.threads().front();
+  const auto mask = signal_mask(thread.tid);
+  if (!mask) return Error{"the process has ended"};
+  const user_regs_struct back = resumed(thread.registers);
+  constexpr uint64_t kHighest = 0x7ffffffff000;  // its address is the longest
+  const size_t size = make_remote_code(calls, kHighest, back, *mask).bytes.size();
+  const auto room = find_remote_room(process.pid(), memory, size);
+  if (!room) return Error{"no executable file of the process has room for the code that begins the tracing"};
+  const RemoteCode code = make_remote_code(calls, *room, back, *mask);
+  if (!memory.write(*room, std::as_bytes(std::span(code.bytes)))) return Error{"the code of the process cannot be written"};
+  user_regs_struct begin = back;
+  begin.rip = *room + kRemoteEntry;
+  begin.orig_rax = UINT64_MAX;
+  const RemoteRun run{begin, back, *mask, {*room, *room + code.bytes.size()}, code.last_wait};
+  if (!process.run_through(thread, run, is_done)) return Error{"a thread of the process could not be led into the tracing"};
+  return {};
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,47 @@
+#pragma once
+// System calls made by a thread of a stopped process, by code that needs dvm no further once it runs.
+//
+// One PTRACE_SETREGS leads a thread into the code. It blocks all signals, makes the calls one after the other and waits. Then it
+// restores the signal mask, loads every register with a constant, and jumps back. dvm finds it waiting and sets its mask and
+// registers back at once, so the program does not go on before dvm wants it to. If dvm is killed at any moment, the wait ends
+// after a second, and the thread does all of it by itself. Room for the code is never used twice, because a signal frame may
+// still lead back into it.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+
+// An argument may be the result of the first call, or the address of data that lies in the code.
+inline constexpr uint64_t kFirstResult = 0xffff'f000'0000'0001;
+inline constexpr uint64_t kRemoteText = 0xffff'f000'0000'0002;  // kRemoteTextBegins and dvm's number
+inline constexpr uint64_t kRemoteTime = 0xffff'f000'0000'0003;  // a timespec of one second
+
+inline constexpr char kRemoteTextBegins[] = "dvm-agent-";
+
+struct RemoteCall {
+  uint64_t number = 0;
+  uint64_t arguments[6]{};
+  bool is_first = false;  // its result is kept
+};
+
+struct RemoteCode {
+  std::vector<unsigned char> bytes;
+  uint64_t last_wait = 0;  // the program counter while it waits for dvm
+};
+
+// The code at `address`. mask: the signals that the thread blocks.
+RemoteCode make_remote_code(std::span<const RemoteCall> calls, uint64_t address, const user_regs_struct& back, uint64_t mask);
+
+// The results are not known: look at what the calls have done. A ppoll() among them ends once is_done(), which is called
+// again and again. Fails if there is no room for the code, or it did not run to its end.
+Status make_remote_calls(StoppedProcess& process, const AgentMemory& memory, std::span<const RemoteCall> calls,
+                         const std::function<bool()>& is_done);
+
+}  // namespace dvm::runtime
