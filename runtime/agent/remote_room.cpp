@@ -1,0 +1,84 @@
+// Tested by tests/unit/agent/remote_calls_test.cpp.
+
+#include "runtime/agent/remote_room.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/address_space.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096, kStep = 16;
+constexpr unsigned kMostSegments = 64;
+
+uint64_t page_end(uint64_t address) { return (address + kPageBytes - 1) & ~(kPageBytes - 1); }
+
+// Where the piece of code ends whose mark lies there; 0: none does.
+uint64_t end_of_piece(const std::vector<std::byte>& content, uint64_t at) {
+  uint64_t words[2];
+  std::memcpy(words, content.data() + at, sizeof words);
+  return words[0] == kRemoteMark ? at + std::min<uint64_t>(words[1], content.size()) : 0;
+}
+
+// Rooms are taken from the beginning on, so the last mark says what is still free behind it.
+std::optional<uint64_t> free_part(const AgentMemory& memory, AddressRange room, size_t bytes) {
+  room.begin = (room.begin + kStep - 1) & ~(kStep - 1);
+  if (room.begin >= room.end) return std::nullopt;
+  std::vector<std::byte> content(room.end - room.begin);
+  if (!memory.read(room.begin, content)) return std::nullopt;
+  uint64_t free = 0;
+  for (uint64_t at = 0; at + kStep <= content.size(); at += kStep) free = std::max(free, end_of_piece(content, at));
+  free = (free + kStep - 1) & ~(kStep - 1);
+  if (free + bytes > content.size()) return std::nullopt;
+  return room.begin + free;
+}
+
+// Where the code of a file ends in the last page of each executable segment.
+std::vector<AddressRange> paddings(const MappedObject& object) {
+  std::vector<AddressRange> found;
+  std::ifstream file(object.open_path, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return found;
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (unsigned i = 0; i < std::min<unsigned>(header.e_phnum, kMostSegments); i++) {
+    Elf64_Phdr segment{};
+    if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) break;
+    const bool is_code = segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && segment.p_memsz == segment.p_filesz;
+    const uint64_t end = segment.p_offset + segment.p_filesz;
+    if (!is_code || end < object.offset || segment.p_offset > object.offset + kPageBytes) continue;
+    const uint64_t address = object.address + (end - object.offset);
+    found.push_back({address, page_end(address)});
+  }
+  return found;
+}
+
+bool is_code(const std::vector<AddressRange>& code, const AddressRange& room) {
+  return has_address(code, room.begin) && has_address(code, room.end - 1);
+}
+
+}  // namespace
+
+std::optional<uint64_t> find_remote_room(pid_t pid, const AgentMemory& memory, size_t bytes) {
+  for (const FoundAgent& agent : find_agents(pid, memory)) {
+    const uint64_t begin = agent.range.begin + kPageBytes;
+    if (auto found = free_part(memory, {begin, std::min(begin + kRemoteRoom, agent.range.end)}, bytes)) return found;
+  }
+  const auto code = mapped_code(pid);
+  if (!code) return std::nullopt;
+  for (const MappedObject& object : code->objects)
+    for (const AddressRange& room : paddings(object))
+      if (room.begin < room.end && is_code(code->ranges, room))
+        if (auto found = free_part(memory, room, bytes)) return found;
+  return std::nullopt;
+}
+
+}  // namespace dvm::runtime
