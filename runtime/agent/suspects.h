@@ -1,0 +1,33 @@
+#pragma once
+// Threads of a stopped process that are inside of a window, or may come back there.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+#include "runtime/code/displaced.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+// Words on the stacks that lead behind the first byte of a window: a signal frame holds one if a handler has interrupted its
+// thread there. A word that only looks so counts as well.
+class Suspects {
+ public:
+  // At most kMostStack bytes of each stack are looked at.
+  Suspects(const StoppedProcess& process, const AgentMemory& memory, std::vector<AddressRange> windows);
+  bool may_return_into(const AddressRange& window) const;
+
+ private:
+  static constexpr uint64_t kMostStack = 512 * 1024;
+  void look(const AgentMemory& memory, uint64_t stack);
+  std::vector<AddressRange> windows_;  // sorted
+  std::vector<uint64_t> found_;
+};
+
+// Moves threads that are inside of the window to the copies of their instructions. False: one is at no instruction of it.
+bool move_threads(StoppedProcess& process, const AddressRange& window, std::span<const MovedInstruction> moved, uint64_t copies);
+
+}  // namespace dvm::runtime
