@@ -1,0 +1,97 @@
+// Tested by tests/runtime/agent.
+
+#include "runtime/agent/target_check.h"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint32_t kOfGlibc = 0x2d0, kOfMusl = 0x30;
+
+std::string status_field(pid_t pid, std::string_view name) {
+  std::ifstream file(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
+  return {};
+}
+
+bool is_64_bit(pid_t pid) {
+  std::ifstream exe(fmt::format("/proc/{}/exe", pid), std::ios::binary);
+  std::array<char, EI_NIDENT> ident{};
+  exe.read(ident.data(), ident.size());
+  return exe.good() && ident[EI_CLASS] == ELFCLASS64;
+}
+
+bool has_bit(unsigned leaf, unsigned bit) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(leaf, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
+}
+
+Status check_machine() {
+  constexpr unsigned kExtended = 0x80000001, kPower = 0x80000007, kReadsCpu = 27, kInvariant = 8;
+  constexpr unsigned long kReadsThreadPointer = 2;  // of AT_HWCAP2
+  if (!has_bit(kExtended, kReadsCpu) || !has_bit(kPower, kInvariant))
+    return Error{"this processor has no invariant time stamp counter"};
+  if ((getauxval(AT_HWCAP2) & kReadsThreadPointer) == 0)
+    return Error{"this kernel does not let programs read their thread pointer (FSGSBASE)"};
+  return {};
+}
+
+// A file larger than allowed sends the process a signal that ends it.
+bool limits_files(pid_t pid) {
+  std::ifstream limits(fmt::format("/proc/{}/limits", pid));
+  for (std::string line; std::getline(limits, line);)
+    if (line.starts_with("Max file size")) return line.find("unlimited") == std::string::npos;
+  return true;
+}
+
+bool is_in_own_namespace(pid_t pid) {
+  std::istringstream numbers(status_field(pid, "NSpid:"));
+  std::string first, second;
+  numbers >> first >> second;
+  return second.empty();
+}
+
+}  // namespace
+
+bool restricts_calls(pid_t pid) {
+  const std::string mode = status_field(pid, "Seccomp:");
+  return !mode.empty() && mode != "0";
+}
+
+Status check_target(pid_t pid) {
+  if (Status machine = check_machine(); !machine) return machine;
+  if (!is_64_bit(pid)) return Error{"it is no 64-bit program, or another user's"};
+  if (restricts_calls(pid)) return Error{"its system calls are restricted by seccomp, which could end it"};
+  if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
+  if (!is_in_own_namespace(pid)) return Error{"it numbers its threads in a PID namespace of its own (a container)"};
+  return {};
+}
+
+uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory) {
+  const auto has_it = [&](const HeldThread& thread, uint32_t offset) {
+    uint64_t self = 0;
+    int32_t number = 0;
+    const uint64_t pointer = thread.registers.fs_base;
+    return pointer != 0 && memory.read_object(pointer, self) && self == pointer && memory.read_object(pointer + offset, number) &&
+           number == thread.tid;
+  };
+  for (const uint32_t offset : {kOfGlibc, kOfMusl})
+    if (std::all_of(process.threads().begin(), process.threads().end(),
+                    [&](const HeldThread& one) { return has_it(one, offset); }))
+      return offset;
+  return 0;
+}
+
+}  // namespace dvm::runtime

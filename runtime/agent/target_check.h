@@ -1,0 +1,23 @@
+#pragma once
+// Whether a process, and this machine, can take an agent.
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+
+// Fails with the reason, and what would help if anything would. Nothing of the process is touched.
+Status check_target(pid_t pid);
+
+// The process has a filter for its system calls, or is denied most of them.
+bool restricts_calls(pid_t pid);
+
+// Where the C library keeps the number of a thread, from its thread pointer; 0: nowhere where all threads of the process have it.
+uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory);
+
+}  // namespace dvm::runtime
