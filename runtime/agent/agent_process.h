@@ -1,0 +1,105 @@
+#pragma once
+// The agent in one process: code that is mapped into it, sites whose first instruction jumps there, and lanes through which
+// firings come.
+//
+//   stop, map by remote calls, go on         mappings that nothing refers to
+//   write code, stubs, table of patches      still nothing runs it
+//   stop, write the jumps, arm, go on        the process fires
+//   disarm, stop, write the bytes back       no jump is left; the mappings stay
+//
+// After each of these steps, and in the middle of each, the process is correct, should dvm be killed there. The guard is started
+// before the first jump is written. Mappings stay until the process ends or executes another program: a thread, or a signal
+// frame, may still be in a stub.
+//
+// Consumer context, and the thread of dvm that is the tracer of a program that it has started.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/guard.h"
+#include "runtime/agent/inside/format.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/open_file.h"
+#include "runtime/agent/remote_calls.h"
+#include "runtime/agent/stopped_process.h"
+#include "runtime/code/displaced.h"
+
+namespace dvm::runtime {
+
+// A clause that runs in the thread. The addresses are those of its code, once that is in the process.
+struct AgentClause {
+  inside::SiteClause clause;
+  std::vector<unsigned char> predicate, value;  // empty: it has none
+  std::vector<std::vector<unsigned char>> keys;
+
+  size_t bytes() const;  // at most, in the process
+};
+
+// A probe at a site, and how its records are made: an inside::Program with its steps, as bytes.
+struct AgentFirer {
+  uint64_t cookie = 0;
+  std::vector<std::byte> program;
+  std::optional<AgentClause> clause{};  // runs in the thread; where it cannot, a record is written
+};
+
+struct AgentSite {
+  uint64_t window_address = 0;
+  std::vector<unsigned char> window;  // of its file; the memory must be the same
+  uint32_t copied = 0;                // bytes of it that are instructions; padding follows
+  uint32_t probed = 0;                // offset in the window
+  std::vector<AgentFirer> firers;
+  inside::Watch watch = inside::Watch::nothing;
+  std::string refusal{};  // why it was not enabled
+
+  AddressRange range() const { return {window_address, window_address + window.size()}; }
+};
+
+class AgentProcess {
+ public:
+  // Changes nothing yet. lanes and ring_bytes: powers of two.
+  static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes);
+
+  // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
+  Status enable(std::vector<AgentSite>& sites);
+  // Takes all patches off. With an error they are inert, and stay.
+  Status disable();
+
+  pid_t pid() const { return context_.pid; }
+  const inside::Context& context() const { return context_; }
+  // Where the process, or what it was before it has executed another program, leaves firings. Lasts longer than the process.
+  int data_file() const { return data_file_.get(); }
+  bool is_on() const { return is_on_; }
+  // Stubs make no system calls: the functions by which the process may restrict them are not watched, or it has done so.
+  bool is_muted() const;
+
+ private:
+  AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
+  struct Area;
+  std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
+  Status map(std::vector<Area>& areas);
+  void write_area(Area& area);
+  Status patch(std::vector<Area>& areas);
+  Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);
+  std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
+  void open_data_file();
+  void note_watch(const AgentSite& site);
+  bool are_mapped(const std::vector<Area>& areas) const;
+  bool is_data_mapped() const { return static_cast<bool>(data_file_); }
+  uint64_t data_bytes() const;
+
+  AgentMemory memory_;
+  inside::Context context_;
+  OpenFile data_file_;
+  std::optional<AgentGuard> guard_;
+  bool is_on_ = false;
+  std::set<inside::Watch> watched_;
+};
+
+}  // namespace dvm::runtime
