@@ -209,5 +209,114 @@ Status AgentProcess::map(std::vector<Area>& areas) {
   return Error{"the process may not map the memory that the agent needs"};
 }
 
+// Code, programs, sites and stubs; nothing leads there yet.
+void AgentProcess::write_area(Area& area) {
+  const uint64_t enter = area.add(inside_code());
+  std::map<std::vector<std::byte>, uint64_t> programs;
+  for (AgentSite* site : area.sites) {
+    std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
+    const inside::Site header{context_, site->window_address + site->probed, static_cast<uint32_t>(site->firers.size()),
+                              site->watch};
+    std::memcpy(bytes.data(), &header, sizeof header);
+    for (size_t i = 0; i < site->firers.size(); i++) {
+      const auto [known, is_new] = programs.try_emplace(site->firers[i].program);
+      if (is_new) known->second = area.add(known->first);
+      const uint64_t clause = site->firers[i].clause ? area.add_clause(*site->firers[i].clause) : 0;
+      const inside::Firer firer{site->firers[i].cookie, known->second, clause};
+      std::memcpy(bytes.data() + sizeof header + i * sizeof firer, &firer, sizeof firer);
+    }
+    const uint64_t at = area.add(bytes);
+    area.add({});
+    Stub stub =
+        make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at, enter});
+    if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
+    inside::Patch patch{site->window_address, {}, {0xe9}};
+    const auto distance = static_cast<int32_t>(area.here() - (site->window_address + kJumpBytes));
+    std::memcpy(patch.before, site->window.data(), kJumpBytes);
+    std::memcpy(patch.after + 1, &distance, sizeof distance);
+    for (MovedInstruction& one : stub.moved) one.to += static_cast<uint32_t>(area.here() - area.range.begin);
+    area.add(std::as_bytes(std::span(stub.bytes)));
+    area.patches.push_back(patch);
+    area.stubs.push_back(std::move(stub));
+    area.patched.push_back(site);
+  }
+  area.table = area.add(std::as_bytes(std::span(area.patches)));
+}
+
+Status AgentProcess::enable(std::vector<AgentSite>& sites) {
+  const auto mappings = mappings_of(context_.pid);
+  if (!mappings) return mappings.error();
+  for (AgentSite& site : sites)
+    if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
+  std::vector<Area> areas = divide(sites, *mappings);
+  std::erase_if(areas, [](const Area& area) {
+    for (AgentSite* site : area.sites)
+      if (area.range.begin == 0) site->refusal = "there is no room for code within 2 GiB of it";
+    return area.range.begin == 0;
+  });
+  if (areas.empty()) return {};
+  if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
+  if (Status placed = place_data(*mappings, areas); !placed) return placed;
+  if (Status mapped = map(areas); !mapped) return mapped;
+  for (Area& area : areas) {
+    write_area(area);
+    inside::CodeHeader header{.armed = context_.armed,
+                              .pid = context_.pid,
+                              .tracer = getpid(),
+                              .patches = area.patches.size(),
+                              .tracer_began = start_time(getpid()),
+                              .table = area.table};
+    const bool is_written = area.here() <= area.range.end && memory_.write(area.begin(), area.content) &&
+                            memory_.write_object(area.range.begin, header);
+    if (!is_written) return Error{"the mapped memory cannot be written"};
+  }
+  if (!guard_) {
+    auto guard = AgentGuard::start(context_.pid);
+    if (!guard) return guard.error();
+    guard_.emplace(*std::move(guard));
+  }
+  return patch(areas);
+}
+
+// Tries again as long as a thread may come back into a window.
+Status AgentProcess::patch(std::vector<Area>& areas) {
+  struct Waiting {
+    Area* area;
+    size_t index;
+  };
+  std::vector<Waiting> waiting;
+  for (Area& area : areas)
+    for (size_t i = 0; i < area.patches.size(); i++) waiting.push_back({&area, i});
+  for (int attempt = 0; attempt < kAttempts && !waiting.empty(); attempt++) {
+    if (attempt != 0) usleep(kPause);
+    auto stopped = StoppedProcess::stop(context_.pid);
+    if (!stopped) return is_on_ ? Status() : Status(stopped.error());
+    if (const inside::ArmedPage page{1, 1}; !is_on_ && !memory_.write_object(context_.armed, page))
+      return Error{"the process has ended"};
+    std::vector<AddressRange> windows;
+    for (const Waiting& one : waiting) windows.push_back(one.area->patched[one.index]->range());
+    const Suspects suspects(*stopped, memory_, windows);
+    std::erase_if(waiting, [&](const Waiting& one) {
+      AgentSite& site = *one.area->patched[one.index];
+      const inside::Patch& patch = one.area->patches[one.index];
+      std::vector<std::byte> now(site.window.size());
+      if (!memory_.read(site.window_address, now) || std::memcmp(now.data(), site.window.data(), now.size()) != 0) {
+        site.refusal = "its code in memory is not that of its file: something else has changed it";
+        return true;
+      }
+      if (suspects.may_return_into(site.range())) return false;
+      if (!move_threads(*stopped, site.range(), one.area->stubs[one.index].moved, one.area->range.begin)) return false;
+      if (!memory_.write(patch.address, std::as_bytes(std::span(patch.after).first(kJumpBytes))))
+        site.refusal = "its code cannot be written";
+      is_on_ |= site.refusal.empty();
+      if (site.refusal.empty()) note_watch(site);
+      return true;
+    });
+  }
+  for (const Waiting& one : waiting)
+    one.area->patched[one.index]->refusal = "a thread may be in the midst of its first five bytes";
+  return {};
+}
+
 
 }  // namespace dvm::runtime
