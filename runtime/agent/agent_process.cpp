@@ -318,5 +318,25 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
   return {};
 }
 
+// All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.
+void AgentProcess::note_watch(const AgentSite& site) {
+  if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second || watched_.size() != 2) return;
+  const uint64_t muted = restricts_calls(context_.pid) ? 1 : 0;
+  memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
+}
+
+bool AgentProcess::is_muted() const {
+  uint64_t muted = 0;
+  return !memory_.read_object(context_.armed + offsetof(inside::ArmedPage, muted), muted) || muted != 0;
+}
+
+Status AgentProcess::disable() {
+  if (!is_on_) return {};
+  const auto detached = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, getpid());
+  if (!detached) return detached.error();
+  is_on_ = false;
+  guard_.reset();
+  return {};
+}
 
 }  // namespace dvm::runtime
