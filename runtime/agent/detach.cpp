@@ -1,0 +1,88 @@
+// Tested by tests/runtime/agent.
+
+#include "runtime/agent/detach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint64_t kMostPatches = 1 << 20;
+constexpr size_t kJump = 5;
+
+bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
+  if (which == WhichAgents::all) return true;
+  return which == WhichAgents::of_this_tracer ? agent.header.tracer == tracer : !is_traced(agent);
+}
+
+void disarm(const AgentMemory& memory, const FoundAgent& agent) {
+  const uint64_t off = 0;
+  if (agent.header.armed != 0) memory.write_object(agent.header.armed, off);
+}
+
+std::vector<inside::Patch> patches_of(const AgentMemory& memory, const FoundAgent& agent) {
+  std::vector<inside::Patch> patches(std::min(agent.header.patches, kMostPatches));
+  if (!memory.read(agent.header.table, std::as_writable_bytes(std::span(patches)))) patches.clear();
+  return patches;
+}
+
+// Only where the jump still lies, so what somebody else has put there stays.
+bool restore(const AgentMemory& memory, const inside::Patch& patch) {
+  std::byte now[kJump];
+  if (!memory.read(patch.address, std::span(now)) || std::memcmp(now, patch.after, kJump) != 0) return false;
+  return memory.write(patch.address, std::as_bytes(std::span(patch.before).first(kJump)));
+}
+
+}  // namespace
+
+uint64_t start_time(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const size_t end = text.rfind(')');
+  if (end == std::string::npos) return 0;
+  std::istringstream words(text.substr(end + 1));
+  constexpr int kStartTime = 20;  // words behind the name
+  std::string word;
+  for (int i = 0; i < kStartTime; i++) words >> word;
+  return std::strtoull(word.c_str(), nullptr, 10);
+}
+
+bool is_traced(const FoundAgent& agent) {
+  const uint64_t began = start_time(agent.header.tracer);
+  return began != 0 && began == agent.header.tracer_began;
+}
+
+Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer) {
+  std::vector<FoundAgent> agents = find_agents(pid, memory);
+  std::erase_if(agents, [&](const FoundAgent& one) { return !is_wanted(one, which, tracer); });
+  Detached detached;
+  std::vector<inside::Patch> patches;
+  for (const FoundAgent& agent : agents) {
+    disarm(memory, agent);
+    if (agent.header.patches == 0) continue;
+    detached.agents++;
+    const std::vector<inside::Patch> its = patches_of(memory, agent);
+    patches.insert(patches.end(), its.begin(), its.end());
+  }
+  if (patches.empty()) return detached;
+  auto stopped = StoppedProcess::stop(pid);
+  if (!stopped) return stopped.error();
+  for (const inside::Patch& patch : patches) detached.restored += restore(memory, patch);
+  for (FoundAgent& agent : agents) {
+    agent.header.patches = 0;
+    memory.write_object(agent.range.begin, agent.header);
+  }
+  return detached;
+}
+
+}  // namespace dvm::runtime

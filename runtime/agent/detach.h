@@ -1,0 +1,31 @@
+#pragma once
+// Takes the patches of agents off a process, by the tables that they have left in it. The same for a run that ends, a guard whose
+// dvm was killed, and `dvm detach` when both were.
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+#include "dvm/common/result.h"
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/memory.h"
+
+namespace dvm::runtime {
+
+struct Detached {
+  size_t agents = 0;    // whose stubs do nothing any more
+  size_t restored = 0;  // instruction sequences that were put back
+};
+
+enum class WhichAgents : uint8_t { of_dead_tracers, of_this_tracer, all };
+
+// When a process was started, in the kernel's ticks; 0: it does not exist.
+uint64_t start_time(pid_t pid);
+// The process that traces with this agent still lives.
+bool is_traced(const FoundAgent& agent);
+
+// The process is stopped for it, unless there is nothing to restore. tracer: of of_this_tracer. An error leaves code that is
+// correct but slower.
+Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer = 0);
+
+}  // namespace dvm::runtime

@@ -1,0 +1,114 @@
+// Tested by tests/runtime/agent.
+
+#include "runtime/agent/guard.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/agent/detach.h"
+#include "runtime/agent/memory.h"
+#include "runtime/agent/stopped_process.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr unsigned kAttempts = 200;
+constexpr useconds_t kPause = 50'000;
+
+// All but two descriptors are closed: a pipe that dvm's output went to must see its end.
+void leave_session(int& dismissal, int& traced) {
+  setsid();
+  prctl(PR_SET_NAME, "dvm-guard");
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2}) {
+    struct sigaction action {};
+    action.sa_handler = signal == SIGCHLD ? SIG_DFL : SIG_IGN;
+    sigaction(signal, &action, nullptr);
+  }
+  constexpr int kFree = 3;
+  const int a = fcntl(dismissal, F_DUPFD_CLOEXEC, 64), b = fcntl(traced, F_DUPFD_CLOEXEC, 64);
+  const int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < kFree; fd++) dup2(null, fd);
+  dismissal = dup2(a, kFree);
+  traced = dup2(b, kFree + 1);
+  syscall(SYS_close_range, kFree + 2, ~0U, 0);
+  if (chdir("/") != 0) return;
+}
+
+// False: dvm is gone without a word.
+bool waits_for_dismissal(int dismissal, int traced) {
+  pollfd waits[] = {{dismissal, POLLIN, 0}, {traced, POLLIN, 0}};
+  while (poll(waits, 2, -1) < 0 && errno == EINTR) {
+  }
+  char byte = 0;
+  return waits[1].revents != 0 || read(dismissal, &byte, 1) == 1;
+}
+
+// A process may not let itself be stopped for a while.
+void restore(pid_t pid, pid_t tracer, int traced) {
+  const auto memory = AgentMemory::open(pid);
+  if (!memory) return;
+  for (unsigned i = 0; i < kAttempts; i++) {
+    if (detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer)) return;
+    release_stragglers();
+    pollfd end{traced, POLLIN, 0};
+    if (poll(&end, 1, 0) > 0) return;
+    usleep(kPause);
+  }
+}
+
+[[noreturn]] void guard(pid_t pid, pid_t tracer, int dismissal, int traced) {
+  leave_session(dismissal, traced);
+  if (!waits_for_dismissal(dismissal, traced)) restore(pid, tracer, traced);
+  _exit(0);
+}
+
+}  // namespace
+
+// Forked twice, so that dvm has no child that it does not know.
+Result<AgentGuard> AgentGuard::start(pid_t pid) {
+  int ends[2];
+  const pid_t tracer = getpid();
+  const int traced = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (traced < 0 || pipe2(ends, O_CLOEXEC) != 0)
+    return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};
+  const pid_t between = fork();
+  if (between == 0) {
+    close(ends[1]);
+    if (fork() == 0) guard(pid, tracer, ends[0], traced);
+    _exit(0);
+  }
+  close(ends[0]);
+  close(traced);
+  while (between > 0 && waitpid(between, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (between < 0) {
+    close(ends[1]);
+    return Error{fmt::format("no guard for process {}: {}", pid, std::strerror(errno))};
+  }
+  return AgentGuard(ends[1]);
+}
+
+AgentGuard::AgentGuard(AgentGuard&& other) noexcept : dismissal_(std::exchange(other.dismissal_, -1)) {}
+
+AgentGuard& AgentGuard::operator=(AgentGuard&& other) noexcept {
+  std::swap(dismissal_, other.dismissal_);
+  return *this;
+}
+
+AgentGuard::~AgentGuard() {
+  if (dismissal_ < 0) return;
+  [[maybe_unused]] const ssize_t written = write(dismissal_, "x", 1);
+  close(dismissal_);
+}
+
+}  // namespace dvm::runtime

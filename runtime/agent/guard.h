@@ -1,0 +1,24 @@
+#pragma once
+// A process that outlives dvm: when dvm ends without having taken its agents off, the guard does. It has a session of its own, so
+// that signals to dvm's group do not reach it, and holds no file of dvm's but the memory of the traced process.
+
+#include <sys/types.h>
+
+#include "dvm/common/result.h"
+
+namespace dvm::runtime {
+
+class AgentGuard {
+ public:
+  static Result<AgentGuard> start(pid_t traced);
+  AgentGuard(AgentGuard&& other) noexcept;
+  AgentGuard& operator=(AgentGuard&& other) noexcept;
+  // Dismisses the guard: nothing is left to do.
+  ~AgentGuard();
+
+ private:
+  explicit AgentGuard(int dismissal) : dismissal_(dismissal) {}
+  int dismissal_ = -1;  // written to when the guard may end
+};
+
+}  // namespace dvm::runtime
