@@ -1,0 +1,58 @@
+#pragma once
+// Ticks of the TSC as times of CLOCK_MONOTONIC. The two are read together at each poll; what lies between two polls is
+// interpolated, so the kernel's corrections to its clock are followed.
+
+#include <x86intrin.h>
+
+#include <cstdint>
+
+#include "common/clock.h"
+
+namespace dvm::runtime {
+
+class TscClock {
+ public:
+  TscClock() : before_(read_both()), now_(before_) {}
+
+  // At each poll. Two readings lie some time apart, so that the error of a single one does not matter.
+  void read() {
+    const Reading next = read_both();
+    if (next.ticks - now_.ticks < kLeastTicks) return;
+    before_ = now_;
+    now_ = next;
+  }
+  uint64_t ticks_of_reading() const { return now_.ticks; }
+
+  uint64_t time_of(uint64_t ticks) const {
+    if (now_.ticks == before_.ticks) return now_.time;
+    const double rate = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - before_.ticks));
+    return before_.time + static_cast<uint64_t>(static_cast<int64_t>(since * rate));
+  }
+
+ private:
+  static constexpr uint64_t kLeastTicks = 200'000;
+  static constexpr int kReadings = 5;
+  struct Reading {
+    uint64_t ticks = 0, time = 0;
+  };
+
+  // The reading during which the least time went by.
+  static Reading read_both() {
+    Reading best;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < kReadings; i++) {
+      const uint64_t begin = __rdtsc();
+      const uint64_t time = read_clock(CLOCK_MONOTONIC);
+      const uint64_t end = __rdtsc();
+      if (end - begin >= least) continue;
+      least = end - begin;
+      best = {begin + least / 2, time};
+    }
+    return best;
+  }
+
+  Reading before_, now_;
+};
+
+}  // namespace dvm::runtime
