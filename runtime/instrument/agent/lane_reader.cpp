@@ -1,0 +1,138 @@
+#include "runtime/instrument/agent/lane_reader.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr int kAttempts = 3;
+constexpr size_t kMostCopies = 1024;  // that wait to be taken
+constexpr size_t kHeadWords = sizeof(inside::RecordHead) / sizeof(uint64_t);
+
+bool is_gone(int32_t pid, uint64_t tid) {
+  return access(fmt::format("/proc/{}/task/{}", pid, tid).c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+constexpr auto is_later = [](const auto& a, const auto& b) { return a.ticks > b.ticks; };
+
+}  // namespace
+
+LaneReader::LaneReader(int file, uint32_t lanes, uint32_t ring_bytes)
+    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), heads_(lane_at(lanes)), tails_(lanes) {}
+
+bool LaneReader::read(uint64_t at, std::span<std::byte> to) const {
+  return pread(file_, to.data(), to.size(), static_cast<off_t>(at)) == static_cast<ssize_t>(to.size());
+}
+
+// A thread that is writing is waited for, but not long: it may not run.
+bool LaneReader::read_heads() {
+  for (int attempt = 0; attempt < kAttempts; attempt++) {
+    horizon_ = __rdtsc();
+    if (!read(0, heads_)) return false;
+    bool is_busy = false;
+    for (uint32_t number = 0; number < lanes_; number++) is_busy |= lane_of(number).busy != 0;
+    if (!is_busy) break;
+  }
+  return true;
+}
+
+inside::Lane LaneReader::lane_of(uint32_t number) const {
+  inside::Lane lane;
+  std::memcpy(&lane, heads_.data() + lane_at(number), sizeof lane);
+  return lane;
+}
+
+void LaneReader::collect() {
+  if (copies_.size() > kMostCopies || !read_heads()) return;
+  copied_at_ = __rdtsc();
+  inside::DataHeader header;
+  std::memcpy(&header, heads_.data(), sizeof header);
+  uint64_t lost = header.homeless + header.muted;
+  for (uint32_t number = 0; number < lanes_; number++) {
+    const inside::Lane lane = lane_of(number);
+    lost += lane.full + lane.nested;
+    if (lane.head != tails_[number]) copy(number, lane);
+  }
+  lost_ = std::max(lost_, lost);
+}
+
+// A position that cannot be is taken for the new beginning.
+void LaneReader::copy(uint32_t number, const inside::Lane& lane) {
+  const uint64_t tail = std::exchange(tails_[number], lane.head);
+  const uint64_t size = lane.head - tail;
+  const bool makes_sense = size <= ring_bytes_ && size % sizeof(uint64_t) == 0 && tail % sizeof(uint64_t) == 0;
+  Copy made;
+  if (!spare_.empty()) made = std::move(spare_.back()), spare_.pop_back();
+  made.lane = number;
+  made.at = 0;
+  made.length = 0;
+  made.words.resize(makes_sense ? size / sizeof(uint64_t) : 0);
+  const uint64_t begin = tail & (ring_bytes_ - 1);
+  const uint64_t first = std::min<uint64_t>(made.words.size() * sizeof(uint64_t), ring_bytes_ - begin);
+  made.wrap = first / sizeof(uint64_t);
+  const auto to = std::as_writable_bytes(std::span(made.words));
+  const bool is_read = read(ring_at(number) + begin, to.first(first)) && read(ring_at(number), to.subspan(first));
+  if (!is_read) made.words.clear();
+  if (!makes_sense) nonsense_++;
+  bytes_ += made.words.size() * sizeof(uint64_t);
+  const auto tail_at = static_cast<off_t>(lane_at(number) + offsetof(inside::Lane, tail));
+  [[maybe_unused]] const ssize_t written = pwrite(file_, &lane.head, sizeof lane.head, tail_at);
+  if (advance(made)) {
+    copies_.push_back(std::move(made));
+    std::push_heap(copies_.begin(), copies_.end(), is_later);
+  } else {
+    spare_.push_back(std::move(made));
+  }
+}
+
+// To the next record of the copy; none reaches over the end of the ring. False: there is none.
+bool LaneReader::advance(Copy& copy) {
+  if (copy.length != 0) copy.at += kHeadWords + (copy.length + 7) / sizeof(uint64_t);
+  copy.length = 0;
+  if (copy.at < copy.wrap && copy.words[copy.at] == 0) copy.at = copy.wrap;
+  if (copy.at >= copy.words.size()) return false;
+  const size_t end = copy.at < copy.wrap ? copy.wrap : copy.words.size();
+  const uint64_t room = end - copy.at < kHeadWords ? 0 : (end - copy.at - kHeadWords) * sizeof(uint64_t);
+  const uint64_t length = copy.words[copy.at];
+  if (length == 0 || length > room) return nonsense_++, false;
+  copy.length = length;
+  copy.ticks = std::min(copy.words[copy.at + 1], copied_at_);
+  return true;
+}
+
+std::optional<LaneRecord> LaneReader::first() const {
+  if (copies_.empty() || copies_.front().ticks > horizon_) return std::nullopt;
+  Copy& copy = const_cast<Copy&>(copies_.front());
+  return LaneRecord{
+      copy.ticks, std::as_writable_bytes(std::span(copy.words)).subspan((copy.at + kHeadWords) * sizeof(uint64_t), copy.length)};
+}
+
+void LaneReader::take_first() {
+  std::pop_heap(copies_.begin(), copies_.end(), is_later);
+  if (advance(copies_.back())) {
+    std::push_heap(copies_.begin(), copies_.end(), is_later);
+  } else {
+    spare_.push_back(std::move(copies_.back()));
+    copies_.pop_back();
+  }
+}
+
+void LaneReader::free_lanes(int32_t pid) {
+  for (uint32_t number = 0; number < lanes_; number++) {
+    const inside::Lane lane = lane_of(number);
+    if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(pid, lane.owner)) continue;
+    const uint64_t free = 0;
+    for (const size_t field : {offsetof(inside::Lane, busy), offsetof(inside::Lane, owner)})
+      if (pwrite(file_, &free, sizeof free, static_cast<off_t>(lane_at(number) + field)) < 0) return;
+  }
+}
+
+}  // namespace dvm::runtime

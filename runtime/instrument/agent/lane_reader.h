@@ -1,0 +1,67 @@
+#pragma once
+// Reads the lanes of one process. Everything there is written by the process, so all of it is copied first, and nothing of it is
+// used without a check: not positions, not lengths. Tested by tests/unit/instrument/lane_reader_test.cpp and
+// tests/fuzz/targets/lanes.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+// A record and its time in ticks of the TSC.
+struct LaneRecord {
+  uint64_t ticks = 0;
+  std::span<std::byte> bytes;  // begins at a multiple of 8
+};
+
+class LaneReader {
+ public:
+  // file: the memfd of the process. It stays the caller's.
+  LaneReader(int file, uint32_t lanes, uint32_t ring_bytes);
+
+  // Copies what the lanes hold, up to a number of bytes each, and makes room in them.
+  void collect();
+  // The earliest of the records that were copied; none: an earlier one may yet come. The order of one lane is kept.
+  std::optional<LaneRecord> first() const;
+  void take_first();
+
+  uint64_t bytes() const { return bytes_; }  // that were copied in all
+  // Firings lost: rings full, nested, no lane, or what makes no sense.
+  uint64_t lost() const { return lost_ + nonsense_; }
+  // Frees the lanes of threads that the process has no more, once they are empty.
+  void free_lanes(int32_t pid);
+
+ private:
+  struct Copy {
+    uint32_t lane = 0;
+    std::vector<uint64_t> words;
+    size_t at = 0;    // words that were taken
+    size_t wrap = 0;  // where the beginning of the ring lies
+    uint64_t ticks = 0;
+    size_t length = 0;  // bytes of the record at hand
+  };
+  bool read(uint64_t at, std::span<std::byte> to) const;
+  void copy(uint32_t number, const inside::Lane& lane);
+  bool read_heads();
+  inside::Lane lane_of(uint32_t number) const;
+  bool advance(Copy& copy);
+  uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
+  uint64_t ring_at(uint32_t number) const { return lane_at(lanes_) + uint64_t{number} * ring_bytes_; }
+
+  int file_;
+  uint32_t lanes_, ring_bytes_;
+  std::vector<std::byte> heads_;  // the header and the lanes, as they were read last
+  std::vector<uint64_t> tails_;   // of each lane: dvm's own
+  std::vector<Copy> copies_;      // a heap: the earliest first
+  std::vector<Copy> spare_;
+  uint64_t horizon_ = 0;    // all records up to this time were copied
+  uint64_t copied_at_ = 0;  // no record is later
+  uint64_t bytes_ = 0, lost_ = 0, nonsense_ = 0;
+};
+
+}  // namespace dvm::runtime
