@@ -1,0 +1,112 @@
+// Records come out of lanes in the order of their times, whatever the process has written there.
+#include "runtime/instrument/agent/lane_reader.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint32_t kLanes = 2, kRing = 256;
+
+class LaneReaderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_GE(file_, 0);
+    ASSERT_EQ(ftruncate(file_, sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing)), 0);
+  }
+  void TearDown() override { close(file_); }
+
+  static off_t lane_at(uint32_t lane) { return static_cast<off_t>(sizeof(inside::DataHeader) + lane * sizeof(inside::Lane)); }
+  void put(off_t at, uint64_t word) { ASSERT_EQ(pwrite(file_, &word, sizeof word, at), ssize_t{sizeof word}); }
+  void put_in_ring(uint32_t lane, uint64_t position, uint64_t word) {
+    put(lane_at(kLanes) + static_cast<off_t>(lane * kRing + position % kRing), word);
+  }
+
+  // As a stub does it: a record of one word.
+  void write(uint32_t lane, uint64_t ticks, uint64_t word) {
+    uint64_t& head = heads_[lane];
+    constexpr uint64_t kBytes = sizeof(inside::RecordHead) + sizeof word;
+    if (head % kRing + kBytes > kRing) {
+      put_in_ring(lane, head, 0);
+      head += kRing - head % kRing;
+    }
+    put_in_ring(lane, head, sizeof word);
+    put_in_ring(lane, head + 8, ticks);
+    put_in_ring(lane, head + 16, word);
+    head += kBytes;
+    put(lane_at(lane) + static_cast<off_t>(offsetof(inside::Lane, head)), head);
+  }
+
+  std::vector<uint64_t> take() {
+    std::vector<uint64_t> words;
+    reader_.collect();
+    while (const auto record = reader_.first()) {
+      EXPECT_EQ(record->bytes.size(), sizeof(uint64_t));
+      std::memcpy(&words.emplace_back(), record->bytes.data(), sizeof(uint64_t));
+      reader_.take_first();
+    }
+    return words;
+  }
+
+  int file_ = memfd_create("lanes", MFD_CLOEXEC);
+  uint64_t heads_[kLanes] = {};
+  LaneReader reader_{file_, kLanes, kRing};
+};
+
+TEST_F(LaneReaderTest, MergesLanesByTime) {
+  write(0, 10, 1);
+  write(0, 30, 3);
+  write(1, 20, 2);
+  EXPECT_EQ(take(), (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(take(), std::vector<uint64_t>());
+}
+
+TEST_F(LaneReaderTest, GoesRoundTheRing) {
+  uint64_t expected = 0;
+  for (uint64_t round = 0; round < 50; round++) {
+    std::vector<uint64_t> words;
+    for (uint64_t i = 0; i <= round % 7; i++) words.push_back(expected), write(0, expected, expected), expected++;
+    ASSERT_EQ(take(), words) << round;
+  }
+  EXPECT_EQ(reader_.lost(), 0);
+}
+
+TEST_F(LaneReaderTest, TellsTheWriterWhatHasBeenRead) {
+  write(1, 5, 7);
+  take();
+  uint64_t tail = 0;
+  ASSERT_EQ(pread(file_, &tail, sizeof tail, lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, tail))),
+            ssize_t{sizeof tail});
+  EXPECT_EQ(tail, heads_[1]);
+}
+
+TEST_F(LaneReaderTest, KeepsWhatIsNewerThanItsReading) {
+  write(0, UINT64_MAX, 9);  // later than now: taken for now
+  EXPECT_EQ(take(), std::vector<uint64_t>());
+  EXPECT_EQ(take(), std::vector<uint64_t>{9});
+}
+
+TEST_F(LaneReaderTest, CountsNonsenseAndLosses) {
+  put(lane_at(0) + static_cast<off_t>(offsetof(inside::Lane, head)), 12345);  // no multiple of a word, and more than a ring
+  put(lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, full)), 3);
+  put(lane_at(1) + static_cast<off_t>(offsetof(inside::Lane, nested)), 2);
+  put(0, 4);  // homeless
+  EXPECT_EQ(take(), std::vector<uint64_t>());
+  EXPECT_EQ(reader_.lost(), 10);
+}
+
+TEST_F(LaneReaderTest, DoesNotReadBeyondARecordThatIsTooLong) {
+  write(0, 1, 1);
+  put_in_ring(0, 0, 4000);
+  EXPECT_EQ(take(), std::vector<uint64_t>());
+  EXPECT_EQ(reader_.lost(), 1);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
