@@ -1,0 +1,56 @@
+#pragma once
+// Reads what the threads of one process have aggregated. dvm lets a thread go on in its other arena, waits until it has left the
+// one at hand, and reads and empties that. All of it may be overwritten by the process, so it is copied first, and nothing of it
+// is used without a check. Tested by tests/unit/instrument/arena_reader_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "runtime/agent/inside/format.h"
+#include "runtime/buffer/sources.h"
+
+namespace dvm::runtime {
+
+// The clauses that run at sites, by their numbers.
+struct KnownClause {
+  uint32_t aggregation = 0;
+  uint32_t keys = 0, words = 0;
+};
+
+class ArenaReader {
+ public:
+  // file: the memfd of the process. It stays the caller's.
+  ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes);
+
+  // is_last: no thread fires any more, so one that seems to be in the midst of a firing is not waited for long.
+  void collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last);
+  uint64_t nonsense() const { return nonsense_; }
+
+ private:
+  struct Used {
+    uint32_t arena = 0;       // that the thread may use now
+    bool is_pending = false;  // the other one is yet to be read
+    uint64_t rounds = 0;      // when the thread was sent to this one
+  };
+  bool read(uint64_t at, void* to, size_t bytes) const;
+  inside::Lane lane(uint32_t number) const;
+  bool is_used(uint32_t number, uint32_t arena) const;
+  bool has_left(uint32_t number, bool is_last) const;
+  void swap(uint32_t number);
+  void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
+  void tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
+  uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
+  uint64_t arena_at(uint32_t number, uint32_t arena) const {
+    return lane_at(lanes_) + uint64_t{lanes_} * ring_bytes_ + (uint64_t{number} * 2 + arena) * inside::kArenaBytes;
+  }
+
+  int file_;
+  uint32_t lanes_, ring_bytes_;
+  std::vector<Used> used_;
+  std::vector<std::byte> copy_;
+  uint64_t nonsense_ = 0;
+};
+
+}  // namespace dvm::runtime
