@@ -1,0 +1,145 @@
+// Arenas: what threads aggregate arrives once, and nothing that a process writes there does harm.
+
+#include "runtime/instrument/agent/arena_reader.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+
+#include "runtime/agent/inside/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+constexpr uint32_t kLanes = 4, kRing = 4096;
+constexpr size_t kBytes = sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing + 2 * inside::kArenaBytes);
+
+using Totals = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;  // by aggregation and key: the first word
+
+class Arenas : public testing::Test {
+ protected:
+  Arenas() : file_(memfd_create("arenas", 0)) {
+    if (ftruncate(file_, kBytes) != 0) ADD_FAILURE();
+    memory_ = static_cast<std::byte*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+    reader_.emplace(file_, kLanes, kRing);
+  }
+  ~Arenas() override {
+    munmap(memory_, kBytes);
+    close(file_);
+  }
+  inside::Lane& lane(uint32_t number) { return reinterpret_cast<inside::Lane*>(memory_ + sizeof(inside::DataHeader))[number]; }
+  inside::Arena& arena(uint32_t number, uint64_t which) {
+    std::byte* arenas = memory_ + sizeof(inside::DataHeader) + kLanes * (sizeof(inside::Lane) + kRing);
+    return *reinterpret_cast<inside::Arena*>(arenas + (2 * number + which) * inside::kArenaBytes);
+  }
+  // One round of a thread. False: there is no room.
+  bool count(uint32_t number, uint32_t clause, uint64_t key) {
+    inside::SiteClause its;
+    its.clause = clause, its.words = 1;
+    its.function = static_cast<uint32_t>(inside::SiteFunction::count);
+    const std::array<uint64_t, inside::kMostKeys> keys{key};
+    its.key_count = 1;
+    uint64_t* state = inside::find_state(arena(number, lane(number).arena & 1), its, keys.data());
+    if (state != nullptr) inside::update(inside::SiteFunction::count, state, 0);
+    lane(number).rounds++;
+    return state != nullptr;
+  }
+  Totals collect(bool is_last = false) {
+    Totals totals;
+    reader_->collect(
+        {{7, 1, 1}, {8, 1, 1}},
+        [&](const AggregationEntry& entry) {
+          uint64_t key = 0;
+          std::memcpy(&key, entry.key.data(), sizeof key);
+          totals[{entry.aggregation, key}] += entry.words[0];
+        },
+        is_last);
+    return totals;
+  }
+
+  int file_;
+  std::byte* memory_ = nullptr;
+  std::optional<ArenaReader> reader_;
+};
+
+TEST_F(Arenas, GiveEachValueOnce) {
+  for (int round = 0; round < 5; round++) {
+    for (uint64_t i = 0; i < 300; i++) EXPECT_TRUE(count(i % 2, i % 3 == 0, i % 50));
+    const Totals totals = collect();
+    EXPECT_EQ(totals.size(), 100);
+    uint64_t all = 0;
+    for (const auto& [key, value] : totals) all += value;
+    EXPECT_EQ(all, 300);
+    EXPECT_TRUE(collect().empty());
+  }
+  EXPECT_EQ(reader_->nonsense(), 0);
+}
+
+TEST_F(Arenas, OfAThreadInTheMidstAreReadOnceItHasLeft) {
+  count(1, 0, 5);
+  lane(1).busy = 1;
+  EXPECT_TRUE(collect().empty());
+  count(1, 0, 5);  // the firing ends, a later one begins
+  EXPECT_EQ(collect(), (Totals{{{7, 5}, 1}}));
+  EXPECT_EQ(collect(true), (Totals{{{7, 5}, 1}}));
+}
+
+TEST_F(Arenas, AreReadToTheLast) {
+  count(2, 1, 9);
+  lane(2).busy = 1;
+  EXPECT_TRUE(collect().empty());
+  count(2, 1, 9);
+  lane(2).rounds--;  // it has not left the first
+  EXPECT_EQ(collect(true), (Totals{{{8, 9}, 2}}));
+}
+
+TEST_F(Arenas, AreBounded) {
+  uint64_t key = 0;
+  while (count(0, 0, key)) key++;
+  EXPECT_GT(key, 200);
+  EXPECT_TRUE(count(0, 0, 0));
+  EXPECT_EQ(collect().size(), key);
+  EXPECT_TRUE(count(0, 0, key));
+}
+
+TEST_F(Arenas, MayHoldAnything) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 200; round++) {
+    const uint32_t number = static_cast<uint32_t>(random() % kLanes);
+    const auto bytes = std::span(memory_ + sizeof(inside::DataHeader), kBytes - sizeof(inside::DataHeader));
+    for (int i = 0; i < 200; i++) {
+      const uint64_t word = random() % 3 == 0 ? random() : random() % 100;
+      std::memcpy(bytes.data() + random() % (bytes.size() / 8) * 8, &word, sizeof word);
+    }
+    inside::Arena& here = arena(number, random() % 2);
+    here.used = random() % 2 == 0 ? random() % inside::kArenaBytes : random();
+    for (uint32_t& bucket : here.buckets) bucket = static_cast<uint32_t>(random());
+    count(number, static_cast<uint32_t>(random() % 3), random() % 10);  // stays within the arena, or has no room
+    lane(number).busy = 0;
+    collect();
+  }
+}
+
+TEST(ThreadFunctions, AreThoseOfDvm) {
+  std::array<uint64_t, 127> state{};
+  inside::update(inside::SiteFunction::quantize, state.data(), 5);
+  EXPECT_EQ(state[dif::kQuantizeZero + 3], 1);
+  state[0] = static_cast<uint64_t>(INT64_MAX);
+  inside::update(inside::SiteFunction::min, state.data(), static_cast<uint64_t>(-3));
+  EXPECT_EQ(state[0], static_cast<uint64_t>(-3));
+  inside::update(inside::SiteFunction::max, state.data(), 12);
+  EXPECT_EQ(state[0], 12);
+  inside::update(inside::SiteFunction::avg, state.data(), 8);
+  EXPECT_EQ(state[0], 13);
+  EXPECT_EQ(state[1], 8);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
