@@ -1,0 +1,127 @@
+// Tested by tests/unit/instrument/record_program_test.cpp.
+
+#include "runtime/instrument/agent/record_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+namespace {
+
+using inside::Step;
+
+// Those of memory read it by a system call.
+bool makes_call(const Step& step) {
+  return step.kind != Step::Kind::constant && step.kind != Step::Kind::thread && step.kind != Step::Kind::saved;
+}
+
+class Steps {
+ public:
+  explicit Steps(const RecordLayout& layout) : layout_(layout) {}
+
+  std::vector<std::byte> make() {
+    add_thread();
+    for (size_t n = 0; n < layout_.args.size(); n++)
+      if (layout_.args[n] != 0) add_operand(layout_.args[n], layout_.shape.args[n]);
+    if (layout_.error != 0) add_constant(layout_.error, 0);
+    if (layout_.zero != 0) add_constant(layout_.zero, 0);
+    add_registers();
+    for (const MemorySlot& slot : layout_.slots) add_slot(slot);
+    if (layout_.stack != 0) add_stack();
+    return bytes();
+  }
+
+ private:
+  Step& add(Step::Kind kind, uint32_t at) {
+    steps_.push_back({.kind = kind, .at = at});
+    return steps_.back();
+  }
+  void add_constant(uint32_t at, int64_t value) { add(Step::Kind::constant, at).value = value; }
+
+  void add_thread() {
+    if (layout_.time != 0) add_constant(layout_.time, 0);
+    if (layout_.vtime != 0) add(Step::Kind::time_of_thread, layout_.vtime);
+    if (layout_.thread != 0) add(Step::Kind::thread, layout_.thread);
+    if (layout_.comm != 0) add(Step::Kind::name, layout_.comm);
+  }
+
+  // Those of kernel events do not occur at instructions.
+  void add_operand(uint32_t at, const Operand& operand) {
+    const bool is_saved = operand.kind == Operand::Kind::saved && operand.base < inside::kSavedWords;
+    if (!is_saved && operand.kind != Operand::Kind::memory)
+      return add_constant(at, operand.kind == Operand::Kind::constant ? operand.value : 0);
+    Step& step = add(is_saved ? Step::Kind::saved : Step::Kind::memory, at);
+    step.base = operand.base;
+    step.index = operand.index;
+    step.scale = operand.scale;
+    step.size = operand.size;
+    step.shift = operand.shift;
+    step.is_signed = operand.is_signed;
+    step.value = operand.value;
+  }
+
+  void add_registers() {
+    uint32_t at = layout_.registers;
+    for (unsigned n = 0; n < inside::kSavedWords; n++) {
+      if ((layout_.saved >> n & 1) == 0) continue;
+      add(Step::Kind::saved, at).base = static_cast<uint8_t>(n);
+      at += 8;
+    }
+  }
+
+  void add_slot(const MemorySlot& slot) {
+    Step& step = add(Step::Kind::slot, slot.at);
+    step.is_string = slot.need.is_string;
+    step.from = slot.base;
+    step.by = slot.sized_by;
+    step.most = slot.need.size;
+    step.value = slot.need.offset;
+  }
+
+  void add_stack() {
+    add_constant(layout_.stack, 0);
+    add_constant(layout_.stack + 8, 0);
+    if (layout_.stack_bytes == 0) return;
+    add_constant(layout_.chain, 0);
+    Step& step = add(Step::Kind::stack, layout_.stack_at);
+    step.most = layout_.stack_bytes;
+    step.value = layout_.stack;
+  }
+
+  std::vector<std::byte> bytes() const {
+    const uint32_t cut_at = layout_.is_cut ? layout_.slots.back().at : 0;
+    const uint32_t makes_calls = std::any_of(steps_.begin(), steps_.end(), makes_call);
+    const inside::Program program{static_cast<uint32_t>(steps_.size()), layout_.size, cut_at, makes_calls};
+    std::vector<std::byte> made(sizeof program + steps_.size() * sizeof(Step));
+    std::memcpy(made.data(), &program, sizeof program);
+    std::memcpy(made.data() + sizeof program, steps_.data(), steps_.size() * sizeof(Step));
+    return made;
+  }
+
+  const RecordLayout& layout_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace
+
+RecordLayout make_agent_layout(const CaptureNeeds& possible, const SiteShape& shape) {
+  RecordLayout layout = make_layout(possible, shape);
+  if (layout.slots.empty() || layout.stack_bytes != 0 || !layout.slots.back().is_variable()) return layout;
+  layout.is_cut = true;
+  layout.least = layout.slots.back().at + 8;
+  return layout;
+}
+
+bool record_makes_calls(std::span<const std::byte> program) {
+  inside::Program head;
+  if (program.size() < sizeof head) return false;
+  std::memcpy(&head, program.data(), sizeof head);
+  return head.makes_calls != 0;
+}
+
+std::vector<std::byte> make_record_program(const RecordLayout& layout) { return Steps(layout).make(); }
+
+}  // namespace dvm::runtime

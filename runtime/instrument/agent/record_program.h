@@ -1,0 +1,20 @@
+#pragma once
+// From the layout of a record to the steps that make it in the traced thread (runtime/agent/inside/fire.cpp).
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "runtime/instrument/uprobe/record.h"
+
+namespace dvm::runtime {
+
+// Lays out a record for an agent. Its last slot is cut where it can be, however large the record is.
+RecordLayout make_agent_layout(const CaptureNeeds& possible, const SiteShape& shape);
+
+// An inside::Program and its steps. The time and the head are written without a step.
+std::vector<std::byte> make_record_program(const RecordLayout& layout);
+// True if its steps make system calls.
+bool record_makes_calls(std::span<const std::byte> program);
+
+}  // namespace dvm::runtime
