@@ -1,0 +1,156 @@
+// Tested by tests/unit/instrument/clause_code_test.cpp, which runs the code beside the interpreter.
+
+#include "runtime/instrument/agent/clause_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "dvm/dif/variable.h"
+#include "runtime/agent/inside/aggregate.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::Instruction, dif::Opcode;
+
+constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6;
+constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
+
+class Writer {
+ public:
+  std::vector<unsigned char> bytes;
+
+  void add(std::initializer_list<unsigned> all) {
+    for (const unsigned one : all) bytes.push_back(static_cast<unsigned char>(one));
+  }
+  template <class T>
+  void raw(T value) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof value);
+  }
+  // opcode reg, r/m: both registers, 64 bits.
+  void operate(std::initializer_list<unsigned> opcode, unsigned reg, unsigned rm) {
+    add({0x48U | (reg >> 3) << 2 | rm >> 3});
+    add(opcode);
+    add({0xc0U | (reg & 7) << 3 | (rm & 7)});
+  }
+  void move(unsigned from, unsigned to) {
+    if (from != to) operate({0x89}, from, to);
+  }
+  void load_constant(unsigned to, uint64_t value) {
+    add({0x48U | to >> 3, 0xb8U | (to & 7)});
+    raw(value);
+  }
+  void load_saved(unsigned word) {
+    add({0x48, 0x8b, 0x87});
+    raw(static_cast<uint32_t>(8 * word));
+  }
+  // In %rax.
+  void widen(unsigned size, bool is_signed) {
+    if (size == 4) return is_signed ? add({0x48, 0x63, 0xc0}) : add({0x89, 0xc0});
+    if (size == 2) return add({0x48, 0x0f, is_signed ? 0xbfU : 0xb7U, 0xc0});
+    if (size == 1) return add({0x48, 0x0f, is_signed ? 0xbeU : 0xb6U, 0xc0});
+  }
+};
+
+class ValueCode {
+ public:
+  ValueCode(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
+      : difo_(difo), type_(type), place_(place), starts_(difo.text.size()), is_target_(difo.text.size()) {}
+
+  std::vector<unsigned char> make() {
+    for (const Instruction in : difo_.text)
+      if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
+    for (size_t pc = 0; pc < difo_.text.size(); pc++) {
+      if (is_target_[pc]) flags_ = Flags::none;
+      starts_[pc] = code_.bytes.size();
+      if (!add(difo_.text[pc])) return {};
+    }
+    for (const auto& [at, label] : jumps_) {
+      const auto distance = static_cast<int32_t>(starts_[label] - (at + sizeof(int32_t)));
+      std::memcpy(code_.bytes.data() + at, &distance, sizeof distance);
+    }
+    return std::move(code_.bytes);
+  }
+
+ private:
+  enum class Flags : uint8_t { none, compared, tested };
+
+  // Its code does: these are moves.
+  static bool keeps_flags(Opcode opcode) { return opcode == Opcode::setx || opcode == Opcode::mov || opcode == Opcode::nop; }
+
+  // False: it has no code here.
+  bool add(Instruction in) {
+    if (dif::is_branch(in)) return add_branch(in);
+    if (dif::is_return(in)) return finish(in.rd());
+    if (dif::has_format(in, dif::Format::cmp)) return dif::info(in.opcode()).width == dif::Width::none && compare(in);
+    if (!keeps_flags(in.opcode())) flags_ = Flags::none;
+    switch (in.opcode()) {
+      case Opcode::or_:
+        return operate(in, {0x09});
+      case Opcode::xor_:
+        return operate(in, {0x31});
+      case Opcode::and_:
+        return operate(in, {0x21});
+      case Opcode::sub:
+        return operate(in, {0x29});
+      case Opcode::add:
+        return operate(in, {0x01});
+      case Opcode::mul:
+        return multiply(in);
+      case Opcode::sll:
+        return shift(in, 4);
+      case Opcode::srl:
+        return shift(in, 5);
+      case Opcode::sra:
+        return shift(in, 7);
+      case Opcode::not_:
+        return read(in.r1(), kRax) && (code_.add({0x48, 0xf7, 0xd0}), write(in.rd()));
+      case Opcode::mov:
+        return read(in.r1(), kRax) && write(in.rd());
+      case Opcode::setx:
+        return in.index() < difo_.integers.size() && (code_.load_constant(kRax, difo_.integers[in.index()]), write(in.rd()));
+      case Opcode::ldgs:
+        return load_variable(in.index()) && write(in.rd());
+      case Opcode::tst:
+        flags_ = Flags::tested;
+        return read(in.r1(), kRax) && (code_.operate({0x85}, kRax, kRax), true);
+      case Opcode::nop:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read(unsigned number, unsigned to) {
+    if (number >= kRegisters.size()) return false;
+    if (number == 0)
+      code_.load_constant(to, 0);
+    else
+      code_.move(kRegisters[number], to);
+    return true;
+  }
+  bool write(unsigned number) {
+    if (number == 0 || number >= kRegisters.size()) return false;
+    code_.move(kRax, kRegisters[number]);
+    return true;
+  }
+  bool read_both(Instruction in) { return read(in.r2(), kRcx) && read(in.r1(), kRax); }
+
+  bool operate(Instruction in, std::initializer_list<unsigned> opcode) {
+    return read_both(in) && (code_.operate(opcode, kRcx, kRax), write(in.rd()));
+  }
+  bool multiply(Instruction in) { return read_both(in) && (code_.operate({0x0f, 0xaf}, kRax, kRcx), write(in.rd())); }
+  bool shift(Instruction in, unsigned way) { return read_both(in) && (code_.operate({0xd3}, way, kRax), write(in.rd())); }
+  bool compare(Instruction in) {
+    flags_ = Flags::compared;
+    return read_both(in) && (code_.operate({0x39}, kRcx, kRax), true);
+  }
+
+
+}  // namespace dvm::runtime

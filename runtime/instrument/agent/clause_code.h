@@ -1,0 +1,32 @@
+#pragma once
+// From DIF to machine code for the traced thread (runtime/agent/inside/aggregate.h runs it). Takes what simple clauses consist
+// of: arithmetic without division, comparisons, constants, pid, tid, and arguments that lie in registers. Anything else has no
+// code, and dvm runs the clause.
+//
+//   %rdi  the saved registers, words of struct pt_regs      %rsi  the thread's number
+//   %r1 to %r5 of DIF: %rdx, %r8, %r9, %r10, %r11            %rax, %rcx: for a moment; %rax: the value
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/agent/agent_process.h"
+#include "runtime/instrument/site_clause.h"
+#include "runtime/instrument/uprobe/site_shape.h"
+
+namespace dvm::runtime {
+
+// What the code is for.
+struct ClausePlace {
+  const SiteShape& shape;
+  std::optional<uint32_t> exit;  // of a return: the value of arg0
+  int32_t pid = 0;
+};
+
+// number: by which dvm knows the clause.
+std::optional<AgentClause> make_clause_code(const SiteClause& clause, const ClausePlace& place, uint32_t number);
+
+// The code of one DIFO, whose value is widened to the type; empty: it has none. Any DIFO that the verifier admits.
+std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place);
+
+}  // namespace dvm::runtime
