@@ -58,6 +58,17 @@ class Writer {
   }
 };
 
+struct Condition {
+  Opcode branch;
+  unsigned char code;  // of the jump
+  bool is_known_after_tst;
+};
+constexpr Condition kConditions[] = {
+    {Opcode::be, 0x84, true},   {Opcode::bne, 0x85, true},   {Opcode::bg, 0x8f, false}, {Opcode::bgu, 0x87, false},
+    {Opcode::bge, 0x8d, false}, {Opcode::bgeu, 0x83, false}, {Opcode::bl, 0x8c, false}, {Opcode::blu, 0x82, false},
+    {Opcode::ble, 0x8e, false}, {Opcode::bleu, 0x86, false},
+};
+
 class ValueCode {
  public:
   ValueCode(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
@@ -152,5 +163,99 @@ class ValueCode {
     return read_both(in) && (code_.operate({0x39}, kRcx, kRax), true);
   }
 
+  // The processor's flags are those of DIF behind a comparison, and moves and branches that follow it.
+  bool add_branch(Instruction in) {
+    if (in.label() >= starts_.size()) return false;
+    if (in.opcode() == Opcode::ba) {
+      code_.add({0xe9});
+    } else {
+      const auto* found = std::find_if(std::begin(kConditions), std::end(kConditions),
+                                       [&](const Condition& one) { return one.branch == in.opcode(); });
+      const bool is_known =
+          flags_ == Flags::compared || (flags_ == Flags::tested && found != std::end(kConditions) && found->is_known_after_tst);
+      if (found == std::end(kConditions) || !is_known) return false;
+      code_.add({0x0f, found->code});
+    }
+    jumps_.emplace_back(code_.bytes.size(), in.label());
+    code_.raw(int32_t{0});
+    return true;
+  }
+
+  // Into %rax.
+  bool load_variable(unsigned id) {
+    using dif::BuiltIn;
+    const auto first = static_cast<unsigned>(BuiltIn::arg0);
+    if (id >= first && id < first + kArguments) return load_argument(id - first);
+    if (id == static_cast<unsigned>(BuiltIn::pid))
+      code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
+    else if (id == static_cast<unsigned>(BuiltIn::tid))
+      code_.move(kRsi, kRax);
+    else
+      return false;
+    return true;
+  }
+
+  bool load_argument(unsigned number) {
+    if (number == 0 && place_.exit) return code_.load_constant(kRax, *place_.exit), true;
+    const Operand& operand = place_.shape.args[number];
+    if (operand.kind == Operand::Kind::constant) return code_.load_constant(kRax, static_cast<uint64_t>(operand.value)), true;
+    if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return false;
+    code_.load_saved(operand.base);
+    if (operand.shift != 0) code_.add({0x48, 0xc1, 0xe8, operand.shift});
+    code_.widen(operand.size, operand.is_signed);
+    return true;
+  }
+
+  bool finish(unsigned number) {
+    if (!read(number, kRax)) return false;
+    code_.widen(type_.size, type_.is_signed);
+    code_.add({0xc3});
+    return true;
+  }
+
+  const dif::Difo& difo_;
+  const dif::DataType& type_;
+  const ClausePlace& place_;
+  Writer code_;
+  Flags flags_ = Flags::none;
+  std::vector<size_t> starts_;  // of each instruction
+  std::vector<bool> is_target_;
+  std::vector<std::pair<size_t, unsigned>> jumps_;
+};
+
+std::optional<uint32_t> function_number(dif::Action function) {
+#define DVM_UPDATE(name) \
+  if (function == dif::Action::agg_##name) return static_cast<uint32_t>(inside::SiteFunction::name);
+#include "vm/dif/updates.def"
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
+  return ValueCode(difo, type, place).make();
+}
+
+std::optional<AgentClause> make_clause_code(const SiteClause& clause, const ClausePlace& place, uint32_t number) {
+  const auto function = function_number(clause.function);
+  if (!function || clause.keys.size() > inside::kMostKeys) return std::nullopt;
+  AgentClause made;
+  bool has_all = true;
+  const auto make = [&](const SiteValue& value) {
+    std::vector<unsigned char> code = make_value_code(*value.difo, value.type, place);
+    has_all &= !code.empty();
+    return code;
+  };
+  if (clause.predicate) made.predicate = make(*clause.predicate);
+  if (clause.value) made.value = make(*clause.value);
+  for (const SiteValue& key : clause.keys) made.keys.push_back(make(key));
+  if (!has_all) return std::nullopt;
+  made.clause.key_count = static_cast<uint32_t>(clause.keys.size());
+  made.clause.clause = number;
+  made.clause.function = *function;
+  made.clause.words = clause.words;
+  made.clause.initial = clause.initial;
+  return made;
+}
 
 }  // namespace dvm::runtime
