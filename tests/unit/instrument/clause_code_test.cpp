@@ -1,0 +1,174 @@
+// Machine code of DIF for the traced thread: the values that DIF means, and no code for what it cannot do there.
+
+#include "runtime/instrument/agent/clause_code.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "dvm/dif/variable.h"
+
+namespace dvm::runtime {
+namespace {
+
+using dif::BuiltIn, dif::Instruction, dif::Opcode;
+
+constexpr int32_t kPid = 4321;
+constexpr uint64_t kTid = 4325;
+const dif::DataType kWord{dif::TypeKind::integer, true, false, 8, "int64_t"};
+
+Instruction op(Opcode opcode, unsigned r1, unsigned r2, unsigned rd) { return Instruction::registers(opcode, r1, r2, rd); }
+Instruction load(BuiltIn variable, unsigned rd) {
+  return Instruction::indexed(Opcode::ldgs, static_cast<unsigned>(variable), rd);
+}
+
+class Code {
+ public:
+  explicit Code(const std::vector<unsigned char>& bytes)
+      : memory_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    std::memcpy(memory_, bytes.data(), bytes.size());
+    mprotect(memory_, kBytes, PROT_READ | PROT_EXEC);
+  }
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+  ~Code() { munmap(memory_, kBytes); }
+  uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved) const {
+    return reinterpret_cast<uint64_t (*)(const uint64_t*, uint64_t)>(memory_)(saved.data(), kTid);
+  }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  void* memory_;
+};
+
+std::vector<unsigned char> code_of(const dif::Difo& difo, const dif::DataType& type = kWord, SiteShape shape = SiteKind::entry,
+                                   std::optional<uint32_t> exit = {}) {
+  return make_value_code(difo, type, {shape, exit, kPid});
+}
+
+uint64_t run(const dif::Difo& difo, uint64_t arg0, uint64_t arg1, const dif::DataType& type = kWord) {
+  const std::vector<unsigned char> bytes = code_of(difo, type);
+  EXPECT_FALSE(bytes.empty());
+  std::array<uint64_t, inside::kSavedWords> saved{};
+  saved[saved::rdi] = arg0, saved[saved::rsi] = arg1;
+  return bytes.empty() ? 0 : Code(bytes).run(saved);
+}
+
+constexpr uint64_t kValues[] = {0,
+                                1,
+                                2,
+                                63,
+                                64,
+                                65,
+                                0x7fffffff,
+                                0x80000000,
+                                0xffffffff,
+                                uint64_t{1} << 63,
+                                ~uint64_t{0},
+                                ~uint64_t{0} - 1,
+                                0x1234567890abcdef};
+
+dif::Difo binary(Opcode opcode, unsigned rd = 3) {
+  return {{load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(opcode, 1, 2, rd), op(Opcode::ret, 0, 0, rd)}, {}, "", {}, kWord};
+}
+
+TEST(ClauseCode, ComputesAsDifDoes) {
+  const std::pair<Opcode, std::function<uint64_t(uint64_t, uint64_t)>> all[] = {
+      {Opcode::or_, [](uint64_t a, uint64_t b) { return a | b; }},
+      {Opcode::xor_, [](uint64_t a, uint64_t b) { return a ^ b; }},
+      {Opcode::and_, [](uint64_t a, uint64_t b) { return a & b; }},
+      {Opcode::sub, [](uint64_t a, uint64_t b) { return a - b; }},
+      {Opcode::add, [](uint64_t a, uint64_t b) { return a + b; }},
+      {Opcode::mul, [](uint64_t a, uint64_t b) { return a * b; }},
+      {Opcode::sll, [](uint64_t a, uint64_t b) { return a << (b & 63); }},
+      {Opcode::srl, [](uint64_t a, uint64_t b) { return a >> (b & 63); }},
+      {Opcode::sra, [](uint64_t a, uint64_t b) { return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b & 63)); }},
+      {Opcode::not_, [](uint64_t a, uint64_t) { return ~a; }},
+      {Opcode::mov, [](uint64_t a, uint64_t) { return a; }},
+  };
+  for (const auto& [opcode, expected] : all)
+    for (const unsigned rd : {1U, 2U, 5U})
+      for (const uint64_t a : kValues)
+        for (const uint64_t b : kValues) EXPECT_EQ(run(binary(opcode, rd), a, b), expected(a, b)) << static_cast<int>(opcode);
+}
+
+TEST(ClauseCode, BranchesAsDifDoes) {
+  const auto less = [](uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); };
+  const std::pair<Opcode, std::function<bool(uint64_t, uint64_t)>> all[] = {
+      {Opcode::be, [](uint64_t a, uint64_t b) { return a == b; }},
+      {Opcode::bne, [](uint64_t a, uint64_t b) { return a != b; }},
+      {Opcode::bgu, [](uint64_t a, uint64_t b) { return a > b; }},
+      {Opcode::bgeu, [](uint64_t a, uint64_t b) { return a >= b; }},
+      {Opcode::blu, [](uint64_t a, uint64_t b) { return a < b; }},
+      {Opcode::bleu, [](uint64_t a, uint64_t b) { return a <= b; }},
+      {Opcode::bg, [&](uint64_t a, uint64_t b) { return less(b, a); }},
+      {Opcode::bge, [&](uint64_t a, uint64_t b) { return !less(a, b); }},
+      {Opcode::bl, [&](uint64_t a, uint64_t b) { return less(a, b); }},
+      {Opcode::ble, [&](uint64_t a, uint64_t b) { return !less(b, a); }},
+  };
+  for (const auto& [opcode, expected] : all) {
+    const dif::Difo difo{
+        {load(BuiltIn::arg0, 1), load(BuiltIn::arg1, 2), op(Opcode::cmp, 1, 2, 0), Instruction::indexed(Opcode::setx, 0, 3),
+         Instruction::branch(opcode, 6), op(Opcode::mov, 0, 0, 3), op(Opcode::ret, 0, 0, 3)},
+        {1},
+        "",
+        {},
+        kWord};
+    for (const uint64_t a : kValues)
+      for (const uint64_t b : kValues) EXPECT_EQ(run(difo, a, b), expected(a, b) ? 1 : 0) << static_cast<int>(opcode);
+  }
+}
+
+TEST(ClauseCode, WidensByTheType) {
+  for (const uint64_t value : kValues) {
+    const auto as = [&](uint32_t size, bool is_signed) {
+      return run(binary(Opcode::mov), value, 0, {dif::TypeKind::integer, is_signed, false, size, ""});
+    };
+    EXPECT_EQ(as(1, true), static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(value))));
+    EXPECT_EQ(as(2, true), static_cast<uint64_t>(static_cast<int64_t>(static_cast<int16_t>(value))));
+    EXPECT_EQ(as(4, true), static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(value))));
+    EXPECT_EQ(as(1, false), static_cast<uint8_t>(value));
+    EXPECT_EQ(as(2, false), static_cast<uint16_t>(value));
+    EXPECT_EQ(as(4, false), static_cast<uint32_t>(value));
+  }
+}
+
+dif::Difo of_variable(BuiltIn variable) { return {{load(variable, 1), op(Opcode::ret, 0, 0, 1)}, {}, "", {}, kWord}; }
+
+TEST(ClauseCode, KnowsTheThreadAndThePlace) {
+  EXPECT_EQ(run(of_variable(BuiltIn::pid), 0, 0), kPid);
+  EXPECT_EQ(run(of_variable(BuiltIn::tid), 0, 0), kTid);
+  const std::array<uint64_t, inside::kSavedWords> saved{};
+  EXPECT_EQ(Code(code_of(of_variable(BuiltIn::arg0), kWord, SiteKind::entry, 0x29)).run(saved), 0x29);
+}
+
+TEST(ClauseCode, ReadsPartsOfRegisters) {
+  SiteShape shape = SiteKind::inside;
+  shape.args[0] = {.kind = Operand::Kind::saved, .base = saved::rbx, .size = 1, .shift = 8, .is_signed = true};
+  std::array<uint64_t, inside::kSavedWords> saved{};
+  saved[saved::rbx] = 0x1280ff;
+  EXPECT_EQ(Code(code_of(of_variable(BuiltIn::arg0), kWord, shape)).run(saved), ~uint64_t{0} - 127);
+}
+
+TEST(ClauseCode, IsNotMadeOfWhatNeedsDvm) {
+  EXPECT_TRUE(code_of(of_variable(BuiltIn::timestamp)).empty());
+  EXPECT_TRUE(code_of(of_variable(BuiltIn::arg7)).empty());  // on the stack
+  EXPECT_TRUE(code_of(binary(Opcode::sdiv)).empty());
+  EXPECT_TRUE(code_of(binary(Opcode::add, 6)).empty());
+  const dif::Difo behind_no_comparison{
+      {op(Opcode::cmp, 1, 2, 0), op(Opcode::add, 0, 0, 3), Instruction::branch(Opcode::be, 3), op(Opcode::ret, 0, 0, 3)},
+      {},
+      "",
+      {},
+      kWord};
+  EXPECT_TRUE(code_of(behind_no_comparison).empty());
+}
+
+}  // namespace
+}  // namespace dvm::runtime
