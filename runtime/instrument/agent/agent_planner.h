@@ -1,0 +1,91 @@
+#pragma once
+// From enabled probes to sites of processes: the window that each needs, or why it cannot be replaced.
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/agent/agent_process.h"
+#include "runtime/code/module_code.h"
+#include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/instrument.h"
+#include "runtime/instrument/uprobe/delivery.h"
+#include "runtime/instrument/uprobe/return_plan.h"
+#include "runtime/symbol/elf.h"
+#include "runtime/symbol/maps.h"
+
+namespace dvm::runtime {
+
+// A site and whose it is.
+struct AgentPlannedSite {
+  AgentSite site;
+  std::vector<const Probe*> probes;  // none: it is only watched
+};
+
+// The clauses that run in threads, by their numbers.
+using KnownClauses = std::vector<KnownClause>;
+using PlannedProcesses = std::map<pid_t, std::vector<AgentPlannedSite>>;
+
+class AgentPlanner {
+ public:
+  explicit AgentPlanner(Delivery& delivery) : delivery_(delivery) {}
+
+  // Adds the probes for which there is no window.
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
+  // All of a function's probes are refused if one is: others than an agent would lie on the same instructions.
+  Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  const KnownClauses& clauses() const { return clauses_; }
+
+ private:
+  struct Candidate {
+    const EnabledProbe* enabled = nullptr;
+    const UprobeSite* site = nullptr;
+    const ModuleCode* code = nullptr;
+    FunctionExtent function;
+    uint64_t address = 0;  // of the function
+    JumpWindow window{};
+    uint32_t probed = 0;             // offset in the function
+    std::optional<uint32_t> exit{};  // of a return: the same
+    std::string_view refusal{};
+
+    uint64_t window_offset() const { return function.offset + window.begin; }  // in the file
+    uint64_t window_address() const { return address + window.begin; }
+    FiredAt fired_at() const { return {enabled->probe->id, 0, exit}; }
+  };
+
+  void find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  void add(const EnabledProbe& enabled, const UprobeSite& site);
+  std::string_view locate(Candidate& candidate);
+  std::string_view fill(Candidate& candidate);
+  void add_exits(const Candidate& candidate);
+  std::string_view fill_exit(Candidate& candidate);
+  const FunctionCode& decode(const Candidate& candidate);
+  CodeBytes with_padding(const Candidate& candidate);
+  std::optional<FunctionExtent> function_of(const UprobeSite& site, const ModuleCode& code);
+  std::optional<uint64_t> address_of(const UprobeSite& site, uint64_t offset);
+  bool has_symbol_inside(const Candidate& candidate);
+  void add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites);
+  void add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites);
+  void refuse_entered();
+  void refuse_overlaps();
+  void refuse_with_function(std::vector<Refused>& refused);
+  std::optional<AgentClause> clause_of(const Candidate& candidate);
+  static SiteShape shape_at(const Candidate& candidate);
+  static AgentSite site_of(const Candidate& candidate);
+  Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);
+
+  Delivery& delivery_;
+  ModuleCodes files_;
+  ElfCache elfs_;
+  std::map<pid_t, std::vector<MappedObject>> objects_;
+  ReturnPlanner returns_;
+  std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
+  std::vector<Candidate> candidates_;
+  KnownClauses clauses_;
+};
+
+}  // namespace dvm::runtime
