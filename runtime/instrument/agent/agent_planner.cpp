@@ -108,5 +108,209 @@ CodeBytes AgentPlanner::with_padding(const Candidate& candidate) {
   return candidate.code->bytes(function.offset, function.size + padding);
 }
 
+// Behind its beginning: other code may call or jump to that by a pointer.
+bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
+  const auto elf = elfs_.read(candidate.site->path);
+  const auto address = elf ? (*elf)->address_of(candidate.window_offset()) : std::nullopt;
+  if (!address) return false;
+  const auto& functions = (*elf)->functions();
+  const auto next = std::upper_bound(functions.begin(), functions.end(), *address,
+                                     [](uint64_t a, const ElfFunction& function) { return a < function.address; });
+  return next != functions.end() && next->address < *address + candidate.window.length;
+}
+
+void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
+  Candidate candidate{&enabled, &site, nullptr, {}};
+  candidate.refusal = locate(candidate);
+  if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
+  if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
+  candidates_.push_back(candidate);
+}
+
+// At each instruction that leaves the function. One that jumps to another function would be too early, and has no value.
+void AgentPlanner::add_exits(const Candidate& candidate) {
+  if (candidate.enabled->returns == ReturnBy::uretprobe) {
+    candidates_.push_back(candidate);
+    candidates_.back().refusal = "-x return=uretprobe asks for a uretprobe";
+    return;
+  }
+  const Exits exits = returns_.exits_of(*candidate.site, *candidate.code);
+  for (const uint32_t offset : exits.offsets) {
+    Candidate& made = candidates_.emplace_back(candidate);
+    made.exit = offset;
+    made.refusal = exits.is_complete ? fill_exit(made) : kUnknownExits;
+    if (!made.refusal.empty()) return;
+  }
+  if (!exits.offsets.empty()) return;
+  candidates_.push_back(candidate);
+  candidates_.back().refusal = exits.is_complete ? kNoExits : kUnknownExits;
+}
+
+// By each file as a whole.
+void AgentPlanner::refuse_entered() {
+  std::map<const ModuleCode*, std::vector<ModuleCode::Window>> windows;
+  for (const Candidate& one : candidates_) {
+    if (!one.refusal.empty()) continue;
+    const uint64_t rest = std::max<uint64_t>(one.function.size - one.window.begin, one.window.length);
+    windows[one.code].push_back({{one.window_offset(), rest, 0}, one.window_offset() + one.window.length - 1});
+  }
+  std::set<std::pair<const ModuleCode*, uint64_t>> entered;
+  for (auto& [code, its] : windows) {
+    code->find_entered(its);
+    for (const ModuleCode::Window& window : its)
+      if (window.is_entered) entered.emplace(code, window.function.offset);
+  }
+  for (Candidate& one : candidates_)
+    if (one.refusal.empty() && entered.contains({one.code, one.window_offset()})) one.refusal = kEntered;
+}
+
+// Of one place several probes may fire.
+void AgentPlanner::refuse_overlaps() {
+  std::vector<Candidate*> sorted;
+  for (Candidate& one : candidates_)
+    if (one.refusal.empty()) sorted.push_back(&one);
+  const auto place = [](const Candidate* one) { return std::pair(one->site->pid, one->window_address()); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
+  std::pair<pid_t, uint64_t> last, end;
+  uint32_t probed = 0;
+  for (Candidate* one : sorted) {
+    const auto begin = place(one);
+    const bool is_same = begin == last && one->probed == probed;
+    if (begin.first == end.first && !is_same && begin < end) {
+      one->refusal = kOverlaps;
+      continue;
+    }
+    last = begin, probed = one->probed;
+    end = {begin.first, begin.second + one->window.length};
+  }
+}
+
+void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
+  const auto key = [](const Candidate& one) { return FunctionKey{one.site->pid, {one.code, one.function.offset}}; };
+  std::set<FunctionKey> mixed;
+  std::set<const Probe*> out;
+  // Until nothing changes: a probe with several places takes its other functions with it.
+  for (bool any = true; any;) {
+    any = false;
+    for (Candidate& one : candidates_) {
+      if (one.refusal.empty() && out.contains(one.enabled->probe)) one.refusal = kMixed;
+      if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kMixed;
+      if (one.refusal.empty()) continue;
+      any |= out.insert(one.enabled->probe).second;
+      if (one.function.size != 0) any |= mixed.insert(key(one)).second;
+    }
+  }
+  std::set<const Probe*> told;
+  for (const Candidate& one : candidates_)
+    if (!one.refusal.empty() && told.insert(one.enabled->probe).second)
+      refused.push_back({one.enabled->probe, std::string(one.refusal)});
+}
+
+Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program) {
+  if (delivery_.is_full()) return Error{"too many different clauses on too many processes"};
+  const SiteShape shape = shape_at(candidate);
+  CaptureNeeds needs = candidate.enabled->needs;
+  needs.thread = true;
+  const bool is_usual = needs.stack_bytes == 0 || needs.stack_bytes == kWhereNeeded;
+  if (needs.frames != 0 && is_usual) needs.stack_bytes = kUsualStackBytes;
+  if (needs.frames != 0) delivery_.unwinder().learn(candidate.site->pid);
+  const RecordLayout layout = make_agent_layout(possible_needs(needs, shape), shape);
+  program = make_record_program(layout);
+  const size_t group = delivery_.add(layout, candidate.site->pid);
+  return make_cookie(delivery_.number(candidate.fired_at()), static_cast<uint16_t>(group));
+}
+
+// Nothing: dvm runs it.
+std::optional<AgentClause> AgentPlanner::clause_of(const Candidate& candidate) {
+  const std::optional<SiteClause>& clause = candidate.enabled->clause;
+  if (!clause) return std::nullopt;
+  const SiteShape shape = shape_at(candidate);
+  auto made = make_clause_code(*clause, {shape, candidate.exit, candidate.site->pid}, static_cast<uint32_t>(clauses_.size()));
+  if (made) clauses_.push_back({clause->aggregation, made->clause.key_count, clause->words});
+  return made;
+}
+
+SiteShape AgentPlanner::shape_at(const Candidate& candidate) {
+  return candidate.exit ? exit_shape_of(*candidate.site) : shape_of(*candidate.site);
+}
+
+AgentSite AgentPlanner::site_of(const Candidate& candidate) {
+  const JumpWindow& window = candidate.window;
+  const CodeBytes bytes = candidate.code->bytes(candidate.window_offset(), window.length);
+  AgentSite site;
+  site.window_address = candidate.window_address();
+  site.window = {bytes.begin(), bytes.end()};
+  site.copied = window.copied;
+  site.probed = candidate.probed - window.begin;
+  return site;
+}
+
+void AgentPlanner::find_windows(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  candidates_.clear();
+  objects_.clear();
+  for (const EnabledProbe& enabled : probes) {
+    add(enabled, std::get<UprobeSite>(enabled.probe->site));
+    for (const UprobeSite& site : enabled.probe->more_sites) add(enabled, site);
+  }
+  refuse_entered();
+  refuse_overlaps();
+  refuse_with_function(refused);
+}
+
+Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+  find_windows(probes, refused);
+  PlannedProcesses planned;
+  std::map<Placed, size_t> known;
+  for (const Candidate& one : candidates_) {
+    if (!one.refusal.empty()) continue;
+    AgentFirer firer;
+    const auto cookie = make_cookie_of(one, firer.program);
+    if (!cookie) return cookie.error();
+    firer.cookie = *cookie;
+    firer.clause = clause_of(one);
+    std::vector<AgentPlannedSite>& sites = planned[one.site->pid];
+    const auto [place, is_new] = known.try_emplace({one.site->pid, one.window_address()}, sites.size());
+    if (is_new) sites.push_back({site_of(one), {}});
+    sites[place->second].site.firers.push_back(std::move(firer));
+    sites[place->second].probes.push_back(one.enabled->probe);
+  }
+  for (auto& [pid, sites] : planned) add_watches(pid, sites);
+  return planned;
+}
+
+// The functions of the C library by which a process restricts its system calls. They come first. Where they are not found or
+// cannot be watched, the records that need system calls are not made.
+void AgentPlanner::add_watches(pid_t pid, std::vector<AgentPlannedSite>& sites) {
+  for (const MappedObject& object : objects_[pid]) {
+    const auto elf = object.address != 0 ? elfs_.read(object.open_path) : Error{""};
+    if (!elf) continue;
+    for (const ElfFunction& function : (*elf)->functions()) {
+      const inside::Watch watch = watch_of(function.name);
+      if (watch == inside::Watch::nothing || function.is_indirect) continue;
+      UprobeSite site{object.open_path, function.offset, false, pid};
+      site.size = function.size;
+      site.alone = function.alone;
+      add_watch(site, watch, sites);
+    }
+  }
+}
+
+void AgentPlanner::add_watch(const UprobeSite& site, inside::Watch watch, std::vector<AgentPlannedSite>& sites) {
+  Candidate candidate{nullptr, &site, nullptr, {}};
+  if (!locate(candidate).empty() || !fill(candidate).empty()) return;
+  const auto known = std::find_if(sites.begin(), sites.end(),
+                                  [&](const AgentPlannedSite& one) { return one.site.window_address == candidate.address; });
+  if (known != sites.end()) {
+    known->site.watch = watch;
+    return;
+  }
+  const AddressRange range{candidate.address, candidate.address + candidate.window.length};
+  const auto overlaps = [&](const AgentPlannedSite& one) {
+    return one.site.range().begin < range.end && range.begin < one.site.range().end;
+  };
+  if (std::any_of(sites.begin(), sites.end(), overlaps)) return;
+  sites.insert(sites.begin(), AgentPlannedSite{site_of(candidate), {}});
+  sites.front().site.watch = watch;
+}
 
 }  // namespace dvm::runtime
