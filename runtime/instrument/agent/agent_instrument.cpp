@@ -60,6 +60,10 @@ class ThreadAggregations final : public AggregationSource {
 
   bool is_empty = true;  // no clause aggregates there
 
+ private:
+  Collect collect_;
+};
+
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates {
  public:
   explicit AgentInstrument(size_t ring_bytes)
@@ -86,6 +90,21 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
         for (const Probe* probe : site.probes) refused.push_back({probe, enabled.error().message});
     }
     return {};
+  }
+
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    std::vector<EnabledProbe> fit;
+    std::map<int32_t, Status> checked;
+    for (const EnabledProbe& one : probes) {
+      const int32_t pid = std::get<UprobeSite>(one.probe->site).pid;
+      const auto [process, is_new] = checked.try_emplace(pid);
+      if (is_new) process->second = check_target(pid);
+      if (process->second)
+        fit.push_back(one);
+      else
+        refused.push_back({one.probe, process->second.error().message});
+    }
+    planner_.preview(fit, refused);
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
@@ -130,5 +149,122 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
                         off.error().message, pid));
   }
 
+ private:
+  Status enable_in(pid_t pid, std::vector<AgentPlannedSite>& planned, std::vector<Refused>& refused) {
+    auto process = process_of(pid);
+    if (!process) return process.error();
+    std::vector<AgentSite> sites;
+    for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
+    if (Status enabled = (*process)->agent.enable(sites); !enabled) return enabled;
+    if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read_from(kLanes, ring_bytes_);
+    tell_if_muted(pid, **process, sites);
+    for (size_t i = 0; i < sites.size(); i++) {
+      for (const AgentFirer& firer : sites[i].firers) (*process)->cookies.insert(firer.cookie);
+      if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes);
+      if (!sites[i].refusal.empty())
+        for (const Probe* probe : planned[i].probes) refused.push_back({probe, sites[i].refusal});
+    }
+    return {};
+  }
+
+  void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes) {
+    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
+      if (site.firers[i].clause) in_thread_.insert(probes[i]), aggregations_.is_empty = false;
+  }
+
+  void collect(const AggregationSource::Visit& each) {
+    for (auto& [pid, process] : processes_)
+      if (process->arenas) process->arenas->collect(planner_.clauses(), each, !process->agent.is_on());
+  }
+
+  // A filter could end a process that makes system calls which it does not expect.
+  void tell_if_muted(pid_t pid, TracedProcess& process, const std::vector<AgentSite>& sites) {
+    const bool makes_calls = std::any_of(sites.begin(), sites.end(), [](const AgentSite& site) {
+      return std::any_of(site.firers.begin(), site.firers.end(),
+                         [](const AgentFirer& firer) { return record_makes_calls(firer.program); });
+    });
+    if (makes_calls && process.agent.is_on() && process.agent.is_muted())
+      notes_.push_back(fmt::format(
+          "process {}: firings that capture memory, execname or vtimestamp are dropped, because the functions prctl and "
+          "syscall of its C library, which may restrict its system calls, cannot be watched",
+          pid));
+  }
+
+  Result<TracedProcess*> process_of(pid_t pid) {
+    std::unique_ptr<TracedProcess>& known = processes_[pid];
+    if (known) return known.get();
+    auto opened = AgentProcess::open(pid, kLanes, ring_bytes_);
+    if (!opened) {
+      processes_.erase(pid);
+      return opened.error();
+    }
+    known = std::make_unique<TracedProcess>(*std::move(opened));
+    return known.get();
+  }
+
+  uint64_t copied() const {
+    uint64_t bytes = 0;
+    for (const auto& [pid, process] : processes_)
+      if (process->lanes) bytes += process->lanes->bytes();
+    return bytes;
+  }
+
+  void free_lanes() {
+    const uint64_t now = read_clock(CLOCK_MONOTONIC);
+    if (now - freed_ < kFreesEvery) return;
+    freed_ = now;
+    for (auto& [pid, process] : processes_)
+      if (process->lanes) process->lanes->free_lanes(pid);
+  }
+
+  TracedProcess* earliest() {
+    TracedProcess* found = nullptr;
+    uint64_t least = UINT64_MAX;
+    for (auto& [pid, process] : processes_) {
+      const auto first = process->lanes ? process->lanes->first() : std::nullopt;
+      if (!first || first->ticks >= least) continue;
+      found = process.get();
+      least = first->ticks;
+    }
+    return found;
+  }
+
+  // The process has written the record: what names a probe, a process or a CPU is checked here, lengths by decode().
+  bool deliver(TracedProcess& process, const LaneRecord& record, EventSink& sink) {
+    uint64_t head = 0;
+    if (record.bytes.size() < sizeof head) return foreign_++, true;
+    std::memcpy(&head, record.bytes.data(), sizeof head);
+    constexpr uint64_t kCpu = uint64_t{0xffff} << 48;
+    if (!process.cookies.contains(head & ~kCpu)) return foreign_++, true;
+    const RecordLayout& layout = delivery_.group(group_of(head)).layout;
+    if (record.bytes.size() < layout.least) return foreign_++, true;
+    const auto put = [&](uint32_t at, uint64_t value) { std::memcpy(record.bytes.data() + at, &value, sizeof value); };
+    if (cpu_of(head) >= cpus_) put(0, head & ~kCpu);
+    if (layout.time != 0) put(layout.time, clock_.time_of(record.ticks));
+    if (layout.thread != 0) {
+      uint64_t ids = 0;
+      std::memcpy(&ids, record.bytes.data() + layout.thread, sizeof ids);
+      put(layout.thread, static_cast<uint64_t>(process.agent.pid()) << 32 | static_cast<uint32_t>(ids));
+    }
+    return delivery_.deliver(record.bytes, sink);
+  }
+
+  uint32_t ring_bytes_;
+  Delivery delivery_;
+  AgentPlanner planner_{delivery_};
+  TscClock clock_;
+  ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect(each); }};
+  std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
+  std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
+  std::vector<std::string> notes_;
+  uint64_t found_ = 0;    // bytes, by the last poll()
+  uint64_t foreign_ = 0;  // records that no stub of dvm's writes
+  uint64_t freed_ = 0;
+  uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
+};
+
+}  // namespace
+
+std::unique_ptr<Instrument> make_agent_instrument(size_t ring_bytes) { return std::make_unique<AgentInstrument>(ring_bytes); }
 
 }  // namespace dvm::runtime
