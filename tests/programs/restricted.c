@@ -1,0 +1,39 @@
+// Calls func("hello DTrace") 1000 times, forbids itself all system calls but those that it needs to end, and calls it 1000 times more.
+// A tracer that makes it do any other system call ends it.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__attribute__((noinline)) int func(const char* text) {
+  int length = 0;
+  while (text[length]) length++;
+  __asm__ volatile("" ::: "memory");
+  return length;
+}
+
+static int restrict_calls(void) {
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int main(void) {
+  int total = 0;
+  for (int i = 0; i < 1000; i++) total += func("hello DTrace");
+  if (!restrict_calls()) return 2;
+  for (int i = 0; i < 1000; i++) total += func("hello DTrace");
+  const char* text = total == 24000 ? "right\n" : "wrong\n";
+  if (write(1, text, strlen(text)) < 0) return 3;
+  _exit(0);
+}
