@@ -11,9 +11,9 @@ std::jmp_buf place;
 
 extern "C" {
 __attribute__((noinline)) long deep(long n) {
-  if (n == 0) return 0;
-  const long below = deep(n - 1);
+  const long below = n == 0 ? -1 : deep(n - 1);
   sink = below;
+  sink = n;  // no branch leads to what follows, so an agent can take its place
   return below + 1;
 }
 __attribute__((noinline)) void throws(long n) {
