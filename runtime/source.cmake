@@ -1,24 +1,101 @@
-# dvm_needs: what of a process must be captured at a firing, by the DIF of its clauses.
-dvm_library(needs instrument/capture.cpp instrument/capture_needs.cpp instrument/known_value.cpp)
-target_link_libraries(dvm_needs PUBLIC dvm_dif)
+# Where probes are and how their firings arrive: a library for each folder.
+find_package(Zydis REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
+pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
+find_library(DVM_IBERTY iberty REQUIRED)  # static only
 
-# dvm_source: where probes are and how their firings arrive. Whoever adds files does so with a target_sources of a few lines.
-dvm_library(source)
-target_include_directories(dvm_source PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-target_link_libraries(dvm_source PUBLIC dvm_dif dvm_needs PRIVATE fmt::fmt)
+dvm_library(catalog
+  catalog/catalog.cpp)
+target_include_directories(dvm_catalog PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(dvm_catalog PUBLIC dvm_dif)
 
-target_sources(dvm_source PRIVATE instrument/own_firing.cpp instrument/timer.cpp instrument/wanted_processes.cpp)
+dvm_library(code
+  code/displaced.cpp
+  code/entry_place.cpp
+  code/exits.cpp
+  code/frame_index.cpp
+  code/function_code.cpp
+  code/mapped_file.cpp
+  code/module_code.cpp
+  code/operated.cpp
+  code/stack_check.cpp)
+target_link_libraries(dvm_code PUBLIC dvm_common PRIVATE Zydis::Zydis)
+
+dvm_library(process
+  process/cpu_topology.cpp
+  process/find_program.cpp
+  process/late_reads.cpp
+  process/open_files.cpp
+  process/process.cpp
+  process/process_start.cpp
+  process/scheduling.cpp
+  process/split_command.cpp
+  process/start.cpp
+  process/target_memory.cpp
+  process/target_signals.cpp)
+target_include_directories(dvm_process PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(dvm_process PUBLIC dvm_common dvm_vm PRIVATE fmt::fmt)
+
+dvm_library(symbol
+  symbol/call_frames.cpp
+  symbol/demangle.cpp
+  symbol/dwarf_describe.cpp
+  symbol/dwarf_file.cpp
+  symbol/dwarf_names.cpp
+  symbol/elf.cpp
+  symbol/exceptions.cpp
+  symbol/find_main.cpp
+  symbol/frame_program.cpp
+  symbol/go_functions.cpp
+  symbol/go_program.cpp
+  symbol/go_signature.cpp
+  symbol/goroutine.cpp
+  symbol/indirect.cpp
+  symbol/kernel_symbols.cpp
+  symbol/libdw_files.cpp
+  symbol/linker.cpp
+  symbol/maps.cpp
+  symbol/mini_debug.cpp
+  symbol/open_elf.cpp
+  symbol/parameter_place.cpp
+  symbol/perf_map.cpp
+  symbol/signature.cpp
+  symbol/stapsdt.cpp
+  symbol/stapsdt_arguments.cpp
+  symbol/started_as.cpp
+  symbol/target_types.cpp
+  symbol/unwinder.cpp
+  symbol/user_symbols.cpp)
+target_link_libraries(dvm_symbol PUBLIC dvm_catalog dvm_code dvm_process PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB ${CMAKE_DL_LIBS} fmt::fmt)
+# libiberty declares a basename() of its own where <cstring> does.
+set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+# Also what of a process must be captured at a firing, by the DIF of its clauses.
+dvm_library(instrument
+  instrument/capture.cpp
+  instrument/capture_needs.cpp
+  instrument/known_value.cpp
+  instrument/own_firing.cpp
+  instrument/timer.cpp
+  instrument/wanted_processes.cpp)
+target_link_libraries(dvm_instrument PUBLIC dvm_catalog dvm_symbol)
+
+# Records and sites. The instrument itself needs libbpf.
+dvm_library(uprobe
+  instrument/uprobe/record.cpp
+  instrument/uprobe/return_plan.cpp
+  instrument/uprobe/site_plan.cpp
+  instrument/uprobe/site_shape.cpp
+  instrument/uprobe/system_calls.cpp)
+target_link_libraries(dvm_uprobe PUBLIC dvm_instrument dvm_code dvm_process PRIVATE fmt::fmt)
 
 if(DVM_BPF)
   pkg_check_modules(libbpf REQUIRED IMPORTED_TARGET libbpf>=1.0)
-  target_link_libraries(dvm_source PRIVATE PkgConfig::libbpf)
-  target_sources(dvm_source PRIVATE
-    instrument/breakpoint/breakpoint_instrument.cpp
-    instrument/breakpoint/debug_register.cpp
-    instrument/breakpoint/held_threads.cpp
-    instrument/breakpoint/plan.cpp
-    instrument/breakpoint/stopped_thread.cpp
+  target_link_libraries(dvm_uprobe PRIVATE PkgConfig::libbpf)
+  target_sources(dvm_uprobe PRIVATE
     instrument/uprobe/attach.cpp
+    instrument/uprobe/bpf_support.cpp
     instrument/uprobe/capture_program.cpp
     instrument/uprobe/cpu_clock.cpp
     instrument/uprobe/followed.cpp
@@ -31,52 +108,44 @@ if(DVM_BPF)
     instrument/uprobe/ring.cpp
     instrument/uprobe/shield.cpp
     instrument/uprobe/tracepoints.cpp
+    instrument/uprobe/tracer_frames.cpp
     instrument/uprobe/uprobe_instrument.cpp)
+  dvm_library(breakpoint
+    instrument/breakpoint/breakpoint_instrument.cpp
+    instrument/breakpoint/debug_register.cpp
+    instrument/breakpoint/held_threads.cpp
+    instrument/breakpoint/plan.cpp
+    instrument/breakpoint/stopped_thread.cpp)
+  target_link_libraries(dvm_breakpoint PUBLIC dvm_uprobe PRIVATE fmt::fmt)
 else()
-  target_sources(dvm_source PRIVATE instrument/absent/without_bpf.cpp)
+  dvm_library(absent instrument/absent/without_bpf.cpp)
+  target_link_libraries(dvm_absent PUBLIC dvm_uprobe)
 endif()
 
-find_package(Zydis REQUIRED)
-find_package(ZLIB REQUIRED)
-pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw libelf)
-pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
-find_library(DVM_IBERTY iberty REQUIRED)  # static only
-target_link_libraries(dvm_source PRIVATE PkgConfig::libdw PkgConfig::liblzma ${DVM_IBERTY} ZLIB::ZLIB Zydis::Zydis ${CMAKE_DL_LIBS})
-# libiberty declares a basename() of its own where <cstring> does.
-set_source_files_properties(symbol/demangle.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-target_sources(dvm_source PRIVATE
-  catalog/catalog.cpp
-  instrument/uprobe/record.cpp
-  code/entry_place.cpp
-  code/exits.cpp
-  code/frame_index.cpp
-  code/function_code.cpp
-  code/mapped_file.cpp
-  code/module_code.cpp
-  code/operated.cpp
-  code/stack_check.cpp
+# Sites and lanes of agents in traced processes. Its records are those of uprobes.
+dvm_library(instrument_agent
+  instrument/agent/agent_instrument.cpp
+  instrument/agent/agent_planner.cpp
+  instrument/agent/arena_reader.cpp
+  instrument/agent/clause_code.cpp
+  instrument/agent/lane_reader.cpp
+  instrument/agent/record_program.cpp)
+target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE fmt::fmt)
+
+dvm_library(replay
   instrument/replay/recorded_instrument.cpp
   instrument/replay/recording_gaps.cpp
   instrument/replay/recording_reader.cpp
   instrument/replay/recording_writer.cpp
   instrument/replay/replay.cpp
-  instrument/replay/synthetic.cpp
-  instrument/uprobe/return_plan.cpp
-  instrument/uprobe/site_plan.cpp
-  instrument/uprobe/site_shape.cpp
-  process/find_program.cpp
-  process/cpu_topology.cpp
-  process/late_reads.cpp
-  process/open_files.cpp
-  process/process.cpp
-  process/process_start.cpp
-  process/scheduling.cpp
-  process/split_command.cpp
-  process/start.cpp
-  process/target_memory.cpp
-  process/target_signals.cpp
-  provider/dtrace.cpp
+  instrument/replay/synthetic.cpp)
+target_link_libraries(dvm_replay PUBLIC dvm_instrument dvm_process PRIVATE ZLIB::ZLIB fmt::fmt)
+
+dvm_library(provider
   provider/absent.cpp
+  provider/counters.cpp
+  provider/dtrace.cpp
+  provider/io.cpp
   provider/kernel.cpp
   provider/pid.cpp
   provider/pid_functions.cpp
@@ -85,34 +154,9 @@ target_sources(dvm_source PRIVATE
   provider/providers.cpp
   provider/rawtp.cpp
   provider/syscall.cpp
-  provider/usdt.cpp
-  symbol/call_frames.cpp
-  symbol/demangle.cpp
-  symbol/dwarf_describe.cpp
-  symbol/dwarf_file.cpp
-  symbol/dwarf_names.cpp
-  symbol/elf.cpp
-  symbol/exceptions.cpp
-  symbol/find_main.cpp
-  symbol/frame_program.cpp
-  symbol/go_functions.cpp
-  symbol/go_program.cpp
-  symbol/goroutine.cpp
-  symbol/go_signature.cpp
-  symbol/indirect.cpp
-  symbol/kernel_symbols.cpp
-  symbol/libdw_files.cpp
-  symbol/exceptions.cpp
-  symbol/linker.cpp
-  symbol/mini_debug.cpp
-  symbol/maps.cpp
-  symbol/started_as.cpp
-  symbol/open_elf.cpp
-  symbol/parameter_place.cpp
-  symbol/perf_map.cpp
-  symbol/signature.cpp
-  symbol/stapsdt.cpp
-  symbol/stapsdt_arguments.cpp
-  symbol/target_types.cpp
-  symbol/unwinder.cpp
-  symbol/user_symbols.cpp)
+  provider/usdt.cpp)
+target_link_libraries(dvm_provider PUBLIC dvm_uprobe PRIVATE fmt::fmt)
+
+# All of them, for what needs them together.
+add_library(dvm_source INTERFACE)
+target_link_libraries(dvm_source INTERFACE dvm_provider dvm_replay dvm_instrument_agent $<IF:$<BOOL:${DVM_BPF}>,dvm_breakpoint,dvm_absent>)
