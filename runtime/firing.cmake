@@ -1,28 +1,40 @@
-# dvm_probe: ECBs, the ECB loop and the buffers; what an agent in a traced process would link, nothing but the VM below it.
-dvm_library(probe
+# What becomes of a firing: a library for each folder. Up to dvm_probe it is what an agent in a traced process would link, nothing but
+# the VM below it.
+dvm_library(buffer
   buffer/aggregation_buffer.cpp
   buffer/cpu_buffers.cpp
   buffer/principal_buffer.cpp
-  buffer/speculations.cpp
-  enabling/enabling.cpp
-  plan/plan.cpp
-  plan/plan_file.cpp
-  probe/aggregate.cpp
-  probe/prepare.cpp)
-target_link_libraries(dvm_probe PUBLIC dvm_vm PRIVATE fmt::fmt)
-dvm_align_code(dvm_probe)
+  buffer/speculations.cpp)
+target_link_libraries(dvm_buffer PUBLIC dvm_dif PRIVATE fmt::fmt)
 
-# dvm_backend_local: instruments, and the ECB loop on what they deliver.
+dvm_library(plan
+  plan/plan.cpp
+  plan/plan_file.cpp)
+target_link_libraries(dvm_plan PUBLIC dvm_buffer dvm_vm PRIVATE fmt::fmt)
+
+dvm_library(probe
+  probe/aggregate.cpp
+  probe/body.cpp
+  probe/enter.cpp probe/prepare.cpp)
+target_link_libraries(dvm_probe PUBLIC dvm_plan dvm_vm PRIVATE fmt::fmt)
+
+dvm_library(enabling
+  enabling/enabling.cpp)
+target_link_libraries(dvm_enabling PUBLIC dvm_probe PRIVATE fmt::fmt)
+
+foreach(library dvm_buffer dvm_plan dvm_probe dvm_enabling)
+  dvm_align_code(${library})
+endforeach()
+
 dvm_library(backend_local
   backend/local/fire_memory.cpp
   backend/local/firing_path.cpp
   backend/local/instruments.cpp
   backend/local/live.cpp
   backend/local/local_backend.cpp)
-target_link_libraries(dvm_backend_local PUBLIC dvm_probe dvm_source PRIVATE fmt::fmt)
+target_link_libraries(dvm_backend_local PUBLIC dvm_enabling dvm_source PRIVATE fmt::fmt)
 
-# dvm_runtime: the consumer and the handle that joins all of it.
-dvm_library(runtime
+dvm_library(consumer
   consumer/aggregation.cpp
   consumer/aggregation_table.cpp
   consumer/consumer.cpp
@@ -41,7 +53,11 @@ dvm_library(runtime
   consumer/record_merge.cpp
   consumer/row_table.cpp
   consumer/text_printer.cpp
-  consumer/typed.cpp
+  consumer/trace_events.cpp
+  consumer/typed.cpp)
+target_link_libraries(dvm_consumer PUBLIC dvm_enabling dvm_symbol PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+
+dvm_library(session
   session/accounting.cpp
   session/collector.cpp
   session/demangled_probes.cpp
@@ -50,5 +66,11 @@ dvm_library(runtime
   session/late_probes.cpp
   session/loop.cpp
   session/placements.cpp
-  session/probing.cpp)
-target_link_libraries(dvm_runtime PUBLIC dvm_backend_local PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  session/probing.cpp
+  session/site_clauses.cpp
+  session/translations.cpp)
+target_link_libraries(dvm_session PUBLIC dvm_backend_local dvm_consumer PRIVATE fmt::fmt)
+
+# The whole runtime, for programs.
+add_library(dvm_runtime INTERFACE)
+target_link_libraries(dvm_runtime INTERFACE dvm_session)
