@@ -241,6 +241,21 @@ Status Planner::plan(EcbPlan& plan) {
 
 }  // namespace
 
+namespace {
+
+dif::Option frames_option(dif::Action stack) {
+  return stack == dif::Action::stack    ? dif::Option::stackframes
+         : stack == dif::Action::jstack ? dif::Option::jstackframes
+                                        : dif::Option::ustackframes;
+}
+
+// A stack with the frames of a JVM is recorded as every stack of a program is.
+void as_ustack(dif::Action& action) {
+  if (action == dif::Action::jstack) action = dif::Action::ustack;
+}
+
+}  // namespace
+
 void set_frames(dif::EcbDesc& clause, const dif::Options& options) {
   for (dif::ActDesc& action : clause.actions)
     for (dif::RecDesc& desc : action.args) {
