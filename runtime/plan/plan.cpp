@@ -257,14 +257,15 @@ void as_ustack(dif::Action& action) {
 }  // namespace
 
 void set_frames(dif::EcbDesc& clause, const dif::Options& options) {
-  for (dif::ActDesc& action : clause.actions)
+  for (dif::ActDesc& action : clause.actions) {
     for (dif::RecDesc& desc : action.args) {
-      const bool is_user = desc.made_by != dif::Action::stack;
       if (!dif::is_stack(desc.made_by)) continue;
-      if (desc.frames == 0)
-        desc.frames = static_cast<uint32_t>(options[is_user ? dif::Option::ustackframes : dif::Option::stackframes]);
+      if (desc.frames == 0) desc.frames = static_cast<uint32_t>(options[frames_option(desc.made_by)]);
       desc.frames = std::min(desc.frames, static_cast<uint32_t>(options[dif::Option::maxframes]));
+      as_ustack(desc.made_by);
     }
+    as_ustack(action.kind);
+  }
 }
 
 Result<EcbPlan> make_plan(unsigned clause, dif::EcbDesc desc, const FindAggregation& find, const dif::Options& options) {
