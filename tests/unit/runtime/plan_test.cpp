@@ -1,4 +1,4 @@
-// Plans as bytes: what is read is what was written, and nothing else is taken for a plan.
+// The layout of plans. Plans as bytes: what is read is what was written, and nothing else is taken for a plan.
 
 #include <gtest/gtest.h>
 
@@ -63,6 +63,24 @@ TEST(PlanFile, APlanIsReadAsItWasWritten) {
     ASSERT_EQ(a.values.size(), b.values.size());
     for (size_t v = 0; v < a.values.size(); v++) expect_same(a.values[v], b.values[v]);
   }
+}
+
+TEST(Plan, ValuesLieAtTheirNaturalAlignment) {
+  const EcbPlan made = plan();
+  const std::vector<ValuePlan>& printed = made.actions[0].values;
+  EXPECT_EQ(printed[0].offset, sizeof(RecordHeader));
+  EXPECT_EQ(printed[1].offset, printed[0].offset + 8);  // a string of any length lies anywhere
+  EXPECT_EQ(printed[1].size % 8, 1u);
+  EXPECT_EQ(made.actions[2].values[0].offset, printed[1].offset + printed[1].size + 7);  // a stack is words
+  EXPECT_EQ(made.record_size % 8, 0u);
+}
+
+TEST(Plan, ARecordHasALimit) {
+  dif::Difo large = constant(1, kLong);
+  large.result = {dif::TypeKind::bytes, false, false, 1 << 30, ""};
+  const Result<EcbPlan> made = make_plan(0, clause("f", {action(Action::trace, {large})}), {}, {});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "its record would be too large");
 }
 
 TEST(PlanFile, APlanKeepsItsAddressesWhenItMoves) {
