@@ -27,6 +27,7 @@ class AggregationBuffer final : public AggregationSource {
 
   // Changes whenever the buffer was emptied; never 0.
   uint32_t generation() const noexcept { return generation_; }
+  const uint32_t* generation_address() const noexcept { return &generation_; }
 
   void visit(const Visit& each) const override;
   void clear() noexcept override;
