@@ -42,7 +42,7 @@ class CpuBuffers final : public RecordSource {
   // By number, including CPUs without buffers.
   std::vector<CpuBuffer>& all() { return buffers_; }
   const std::vector<CpuBuffer>& all() const { return buffers_; }
-  // Whether the buffers of a CPU should be read now, lest records are dropped.
+  // True if the buffers of a CPU should be read now, before records are dropped.
   bool wants_reading() const noexcept override;
   bool is_filled() const noexcept;
   void open_reserve() noexcept;

@@ -55,12 +55,12 @@ class PrincipalBuffer {
   }
   void commit(size_t bytes) noexcept { used_ += bytes; }
 
-  // What was committed since the last time, oldest records first; valid until the next time. Empties the buffer.
+  // Returns the records that were committed since the last call, oldest first; valid until the next call. Empties the buffer.
   std::array<std::span<const std::byte>, 2> take() noexcept;
   // END may use what was set apart, even if the buffer is filled.
   void open_reserve() noexcept;
 
-  // Whether it should be read now, lest records are dropped.
+  // True if it should be read now, before records are dropped.
   bool wants_reading() const noexcept { return used_ > read_at_; }
   bool is_filled() const noexcept { return is_filled_; }
   void drop() noexcept { drops_++; }

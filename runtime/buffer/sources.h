@@ -1,5 +1,5 @@
 #pragma once
-// What the consumer reads, wherever it was written: lanes of records and entries of aggregations.
+// The consumer's sources, wherever they are written: lanes of records and entries of aggregations.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ class RecordSource {
  public:
   // The records since the last call, which are then forgotten. They are valid until the next call.
   virtual std::vector<RecordLane> take_records() = 0;
-  // Whether to take them now, lest some are dropped.
+  // True if they should be taken now, before some are dropped.
   virtual bool wants_reading() const noexcept = 0;
 
  protected:
@@ -41,7 +41,7 @@ class AggregationSource {
   // Forgets all entries.
   virtual void clear() noexcept = 0;
   virtual bool empty() const noexcept = 0;
-  // Whether to take them now, lest some are dropped.
+  // True if they should be taken now, before some are dropped.
   virtual bool wants_reading() const noexcept = 0;
 
  protected:
