@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/kernel_address.h"
 #include "runtime/probe/aggregate.h"
 #include "runtime/probe/context.h"
 #include "runtime/probe/policy.h"
@@ -25,20 +26,25 @@ inline ActionTally& tally_of(FireLevel& level, const ActionCode& action) noexcep
   return level.tallies->actions[action.number];
 }
 
-// The pid, then the program counters of a stack or the address of a symbol.
-inline bool store_made(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
+// The pid, then the program counters of a stack or the address of a symbol. The kernel has no pid.
+inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   const vm::Firing& firing = *level.firing;
-  const auto pid = static_cast<uint64_t>(firing.pid);
+  const bool is_of_kernel = dif::is_of_kernel(value.made_by);
+  const int32_t pid = is_of_kernel ? kKernelPid : firing.pid;
+  const auto word = static_cast<uint64_t>(pid);
   std::memset(to, 0, value.size);
-  std::memcpy(to, &pid, sizeof(pid));
-  if (dif::is_user_symbol(value.made_by)) {
-    std::memcpy(to + sizeof(pid), &result, sizeof(result));
-    level.context.addresses.note(firing.pid, result);
+  std::memcpy(to, &word, sizeof(word));
+  if (dif::is_symbol(value.made_by)) {
+    const uint64_t address = is_of_kernel ? with_top_bit(result) : result;
+    std::memcpy(to + sizeof(word), &address, sizeof(address));
+    level.context.addresses.note(pid, address);
+    return true;
   }
-  if (value.made_by != dif::Action::ustack || firing.stack.empty()) return true;
-  const size_t bytes = std::min(value.size - sizeof(pid), firing.stack.size_bytes());
-  std::memcpy(to + sizeof(pid), firing.stack.data(), bytes);
-  for (const uint64_t frame : firing.stack.first(bytes / sizeof(uint64_t))) level.context.addresses.note(firing.pid, frame);
+  const std::span<const uint64_t> stack = is_of_kernel ? firing.kernel_stack : firing.stack;
+  if (stack.empty()) return true;
+  const size_t bytes = std::min(value.size - sizeof(word), stack.size_bytes());
+  std::memcpy(to + sizeof(word), stack.data(), bytes);
+  for (const uint64_t frame : stack.first(bytes / sizeof(uint64_t))) level.context.addresses.note(pid, frame);
   return true;
 }
 
