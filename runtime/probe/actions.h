@@ -48,8 +48,20 @@ inline bool store_made(FireLevel& level, const ValuePlan& value, uint64_t result
   return true;
 }
 
-// Writes a value where the consumer will look for it. Integers are little-endian, so the low bytes are the value.
-inline bool store_value(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
+// The low bytes of an integer, which is little-endian. Sizes are those of types: a copy of any size would be a call.
+inline void store_integer(uint64_t integer, uint32_t size, std::byte* to) noexcept {
+  switch (size) {
+    case 8:
+      return void(std::memcpy(to, &integer, 8));
+    case 4:
+      return void(std::memcpy(to, &integer, 4));
+    default:
+      std::memcpy(to, &integer, size);
+  }
+}
+
+// Writes a value where the consumer will look for it.
+inline bool store_value(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   if (value.made_by != dif::Action::expression) return store_made(level, value, result, to);
   if (value.type.kind == dif::TypeKind::string) {
     to[value.size - 1] = std::byte{0};
@@ -57,7 +69,7 @@ inline bool store_value(FireLevel& level, const Value& value, uint64_t result, s
     return level.state.copy_string(result, {to, value.size - 1});
   }
   if (value.type.kind == dif::TypeKind::bytes) return level.state.copy_bytes(result, {to, value.size});
-  std::memcpy(to, &result, value.size);
+  store_integer(result, value.size, to);
   return true;
 }
 
