@@ -80,14 +80,20 @@ inline size_t sized_bytes(const ValuePlan& value, const std::byte* at) noexcept 
   return ::strnlen(reinterpret_cast<const char*>(at), value.size - 1) + 1;
 }
 
+// Writes a value into the record.
+template <class Policy>
+bool keep_value(FireLevel& level, const ValueCode& value, uint64_t result, std::byte* record) noexcept {
+  if (!store_value(level, value, result, record + value.offset)) return false;
+  if constexpr (Policy::counts) level.tallies->actions[value.action].bytes += sized_bytes(value, record + value.offset);
+  return true;
+}
+
 template <class Policy>
 bool record_values(FireLevel& level, const ActionCode& action, std::byte* record) noexcept {
   for (const ValueCode& value : action.values) {
     uint64_t result = 0;
     if (!evaluate<Policy>(level, value, result)) return false;
-    if (value.size != 0 && !store_value(level, value, result, record + value.offset)) return false;
-    if constexpr (Policy::counts)
-      if (value.size != 0) tally_of(level, action).bytes += sized_bytes(value, record + value.offset);
+    if (value.size != 0 && !keep_value<Policy>(level, value, result, record)) return false;
   }
   return true;
 }
@@ -216,8 +222,8 @@ inline size_t pad_key(std::byte* key, size_t size) noexcept {
   return padded;
 }
 
-// Appends a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
-inline size_t append_key(FireLevel& level, const Value& value, uint64_t result, std::byte* to) noexcept {
+// Writes a key at `to`; returns its bytes, a multiple of 8, or 0: a fault.
+inline size_t write_key(FireLevel& level, const ValuePlan& value, uint64_t result, std::byte* to) noexcept {
   if (!value.type.by_ref()) {
     uint64_t word = widen(value.type, result);
     std::memcpy(to, &word, sizeof(word));
@@ -231,15 +237,22 @@ inline size_t append_key(FireLevel& level, const Value& value, uint64_t result, 
   return dif::is_stack(value.made_by) ? end_stack(value, to) : pad_key(to, value.size);
 }
 
+template <class Policy>
+size_t append_key(FireLevel& level, const ValueCode& value, uint64_t result, std::byte* to) noexcept {
+  const size_t added = write_key(level, value, result, to);
+  if constexpr (Policy::counts)
+    if (added != 0) level.tallies->actions[value.action].bytes += sized_bytes(value, to);
+  return added;
+}
+
 // Makes the action's key of so many bytes in the context. False: a fault.
 template <class Policy>
 bool make_key(FireLevel& level, const ActionCode& action, size_t& bytes) noexcept {
   for (unsigned i = 0; i < action.key_count; i++) {
     uint64_t result = 0;
     if (!evaluate<Policy>(level, action.values[i], result)) return false;
-    const size_t added = append_key(level, action.values[i], result, level.key.data() + bytes);
+    const size_t added = append_key<Policy>(level, action.values[i], result, level.key + bytes);
     if (added == 0) return false;
-    if constexpr (Policy::counts) tally_of(level, action).bytes += sized_bytes(action.values[i], level.key.data() + bytes);
     bytes += added;
   }
   return true;
