@@ -15,18 +15,24 @@ constexpr unsigned kMaxLevels = 65535;  // DTrace keeps them in 16 bits
 uint64_t magnitude(int64_t value) { return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amount); }
 
-void agg_count(const Aggregation&, uint64_t* state, int64_t, int64_t) noexcept { state[0]++; }
-void agg_sum(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept { add_to(state[0], value); }
-void agg_min(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
-  if (value < static_cast<int64_t>(state[0])) state[0] = static_cast<uint64_t>(value);
-}
-void agg_max(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
-  if (value > static_cast<int64_t>(state[0])) state[0] = static_cast<uint64_t>(value);
-}
-void agg_avg(const Aggregation&, uint64_t* state, int64_t value, int64_t) noexcept {
-  state[0]++;
-  add_to(state[1], value);
-}
+// The words of a state, as the templates of dvm/dif/update.h see them.
+struct StateWords {
+  uint64_t* state;
+
+  static uint64_t constant(uint64_t number) { return number; }
+  uint64_t get(uint64_t index) const { return state[index]; }
+  void set(uint64_t index, uint64_t value) const { state[index] = value; }
+  void add(uint64_t index, uint64_t amount) const { state[index] += amount; }
+  static bool less(uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); }
+  static uint64_t choose(bool condition, uint64_t a, uint64_t b) { return condition ? a : b; }
+  static uint64_t leading_zeros(uint64_t number) { return static_cast<uint64_t>(std::countl_zero(number)); }
+};
+
+#define DVM_UPDATE(name)                                                                                   \
+  void agg_##name(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {        \
+    dif::update_##name(StateWords{state}, static_cast<uint64_t>(value), static_cast<uint64_t>(increment)); \
+  }
+#include "vm/dif/updates.def"
 
 __extension__ using Wide = unsigned __int128;
 
@@ -37,16 +43,6 @@ void agg_stddev(const Aggregation&, uint64_t* state, int64_t value, int64_t) noe
   total += static_cast<Wide>(magnitude(value)) * magnitude(value);
   state[2] = static_cast<uint64_t>(total);
   state[3] = static_cast<uint64_t>(total >> 64);
-}
-
-unsigned quantize_bucket(int64_t value) {
-  if (value == 0) return kQuantizeZero;
-  unsigned log = std::min(63u - std::countl_zero(magnitude(value)), 62u);
-  return value > 0 ? kQuantizeZero + 1 + log : kQuantizeZero - 1 - log;
-}
-
-void agg_quantize(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {
-  add_to(state[quantize_bucket(value)], increment);
 }
 
 void agg_lquantize(const Aggregation& aggregation, uint64_t* state, int64_t value, int64_t increment) noexcept {

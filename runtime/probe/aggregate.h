@@ -13,6 +13,7 @@
 #include <string>
 
 #include "dvm/dif/program.h"
+#include "dvm/dif/update.h"
 
 namespace dvm::runtime {
 
@@ -43,7 +44,7 @@ unsigned aggregation_words(dif::Action function, std::span<const int64_t> parame
 
 // Buckets of quantize().
 inline constexpr unsigned kQuantizeBuckets = 127;
-inline constexpr unsigned kQuantizeZero = 63;
+inline constexpr unsigned kQuantizeZero = dif::kQuantizeZero;
 // Lower end of a bucket (upper end, for negative ones).
 int64_t quantize_value(unsigned bucket);
 
