@@ -82,7 +82,7 @@ unsigned lquantize_words(std::span<const int64_t> p) {
 // factor^(high + 1) must fit in 63 bits, and each magnitude must split evenly.
 bool log_linear_is_sound(std::span<const int64_t> p) {
   if (p.size() < 4 || p[0] < 2 || p[0] > kMaxLevels || p[1] < 0 || p[1] > p[2] || p[2] > 62) return false;
-  if (p[3] < p[0] || p[3] > kMaxLevels || p[3] % p[0] != 0) return false;
+  if (p[3] < 1 || p[3] > kMaxLevels || (p[3] < p[0] ? p[0] % p[3] : p[3] % p[0]) != 0) return false;
   int64_t power = 1;
   for (int64_t m = 0; m <= p[2]; m++)
     if (__builtin_mul_overflow(power, p[0], &power)) return false;

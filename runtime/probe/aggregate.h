@@ -50,6 +50,7 @@ int64_t quantize_value(unsigned bucket);
 
 // Buckets of llquantize(). Each magnitude m from low to high splits [factor^m, factor^(m+1)) into steps - steps/factor buckets of
 // factor^(m+1)/steps each. Where that is below 1 (only at magnitude 0, and only if steps > factor) one bucket holds each integer.
+// With fewer steps than the factor, the first of the `steps` buckets of a magnitude begins at factor^m.
 struct LogLinear {
   int64_t factor, low, high, steps;
 
