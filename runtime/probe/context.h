@@ -17,6 +17,7 @@
 #include "runtime/buffer/speculations.h"
 #include "runtime/probe/chill.h"
 #include "runtime/probe/ecb.h"
+#include "runtime/probe/runs.h"
 #include "runtime/probe/stages.h"
 #include "runtime/probe/tallies.h"
 
@@ -25,29 +26,28 @@ namespace dvm::runtime {
 // DTrace's activities as far as they show: after exit() only END and ERROR run.
 enum class Activity : uint8_t { active, draining };
 
-// Where the state of a keyless aggregation is while the generation of the buffer is `generation`.
-struct KeylessState {
-  uint64_t* state = nullptr;
-  uint32_t generation = 0;
-};
+using vm::KeylessState;
 
 struct FireContext;
 
-struct FireLevel {
+struct FireLevel : vm::BodyFrame {
   FireContext& context;
   vm::MachineState state;
   vm::Host& host;
-  const vm::FaultState& fault;         // of state
-  std::vector<std::byte> key;          // room for the largest key
-  const vm::Firing* firing = nullptr;  // that is processed
-  EcbTallies* tallies = nullptr;       // of the ECB that runs, with accounting
-  vm::OpCost* costs = nullptr;         // of tallies
-  CpuBuffer* cpu = nullptr;            // where it fired, set by who has it fire
-  uint64_t speculation = 0;            // that takes the record of an ECB which speculates; 0: none does
-  FireLevel* error = nullptr;          // runs the ERROR probe; null in that level itself
+  const vm::FaultState& fault;  // of state
+  std::vector<std::byte> key_room;
+  EcbTallies* tallies = nullptr;  // of the ECB that runs, with accounting
+  CpuBuffer* cpu = nullptr;       // where it fired, set by who has it fire
+  const Ecb* ecb = nullptr;       // that runs
+  std::byte* record = nullptr;    // of that ECB, if it leaves one
+  uint64_t speculation = 0;       // that takes the record of an ECB which speculates; 0: none does
+  FireLevel* error = nullptr;     // runs the ERROR probe; null in that level itself
 
-  FireLevel(FireContext& c, vm::VariableState& variables, const vm::StateLimits& limits, vm::Host& h, size_t key_size)
-      : context(c), state(variables, limits), host(h), fault(state.fault()), key(key_size) {}
+  FireLevel(FireContext& c, vm::VariableState& variables, const vm::StateLimits& limits, vm::Host& h, size_t key_size);
+  void make_key_room(size_t bytes) {
+    if (bytes > key_room.size()) key_room.resize(bytes);
+    key = key_room.data();
+  }
 };
 
 struct FireContext {
@@ -69,6 +69,9 @@ struct FireContext {
   std::optional<vm::VariableState> variables;
   std::optional<FireLevel> level, error_level;
 
+  std::vector<EcbRuns> runs;  // of each ECB with DIF that is interpreted, by EPID - 1
+  uint32_t until_timed = kTimedEvery;
+
   // Filled in a run with accounting; those of stages on the sampled firings.
   std::vector<EcbTallies> tallies;  // by EPID - 1
   Stages stages;
@@ -80,12 +83,21 @@ struct FireContext {
     if (cpus.knows(cpu)) speculations.meet(cpu);
     return cpus[cpu];
   }
-  // Makes the levels, once there are variables.
+  // Makes the levels, once there are variables and `keyless` has its size.
   void start(const vm::StateLimits& limits, vm::Host& host, size_t key_size) {
     level.emplace(*this, *variables, limits, host, key_size);
     error_level.emplace(*this, *variables, limits, host, key_size);
     level->error = &*error_level;
   }
 };
+
+inline FireLevel::FireLevel(FireContext& c, vm::VariableState& variables, const vm::StateLimits& limits, vm::Host& h,
+                            size_t key_size)
+    : context(c), state(variables, limits), host(h), fault(state.fault()) {
+  make_key_room(key_size);
+  machine = &state.impl();
+  keyless = c.keyless.data();
+  generation = c.aggregations.generation_address();
+}
 
 }  // namespace dvm::runtime
