@@ -209,6 +209,17 @@ inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
 template <class Accounting>
 void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   set_names(*probe.probe, firing);
+// Measures what the clause costs, which may be a reason to translate it.
+template <class Accounting>
+void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
+  EcbRuns& runs = level.context.runs[ecb.epid - 1];
+  runs.firings++;
+  if (--level.context.until_timed != 0) return Accounting::run(level, ecb, firing);
+  level.context.until_timed = kTimedEvery;
+  const uint64_t begin = vm::read_ticks();
+  Accounting::run(level, ecb, firing);
+  runs.add(vm::read_ticks() - begin);
+}
   level.firing = &firing;
   if (probe.needs_machine) Accounting::prepare(level, probe, firing);
   for (const Ecb* ecb : probe.ecbs) {
