@@ -30,6 +30,11 @@ class Stages {
   vm::Tally& operator[](Stage stage) { return tallies_[static_cast<size_t>(stage)]; }
   const vm::Tally& operator[](Stage stage) const { return tallies_[static_cast<size_t>(stage)]; }
 
+  Stages& operator+=(const Stages& more) {
+    for (size_t i = 0; i < tallies_.size(); i++) tallies_[i] += more.tallies_[i];
+    return *this;
+  }
+
  private:
   std::array<vm::Tally, kStages.size()> tallies_{};
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the firings of one context count, under an accounting policy (policy.h). Accounts of several contexts are added up by who
+// Counters of the firings of one context, under an accounting policy (policy.h). Accounts of several contexts are added up by who
 // asks for them.
 
 #include <cstdint>
@@ -10,10 +10,15 @@
 
 namespace dvm::runtime {
 
-// What one action costs.
+// The cost of one action.
 struct ActionTally {
   uint64_t count = 0, timed = 0, ticks = 0;
   uint64_t bytes = 0;  // of strings and structures that it kept, in records or as keys
+
+  ActionTally& operator+=(const ActionTally& more) {
+    count += more.count, timed += more.timed, ticks += more.ticks, bytes += more.bytes;
+    return *this;
+  }
 };
 
 struct EcbTallies {
@@ -24,6 +29,13 @@ struct EcbTallies {
   uint64_t faults = 0;
   std::vector<ActionTally> actions;
   std::vector<vm::OpCost> costs;  // by ValueCode::costs
+
+  // Adds all but costs, which PreparedDifo::take_counts() reads.
+  EcbTallies& operator+=(const EcbTallies& more) {
+    firings += more.firings, predicate_hits += more.predicate_hits, faults += more.faults;
+    for (size_t i = 0; i < actions.size(); i++) actions[i] += more.actions[i];
+    return *this;
+  }
 };
 
 // The cycle counter around stages: the cost of a reading, and how many stamps were made.
