@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "dvm/vm/body.h"
 #include "dvm/vm/engine.h"
 #include "runtime/plan/plan.h"
 #include "runtime/probe/aggregate.h"
@@ -22,6 +25,7 @@ struct ValueCode : ValuePlan {
   const vm::PreparedDifo* difo = nullptr;
   const vm::PreparedDifo* timed = nullptr;  // the same under CostPolicy::time, for sampled firings; null without accounting
   uint32_t costs = 0, timed_costs = 0;      // where what they count begins among the OpCosts of the ECB
+  uint32_t action = 0;                      // its number in the clause
 };
 
 // Runs the action: writes its values at their offsets of the record. False: a fault.
@@ -38,8 +42,14 @@ struct ActionCode {
 };
 
 struct EcbCode {
+  std::string_view engine;  // that runs it
+  std::string problem;      // why another one that was asked for does not
   std::optional<ValueCode> predicate;
   std::vector<ActionCode> actions;
+  uint32_t action_count = 0;
+  std::unique_ptr<vm::PreparedBody> body;  // predicate and actions as one function; null: they run one by one
+  vm::PreparedBody::Gate gate = nullptr;   // of the body
+  bool is_plain = false;                   // the body runs without a prepared machine state, and cannot fault
   uint32_t record_size = 0;
   bool speculates = false;
   uint32_t cost_count = 0;                                      // OpCosts of an ECB

@@ -23,6 +23,11 @@ struct ProbeEcbs {
   std::vector<const Ecb*> ecbs;
   bool needs_machine = false;  // some ECB has DIF to run
   bool outlives_exit = false;  // END and ERROR fire after exit() too
+
+  // The shorter way of firings without accounting (enter.h). Null: there is none.
+  vm::PreparedBody::Next enter = nullptr;
+  vm::PreparedBody::Gate gate = nullptr;   // before it
+  const vm::PreparedBody* body = nullptr;  // that it runs
 };
 
 }  // namespace dvm::runtime
