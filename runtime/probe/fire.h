@@ -83,11 +83,46 @@ bool predicate_holds(FireLevel& level, const Ecb& ecb) noexcept {
   [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
   uint64_t result = 0;
   bool holds = evaluate<Policy>(level, *ecb.code->predicate, result) && result != 0;
-  if constexpr (Policy::counts) {
-    level.context.stages[Stage::predicate].count++;
-    stamp.close(level.context.stages[Stage::predicate]);
-  }
+  if constexpr (Policy::counts) stamp.close(level.context.stages[Stage::predicate]);
   return holds;
+}
+
+// Room for the record, with its header; null: there is none.
+inline std::byte* begin_record(FireLevel& level) noexcept {
+  const uint32_t size = level.ecb->code->record_size;
+  level.record = level.cpu->principal.reserve(size);
+  if (level.record == nullptr) return nullptr;
+  const RecordHeader header{level.ecb->epid, size, next_order(level.context, *level.firing)};
+  std::memcpy(level.record, &header, sizeof(header));
+  return level.record;
+}
+
+// The predicate, the record and the actions: what the steps of a body say (body.cpp). Returns what a body does.
+template <class Policy>
+uint32_t run_parts(FireLevel& level, const Ecb& ecb) noexcept {
+  if (!predicate_holds<Policy>(level, ecb)) return vm::kNotHeld;
+  std::byte* record = nullptr;
+  if (ecb.code->record_size != 0 && (record = begin_record(level)) == nullptr) return vm::kNoRoom;
+  [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
+  const uint32_t done = run_actions<Policy>(level, ecb, record);
+  if constexpr (Policy::counts) stamp.close(level.context.stages[Stage::actions]);
+  return done;
+}
+
+template <class Policy>
+uint32_t run_body(FireLevel& level, const Ecb& ecb) noexcept {
+  if constexpr (Policy::takes_body)
+    if (ecb.code->body) return ecb.code->body->run(level);
+  return run_parts<Policy>(level, ecb);
+}
+
+template <class Policy>
+void count_stages(FireLevel& level, const EcbCode& code, uint32_t done) noexcept {
+  if constexpr (Policy::counts) {
+    level.context.stages[Stage::predicate].count += code.predicate.has_value();
+    level.context.stages[Stage::actions].count += done <= code.action_count;
+    level.tallies->predicate_hits += done != vm::kNotHeld;
+  }
 }
 
 template <class Policy>
@@ -103,30 +138,16 @@ inline void add_to_speculation(FireLevel& level, std::span<const std::byte> reco
 // Accounting is passed on to the ERROR probe.
 template <class Policy, class Accounting>
 void run_ecb(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
-  FireContext& context = level.context;
   const EcbCode& code = *ecb.code;
-  if (!predicate_holds<Policy>(level, ecb)) {
-    if (level.fault.id == dif::Fault::none) return;
+  level.ecb = &ecb;
+  const uint32_t done = run_body<Policy>(level, ecb);
+  count_stages<Policy>(level, code, done);
+  if (done != code.action_count) {
+    if (code.is_plain || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
     note_fault<Policy>(level);
-    return raise_error<Accounting>(level, ecb, 0, firing);
+    return raise_error<Accounting>(level, ecb, done == vm::kNotHeld ? 0 : action_number(code, done), firing);
   }
-  if constexpr (Policy::counts) level.tallies->predicate_hits++;
-  std::byte* record = nullptr;
-  if (code.record_size != 0) {
-    record = level.cpu->principal.reserve(code.record_size);
-    if (record == nullptr) return;
-    RecordHeader header{ecb.epid, code.record_size, next_order(context, firing)};
-    std::memcpy(record, &header, sizeof(header));
-  }
-  [[maybe_unused]] typename Policy::Stamp stamp(level.context.stamps);
-  uint32_t done = run_actions<Policy>(level, ecb, record);
-  if constexpr (Policy::counts) context.stages[Stage::actions].count++, stamp.close(context.stages[Stage::actions]);
-  if (done != code.actions.size()) {
-    if (level.fault.id == dif::Fault::none) return;
-    note_fault<Policy>(level);
-    return raise_error<Accounting>(level, ecb, action_number(code, done), firing);
-  }
-  if (code.speculates) return add_to_speculation(level, {record, code.record_size});
+  if (code.speculates) return add_to_speculation(level, {level.record, code.record_size});
   level.cpu->principal.commit(code.record_size);
 }
 
