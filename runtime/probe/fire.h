@@ -245,8 +245,7 @@ void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) no
   if (probe.needs_machine) Accounting::prepare(level, probe, firing);
   for (const Ecb* ecb : probe.ecbs) {
     if (level.context.activity != Activity::active && !probe.outlives_exit) return;
-    if (probe.needs_machine) level.state.begin_clause(ecb->epid);
-    Accounting::run(level, *ecb, firing);
+    if (probe.needs_machine && !code.is_plain) prepare_clause<Accounting>(level, probe, *ecb, firing, is_prepared);
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The stage-stamp policies of the ECB loop, a template parameter of it like the engine's cost policy: which form of a DIFO runs,
-// whether it is counted, and whether the cycle counter is read around the stages.
+// The stage-stamp policies of the ECB loop, a template parameter of it like the engine's cost policy. A policy says which form of
+// a DIFO runs, whether it is counted, and whether the cycle counter is read around the stages.
 //   Unaccounted  nothing is counted; chosen once, for all firings, of a run without accounting
 //   Counted      firings, hits, faults, actions
 //   TimedDif     the same, and each instruction is timed: firings 0 to 15 of an ECB, then one in kSampleEvery
@@ -42,6 +42,7 @@ class TickStamp {
 
 struct Unaccounted {
   static constexpr bool counts = false;
+  static constexpr bool takes_body = true;  // of machine code, where there is one
   using Stamp = NoStamp;
   static uint64_t run(const ValueCode& value, FireLevel& level) noexcept {
     return value.difo->run(level.state, level.costs + value.costs);
@@ -54,10 +55,12 @@ struct Counted : Unaccounted {
 };
 
 struct TimedStages : Counted {
+  static constexpr bool takes_body = false;
   using Stamp = TickStamp;
 };
 
 struct TimedDif : Counted {
+  static constexpr bool takes_body = false;
   static uint64_t run(const ValueCode& value, FireLevel& level) noexcept {
     return value.timed->run(level.state, level.costs + value.timed_costs);
   }
