@@ -152,6 +152,15 @@ void run_ecb(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcep
 }
 
 struct Off {
+  static bool admits(FireLevel& level, const EcbCode& code, vm::Firing& firing) noexcept {
+    constexpr auto holds = [](vm::BodyFrame&, const void*, vm::Firing&) noexcept { return uint64_t{1}; };
+    return code.gate == nullptr || code.gate(level, nullptr, firing, holds) != 0;
+  }
+  // Whether the firing has taken the shorter way.
+  static bool enters(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+    if (probe.gate != nullptr) return probe.gate(level, &probe, firing, probe.enter), true;
+    return probe.enter != nullptr && (probe.enter(level, &probe, firing), true);
+  }
   static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
     level.state.begin_firing(firing, level.host);
   }
@@ -176,8 +185,13 @@ void prepare_counted(FireLevel& level, vm::Firing& firing) noexcept {
   stamp.close(stage);
 }
 
+struct On {
+  static bool admits(FireLevel&, const EcbCode&, vm::Firing&) noexcept { return true; }
+  static bool enters(FireLevel&, const ProbeEcbs&, vm::Firing&) noexcept { return false; }
+};
+
 // Counts each firing and times a sample of them. The first ECB stands for the preparation of all.
-struct OnSample {
+struct OnSample : On {
   static void prepare(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
     if (times_stages(level.context.tallies[probe.ecbs.front()->epid - 1].firings))
       prepare_counted<TickStamp>(level, firing);
@@ -196,7 +210,7 @@ struct OnSample {
 };
 
 // Counts each firing, and times none.
-struct OnCount {
+struct OnCount : On {
   static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
     prepare_counted<NoStamp>(level, firing);
   }
@@ -207,7 +221,7 @@ struct OnCount {
 };
 
 // Times every firing.
-struct OnAlways {
+struct OnAlways : On {
   static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
     prepare_counted<TickStamp>(level, firing);
   }
