@@ -172,6 +172,7 @@ struct Off {
 // Counts the firing; returns how many there were before it.
 inline uint64_t count_firing(FireLevel& level, const Ecb& ecb) noexcept {
   level.tallies = &level.context.tallies[ecb.epid - 1];
+  level.action_tallies = reinterpret_cast<std::byte*>(level.tallies->actions.data());
   level.costs = level.tallies->costs.data();
   return level.tallies->firings++;
 }
@@ -241,9 +242,15 @@ inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
   firing.name = probe.name;
 }
 
+// Prepares the machine state: for the first clause of a firing that needs it, all of it.
 template <class Accounting>
-void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+void prepare_clause(FireLevel& level, const ProbeEcbs& probe, const Ecb& ecb, vm::Firing& firing, bool& is_prepared) noexcept {
+  if (std::exchange(is_prepared, true)) return level.state.begin_clause(ecb.epid);
   set_names(*probe.probe, firing);
+  firing.epid = ecb.epid;
+  Accounting::prepare(level, probe, firing);
+}
+
 // Measures what the clause costs, which may be a reason to translate it.
 template <class Accounting>
 void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
@@ -255,12 +262,26 @@ void run_measured(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) no
   Accounting::run(level, ecb, firing);
   runs.add(vm::read_ticks() - begin);
 }
+
+template <class Accounting>
+void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
   level.firing = &firing;
-  if (probe.needs_machine) Accounting::prepare(level, probe, firing);
+  bool is_prepared = false;
   for (const Ecb* ecb : probe.ecbs) {
     if (level.context.activity != Activity::active && !probe.outlives_exit) return;
+    const EcbCode& code = *ecb->code;
+    if (!Accounting::admits(level, code, firing)) continue;
     if (probe.needs_machine && !code.is_plain) prepare_clause<Accounting>(level, probe, *ecb, firing, is_prepared);
+    if (probe.needs_machine && !code.body)
+      run_measured<Accounting>(level, *ecb, firing);
+    else
+      Accounting::run(level, *ecb, firing);
   }
+}
+
+template <class Accounting>
+void fire_probe(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  if (!Accounting::enters(level, probe, firing)) run_ecbs<Accounting>(level, probe, firing);
 }
 
 }  // namespace dvm::runtime
