@@ -1,0 +1,55 @@
+// Tested by tests/fuzz/clause_fuzz_test.cpp.
+
+#include "runtime/probe/enter.h"
+
+#include "runtime/probe/fire.h"
+
+namespace dvm::runtime {
+namespace {
+
+const ProbeEcbs& probe_of(const void* probe) { return *static_cast<const ProbeEcbs*>(probe); }
+
+bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
+  return level.context.activity != Activity::active && !probe.outlives_exit;
+}
+
+[[gnu::flatten]] uint64_t enter_prepared(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+  auto& level = static_cast<FireLevel&>(frame);
+  if (has_ended(level, probe_of(probe))) return 0;
+  level.firing = &firing;
+  bool is_prepared = false;
+  const Ecb& ecb = *probe_of(probe).ecbs.front();
+  prepare_clause<Off>(level, probe_of(probe), ecb, firing, is_prepared);
+  run_ecb<Unaccounted, Off>(level, ecb, firing);
+  return 1;
+}
+
+// Of a plain body without a record, nothing is left to do behind it.
+uint64_t enter_plain(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+  if (has_ended(static_cast<FireLevel&>(frame), probe_of(probe))) return 0;
+  frame.firing = &firing;
+  return probe_of(probe).body->run(frame);
+}
+
+uint64_t enter_recording(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+  auto& level = static_cast<FireLevel&>(frame);
+  if (has_ended(level, probe_of(probe))) return 0;
+  level.firing = &firing;
+  level.ecb = probe_of(probe).ecbs.front();
+  const uint32_t done = probe_of(probe).body->run(level);
+  if (done == level.ecb->code->action_count) level.cpu->principal.commit(level.ecb->code->record_size);
+  return done;
+}
+
+}  // namespace
+
+void choose_way(ProbeEcbs& probe) {
+  const EcbCode& code = *probe.ecbs.front()->code;
+  probe.enter = nullptr, probe.gate = nullptr, probe.body = nullptr;
+  if (probe.ecbs.size() != 1 || code.body == nullptr) return;
+  probe.gate = code.gate;
+  probe.body = code.body.get();
+  probe.enter = !code.is_plain ? enter_prepared : code.record_size == 0 ? enter_plain : enter_recording;
+}
+
+}  // namespace dvm::runtime
