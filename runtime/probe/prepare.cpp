@@ -2,12 +2,13 @@
 
 #include "runtime/probe/prepare.h"
 
+#include <fmt/format.h>
+
 #include "runtime/probe/actions.h"
+#include "runtime/probe/body.h"
 
 namespace dvm::runtime {
 namespace {
-
-bool is_keyless_count(const ActionPlan& action) { return action.kind == dif::Action::agg_count && action.values.empty(); }
 
 template <class Policy>
 RecordAction function_of(const ActionPlan& action) {
@@ -16,19 +17,24 @@ RecordAction function_of(const ActionPlan& action) {
 
 class Preparer {
  public:
-  Preparer(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy)
-      : plan_(plan), find_(find), policy_(policy) {}
+  Preparer(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy, const vm::Engine& engine)
+      : plan_(plan), find_(find), policy_(policy), engine_(engine) {}
   EcbCode prepare() &&;
 
  private:
   ValueCode value(const ValuePlan& planned);
   ActionCode action(const ActionPlan& planned);
   uint32_t add_costs(const vm::PreparedDifo& difo);
+  std::unique_ptr<vm::PreparedDifo> prepared(const vm::VerifiedDifo& difo);
+  void make_body();
 
   const EcbPlan& plan_;
   const FindLiveAggregation& find_;
   vm::CostPolicy policy_;
+  const vm::Engine& engine_;
   EcbCode code_;
+  const bool has_body_ = engine_.prepare_body != nullptr && policy_ != vm::CostPolicy::time;
+  bool is_inlined_ = false;  // the DIFO that is prepared is part of the body
 };
 
 uint32_t Preparer::add_costs(const vm::PreparedDifo& difo) {
@@ -37,14 +43,24 @@ uint32_t Preparer::add_costs(const vm::PreparedDifo& difo) {
   return begin;
 }
 
+// On the usual engine where the other one has a problem. A DIFO that is part of the body runs by itself in samples only.
+std::unique_ptr<vm::PreparedDifo> Preparer::prepared(const vm::VerifiedDifo& difo) {
+  if (code_.problem.empty() && !(is_inlined_ && policy_ == vm::CostPolicy::none)) {
+    vm::Prepared made = engine_.prepare(difo, policy_);
+    if (made.difo) return std::move(made.difo);
+    code_.problem = std::move(made.problem);
+  }
+  return vm::kUsualEngine.prepare(difo, policy_).difo;
+}
+
 // Of the next DIFO of the plan.
 ValueCode Preparer::value(const ValuePlan& planned) {
   ValueCode value{planned};
   const vm::VerifiedDifo& verified = plan_.difos[code_.difos.size()];
-  value.difo = code_.difos.emplace_back(vm::kUsualEngine.prepare(verified, policy_)).get();
+  value.difo = code_.difos.emplace_back(prepared(verified)).get();
   value.costs = add_costs(*value.difo);
   if (policy_ == vm::CostPolicy::none) return value;
-  value.timed = code_.timed.emplace_back(vm::kUsualEngine.prepare(verified, vm::CostPolicy::time)).get();
+  value.timed = code_.timed.emplace_back(vm::kUsualEngine.prepare(verified, vm::CostPolicy::time).difo).get();
   value.timed_costs = add_costs(*value.timed);
   return value;
 }

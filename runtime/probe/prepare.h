@@ -1,5 +1,5 @@
 #pragma once
-// From a plan to its code, on the interpreter. Consumer context.
+// From a plan to its code on an engine. Consumer context; it changes nothing, so any thread may prepare code.
 
 #include <functional>
 
@@ -10,6 +10,8 @@ namespace dvm::runtime {
 // The aggregation of an id that the plan has.
 using FindLiveAggregation = std::function<const Aggregation*(uint32_t id)>;
 
-EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy);
+// On the interpreter if the engine cannot take it all.
+EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy,
+                     const vm::Engine& engine = vm::kUsualEngine);
 
 }  // namespace dvm::runtime
