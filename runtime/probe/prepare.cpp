@@ -12,7 +12,8 @@ namespace {
 
 template <class Policy>
 RecordAction function_of(const ActionPlan& action) {
-  return is_keyless_count(action) ? record_keyless_count<Policy> : record_function<Policy>(action.kind);
+  const bool is_keyless_count = action.kind == dif::Action::agg_count && action.values.empty();
+  return is_keyless_count ? record_keyless_count<Policy> : record_function<Policy>(action.kind);
 }
 
 class Preparer {
@@ -70,25 +71,41 @@ ActionCode Preparer::action(const ActionPlan& planned) {
   action.kind = planned.kind;
   action.number = static_cast<uint32_t>(code_.actions.size());
   action.key_count = planned.key_count;
-  action.run = function_of<Unaccounted>(planned);
+  action.run = policy_ == vm::CostPolicy::none ? function_of<Unaccounted>(planned) : function_of<Counted>(planned);
   action.run_timed = function_of<TimedDif>(planned);
   if (planned.aggregation != 0) action.aggregation = find_(planned.aggregation);
-  for (const Value& each : planned.values) action.values.push_back(value(each));
+  is_inlined_ = has_body_ && is_in_body(planned.kind);
+  for (const ValuePlan& each : planned.values) action.values.emplace_back(value(each)).action = action.number;
   return action;
+}
+
+void Preparer::make_body() {
+  vm::BodyRequest request = body_of(code_, policy_);
+  request.name = fmt::format("dt_clause_{}", plan_.clause);
+  vm::MadeBody made = engine_.prepare_body(request);
+  code_.body = std::move(made.body);
+  code_.problem = std::move(made.problem);
+  if (!code_.body) return;
+  code_.gate = code_.body->gate();
+  code_.is_plain = request.is_plain;
 }
 
 EcbCode Preparer::prepare() && {
   code_.record_size = plan_.record_size;
   code_.speculates = plan_.speculates;
+  is_inlined_ = has_body_;
   if (plan_.predicate) code_.predicate = value(*plan_.predicate);
   for (const ActionPlan& planned : plan_.actions) code_.actions.push_back(action(planned));
+  code_.action_count = static_cast<uint32_t>(code_.actions.size());
+  if (has_body_ && code_.problem.empty()) make_body();
+  code_.engine = code_.problem.empty() ? engine_.name : vm::kUsualEngine.name;
   return std::move(code_);
 }
 
 }  // namespace
 
-EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy) {
-  return Preparer(plan, find, policy).prepare();
+EcbCode prepare_code(const EcbPlan& plan, const FindLiveAggregation& find, vm::CostPolicy policy, const vm::Engine& engine) {
+  return Preparer(plan, find, policy, engine).prepare();
 }
 
 }  // namespace dvm::runtime
