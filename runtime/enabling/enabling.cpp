@@ -10,6 +10,8 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
+#include "dvm/vm/engine.h"
+#include "runtime/probe/enter.h"
 #include "runtime/probe/prepare.h"
 
 namespace dvm::runtime {
@@ -44,6 +46,12 @@ void note_keys(const ActionPlan& action, dif::AggregationDesc& desc) {
 
 bool is_own(const Probe& probe) { return std::holds_alternative<InternalSite>(probe.site); }
 bool is_outliving(const Probe& probe) { return is_own(probe) && (probe.name == "END" || probe.name == "ERROR"); }
+
+// Words of option kind engine are "auto" and then the names of engines.
+const vm::Engine& first_engine(const dif::Options& options) {
+  const auto word = static_cast<size_t>(options[dif::Option::engine]);
+  return word == 0 ? vm::kUsualEngine : vm::kEngines[word - 1];
+}
 
 bool chills(const EcbPlan& plan) {
   return std::any_of(plan.actions.begin(), plan.actions.end(), [](const ActionPlan& a) { return a.kind == dif::Action::chill; });
@@ -109,7 +117,8 @@ Status Enabling::add(const dif::Program& program, const Matches& matches, const 
     if (Status status = draft.add_clause(desc, options); !status) return status;
   draft.variables = program.variables;
   const size_t first = plans_.size();
-  commit(std::move(draft), policy);
+  vm::write_perf_map(options[dif::Option::perfmap] > 0);
+  commit(std::move(draft), policy, first_engine(options));
   for (size_t clause = first; clause < plans_.size(); clause++) enable(clause, matches);
   return {};
 }
@@ -118,7 +127,7 @@ void Enabling::extend(const Matches& matches) {
   for (size_t clause = 0; clause < plans_.size(); clause++) enable(clause, matches);
 }
 
-void Enabling::commit(Draft&& draft, vm::CostPolicy policy) {
+void Enabling::commit(Draft&& draft, vm::CostPolicy policy, const vm::Engine& engine) {
   for (const dif::Variable& variable : draft.variables) {
     auto same = [&](const dif::Variable& v) { return v.id == variable.id && v.scope == variable.scope; };
     if (std::none_of(variables_.begin(), variables_.end(), same)) variables_.push_back(variable);
@@ -129,8 +138,8 @@ void Enabling::commit(Draft&& draft, vm::CostPolicy policy) {
   }
   for (EcbPlan& plan : draft.plans) {
     plans_.push_back(std::move(plan));
-    codes_.push_back(prepare_code(
-        plans_.back(), [this](uint32_t id) { return aggregation(id); }, policy));
+    current_.push_back(&codes_.emplace_back(prepare_code(
+        plans_.back(), [this](uint32_t id) { return aggregation(id); }, policy, engine)));
   }
 }
 

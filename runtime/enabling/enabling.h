@@ -1,7 +1,7 @@
 #pragma once
 // Enabling: a Program and the probes that its descriptions match become live ECBs. Consumer context.
 //
-//   EcbDesc ── verify, lay out the record ──> EcbPlan ── prepare on the interpreter ──> EcbCode    once for each clause
+//   EcbDesc ── verify, lay out the record ──> EcbPlan ── prepare on an engine ──> EcbCode          once for each clause
 //   EcbPlan, EcbCode x matching probes ──> Ecb                                                     once for each probe
 //
 // EPIDs count from 1 in program order; so do the clauses' numbers, from 0, across all programs of the session. ECBs and the
@@ -53,11 +53,12 @@ class Enabling {
   uint32_t largest_record() const;
   // Of all clauses on dvm's own probe of this name, together.
   size_t record_bytes(std::string_view own_probe) const;
-  size_t largest_key() const;  // bytes
+  size_t largest_key() const;    // bytes
+  size_t largest_entry() const;  // of an aggregation: bytes of its key and its value
 
  private:
   struct Draft;
-  void commit(Draft&& draft, vm::CostPolicy policy);
+  void commit(Draft&& draft, vm::CostPolicy policy, const vm::Engine& engine);
   void enable(size_t clause, const Matches& matches);
   void add_ecb(const Ecb& ecb);
 
