@@ -147,15 +147,27 @@ void Enabling::commit(Draft&& draft, vm::CostPolicy policy, const vm::Engine& en
 void Enabling::enable(size_t clause, const Matches& matches) {
   const EcbPlan& plan = plans_[clause];
   for (const dif::ProbeDesc& description : plan.desc.probes)
-    for (const Probe* probe : matches(description)) add_ecb({static_cast<Epid>(ecbs_.size() + 1), probe, &plan, &codes_[clause]});
+    for (const Probe* probe : matches(description))
+      add_ecb({static_cast<Epid>(ecbs_.size() + 1), probe, &plan, current_[clause]});
+}
+
+const EcbCode& Enabling::replace_code(size_t clause, EcbCode code) {
+  current_[clause] = &codes_.emplace_back(std::move(code));
+  for (Ecb& ecb : ecbs_)
+    if (ecb.plan == &plans_[clause]) ecb.code = current_[clause], choose_way(*by_probe_[ecb.probe->id]);
+  return *current_[clause];
 }
 
 void Enabling::add_ecb(const Ecb& ecb) {
   const Ecb& live = ecbs_.emplace_back(ecb);
   ProbeEcbs*& probe = by_probe_[live.probe->id];
-  if (probe == nullptr) probe = &probes_.emplace_back(ProbeEcbs{live.probe, {}, false, is_outliving(*live.probe)});
+  if (probe == nullptr) {
+    probe = &probes_.emplace_back();
+    probe->probe = live.probe, probe->outlives_exit = is_outliving(*live.probe);
+  }
   probe->ecbs.push_back(&live);
   probe->needs_machine |= live.plan->needs_machine;
+  choose_way(*probe);
 }
 
 std::vector<const dif::ProbeDesc*> Enabling::descriptions() const {

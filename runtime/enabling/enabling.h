@@ -28,6 +28,11 @@ class Enabling {
   // Plans all clauses and makes their ECBs, or none of them and an error that names clause and instruction.
   Status add(const dif::Program& program, const Matches& matches, const dif::Options& options, vm::CostPolicy policy);
 
+  // Runs the clause by other code from now on, whose counters are those of its code so far. Between two firings.
+  const EcbCode& replace_code(size_t clause, EcbCode code);
+  // The code that runs the clause.
+  const EcbCode& code_of(size_t clause) const { return *current_[clause]; }
+
   // Makes ECBs of the clauses that are there already on further probes: those that `matches` now gives.
   void extend(const Matches& matches);
   // Of all clauses, in program order.
@@ -38,6 +43,7 @@ class Enabling {
   const std::deque<ProbeEcbs>& probes() const { return probes_; }
   // By clause, in program order.
   const std::deque<EcbPlan>& plans() const { return plans_; }
+  // All that were ever prepared, in no order.
   const std::deque<EcbCode>& codes() const { return codes_; }
   const std::deque<Ecb>& ecbs() const { return ecbs_; }
   // By EPID; null for an EPID that nobody has.
@@ -62,8 +68,9 @@ class Enabling {
   void enable(size_t clause, const Matches& matches);
   void add_ecb(const Ecb& ecb);
 
-  std::deque<EcbPlan> plans_;  // addresses stay, here and below
-  std::deque<EcbCode> codes_;
+  std::deque<EcbPlan> plans_;            // addresses stay, here and below
+  std::deque<EcbCode> codes_;            // also those that were replaced: variables may hold addresses of their strings
+  std::vector<const EcbCode*> current_;  // by clause
   std::deque<Ecb> ecbs_;
   std::deque<ProbeEcbs> probes_;
   std::unordered_map<uint32_t, ProbeEcbs*> by_probe_;
