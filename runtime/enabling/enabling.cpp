@@ -219,4 +219,13 @@ size_t Enabling::largest_key() const {
   return largest;
 }
 
+size_t Enabling::largest_entry() const {
+  size_t largest = 0;
+  for (const Ecb& ecb : ecbs_)
+    for (const ActionPlan& action : ecb.plan->actions)
+      if (const Aggregation* made = aggregation(action.aggregation))
+        largest = std::max(largest, ecb.plan->key_bytes + made->words * sizeof(uint64_t));
+  return largest;
+}
+
 }  // namespace dvm::runtime

@@ -35,7 +35,7 @@ class Enabling {
 
   // Makes ECBs of the clauses that are there already on further probes: those that `matches` now gives.
   void extend(const Matches& matches);
-  // Of all clauses, in program order.
+  // The plans of all clauses, in program order.
   std::vector<const dif::ProbeDesc*> descriptions() const;
 
   const ProbeEcbs* find(uint32_t probe_id) const;
@@ -46,7 +46,7 @@ class Enabling {
   // All that were ever prepared, in no order.
   const std::deque<EcbCode>& codes() const { return codes_; }
   const std::deque<Ecb>& ecbs() const { return ecbs_; }
-  // By EPID; null for an EPID that nobody has.
+  // By EPID; null for an EPID that is not used.
   const Ecb* ecb(Epid epid) const { return epid >= 1 && epid <= ecbs_.size() ? &ecbs_[epid - 1] : nullptr; }
   const Aggregation* aggregation(uint32_t id) const;
   const std::deque<Aggregation>& aggregations() const { return aggregations_; }
@@ -54,10 +54,10 @@ class Enabling {
 
   // Name of the first destructive action, or else subroutine; empty if there is none.
   std::string_view destructive_action() const;
-  // Whether an ECB chills a thread other than dvm's own, which it cannot.
+  // True if an ECB chills a thread other than dvm's own, which it cannot do.
   bool chills_others() const;
   uint32_t largest_record() const;
-  // Of all clauses on dvm's own probe of this name, together.
+  // The needs of all clauses on dvm's own probe of this name, together.
   size_t record_bytes(std::string_view own_probe) const;
   size_t largest_key() const;    // bytes
   size_t largest_entry() const;  // of an aggregation: bytes of its key and its value

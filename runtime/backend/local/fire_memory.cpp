@@ -68,13 +68,13 @@ Status FireMemory::allocate_buffers(const Notice& notice) {
     return status;
   if (plan.set_apart > plan.bytes) return Error{"END enablings exceed size of principal buffer"};
   if (enabling_.largest_record() > plan.bytes) return Error{"Enabling exceeds size of buffer"};
-  if (enabling_.largest_key() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
+  if (enabling_.largest_entry() > size_of(dif::Option::aggsize)) return Error{"Enabling exceeds size of buffer"};
   return fit(dif::Option::aggsize, "aggregation size", notice,
              [this](size_t size) { return context_.aggregations.allocate(size); });
 }
 
 Status FireMemory::make_room() {
-  if (enabling_.largest_record() > size_of(dif::Option::bufsize) || enabling_.largest_key() > size_of(dif::Option::aggsize))
+  if (enabling_.largest_record() > size_of(dif::Option::bufsize) || enabling_.largest_entry() > size_of(dif::Option::aggsize))
     return Error{"Enabling exceeds size of buffer"};
   for (FireLevel* each : {&*context_.level, &*context_.error_level})
     each->key.resize(std::max(each->key.size(), enabling_.largest_key()));
