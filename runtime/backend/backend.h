@@ -44,7 +44,7 @@ struct Polled {
   bool is_urgent = false;   // clauses have read memory late, so later firings should wait less
 };
 
-struct Counts {
+struct FiringCounts {
   uint64_t firings = 0;       // that plans have run on
   uint64_t late_reads = 0;    // of memory that was not captured at the firing
   uint64_t late_values = 0;   // from late reads of processes that had continued
@@ -78,7 +78,7 @@ class Backend {
   virtual Drops drops() = 0;
   // Firings lost before a plan could run on them.
   virtual uint64_t lost_firings() = 0;
-  virtual Counts counts() const = 0;
+  virtual FiringCounts counts() const = 0;
 
   using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
   // Calls a function for each address that was recorded for the first time since the last call.

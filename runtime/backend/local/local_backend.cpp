@@ -110,7 +110,7 @@ Drops LocalBackend::drops() {
   return drops;
 }
 
-Counts LocalBackend::counts() const {
+FiringCounts LocalBackend::counts() const {
   const auto& variables = memory_.context().variables;
   return {path_.firings(), host_.late_reads(), host_.late_values(), variables ? variables->live_dynamic() : 0};
 }

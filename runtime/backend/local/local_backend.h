@@ -56,7 +56,7 @@ class LocalBackend final : public Backend {
   AggregationSource& aggregations() override { return memory_.context().aggregations; }
   Drops drops() override;
   uint64_t lost_firings() override { return instruments_.lost_firings(); }
-  Counts counts() const override;
+  FiringCounts counts() const override;
   void take_addresses(const VisitAddress& visit) override;
   std::vector<ProcessChange> take_changes() override { return path_.take_changes(); }
   Abilities abilities() override;
