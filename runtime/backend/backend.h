@@ -51,6 +51,16 @@ struct FiringCounts {
   uint64_t live_dynamic = 0;  // dynamic variables that exist
 };
 
+// Fires dvm's own probes, BEGIN and END.
+class OwnProbes {
+ public:
+  virtual void fire_begin() = 0;
+  // Once all probes are off and everything that has fired is read.
+  virtual void fire_end() = 0;
+
+ protected:
+  ~OwnProbes() = default;
+};
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -61,6 +61,10 @@ class LocalBackend final : public Backend {
   std::vector<ProcessChange> take_changes() override { return path_.take_changes(); }
   Abilities abilities() override;
 
+  OwnProbes* own_probes() override { return this; }
+  void fire_begin() override { path_.fire_own("BEGIN", instruments_.moment()); }
+  // With the room that is set apart for END.
+  void fire_end() override;
  private:
   Result<uint64_t> poll(Instrument& instrument);
 
