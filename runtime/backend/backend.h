@@ -65,8 +65,19 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  // Of a probe that enable() has refused or passed on, it tells that reason.
   virtual Answer answer(const EcbPlan& plan, const Probe& probe) const = 0;
-  // Makes the probes fire. Those that cannot be enabled are added to refused, with the reason; an error means that none is on.
+  // From now on answer() tells of these probes what enable() would find out.
+  virtual void preview(std::span<const EnabledProbe>) {}
+
+  // Allocates all memory for the ECBs that are enabled, and prepares to run them. Once, before enable().
+  virtual Status start(const Notice& notice) = 0;
+  // Takes ECBs that were made since.
+  virtual Status extend() = 0;
+  // Keeps what clauses may ask of a process once it is gone; with may_act, so that it can be signalled.
+  virtual void learn(int32_t pid, bool may_act) = 0;
+  // Makes the probes fire. Those that cannot be enabled are added to refused, with the reason; the next backend that takes them
+  // is asked then. An error means that none is on.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   virtual Result<Polled> poll() = 0;
   // Takes all probes off. What has arrived already can still be polled.

@@ -9,6 +9,7 @@
 #include "dvm/common/result.h"
 #include "dvm/dif/option.h"
 #include "dvm/vm/host.h"
+#include "runtime/backend/backend.h"
 #include "runtime/enabling/enabling.h"
 #include "runtime/probe/context.h"
 
@@ -16,8 +17,6 @@ namespace dvm::runtime {
 
 class FireMemory {
  public:
-  using Notice = std::function<void(const std::string&)>;  // tells the user
-
   FireMemory(dif::Options& options, const Enabling& enabling, bool is_accounted)
       : options_(options), enabling_(enabling), is_accounted_(is_accounted) {}
 
@@ -25,6 +24,9 @@ class FireMemory {
   Status allocate(vm::Host& host, const Notice& notice);
   // For ECBs that were made since.
   Status make_room();
+
+  // For code that replaces another.
+  void take_up(const EcbCode& code);
 
   FireContext& context() { return context_; }
   const FireContext& context() const { return context_; }

@@ -21,7 +21,7 @@ LocalBackend::LocalBackend(HandleConfig& config, const Enabling& enabling)
       path_(config, enabling, memory_, host_),
       instruments_(config.is_replay) {}
 
-Status LocalBackend::start(const FireMemory::Notice& notice) {
+Status LocalBackend::start(const Notice& notice) {
   FireContext& context = memory_.context();
   host_.speculate_in(context.speculations);
   if (Status status = memory_.allocate(host_, notice); !status) return status;

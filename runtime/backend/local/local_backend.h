@@ -28,21 +28,13 @@ class LocalBackend final : public Backend {
   void add(std::unique_ptr<Instrument> instrument, std::string aside) {
     instruments_.add(std::move(instrument), std::move(aside));
   }
-  // Allocates all memory for the ECBs that are enabled and prepares to run them. Before enable().
-  Status start(const FireMemory::Notice& notice);
-  // Takes ECBs that were made since.
-  Status extend();
-  // What may be asked of a process once it is gone; with may_act, so that it can be signalled.
-  void learn(int32_t pid, bool may_act) { host_.learn(pid, may_act); }
-  void fire_begin() { path_.fire_own("BEGIN", instruments_.moment()); }
-  // With the room that is set apart for END.
-  void fire_end();
-  void clean_at_rate(Clock now) { path_.clean_at_rate(now); }
-  std::span<EcbTallies> tallies() { return memory_.context().tallies; }
-  Stages& stages() { return memory_.context().stages; }
 
   std::string_view name() const override { return "local"; }
   Answer answer(const EcbPlan& plan, const Probe& probe) const override;
+  void preview(std::span<const EnabledProbe> probes) override { instruments_.preview(probes); }
+  Status start(const Notice& notice) override;
+  Status extend() override;
+  void learn(int32_t pid, bool may_act) override { host_.learn(pid, may_act); }
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     return instruments_.enable(probes, refused);
   }
