@@ -19,6 +19,9 @@
 #include "runtime/buffer/sources.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/plan/plan.h"
+#include "runtime/probe/runs.h"
+#include "runtime/probe/stages.h"
+#include "runtime/probe/tallies.h"
 
 namespace dvm::runtime {
 
@@ -51,6 +54,11 @@ struct FiringCounts {
   uint64_t live_dynamic = 0;  // dynamic variables that exist
 };
 
+// The account of one context: counters that its firings have made since start().
+struct ContextAccount {
+  std::span<EcbTallies> tallies;  // by EPID - 1; empty without accounting
+  const Stages* stages = nullptr;
+};
 // Fires dvm's own probes, BEGIN and END.
 class OwnProbes {
  public:
@@ -100,6 +108,7 @@ class Backend {
   // Firings lost before a plan could run on them.
   virtual uint64_t lost_firings() = 0;
   virtual FiringCounts counts() const = 0;
+  virtual std::vector<ContextAccount> accounts() = 0;
 
   using VisitAddress = std::function<void(int32_t pid, uint64_t address)>;
   // Calls a function for each address that was recorded for the first time since the last call.

@@ -49,6 +49,7 @@ class LocalBackend final : public Backend {
   Drops drops() override;
   uint64_t lost_firings() override { return instruments_.lost_firings(); }
   FiringCounts counts() const override;
+  std::vector<ContextAccount> accounts() override { return {{memory_.context().tallies, &memory_.context().stages}}; }
   void take_addresses(const VisitAddress& visit) override;
   std::vector<ProcessChange> take_changes() override { return path_.take_changes(); }
   Abilities abilities() override;
