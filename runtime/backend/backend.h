@@ -69,6 +69,17 @@ class OwnProbes {
  protected:
   ~OwnProbes() = default;
 };
+// Runs the code of the enabling, which better code may replace while tracing.
+class RunsCode {
+ public:
+  // What interpreting each ECB with DIF has cost, by EPID - 1.
+  virtual std::span<const EcbRuns> runs() const = 0;
+  // Code that is to run from now on. Between two firings.
+  virtual void take_up(const EcbCode& code) = 0;
+
+ protected:
+  ~RunsCode() = default;
+};
 class Backend {
  public:
   virtual ~Backend() = default;

@@ -30,6 +30,8 @@ void share_strings(const EcbCode& code, vm::VariableState& variables) {
 
 }  // namespace
 
+void FireMemory::take_up(const EcbCode& code) { share_strings(code, *context_.variables); }
+
 size_t FireMemory::size_of(dif::Option option) const { return static_cast<size_t>(std::max<int64_t>(options_[option], 0)); }
 
 // Makes what an option gives the size of. Where there is no memory and option bufresize does not forbid it, half of the size must

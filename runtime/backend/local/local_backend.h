@@ -58,6 +58,9 @@ class LocalBackend final : public Backend {
   void fire_begin() override { path_.fire_own("BEGIN", instruments_.moment()); }
   // With the room that is set apart for END.
   void fire_end() override;
+  RunsCode* runs_code() override { return this; }
+  std::span<const EcbRuns> runs() const override { return memory_.context().runs; }
+  void take_up(const EcbCode& code) override { memory_.take_up(code); }
  private:
   Result<uint64_t> poll(Instrument& instrument);
 
