@@ -1,20 +1,24 @@
 #pragma once
-// What makes probes fire and runs plans on the firings. A session holds backends and knows nothing of what is behind them:
+// A backend makes probes fire and runs plans on the firings. A session holds backends and knows nothing of what is behind them:
 //
 //   plan, probe ── answer() ──> taken, and by what; or why not
+//   ECBs ───────── start(), extend() ──> memory to run them in
 //   probes ─────── enable() ──> poll(): firings become records, aggregation entries, and drops
 //
-// One thread calls all of it. poll() runs the plans; consumer context reads and prints between two polls.
+// One thread calls all of it. poll() runs the plans; consumer context reads and prints between two polls. What only some backends
+// do is an interface of its own: dvm's own probes (OwnProbes) and running the enabling's code (RunsCode).
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/result.h"
+#include "dvm/common/result.h"
+#include "runtime/backend/rate.h"
 #include "runtime/buffer/drops.h"
 #include "runtime/buffer/sources.h"
 #include "runtime/instrument/instrument.h"
@@ -30,10 +34,11 @@ struct PassedOver {
   std::string name, reason;
 };
 
-// Whether a backend takes a plan on a probe.
+// The answer of a backend: it takes a plan on a probe, or why not.
 struct Answer {
-  std::string by;      // what makes the probe fire there, such as "uprobe"; empty: the backend does not take it
-  std::string reason;  // why not
+  std::string by;        // what makes the probe fire there, such as "uprobe"; empty: the backend does not take it
+  std::string engine{};  // what executes the plan, if it is not the enabling's code
+  std::string reason;    // why not
   std::vector<PassedOver> others;
 
   bool is_taken() const { return !by.empty(); }
@@ -59,6 +64,7 @@ struct ContextAccount {
   std::span<EcbTallies> tallies;  // by EPID - 1; empty without accounting
   const Stages* stages = nullptr;
 };
+
 // Fires dvm's own probes, BEGIN and END.
 class OwnProbes {
  public:
@@ -69,6 +75,7 @@ class OwnProbes {
  protected:
   ~OwnProbes() = default;
 };
+
 // Runs the code of the enabling, which better code may replace while tracing.
 class RunsCode {
  public:
@@ -80,6 +87,9 @@ class RunsCode {
  protected:
   ~RunsCode() = default;
 };
+
+using Notice = std::function<void(const std::string&)>;  // tells the user
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -99,6 +109,8 @@ class Backend {
   // is asked then. An error means that none is on.
   virtual Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) = 0;
   virtual Result<Polled> poll() = 0;
+  // Does what is due by time, between two polls.
+  virtual void work_at_rate(Clock now) = 0;
   // Takes all probes off. What has arrived already can still be polled.
   virtual void disable() = 0;
 
@@ -128,6 +140,12 @@ class Backend {
   virtual std::vector<ProcessChange> take_changes() = 0;
   // Notes, followed processes and the like, of all that it makes probes fire with.
   virtual Abilities abilities() = 0;
+  // Null where the backend lacks the ability.
+  virtual OwnProbes* own_probes() { return nullptr; }
+  virtual RunsCode* runs_code() { return nullptr; }
 };
+
+// In the order in which they are asked.
+using BackendList = std::vector<std::unique_ptr<Backend>>;
 
 }  // namespace dvm::runtime
