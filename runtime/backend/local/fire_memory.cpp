@@ -78,8 +78,7 @@ Status FireMemory::allocate_buffers(const Notice& notice) {
 Status FireMemory::make_room() {
   if (enabling_.largest_record() > size_of(dif::Option::bufsize) || enabling_.largest_entry() > size_of(dif::Option::aggsize))
     return Error{"Enabling exceeds size of buffer"};
-  for (FireLevel* each : {&*context_.level, &*context_.error_level})
-    each->key.resize(std::max(each->key.size(), enabling_.largest_key()));
+  for (FireLevel* each : {&*context_.level, &*context_.error_level}) each->make_key_room(enabling_.largest_key());
   make_tallies();
   return {};
 }
@@ -113,6 +112,7 @@ Status FireMemory::allocate_state(vm::Host& host, const Notice& notice) {
 
 // Of the ECBs that have none yet.
 void FireMemory::make_tallies() {
+  context_.runs.resize(enabling_.ecbs().size());
   if (!is_accounted_) return;
   for (size_t i = context_.tallies.size(); i < enabling_.ecbs().size(); i++)
     context_.tallies.emplace_back(*enabling_.ecbs()[i].code);
