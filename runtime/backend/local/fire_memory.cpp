@@ -93,6 +93,10 @@ Status FireMemory::allocate_state(vm::Host& host, const Notice& notice) {
   vm::StateLimits limits;
   limits.strsize = size_of(dif::Option::strsize);
   limits.scratch = std::max(limits.scratch, 16 * limits.strsize);
+  if (options_[dif::Option::scratchsize] >= 0) {
+    limits.requested = dif::scratch_size(options_);
+    limits.scratch += limits.requested;
+  }
   const auto make_variables = [&](size_t size) {
     limits.dynvarsize = size;
     try {
