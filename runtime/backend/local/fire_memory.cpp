@@ -46,7 +46,7 @@ Status FireMemory::fit(dif::Option option, std::string_view what, const Notice& 
     size /= 2;
   }
   if (size == wanted) return {};
-  notice(fmt::format("{} lowered to {}", what, size_text(size)));
+  if (options_[dif::Option::quietresize] == 0) notice(fmt::format("{} lowered to {}", what, size_text(size)));
   return options_.set(dif::info(option).name, fmt::format("{}", size));
 }
 
