@@ -46,6 +46,15 @@ void FiringPath::begin_poll(Clock now) {
   if (new_cpu_ >= 0) context_.meet(std::exchange(new_cpu_, -1));
 }
 
+inline void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
+  const uint64_t begin = is_timed_ ? __rdtsc() : 0;
+  context_.level->cpu = &context_.cpus[firing.cpu];
+  if (context_.speculations.wants_cleaning()) clean_at_rate(config_.is_replay ? firing.timestamp : polled_at_);
+  host_.serve(firing);
+  fire_one_(*context_.level, probe, firing);
+  if (is_timed_) ticks_ += __rdtsc() - begin;
+}
+
 bool FiringPath::fire(vm::Firing& firing) noexcept {
   const ProbeEcbs* probe = only_cpu_ >= 0 && firing.cpu != only_cpu_ ? nullptr : find(firing.probe_id);
   if (probe == nullptr) return true;
@@ -75,15 +84,6 @@ std::vector<ProcessChange> FiringPath::take_changes() {
   std::vector<ProcessChange> taken(changes_.begin(), changes_.end());
   changes_.clear();  // its memory stays
   return taken;
-}
-
-void FiringPath::deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept {
-  const uint64_t begin = is_timed_ ? __rdtsc() : 0;
-  context_.level->cpu = &context_.cpus[firing.cpu];
-  if (context_.speculations.wants_cleaning()) clean_at_rate(config_.is_replay ? firing.timestamp : polled_at_);
-  host_.serve(firing);
-  fire_one_(*context_.level, probe, firing);
-  if (is_timed_) ticks_ += __rdtsc() - begin;
 }
 
 void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& moment) {

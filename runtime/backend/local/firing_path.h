@@ -52,7 +52,7 @@ class FiringPath final : public EventSink {
  private:
   static constexpr size_t kMostChanges = 1024;  // in one poll
   const ProbeEcbs* find(uint32_t probe_id) const noexcept;
-  void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
+  [[gnu::always_inline]] void deliver(const ProbeEcbs& probe, vm::Firing& firing) noexcept;
 
   const HandleConfig& config_;
   const Enabling& enabling_;
