@@ -90,6 +90,7 @@ void FiringPath::fire_own(std::string_view name, const std::optional<Moment>& mo
   for (const ProbeEcbs& probe : enabling_.probes()) {
     if (!std::holds_alternative<InternalSite>(probe.probe->site) || probe.probe->name != name) continue;
     vm::Firing firing = own_firing();
+    if (only_cpu_ >= 0) firing.cpu = static_cast<int32_t>(only_cpu_);
     if (moment) firing.timestamp = moment->timestamp, firing.walltimestamp = moment->walltimestamp;
     deliver(probe, firing);
   }
