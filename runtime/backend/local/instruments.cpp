@@ -164,4 +164,16 @@ std::vector<std::string> Instruments::take_notes() {
   return all;
 }
 
+void Instruments::visit(const Visit& each) const {
+  for (Instrument* instrument : active_)
+    if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->aggregations().visit(each);
+}
+
+bool Instruments::empty() const noexcept {
+  return std::all_of(active_.begin(), active_.end(), [](Instrument* one) {
+    Aggregates* aggregates = one->abilities().aggregates;
+    return aggregates == nullptr || aggregates->aggregations().empty();
+  });
+}
+
 }  // namespace dvm::runtime

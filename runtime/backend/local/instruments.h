@@ -13,7 +13,12 @@
 
 namespace dvm::runtime {
 
-class Instruments final : public FollowsProcesses, public WatchesLoads, public HoldsThreads, public Replays, public TellsNotes {
+class Instruments final : public FollowsProcesses,
+                          public WatchesLoads,
+                          public HoldsThreads,
+                          public Replays,
+                          public TellsNotes,
+                          public AggregationSource {
  public:
   // is_replay: nothing is traced, so it is finished when no probe is on.
   explicit Instruments(bool is_replay) : is_replay_(is_replay) {}
@@ -40,6 +45,11 @@ class Instruments final : public FollowsProcesses, public WatchesLoads, public H
   std::optional<Moment> moment() const override;
   uint64_t reading_ns() const override;
   std::vector<std::string> take_notes() override;
+  // Of clauses that instruments run where they fire.
+  void visit(const Visit& each) const override;
+  void clear() noexcept override {}
+  bool empty() const noexcept override;
+  bool wants_reading() const noexcept override { return false; }
 
  private:
   struct Entry {

@@ -58,7 +58,7 @@ Result<uint64_t> LocalBackend::poll(Instrument& instrument) {
   if (count && *count > 0 && is_timed) {
     const uint64_t ticks = __rdtsc() - begin;
     const uint64_t elsewhere = path_.ticks() - inside + *count * memory_.context().stamps.cost();
-    stages()[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
+    memory_.context().stages[Stage::deliver] += {*count, *count, ticks - std::min(ticks, elsewhere), 0};
   }
   return count;
 }

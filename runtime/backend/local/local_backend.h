@@ -19,7 +19,20 @@
 
 namespace dvm::runtime {
 
-class LocalBackend final : public Backend {
+// Two sources as one.
+class JoinedAggregations final : public AggregationSource {
+ public:
+  JoinedAggregations(AggregationSource& one, AggregationSource& other) : one_(one), other_(other) {}
+  void visit(const Visit& each) const override { one_.visit(each), other_.visit(each); }
+  void clear() noexcept override { one_.clear(), other_.clear(); }
+  bool empty() const noexcept override { return one_.empty() && other_.empty(); }
+  bool wants_reading() const noexcept override { return one_.wants_reading() || other_.wants_reading(); }
+
+ private:
+  AggregationSource &one_, &other_;
+};
+
+class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
  public:
   LocalBackend(HandleConfig& config, const Enabling& enabling);
   ~LocalBackend() override { instruments_.disable(); }
@@ -45,7 +58,7 @@ class LocalBackend final : public Backend {
   bool is_finished() override { return instruments_.finished(); }
   std::optional<int> end_status() const override;
   RecordSource& records() override { return memory_.context().cpus; }
-  AggregationSource& aggregations() override { return memory_.context().aggregations; }
+  AggregationSource& aggregations() override { return aggregations_; }
   Drops drops() override;
   uint64_t lost_firings() override { return instruments_.lost_firings(); }
   FiringCounts counts() const override;
@@ -69,6 +82,7 @@ class LocalBackend final : public Backend {
   FireMemory memory_;
   FiringPath path_;
   Instruments instruments_;
+  JoinedAggregations aggregations_{memory_.context().aggregations, instruments_};
   size_t next_ = 0;     // of the active instruments, in a poll that goes on
   unsigned parts_ = 0;  // in which that one has been polled
 };
