@@ -3,6 +3,7 @@
 #include "runtime/backend/local/instruments.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace dvm::runtime {
@@ -22,6 +23,12 @@ uint64_t missed_returns(Instrument& instrument) {
 
 void Instruments::add(std::unique_ptr<Instrument> instrument, std::string aside) {
   all_.push_back({std::move(instrument), std::move(aside)});
+}
+
+std::string_view Instruments::refusal(const Instrument& instrument, const Probe& probe) const {
+  const std::string_view by_kind = instrument.refusal(probe);
+  const auto passed = passed_.find({&instrument, &probe});
+  return by_kind.empty() && passed != passed_.end() ? passed->second : by_kind;
 }
 
 Answer Instruments::answer(const Probe& probe) const {
@@ -54,9 +61,37 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
   for (size_t i = 0; i < all_.size(); i++) {
     if (shares[i].empty()) continue;
     activate(*all_[i].instrument);
-    if (Status status = all_[i].instrument->enable(shares[i], refused); !status) return status;
+    std::vector<Refused> its;
+    if (Status status = all_[i].instrument->enable(shares[i], its); !status) return status;
+    if (all_[i].instrument->passes_on()) pass_on(i, shares, its);
+    refused.insert(refused.end(), its.begin(), its.end());
   }
   return {};
+}
+
+// Probes that one instrument has refused become shares of those behind it that take them.
+void Instruments::pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused) {
+  std::erase_if(refused, [&](Refused& one) {
+    const auto next = std::find_if(all_.begin() + static_cast<ptrdiff_t>(from) + 1, all_.end(),
+                                   [&](const Entry& entry) { return entry.instrument->takes(*one.probe); });
+    const auto probe =
+        std::find_if(shares[from].begin(), shares[from].end(), [&](const EnabledProbe& its) { return its.probe == one.probe; });
+    if (next == all_.end() || probe == shares[from].end()) return false;
+    shares[static_cast<size_t>(next - all_.begin())].push_back(*probe);
+    passed_[{all_[from].instrument.get(), one.probe}] = std::move(one.reason);
+    return true;
+  });
+}
+
+void Instruments::preview(std::span<const EnabledProbe> probes) {
+  for (const Entry& one : all_) {
+    std::vector<EnabledProbe> share;
+    std::copy_if(probes.begin(), probes.end(), std::back_inserter(share),
+                 [&](const EnabledProbe& its) { return one.instrument->takes(*its.probe); });
+    std::vector<Refused> refused;
+    if (one.instrument->passes_on()) one.instrument->preview(share, refused);
+    for (Refused& its : refused) passed_[{one.instrument.get(), its.probe}] = std::move(its.reason);
+  }
 }
 
 uint64_t Instruments::next_poll(uint64_t until, std::vector<int>& descriptors) const {
@@ -69,7 +104,7 @@ uint64_t Instruments::next_poll(uint64_t until, std::vector<int>& descriptors) c
 }
 
 void Instruments::disable() {
-  for (const Entry& one : all_) one.instrument->disable();
+  for (size_t i = all_.size(); i-- > 0;) all_[i].instrument->disable();
 }
 
 void Instruments::add_drops(Drops& drops, size_t cpus) const {

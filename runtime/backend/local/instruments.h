@@ -57,10 +57,13 @@ class Instruments final : public FollowsProcesses,
     std::string aside;
   };
   void activate(Instrument& instrument);
+  void pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
+  std::string_view refusal(const Instrument& instrument, const Probe& probe) const;
 
   bool is_replay_;
   std::vector<Entry> all_;
   std::vector<Instrument*> active_;
+  std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;  // on to those behind it, and why
 };
 
 }  // namespace dvm::runtime
