@@ -34,9 +34,9 @@ std::string_view Instruments::refusal(const Instrument& instrument, const Probe&
 Answer Instruments::answer(const Probe& probe) const {
   Answer answer;
   for (const auto& [instrument, aside] : all_) {
-    const std::string_view refusal = instrument->refusal(probe);
+    const std::string_view refusal = this->refusal(*instrument, probe);
     if (refusal.empty() && !answer.is_taken())
-      answer.by = instrument->name();
+      answer.by = instrument->way(probe);
     else if (!refusal.empty() || !aside.empty())
       answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
   }

@@ -1,10 +1,13 @@
 #pragma once
 // The instruments of the local backend: which of them makes a probe fire, and their abilities as if they were one.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/backend/backend.h"
@@ -27,9 +30,12 @@ class Instruments final : public FollowsProcesses,
   void add(std::unique_ptr<Instrument> instrument, std::string aside);
   Answer answer(const Probe& probe) const;
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // From now on answer() tells of these probes what enable() would find out.
+  void preview(std::span<const EnabledProbe> probes);
   // Those that have a probe enabled or watch a process.
   const std::vector<Instrument*>& active() const { return active_; }
   uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) const;
+  // The last first: one that holds threads lets those before it stop them.
   void disable();
   // Adds what was lost on the first `cpus` CPUs. Losses on a CPU that is not known count for CPU 0.
   void add_drops(Drops& drops, size_t cpus) const;
