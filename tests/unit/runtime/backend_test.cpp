@@ -23,16 +23,24 @@ class Picky final : public Instrument {
   std::string_view refusal(const Probe& probe) const override {
     return function_.empty() || probe.function == function_ ? "" : "another function";
   }
-  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>&) override {
-    for (const EnabledProbe& one : probes) enabled.push_back(one.probe->function);
+  Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    preview(probes, refused);
+    for (const EnabledProbe& one : probes)
+      if (one.probe->function != unfit) enabled.push_back(one.probe->function);
     return {};
   }
   Result<uint64_t> poll(EventSink&) override { return uint64_t{0}; }
   Pacing pacing() const override { return {.deadline = 5, .descriptor = 7, .backlog = 0}; }
   uint64_t drops() const override { return 3; }
   void disable() override { enabled.clear(); }
+  bool passes_on() const override { return !unfit.empty(); }
+  void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
+    for (const EnabledProbe& one : probes)
+      if (one.probe->function == unfit) refused.push_back({one.probe, "no window"});
+  }
 
   std::vector<std::string> enabled;
+  std::string unfit;  // the function of probes that it refuses once it sees their code
 
  private:
   std::string name_, function_;
@@ -72,6 +80,29 @@ TEST(Instruments, AnAnswerSaysWhyNotAnother) {
   EXPECT_EQ(g.by, "second");
   ASSERT_EQ(g.others.size(), 1U);
   EXPECT_EQ(g.others[0].reason, "another function");
+}
+
+TEST(Instruments, AnswerSaysWhatIsPassedOn) {
+  for (const bool is_enabled : {true, false}) {
+    Two two;
+    two.first->unfit = "f";
+    const Probe f = probe_on("f");
+    const std::vector<EnabledProbe> probes{{&f, {}}};
+    EXPECT_EQ(two.all.answer(f).by, "first");
+    std::vector<Refused> refused;
+    if (is_enabled) {
+      ASSERT_TRUE(two.all.enable(probes, refused));
+    } else {
+      two.all.preview(probes);
+    }
+    EXPECT_THAT(refused, IsEmpty());
+    const Answer answer = two.all.answer(f);
+    EXPECT_EQ(answer.by, "second");
+    ASSERT_EQ(answer.others.size(), 1U);
+    EXPECT_EQ(answer.others[0].name, "first");
+    EXPECT_EQ(answer.others[0].reason, "no window");
+    EXPECT_EQ(two.second->enabled.size(), is_enabled ? 1U : 0U);
+  }
 }
 
 TEST(Instruments, WhatNoneTakesIsRefused) {
