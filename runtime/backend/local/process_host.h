@@ -1,5 +1,5 @@
 #pragma once
-// What the DIF asks of the process that fired.
+// Answers what DIF asks about the process that fired.
 
 #include <unistd.h>
 
@@ -11,6 +11,9 @@
 #include "runtime/buffer/speculations.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/late_reads.h"
+#include "runtime/process/open_files.h"
+#include "runtime/process/process_start.h"
+#include "runtime/process/scheduling.h"
 #include "runtime/process/target_memory.h"
 #include "runtime/process/target_signals.h"
 
@@ -35,7 +38,7 @@ class ProcessHost final : public vm::Host {
   void add_child(int32_t child, int32_t parent) noexcept { parents_[place(child)] = {child, parent}; }
   void speculate_in(Speculations& speculations) { speculations_ = &speculations; }
   void serve(const vm::Firing& firing) noexcept {
-    pid_ = firing.pid;
+    pid_ = firing.pid, tid_ = firing.tid, cpu_ = firing.cpu;
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
@@ -83,11 +86,21 @@ class ProcessHost final : public vm::Host {
 #define DVM_PROCESS_ID(name, type, field, further) ids.name,
 #include "runtime/process/process_ids.def"
     };
-    return number < std::size(numbers) ? numbers[number] : -1;
+    if (number < std::size(numbers)) return numbers[number];
+    if (is_replay_) return -1;
+    constexpr uint64_t kClock = std::size(numbers) + 3;  // behind what scheduling() knows
+    constexpr uint64_t kBound = kClock + 1, kStart = kClock + 2;
+    if (number >= kStart) return process_start(pid_, number - kStart);
+    if (number == kBound) return bound_cpu(tid_);
+    return number == kClock ? cpus_.clock_of(cpu_) : scheduling(tid_, number - std::size(numbers));
   }
   std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
   std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
+  int64_t file_number(uint64_t number) noexcept override { return is_replay_ ? -1 : OpenFiles::number(pid_, number); }
+  std::string_view file_text(uint64_t number) noexcept override {
+    return is_replay_ ? std::string_view("<unknown>") : files_.text(pid_, number);
+  }
   int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
   int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
   uint32_t speculation() noexcept override { return speculations_->open(); }
@@ -99,7 +112,7 @@ class ProcessHost final : public vm::Host {
   static constexpr size_t kChildren = 4096;  // the latest of those that share a place is known
 
   static size_t place(int32_t pid) { return static_cast<uint32_t>(pid) % kChildren; }
-  // -1: nobody has said.
+  // -1: not known.
   int32_t known_parent(int32_t pid) const noexcept {
     const Child& known = parents_[place(pid)];
     return known.pid == pid && known.parent != 0 ? known.parent : -1;
@@ -112,14 +125,15 @@ class ProcessHost final : public vm::Host {
   Speculations* speculations_ = nullptr;
   bool is_replay_;
   int32_t own_pid_ = getpid(), target_;
-  int32_t pid_ = 0;        // that fired
-  int32_t memory_of_ = 0;  // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own serves nobody
-  bool is_late_ = false;   // what is read now
+  int32_t pid_ = 0, tid_ = 0, cpu_ = 0;  // that fired
+  int32_t memory_of_ = 0;                // in BEGIN, END and tick-N, which fire in dvm, that of $target: dvm's own is of no use
+  bool is_late_ = false;                 // what is read now
   uint64_t late_reads_ = 0, late_values_ = 0;
   TargetMemory memory_;
   LateReads* kept_;  // null: nothing is recorded
   RecordedReads recorded_;
   CpuTopology cpus_;
+  OpenFiles files_;
   TargetSignals signals_;
   std::array<Child, kChildren> parents_{};
 };
