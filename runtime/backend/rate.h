@@ -1,5 +1,5 @@
 #pragma once
-// What happens at a rate.
+// Tells when something that happens at a rate is due.
 
 #include <algorithm>
 #include <cstdint>

@@ -52,6 +52,10 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
     return instruments_.enable(probes, refused);
   }
   Result<Polled> poll() override;
+  // In a replay, speculations are cleaned by the times of its firings.
+  void work_at_rate(Clock now) override {
+    if (!config_.is_replay) path_.clean_at_rate(now);
+  }
   void disable() override { instruments_.disable(); }
   uint64_t next_poll(uint64_t until, std::vector<int>& descriptors) override;
   bool is_on() const override { return !instruments_.active().empty(); }
@@ -74,6 +78,7 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   RunsCode* runs_code() override { return this; }
   std::span<const EcbRuns> runs() const override { return memory_.context().runs; }
   void take_up(const EcbCode& code) override { memory_.take_up(code); }
+
  private:
   Result<uint64_t> poll(Instrument& instrument);
 
