@@ -29,14 +29,14 @@ class StageTimer {
 
 void Collector::take_aggregations() {
   StageTimer timer(stages_[Stage::snapshot_aggregations]);
-  for (Backend* backend : backends_) consumer_.take(backend->aggregations());
+  for (const auto& backend : backends_) consumer_.take(backend->aggregations());
 }
 
 void Collector::take_records() {
   std::vector<RecordLane> lanes;
   {
     StageTimer timer(stages_[Stage::snapshot_records]);
-    for (Backend* backend : backends_) {
+    for (const auto& backend : backends_) {
       std::vector<RecordLane> taken = backend->records().take_records();
       lanes.insert(lanes.end(), taken.begin(), taken.end());
     }
@@ -48,7 +48,8 @@ void Collector::take_records() {
 // trunc(), clear() and printa() act on all that was aggregated before them, also where aggregations are taken less often.
 void Collector::take_due(bool is_switched) {
   if (!is_switched) return;
-  const bool is_any = std::any_of(backends_.begin(), backends_.end(), [](Backend* one) { return !one->aggregations().empty(); });
+  const bool is_any =
+      std::any_of(backends_.begin(), backends_.end(), [](const auto& one) { return !one->aggregations().empty(); });
   if (consumer_.uses_aggregations() && is_any) take_aggregations();
   take_records();
 }

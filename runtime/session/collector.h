@@ -14,7 +14,7 @@ namespace dvm::runtime {
 
 class Collector {
  public:
-  Collector(Consumer& consumer, std::span<Backend* const> backends, Stages& stages)
+  Collector(Consumer& consumer, const BackendList& backends, Stages& stages)
       : consumer_(consumer), backends_(backends), stages_(stages) {}
 
   void take_aggregations();
@@ -22,7 +22,7 @@ class Collector {
   void take_due(bool is_switched);
   // Aggregations first, so that the records' printa() sees all that fired before it.
   void take_all();
-  // Empties what is nearly full, lest it drops something.
+  // Empties buffers that are nearly full, before they drop something.
   Status make_room(Backend& backend);
   // Writes what has been printed.
   Status flush();
@@ -33,7 +33,7 @@ class Collector {
   void take_records();
 
   Consumer& consumer_;
-  std::span<Backend* const> backends_;
+  const BackendList& backends_;
   Stages& stages_;
   uint64_t writing_ns_ = 0;
 };

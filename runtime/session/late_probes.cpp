@@ -26,14 +26,14 @@ bool runs_program(int32_t pid) {
 
 Status LateProbes::follow_forks() {
   for (const int32_t pid : probing_.roots())
-    for (Backend* backend : backends_)
+    for (const auto& backend : backends_)
       if (FollowsProcesses* follows = backend->abilities().follows)
         if (Status status = follows->follow(pid); !status) return status;
   return {};
 }
 
 bool LateProbes::has_descendants() const {
-  return std::any_of(backends_.begin(), backends_.end(), [](Backend* one) {
+  return std::any_of(backends_.begin(), backends_.end(), [](const auto& one) {
     FollowsProcesses* follows = one->abilities().follows;
     return follows != nullptr && follows->has_descendants();
   });
@@ -41,15 +41,16 @@ bool LateProbes::has_descendants() const {
 
 void LateProbes::take_up_changes() {
   UserSymbols& symbols = consumer_.symbols();
-  for (Backend* backend : backends_) backend->take_addresses([&](int32_t pid, uint64_t address) { symbols.meet(pid, address); });
+  for (const auto& backend : backends_)
+    backend->take_addresses([&](int32_t pid, uint64_t address) { symbols.meet(pid, address); });
   symbols.meet_again();
-  for (Backend* backend : backends_)
+  for (const auto& backend : backends_)
     for (const ProcessChange& change : backend->take_changes()) {
       if (change.what == ProcessChange::What::execed) {
         symbols.renew(change.pid);
       } else if (change.child != 0) {
         symbols.inherit(change.child, change.pid);
-        local_.learn(change.child, probing_.is_destructive());
+        for (const auto& each : backends_) each->learn(change.child, probing_.is_destructive());
       }
     }
 }
@@ -64,7 +65,7 @@ void LateProbes::watch_loads() {
     const auto objects = mapped_objects(pid);
     const auto linker = objects ? find_linker(pid, *objects, files) : std::nullopt;
     if (!linker) continue;  // what is linked statically opens no libraries
-    for (Backend* backend : backends_)
+    for (const auto& backend : backends_)
       if (WatchesLoads* watches = backend->abilities().watches)
         if (Status status = watches->watch(*linker); !status)
           consumer_.notice(fmt::format("libraries that process {} opens later are not noticed: {}", pid, status.error().message));
@@ -75,7 +76,7 @@ void LateProbes::watch_loads() {
 void LateProbes::match_loads() {
   if (watched_.empty()) return;
   std::vector<LoadedIn> loads;
-  for (Backend* backend : backends_)
+  for (const auto& backend : backends_)
     if (WatchesLoads* watches = backend->abilities().watches) {
       const std::vector<LoadedIn> its = watches->take_loads();
       loads.insert(loads.end(), its.begin(), its.end());
@@ -87,7 +88,7 @@ void LateProbes::match_loads() {
   }
   if (Status status = enable_loads(); !status && std::all_of(watched_.begin(), watched_.end(), runs_program))
     consumer_.notice(fmt::format("could not enable probes of files that were mapped late: {}", status.error().message));
-  for (Backend* backend : backends_)
+  for (const auto& backend : backends_)
     if (WatchesLoads* watches = backend->abilities().watches) watches->settle();
 }
 

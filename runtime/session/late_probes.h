@@ -7,7 +7,6 @@
 // Only for descriptions that may mean what is not mapped yet: a module that is a glob or none, a.out, or one that matches nothing
 // so far (-Z). Probes that are on already stay: the kernel puts them into every mapping of their file.
 
-#include <span>
 #include <vector>
 
 #include "runtime/session/probing.h"
@@ -16,9 +15,8 @@ namespace dvm::runtime {
 
 class LateProbes {
  public:
-  LateProbes(Probing& probing, Catalog& catalog, const Enabling& enabling, Consumer& consumer, LocalBackend& local,
-             std::span<Backend* const> backends)
-      : probing_(probing), catalog_(catalog), enabling_(enabling), consumer_(consumer), local_(local), backends_(backends) {}
+  LateProbes(Probing& probing, Catalog& catalog, const Enabling& enabling, Consumer& consumer, const BackendList& backends)
+      : probing_(probing), catalog_(catalog), enabling_(enabling), consumer_(consumer), backends_(backends) {}
 
   // Before probes are on: what the traced processes fork is traced as well.
   Status follow_forks();
@@ -37,8 +35,7 @@ class LateProbes {
   Catalog& catalog_;
   const Enabling& enabling_;
   Consumer& consumer_;
-  LocalBackend& local_;
-  std::span<Backend* const> backends_;
+  const BackendList& backends_;
   std::vector<int32_t> watched_;  // processes that tell of files which they map
 };
 

@@ -11,12 +11,11 @@
 namespace dvm::runtime {
 
 bool Handle::Impl::has_ended() const {
-  return !failure ||
-         std::any_of(backends.begin(), backends.end(), [](const Backend* one) { return one->end_status().has_value(); });
+  return !failure || std::any_of(backends.begin(), backends.end(), [](const auto& one) { return one->end_status().has_value(); });
 }
 
 bool Handle::Impl::are_finished() const {
-  return std::all_of(backends.begin(), backends.end(), [](Backend* one) { return one->is_finished(); });
+  return std::all_of(backends.begin(), backends.end(), [](const auto& one) { return one->is_finished(); });
 }
 
 void Handle::Impl::fail(const Status& status) {
@@ -40,7 +39,7 @@ Polled Handle::Impl::poll(Backend& backend) {
 uint64_t Handle::Impl::poll() {
   Polled all;
   pacer.begin_poll();
-  for (Backend* backend : backends) {
+  for (const auto& backend : backends) {
     const Polled polled = poll(*backend);
     all.firings += polled.firings, all.backlog += polled.backlog, all.is_urgent |= polled.is_urgent;
   }
@@ -62,7 +61,7 @@ void Handle::Impl::wait(Clock until) {
   const Clock now = read_clock(CLOCK_MONOTONIC);
   std::vector<int> descriptors{wake.descriptor()};
   bool has_firings = false;
-  for (Backend* backend : backends) {
+  for (const auto& backend : backends) {
     until = backend->next_poll(until, descriptors);
     has_firings |= backend->is_on();
   }
@@ -105,7 +104,7 @@ void Handle::targets_gone() noexcept { impl_->wake.targets_gone(); }
 void Handle::Impl::work_at_rates(Clock now) {
   const dif::Options& options = config.options;
   if (aggregating.due(now)) collector.take_aggregations(), aggregating.done(now, options[dif::Option::aggrate]);
-  if (!config.is_replay) local.clean_at_rate(now);
+  for (const auto& backend : backends) backend->work_at_rate(now);
   const bool is_switched = static_cast<BufferPolicy>(options[dif::Option::bufpolicy]) == BufferPolicy::switch_;
   if (switching.due(now)) collector.take_due(is_switched), switching.done(now, options[dif::Option::switchrate]);
   if (reporting.due(now)) drop_reports.report(drops()), reporting.done(now, options[dif::Option::statusrate]);

@@ -1,7 +1,6 @@
 #pragma once
 // Where each clause runs: the answers of the backends, for `-v`.
 
-#include <span>
 #include <vector>
 
 #include "dvm/runtime/handle.h"
@@ -10,9 +9,9 @@
 
 namespace dvm::runtime {
 
-// Where a plan would run on a probe.
-Placement placement_of(const EcbPlan& plan, const Probe& probe, std::span<Backend* const> backends);
+// The placement that a plan would have on a probe. engine: empty where that is the enabling's code.
+Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendList& backends);
 // All clauses in order, each with one placement for all probes of the same answer.
-std::vector<Placement> placements_of(const Enabling& enabling, std::span<Backend* const> backends);
+std::vector<Placement> placements_of(const Enabling& enabling, const BackendList& backends);
 
 }  // namespace dvm::runtime
