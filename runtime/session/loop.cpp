@@ -90,7 +90,7 @@ bool Handle::look() {
   return impl.is_running && !impl.is_stopped && impl.look();
 }
 
-bool Handle::rest() {
+bool Handle::wait() {
   Impl& impl = *impl_;
   impl.wait(impl.next_rate());
   if (const Clock now = read_clock(CLOCK_MONOTONIC); now >= impl.next_rate()) impl.work_at_rates(now);

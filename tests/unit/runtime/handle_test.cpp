@@ -75,7 +75,7 @@ TEST(Handle, ALookHandlesWhatHasFiredAndARestPrintsWhatIsDue) {
   EXPECT_TRUE(session.handle().look());
   EXPECT_TRUE(session.instrument().firings.empty());
   EXPECT_EQ(session.out(), "");
-  for (int rests = 0; rests < 100 && session.out().empty(); rests++) EXPECT_TRUE(session.handle().rest());
+  for (int rests = 0; rests < 100 && session.out().empty(); rests++) EXPECT_TRUE(session.handle().wait());
   EXPECT_EQ(session.out(), "7,");
   session.instrument().has_more = false;
   EXPECT_FALSE(session.handle().look());

@@ -126,7 +126,7 @@ class Handle {
   bool work();
   // The parts of work(): handles what has fired; waits for more, and prints what is due.
   bool look();
-  bool rest();
+  bool wait();
   // True if an instrument is the tracer of the process. work() then lets the process run, and dvm must stay its tracer.
   bool holds(int32_t pid) const;
   // Makes the next work() return false: Ctrl-C. Async-signal-safe.
