@@ -31,6 +31,7 @@ Polled Handle::Impl::poll(Backend& backend) {
     if (!polled) return fail(polled.error()), all;
     all.firings += polled->firings, all.backlog += polled->backlog, all.is_urgent |= polled->is_urgent;
     goes_on = polled->is_partial;
+    translations.take_up();
     if (goes_on) late.take_up_changes();
   }
   return all;
