@@ -122,34 +122,50 @@ Status Probing::extend(uint32_t last_id) {
   return status;
 }
 
-// Why no backend takes the probe; empty: taker does.
-std::string Probing::refusal(const EnabledProbe& enabled, const Backend*& taker) const {
-  if (const std::string_view problem = config_.is_replay ? std::string_view() : unknown_goroutine(enabled); !problem.empty())
-    return std::string(problem);
+// Why the backend does not take the probe with all its clauses; empty: it does.
+std::string Probing::refusal(const EnabledProbe& enabled, const Backend& backend) const {
+  for (const Ecb* ecb : enabling_.find(enabled.probe->id)->ecbs)
+    if (Answer answer = backend.answer(*ecb->plan, *enabled.probe); !answer.is_taken()) return std::move(answer.reason);
+  return "";
+}
+
+// A probe that is left, and why no backend so far makes it fire.
+struct Probing::Left {
+  const EnabledProbe* probe = nullptr;
   std::string reason;
-  for (const Backend* backend : backends_) {
-    Answer refused;
-    for (const Ecb* ecb : enabling_.find(enabled.probe->id)->ecbs)
-      if (Answer answer = backend->answer(*ecb->plan, *enabled.probe); !answer.is_taken()) refused = std::move(answer);
-    if (refused.reason.empty()) return taker = backend, "";
-    if (reason.empty()) reason = refused.reason;
+};
+
+Status Probing::turn_on(std::vector<Left>& left, Backend& backend) {
+  std::vector<EnabledProbe> share;
+  std::vector<Left> others;
+  for (Left& one : left)
+    if (std::string reason = refusal(*one.probe, backend); reason.empty())
+      share.push_back(*one.probe);
+    else
+      others.push_back({one.probe, std::move(reason)});
+  std::vector<Refused> refused;
+  if (!share.empty())
+    if (Status status = backend.enable(share, refused); !status) return status;
+  for (Refused& one : refused) {
+    const auto same = [&](const Left& its) { return its.probe->probe == one.probe; };
+    others.push_back({std::find_if(left.begin(), left.end(), same)->probe, std::move(one.reason)});
   }
-  return reason;
+  left = std::move(others);
+  return {};
 }
 
 Status Probing::turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
-  std::map<const Backend*, std::vector<EnabledProbe>> shares;
+  std::vector<Left> left;
   for (const EnabledProbe& probe : probes) {
     if (std::holds_alternative<InternalSite>(probe.probe->site)) continue;  // nothing has to be enabled
-    const Backend* taker = nullptr;
-    if (std::string reason = refusal(probe, taker); taker == nullptr)
-      refused.push_back({probe.probe, std::move(reason)});
+    if (const std::string_view problem = config_.is_replay ? std::string_view() : unknown_goroutine(probe); !problem.empty())
+      refused.push_back({probe.probe, std::string(problem)});
     else
-      shares[taker].push_back(probe);
+      left.push_back({&probe, ""});
   }
-  for (Backend* backend : backends_)
-    if (!shares[backend].empty())
-      if (Status status = backend->enable(shares[backend], refused); !status) return status;
+  for (const auto& backend : backends_)
+    if (Status status = turn_on(left, *backend); !status) return status;
+  for (Left& one : left) refused.push_back({one.probe->probe, std::move(one.reason)});
   return {};
 }
 
