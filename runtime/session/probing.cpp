@@ -110,7 +110,8 @@ Status Probing::extend(uint32_t last_id) {
   const size_t probes = enabling_.probes().size();
   enabling_.extend(matches);
   if (Status status = check(); !status) return status;
-  if (Status status = local_.extend(); !status) return status;
+  for (const auto& backend : backends_)
+    if (Status status = backend->extend(); !status) return status;
   if (Status status = consumer_.prepare(); !status) return status;
   learn_processes();
   std::vector<Refused> refused;
@@ -173,7 +174,7 @@ void Probing::learn_processes() {
   if (config_.is_replay) return;
   const auto learn = [&](int32_t pid) {
     consumer_.symbols().learn(pid);
-    local_.learn(pid, is_destructive());
+    for (const auto& backend : backends_) backend->learn(pid, is_destructive());
   };
   for (const ProbeEcbs& probe : enabling_.probes()) {
     if (const auto* site = std::get_if<UprobeSite>(&probe.probe->site))

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dvm/runtime/handle.h"
-#include "runtime/backend/local/local_backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/consumer/consumer.h"
 #include "runtime/enabling/enabling.h"
@@ -22,9 +22,8 @@ int32_t process_of(std::string_view provider);
 
 class Probing {
  public:
-  Probing(HandleConfig& config, Catalog& catalog, Enabling& enabling, Consumer& consumer, LocalBackend& local,
-          std::span<Backend* const> backends)
-      : config_(config), catalog_(catalog), enabling_(enabling), consumer_(consumer), local_(local), backends_(backends) {}
+  Probing(HandleConfig& config, Catalog& catalog, Enabling& enabling, Consumer& consumer, const BackendList& backends)
+      : config_(config), catalog_(catalog), enabling_(enabling), consumer_(consumer), backends_(backends) {}
 
   void add(std::unique_ptr<Provider> provider) { providers_.push_back(std::move(provider)); }
   std::span<const std::unique_ptr<Provider>> providers() const { return providers_; }
@@ -37,7 +36,7 @@ class Probing {
   Status extend(uint32_t last_id);
   // An error if what is enabled may not run.
   Status check() const;
-  // Turns probes on, each in the first backend that takes all its clauses.
+  // Turns probes on, each in the first backend that takes all its clauses and can enable it.
   Status turn_on(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   // Learns what consumer and clauses may ask of the processes, while these exist.
   void learn_processes();
@@ -51,14 +50,15 @@ class Probing {
   std::vector<const Probe*> match(const dif::ProbeDesc& description);
   Discovery gone(int32_t pid) const;
   std::vector<std::string> similar_providers(std::string_view name) const;
-  std::string refusal(const EnabledProbe& enabled, const Backend*& taker) const;
+  struct Left;
+  Status turn_on(std::vector<Left>& left, Backend& backend);
+  std::string refusal(const EnabledProbe& enabled, const Backend& backend) const;
 
   HandleConfig& config_;
   Catalog& catalog_;
   Enabling& enabling_;
   Consumer& consumer_;
-  LocalBackend& local_;
-  std::span<Backend* const> backends_;
+  const BackendList& backends_;
   std::vector<std::unique_ptr<Provider>> providers_;
   DemangledProbes demangled_;
 };
