@@ -10,6 +10,8 @@
 
 #include "common/similar.h"
 #include "runtime/consumer/json_printer.h"
+#include "runtime/consumer/trace_events.h"
+#include "runtime/process/cpu_topology.h"
 #include "runtime/process/process.h"
 #include "runtime/session/enabled_probes.h"
 
@@ -97,6 +99,10 @@ Status Probing::enable(const dif::Program& program) {
 }
 
 Status Probing::check() const {
+  if (const int64_t cpu = config_.options[dif::Option::cpu]; cpu >= 0 && !config_.is_replay) {
+    const std::vector<int> online = online_cpus();
+    if (std::find(online.begin(), online.end(), cpu) == online.end()) return Error{fmt::format("CPU {} is not online", cpu)};
+  }
   if (config_.options[dif::Option::destructive] <= 0 && is_destructive()) return Error{"Destructive actions not allowed"};
   return {};
 }
