@@ -53,12 +53,14 @@ void Accounting::start() {
   first_time_ = read_clock(CLOCK_MONOTONIC_RAW);
 }
 
-Account Accounting::summary(std::span<Backend* const> backends, const Stages& stages) const {
+Account Accounting::summary() const {
   Account account;
   const Clock elapsed = read_clock(CLOCK_MONOTONIC_RAW) - first_time_;
   if (elapsed > 0) account.ticks_per_second = static_cast<double>(__rdtsc() - first_tick_) * 1e9 / static_cast<double>(elapsed);
-  for (Backend* backend : backends) {
-    const Counts counts = backend->counts();
+  Stages stages = stages_;
+  for (const auto& backend : backends_) {
+    for (const ContextAccount& context : backend->accounts()) stages += *context.stages;
+    const FiringCounts counts = backend->counts();
     account.events += counts.firings;
     account.late_reads += counts.late_reads;
     account.live_dynamic += counts.live_dynamic;
@@ -91,12 +93,24 @@ void Accounting::take_counts(const EcbCode& code, std::span<vm::OpCost> costs, D
     for (const ValueCode& value : action.values) take_counts(value, number++, costs, into);
 }
 
-EcbAccount Accounting::account_of(const Ecb& ecb, EcbTallies& tallies) {
-  DifCounts& counts = counts_[ecb.epid - 1];
-  take_counts(*ecb.code, tallies.costs, counts);
+// Its counters in all contexts. Those of DIF are added to counts_; contexts that run other code than the enabling's have none.
+EcbTallies Accounting::take_tallies(const Ecb& ecb, std::span<const ContextAccount> contexts) {
+  EcbTallies all(*ecb.code);
+  for (const ContextAccount& context : contexts) {
+    if (context.tallies.size() < ecb.epid) continue;
+    EcbTallies& its = context.tallies[ecb.epid - 1];
+    if (!its.costs.empty()) take_counts(*ecb.code, its.costs, counts_[ecb.epid - 1]);
+    all += its;
+  }
+  return all;
+}
+
+EcbAccount Accounting::account_of(const Ecb& ecb, const EcbTallies& tallies) const {
+  const DifCounts& counts = counts_[ecb.epid - 1];
   EcbAccount row;
   row.epid = ecb.epid, row.probe_id = ecb.probe->id, row.clause = ecb.plan->desc.position;
-  row.has_predicate = ecb.plan->predicate.has_value(), row.firings = tallies.firings;
+  row.firings = tallies.firings;
+  row.engine = ecb.code->engine;
   row.predicate_hits = tallies.predicate_hits, row.faults = tallies.faults;
   for (size_t i = 0; i < tallies.actions.size(); i++) {
     const ActionTally& tally = tallies.actions[i];
@@ -110,10 +124,14 @@ EcbAccount Accounting::account_of(const Ecb& ecb, EcbTallies& tallies) {
   return row;
 }
 
-void Accounting::add_clauses(Account& account, std::span<EcbTallies> tallies) {
+void Accounting::add_clauses(Account& account) {
   counts_.resize(enabling_.ecbs().size());
+  std::vector<ContextAccount> contexts;
+  for (const auto& backend : backends_)
+    for (const ContextAccount& context : backend->accounts()) contexts.push_back(context);
   for (const Ecb& ecb : enabling_.ecbs())
-    if (EcbTallies& its = tallies[ecb.epid - 1]; its.firings != 0) account.ecbs.push_back(account_of(ecb, its));
+    if (const EcbTallies tallies = take_tallies(ecb, contexts); tallies.firings != 0)
+      account.ecbs.push_back(account_of(ecb, tallies));
 }
 
 }  // namespace dvm::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// What a session cost, by clause and stage: the ledger's side of the ECBs and the consumer.
+// The cost of a session, by clause and stage: the ledger's side of the ECBs and the consumer.
 
 #include <cstdint>
 #include <span>
@@ -17,29 +17,34 @@ namespace dvm::runtime {
 
 class Accounting {
  public:
-  explicit Accounting(const Enabling& enabling) : enabling_(enabling) {}
+  Accounting(const Enabling& enabling, const BackendList& backends) : enabling_(enabling), backends_(backends) {}
 
   // When tracing starts.
   void start();
   StepCounts& consumed() { return consumed_; }
+  // Stages of the consumer; those of firings are the backends'.
+  Stages& stages() { return stages_; }
   // Time, firings and stages.
-  Account summary(std::span<Backend* const> backends, const Stages& stages) const;
+  Account summary() const;
   // Adds the steps of the consumer.
   void add_steps(Account& account) const;
-  // Adds each ECB that has fired. tallies: those of one context, by EPID - 1.
-  void add_clauses(Account& account, std::span<EcbTallies> tallies);
+  // Adds each ECB that has fired, with the counters of all contexts.
+  void add_clauses(Account& account);
 
  private:
-  // Of an ECB's DIFOs.
+  // The counts of an ECB's DIFOs.
   struct DifCounts {
     vm::Counts rows;
     std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
   };
   static void take_counts(const ValueCode& value, size_t number, std::span<vm::OpCost> costs, DifCounts& into);
   static void take_counts(const EcbCode& code, std::span<vm::OpCost> costs, DifCounts& into);
-  EcbAccount account_of(const Ecb& ecb, EcbTallies& tallies);
+  EcbTallies take_tallies(const Ecb& ecb, std::span<const ContextAccount> contexts);
+  EcbAccount account_of(const Ecb& ecb, const EcbTallies& tallies) const;
 
   const Enabling& enabling_;
+  const BackendList& backends_;
+  Stages stages_;
   StepCounts consumed_;
   uint64_t first_tick_ = 0;
   Clock first_time_ = 0;
