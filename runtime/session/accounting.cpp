@@ -26,23 +26,21 @@ void add_tally(std::vector<std::pair<std::string, vm::Tally>>& into, std::string
   if (static_cast<int64_t>(same->second.ticks) < 0) same->second.ticks = 0;  // less than the clock can tell
 }
 
-// What the action keeps, by the rows that price it. Strings and structures have their bytes together.
-void add_kept(std::vector<std::pair<std::string, vm::Tally>>& into, const ActionPlan& action, const ActionTally& tally) {
+// Adds what the action keeps. The bytes of its strings and structures were counted together.
+void add_kept(EcbAccount& into, const ActionPlan& action, const ActionTally& tally) {
   const bool aggregates = dif::find_aggregation(action.kind) != nullptr;
   if (!aggregates && action.kind == dif::Action::expression) return;
-  const uint64_t count = tally.count;
-  if (action.key_count > 0) add_tally(into, "key/any", {count, 0, 0, 0});
+  if (action.key_count > 0) into.keyed += tally.count;
+  KeptValues& kept = aggregates ? into.keys : into.recorded;
   uint64_t bytes = tally.bytes;
-  const size_t kept = aggregates ? action.key_count : action.values.size();
-  for (size_t i = 0; i < kept; i++) {
-    const Value& value = action.values[i];
+  for (size_t i = 0; i < (aggregates ? action.key_count : action.values.size()); i++) {
+    const ValuePlan& value = action.values[i];
     if (value.made_by != dif::Action::expression || value.type.kind == dif::TypeKind::none) continue;
-    const std::string_view row =
-        value.type.by_ref() ? (aggregates ? "key/string" : "record/string") : (aggregates ? "key/integer" : "record/integer");
-    add_tally(into, row, {count, 0, 0, value.type.by_ref() ? std::exchange(bytes, 0) : 0});
+    (value.type.by_ref() ? kept.strings : kept.integers) += tally.count;
+    if (value.type.by_ref()) kept.bytes += std::exchange(bytes, 0);
     const vm::Text text = vm::result_text(action.desc->args[i].difo);
     if (value.type.kind == dif::TypeKind::string && text.place != vm::Place::literal)
-      add_tally(into, vm::place_row(text.place), {count, 0, 0, 0});
+      into.found[static_cast<size_t>(text.place)] += tally.count;
   }
 }
 
@@ -115,12 +113,11 @@ EcbAccount Accounting::account_of(const Ecb& ecb, const EcbTallies& tallies) con
   for (size_t i = 0; i < tallies.actions.size(); i++) {
     const ActionTally& tally = tallies.actions[i];
     add_tally(row.actions, name_of(ecb.plan->actions[i].kind), {tally.count, tally.timed, tally.ticks, tally.bytes});
-    add_kept(row.kept, ecb.plan->actions[i], tally);
+    add_kept(row, ecb.plan->actions[i], tally);
   }
   row.counts = counts.rows, row.instructions = counts.instructions;
   if (ecb.plan->record_size != 0 && !ecb.plan->speculates)
     row.records = row.predicate_hits - std::min(row.predicate_hits, row.faults);
-  if (row.records != 0) add_tally(row.kept, "record/any", {row.records, 0, 0, 0});
   return row;
 }
 

@@ -10,6 +10,7 @@
 //   while (handle.work()) ...                       -> firings, output at the rates
 //   handle.stop()                                   -> instruments off, rest drained, END fires, aggregations printed
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -64,6 +65,11 @@ struct Placement {
   std::vector<std::pair<std::string, std::string>> others;  // what does not, and why
 };
 
+// Values that a clause keeps, in its records or as keys of its aggregations.
+struct KeptValues {
+  uint64_t integers = 0, strings = 0, bytes = 0;  // structures count as strings; bytes: of both
+};
+
 // The account of one clause on one probe (an ECB). Ticks are TSC ticks, measured on a sample of the firings.
 struct EcbAccount {
   uint32_t epid = 0;
@@ -77,8 +83,10 @@ struct EcbAccount {
   // One entry per DIFO: the predicate, if there is one, then the arguments of each action.
   std::vector<vm::InstructionCounts> instructions;
   std::vector<std::pair<std::string, vm::Tally>> actions;  // by name: trace, printf, count, ...
-  std::vector<std::pair<std::string, vm::Tally>> kept;     // by row of a profile: record/string, key/integer, key/any ...
-  uint64_t records = 0;                                    // that the consumer has to print
+  KeptValues recorded, keys;
+  uint64_t keyed = 0;                                // aggregating actions with keys
+  std::array<uint64_t, vm::kPlaces.size()> found{};  // strings that were kept, by where they were found (vm::Place); no literals
+  uint64_t records = 0;                              // that the consumer has to print
 };
 
 struct Account {
