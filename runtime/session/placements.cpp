@@ -5,21 +5,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "dvm/vm/engine.h"
-
 namespace dvm::runtime {
 namespace {
 
 bool is_same(const Placement& a, const Placement& b) {
-  return a.clause == b.clause && a.backend == b.backend && a.by == b.by && a.reason == b.reason && a.others == b.others;
+  return a.clause == b.clause && a.backend == b.backend && a.by == b.by && a.engine == b.engine && a.reason == b.reason &&
+         a.others == b.others;
 }
 
 }  // namespace
 
-Placement placement_of(const EcbPlan& plan, const Probe& probe, std::span<Backend* const> backends) {
+Placement placement_of(const EcbPlan& plan, const Probe& probe, const BackendList& backends) {
   Placement placement;
   placement.probe = &probe;
-  for (const Backend* backend : backends) {
+  for (const auto& backend : backends) {
     Answer answer = backend->answer(plan, probe);
     if (!answer.is_taken()) {
       placement.others.emplace_back(backend->name(), answer.reason);
@@ -28,7 +27,7 @@ Placement placement_of(const EcbPlan& plan, const Probe& probe, std::span<Backen
     }
     placement.backend = backend->name();
     placement.by = std::move(answer.by);
-    placement.engine = vm::kUsualEngine.name;
+    placement.engine = std::move(answer.engine);
     placement.reason.clear();
     for (PassedOver& other : answer.others) placement.others.emplace_back(std::move(other.name), std::move(other.reason));
     break;
@@ -36,11 +35,12 @@ Placement placement_of(const EcbPlan& plan, const Probe& probe, std::span<Backen
   return placement;
 }
 
-std::vector<Placement> placements_of(const Enabling& enabling, std::span<Backend* const> backends) {
+std::vector<Placement> placements_of(const Enabling& enabling, const BackendList& backends) {
   std::vector<Placement> all;
   for (const Ecb& ecb : enabling.ecbs()) {
     Placement placement = placement_of(*ecb.plan, *ecb.probe, backends);
     placement.clause = ecb.plan->clause;
+    if (placement.engine.empty()) placement.engine = ecb.code->engine, placement.engine_problem = ecb.code->problem;
     const auto same = std::find_if(all.begin(), all.end(), [&](const Placement& one) { return is_same(one, placement); });
     if (same != all.end())
       same->probes++;

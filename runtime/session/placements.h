@@ -1,5 +1,5 @@
 #pragma once
-// Where each clause runs: the answers of the backends, for `-v`.
+// The backend and engine of each clause, as the backends answer, for `-v`.
 
 #include <vector>
 

@@ -54,14 +54,16 @@ struct HandleConfig {
   std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
 };
 
-// Where a clause runs on some of its probes.
+// The backend and engine of a clause on some of its probes.
 struct Placement {
   unsigned clause = 0;           // its number, from 0
   const Probe* probe = nullptr;  // the first of them
   size_t probes = 1;
-  std::string backend, by;  // what makes them fire, such as "local" by "uprobe"; empty: nothing does
-  std::string engine;       // what executes the DIF
-  std::string reason;       // why nothing makes them fire
+  std::string backend, by;     // what makes them fire, such as "local" by "uprobe"; empty: nothing does
+  std::string engine;          // what executes the DIF
+  uint64_t interpreted = 0;    // firings before option engine=auto changed to that engine
+  std::string engine_problem;  // why the engine that was asked for does not
+  std::string reason;          // why nothing makes them fire
   std::vector<std::pair<std::string, std::string>> others;  // what does not, and why
 };
 
