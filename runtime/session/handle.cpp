@@ -11,7 +11,8 @@ namespace dvm::runtime {
 
 Handle::Impl::Impl(HandleConfig c)
     : config(c),
-      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()) {
+      consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()),
+      local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
   if (accounts()) consumer.count_into(accounting.consumed());
 }
@@ -28,6 +29,10 @@ bool Handle::has_provider(std::string_view name) const { return impl_->probing.h
 void Handle::add_instrument(std::unique_ptr<Instrument> instrument, std::string aside) {
   impl_->local.add(std::move(instrument), std::move(aside));
 }
+void Handle::add_backend(const MakeBackend& make) {
+  BackendList& all = impl_->backends;
+  all.insert(all.end() - 1, make(impl_->config, impl_->enabling));
+}
 
 Discovery Handle::discover(const dif::ProbeDesc& description) { return impl_->probing.discover(description); }
 Status Handle::enable(const dif::Program& program) { return impl_->probing.enable(program); }
@@ -37,21 +42,21 @@ std::vector<Placement> Handle::placements() const { return placements_of(impl_->
 Placement Handle::placement(const Probe& probe) const { return placement_of({}, probe, impl_->backends); }
 
 bool Handle::holds(int32_t pid) const {
-  return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](Backend* one) {
+  return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](const auto& one) {
     const HoldsThreads* holds = one->abilities().holds;
     return holds != nullptr && holds->holds(pid);
   });
 }
 
 void Handle::Impl::tell_notes() {
-  for (Backend* backend : backends)
+  for (const auto& backend : backends)
     if (TellsNotes* notes = backend->abilities().notes)
       for (const std::string& note : notes->take_notes()) consumer.notice(note);
 }
 
 Drops Handle::Impl::drops() {
   Drops all;
-  for (Backend* backend : backends) all += backend->drops();
+  for (const auto& backend : backends) all += backend->drops();
   return all;
 }
 
@@ -64,7 +69,7 @@ Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
   if (!config.is_replay && config.options[dif::Option::followfork] > 0) status = late.follow_forks();
   if (status) status = probing.turn_on(enabled_probes(enabling, config.options), refused);
   status = probing.after_exits(status, refused.empty());
-  for (Backend* backend : backends)
+  for (const auto& backend : backends)
     if (!status) backend->disable();
   return status;
 }

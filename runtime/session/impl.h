@@ -11,8 +11,7 @@
 //   pacer.h, wake.h   how long it waits, and what ends the wait
 
 #include <algorithm>
-#include <array>
-#include <span>
+#include <memory>
 
 #include "dvm/runtime/handle.h"
 #include "runtime/backend/local/local_backend.h"
@@ -36,13 +35,13 @@ struct Handle::Impl {
   Catalog catalog;
   Enabling enabling;
   Consumer consumer;
-  LocalBackend local{config, enabling};
-  std::array<Backend*, 1> all_backends{&local};
-  std::span<Backend* const> backends{all_backends};
+  BackendList backends;  // the last is local
+  LocalBackend& local;   // for instruments that are added
 
-  Probing probing{config, catalog, enabling, consumer, local, backends};
-  LateProbes late{probing, catalog, enabling, consumer, local, backends};
-  Collector collector{consumer, backends, local.stages()};
+  Probing probing{config, catalog, enabling, consumer, backends};
+  LateProbes late{probing, catalog, enabling, consumer, backends};
+  Accounting accounting{enabling, backends};
+  Collector collector{consumer, backends, accounting.stages()};
   DropReports drop_reports{consumer};
   Accounting accounting{enabling};
   Pacer pacer;

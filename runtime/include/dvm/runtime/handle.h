@@ -116,6 +116,9 @@ class Handle {
   bool has_provider(std::string_view name) const;
   // aside: why it is not asked before the instruments that were added earlier, for probes that those take as well.
   void add_instrument(std::unique_ptr<Instrument> instrument, std::string aside = "");
+  // A backend that is asked after those that were added earlier, and before `local`. Before enable().
+  using MakeBackend = std::function<std::unique_ptr<Backend>(HandleConfig&, const Enabling&)>;
+  void add_backend(const MakeBackend& make);
 
   // Asks every provider about the description, then the catalog.
   Discovery discover(const dif::ProbeDesc& description);
