@@ -86,14 +86,16 @@ Status Handle::go(std::vector<Refused>& refused) {
   if (Status status = impl.probing.check(); !status) return status;
   if (impl.wake.descriptor() < 0) return Error{"no file descriptor is left"};
   const auto notice = [&impl](const std::string& text) { impl.consumer.notice(text); };
-  if (Status status = impl.local.start(notice); !status) return status;
+  for (const auto& backend : impl.backends)
+    if (Status status = backend->start(notice); !status) return status;
   impl.accounting.start();
   if (Status status = impl.turn_on(refused); !status) return status;
   impl.tell_notes();
   if (!impl.config.is_replay) impl.late.watch_loads();
   impl.start_rates();
   impl.is_running = true;
-  impl.local.fire_begin();
+  for (const auto& backend : impl.backends)
+    if (OwnProbes* own = backend->own_probes()) own->fire_begin();
   return {};
 }
 
@@ -101,10 +103,11 @@ Status Handle::stop() {
   Impl& impl = *impl_;
   if (impl.is_stopped || !impl.is_running) return impl.failure;
   impl.is_stopped = true;
-  for (Backend* backend : impl.backends) backend->disable();
+  for (const auto& backend : impl.backends) backend->disable();
   impl.drain();
   impl.collector.take_all();  // trunc(), clear() and printa() so far mean what was aggregated before END, whose records come last
-  impl.local.fire_end();
+  for (const auto& backend : impl.backends)
+    if (OwnProbes* own = backend->own_probes()) own->fire_end();
   impl.collector.take_all();
   impl.consumer.print_rest();
   impl.tell_notes();
@@ -112,7 +115,7 @@ Status Handle::stop() {
   impl.drop_reports.report(impl.drops());
   impl.drop_reports.sum_up();
   uint64_t late_values = 0;
-  for (const Backend* backend : impl.backends) late_values += backend->counts().late_values;
+  for (const auto& backend : impl.backends) late_values += backend->counts().late_values;
   if (late_values > 0) impl.consumer.report_late_values(late_values);
   impl.consumer.print_exit(exit_status());
   impl.fail(impl.collector.flush());
@@ -122,7 +125,7 @@ Status Handle::stop() {
 Status Handle::status() const { return impl_->failure; }
 
 int Handle::exit_status() const {
-  for (const Backend* backend : impl_->backends)
+  for (const auto& backend : impl_->backends)
     if (const std::optional<int> status = backend->end_status()) return *status;
   return 0;
 }
@@ -137,7 +140,7 @@ uint64_t Handle::drops() const {
 
 uint64_t Handle::instrument_drops() const {
   uint64_t drops = 0;
-  for (Backend* backend : impl_->backends) drops += backend->lost_firings();
+  for (const auto& backend : impl_->backends) drops += backend->lost_firings();
   return drops;
 }
 
