@@ -146,11 +146,13 @@ uint64_t Handle::instrument_drops() const {
 
 Account Handle::account(bool with_clauses) {
   Impl& impl = *impl_;
-  Account account = impl.accounting.summary(impl.backends, impl.local.stages());
+  Account account = impl.accounting.summary();
   account.writing_ns = impl.collector.writing_ns();
-  if (!impl.accounts()) return account.live_dynamic = 0, account;
+  account.locals = dif::count_locals(impl.enabling.variables());
+  if (!impl.accounts()) return account.live_dynamic = account.locals = 0, account;
   impl.accounting.add_steps(account);
-  if (with_clauses && impl.is_running) impl.accounting.add_clauses(account, impl.local.tallies());
+  if (with_clauses && impl.is_running) impl.accounting.add_clauses(account);
+  for (EcbAccount& ecb : account.ecbs) ecb.interpreted = impl.translations.interpreted(ecb.epid);
   return account;
 }
 

@@ -77,7 +77,8 @@ struct EcbAccount {
   uint32_t epid = 0;
   uint32_t probe_id = 0;
   dif::SourcePosition clause;
-  bool has_predicate = false;
+  std::string engine;        // that runs it now
+  uint64_t interpreted = 0;  // firings before option engine=auto changed to that engine
   uint64_t firings = 0;
   uint64_t predicate_hits = 0;
   uint64_t faults = 0;
@@ -98,6 +99,7 @@ struct Account {
   uint64_t reading_ns = 0, writing_ns = 0;
   uint64_t late_reads = 0;    // reads of the process's memory, which was not captured at the firing
   uint64_t live_dynamic = 0;  // existing dynamic variables
+  uint64_t locals = 0;        // clause-local variables that the session has
   std::vector<EcbAccount> ecbs;
   std::vector<std::pair<std::string, vm::Tally>> stages;    // deliver, prepare, predicate, actions, snapshot, print, ...
   std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def)
