@@ -38,8 +38,22 @@ Discovery Handle::discover(const dif::ProbeDesc& description) { return impl_->pr
 Status Handle::enable(const dif::Program& program) { return impl_->probing.enable(program); }
 std::vector<EnabledProbe> Handle::enabled() const { return enabled_probes(impl_->enabling, impl_->config.options); }
 
-std::vector<Placement> Handle::placements() const { return placements_of(impl_->enabling, impl_->backends); }
-Placement Handle::placement(const Probe& probe) const { return placement_of({}, probe, impl_->backends); }
+std::vector<Placement> Handle::placements() const {
+  std::vector<Placement> all = placements_of(impl_->enabling, impl_->backends);
+  for (const Ecb& ecb : impl_->enabling.ecbs())
+    for (Placement& placement : all)
+      if (placement.clause == ecb.plan->clause) placement.interpreted += impl_->translations.interpreted(ecb.epid);
+  return all;
+}
+Placement Handle::placement(const Probe& probe) const {
+  Placement placement = placement_of({}, probe, impl_->backends);
+  if (!placement.backend.empty() && placement.engine.empty()) placement.engine = vm::kUsualEngine.name;
+  return placement;
+}
+
+void Handle::preview(std::span<const EnabledProbe> probes) {
+  for (const auto& backend : impl_->backends) backend->preview(probes);
+}
 
 bool Handle::holds(int32_t pid) const {
   return std::any_of(impl_->backends.begin(), impl_->backends.end(), [&](const auto& one) {

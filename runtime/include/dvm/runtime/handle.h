@@ -130,9 +130,11 @@ class Handle {
   // The probes with an ECB and what each needs captured.
   std::vector<EnabledProbe> enabled() const;
 
-  // Where all clauses run, in order; and where any clause would on this probe.
+  // The placements of all clauses, in order, as they are once go() has enabled them; and the one that any clause would have on
+  // this probe. preview(): makes placements of probes that are not enabled as exact.
   std::vector<Placement> placements() const;
   Placement placement(const Probe& probe) const;
+  void preview(std::span<const EnabledProbe> probes);
 
   // Turns instruments on and fires BEGIN. The error says what is missing and what to do.
   Status go(std::vector<Refused>& refused);
