@@ -68,6 +68,12 @@ void Handle::Impl::tell_notes() {
       for (const std::string& note : notes->take_notes()) consumer.notice(note);
 }
 
+// Once: what one DIFO has met, others will.
+void Handle::Impl::tell_engine_problem() {
+  for (const EcbCode& code : enabling.codes())
+    if (!code.problem.empty()) return consumer.notice("clauses run on the interpreter: " + code.problem);
+}
+
 Drops Handle::Impl::drops() {
   Drops all;
   for (const auto& backend : backends) all += backend->drops();
@@ -105,6 +111,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.accounting.start();
   if (Status status = impl.turn_on(refused); !status) return status;
   impl.tell_notes();
+  impl.tell_engine_problem();
   if (!impl.config.is_replay) impl.late.watch_loads();
   impl.start_rates();
   impl.is_running = true;

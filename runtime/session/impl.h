@@ -54,6 +54,7 @@ struct Handle::Impl {
   Status turn_on(std::vector<Refused>& refused);
   void start_rates();
   void tell_notes();
+  void tell_engine_problem();
   Drops drops();
 
   Clock next_rate() const { return std::min({switching.next(), aggregating.next(), reporting.next()}); }
