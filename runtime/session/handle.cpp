@@ -133,6 +133,9 @@ Status Handle::stop() {
   impl.consumer.print_rest();
   impl.tell_notes();
   impl.consumer.report_more_errors();
+  if (impl.consumer.symbols().misses_kernel())
+    impl.consumer.notice(
+        "the kernel hides its symbols, so its addresses stay numbers; sysctl kernel.kptr_restrict=0 shows them to root");
   impl.drop_reports.report(impl.drops());
   impl.drop_reports.sum_up();
   uint64_t late_values = 0;
