@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "runtime/session/site_clauses.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -44,17 +46,19 @@ class Needs {
 
 }  // namespace
 
-std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Options& options) {
+std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Options& options, bool may_run_at_site) {
   const int64_t unwound = options[dif::Option::ustackunwind];
   const uint32_t stack_bytes = unwound < 0 ? kWhereNeeded : static_cast<uint32_t>(unwound);
   Needs needs(options);
   const CaptureNeeds on_error = needs.on_error(enabling);
+  const SiteClauses site_clauses(enabling, options);
   std::vector<EnabledProbe> result;
   for (const ProbeEcbs& probe : enabling.probes()) {
     std::vector<const dif::EcbDesc*> clauses;
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(&ecb->plan->desc);
     result.push_back({probe.probe, needs.of_all(probe.ecbs), wanted_processes(clauses), options[dif::Option::site] != 0,
                       static_cast<ReturnBy>(options[dif::Option::return_])});
+    if (may_run_at_site) result.back().clause = site_clauses.clause_of(probe);
     if (probe.needs_machine) result.back().needs |= on_error;
     if (result.back().needs.frames != 0) result.back().needs.stack_bytes = stack_bytes;
   }

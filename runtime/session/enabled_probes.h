@@ -1,5 +1,5 @@
 #pragma once
-// What each probe with an ECB needs: values to capture, processes, the place of its site. By the DIF of its clauses.
+// The needs of each probe with an ECB: values to capture, processes, the place of its site. By the DIF of its clauses.
 
 #include <vector>
 
@@ -10,6 +10,7 @@
 namespace dvm::runtime {
 
 // In the order of the probes of the enabling.
-std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Options& options);
+// may_run_at_site: nothing is counted of clauses, so an instrument may run them.
+std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Options& options, bool may_run_at_site = false);
 
 }  // namespace dvm::runtime

@@ -87,7 +87,7 @@ Status Handle::Impl::turn_on(std::vector<Refused>& refused) {
   if (enabling.chills_others()) consumer.notice("chill() makes dvm wait, not the thread that fired, which has gone on by then");
   Status status;
   if (!config.is_replay && config.options[dif::Option::followfork] > 0) status = late.follow_forks();
-  if (status) status = probing.turn_on(enabled_probes(enabling, config.options), refused);
+  if (status) status = probing.turn_on(enabled_probes(enabling, config.options, !accounts()), refused);
   status = probing.after_exits(status, refused.empty());
   for (const auto& backend : backends)
     if (!status) backend->disable();

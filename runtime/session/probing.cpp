@@ -121,7 +121,7 @@ Status Probing::extend(uint32_t last_id) {
   if (Status status = consumer_.prepare(); !status) return status;
   learn_processes();
   std::vector<Refused> refused;
-  const std::vector<EnabledProbe> all = enabled_probes(enabling_, config_.options);
+  const std::vector<EnabledProbe> all = enabled_probes(enabling_, config_.options, config_.cost == vm::CostPolicy::none);
   Status status = turn_on(std::span(all).subspan(probes), refused);
   if (!refused.empty())
     consumer_.notice(fmt::format("{} probes of files that were mapped late are left out, {} of {} and others: {}", refused.size(),
