@@ -1,0 +1,87 @@
+#pragma once
+// Option engine=auto: clauses begin on the interpreter, and go on as machine code once they have cost more time than making it.
+// Both are measured: firings by the ECB loop (runtime/probe/runs.h), translations by the thread that does them. dvm's own thread
+// takes the code up between two polls, and waits for no lock, so no firing waits for a translation.
+//
+//   take_up() ── a clause has cost enough ──> translator thread ── code ──> take_up(): the clause's ECBs run it
+//
+// A clause whose translation fails stays on the interpreter.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "dvm/runtime/handle.h"
+#include "dvm/vm/cost.h"
+#include "runtime/backend/backend.h"
+#include "runtime/enabling/enabling.h"
+
+namespace dvm::runtime {
+
+class Translations {
+ public:
+  Translations(const HandleConfig& config, Enabling& enabling, const BackendList& backends)
+      : config_(config), enabling_(enabling), backends_(backends) {}
+  ~Translations();
+
+  // Replaces the code of clauses that have been translated, and has more translated. Between two polls.
+  void take_up();
+  // Firings of an ECB before its clause became machine code; 0: it did not.
+  uint64_t interpreted(Epid epid) const { return epid <= interpreted_.size() ? interpreted_[epid - 1] : 0; }
+
+ private:
+  struct Made {
+    const EcbPlan* plan;
+    EcbCode code;
+  };
+
+  // CPU time of the translator thread.
+  struct Price {
+    double load = 30e6;     // ns to load LLVM; until that is done, an estimate
+    double per_difo = 3e6;  // ns of a plan, by its DIFOs; until there is one, an estimate
+    double spent = 0, difos = 0;
+    bool is_loaded = false;
+
+    double of(const EcbPlan& plan) const { return (is_loaded ? 0 : load) + per_difo * static_cast<double>(plan.difos.size()); }
+    void add(double ns, const EcbPlan& plan);
+  };
+
+  void take_made();
+  void add_up_runs();
+  void note_firings(const EcbPlan& plan);
+  void ask_for_costly();
+  void ask_for(const EcbPlan& plan);
+  double ns_per_tick() const;
+  void work();
+  EcbCode translate(const EcbPlan& plan, Price& price) const;
+
+  const HandleConfig& config_;
+  Enabling& enabling_;
+  const BackendList& backends_;
+  std::vector<bool> is_asked_for_;     // by clause
+  std::vector<EcbRuns> runs_;          // by EPID - 1, in all backends
+  std::vector<EcbRuns> costs_;         // by clause
+  std::vector<uint64_t> interpreted_;  // by EPID - 1
+
+  const uint64_t began_at_ = vm::read_ticks();
+  const Clock began_ = read_clock(CLOCK_MONOTONIC);
+  const double clock_ticks_ = static_cast<double>(vm::calibrate_ticks());
+  Price price_;  // as of the last take_made()
+
+  std::thread thread_;
+  std::atomic<bool> has_made_ = false;
+  std::mutex mutex_;  // guards what is below
+  std::condition_variable wake_;
+  std::deque<const EcbPlan*> asked_for_;
+  std::vector<Made> made_;
+  Price measured_;
+  bool is_ending_ = false;
+};
+
+}  // namespace dvm::runtime
