@@ -49,5 +49,44 @@ double own_cpu_time() { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTI
 
 }  // namespace
 
+void Translations::take_up() {
+  if (config_.options[dif::Option::engine] != 0) return;
+  if (has_made_.load(std::memory_order_acquire)) take_made();
+  ask_for_costly();
+}
+
+void Translations::take_made() {
+  std::vector<Made> made;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    made.swap(made_);
+    price_ = measured_;
+    has_made_ = false;
+  }
+  add_up_runs();
+  for (Made& each : made) {
+    note_firings(*each.plan);
+    const EcbCode& code = enabling_.replace_code(each.plan->clause, std::move(each.code));
+    for (const auto& backend : backends_)
+      if (RunsCode* runs = backend->runs_code()) runs->take_up(code);
+  }
+}
+
+void Translations::note_firings(const EcbPlan& plan) {
+  interpreted_.resize(runs_.size());
+  for (size_t i = 0; i < runs_.size(); i++)
+    if (enabling_.ecbs()[i].plan == &plan) interpreted_[i] = runs_[i].firings;
+}
+
+void Translations::add_up_runs() {
+  runs_.assign(enabling_.ecbs().size(), {});
+  for (const auto& backend : backends_) {
+    const RunsCode* const code = backend->runs_code();
+    const std::span<const EcbRuns> its = code ? code->runs() : std::span<const EcbRuns>();
+    for (size_t i = 0; i < std::min(runs_.size(), its.size()); i++) runs_[i] += its[i];
+  }
+}
+
 
 }  // namespace dvm::runtime
