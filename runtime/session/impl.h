@@ -7,6 +7,7 @@
 //   collector.h       from the backends' buffers to the output
 //   accounting.h      what it cost
 //   placements.h      where clauses run
+//   translations.h    from the interpreter to machine code
 //   drop_reports.h    what was lost
 //   pacer.h, wake.h   how long it waits, and what ends the wait
 
@@ -24,6 +25,7 @@
 #include "runtime/session/late_probes.h"
 #include "runtime/session/pacer.h"
 #include "runtime/session/probing.h"
+#include "runtime/session/translations.h"
 #include "runtime/session/wake.h"
 
 namespace dvm::runtime {
@@ -43,7 +45,7 @@ struct Handle::Impl {
   Accounting accounting{enabling, backends};
   Collector collector{consumer, backends, accounting.stages()};
   DropReports drop_reports{consumer};
-  Accounting accounting{enabling};
+  Translations translations{config, enabling, backends};
   Pacer pacer;
   Wake wake;
   Rate switching, aggregating, reporting;

@@ -49,6 +49,16 @@ double own_cpu_time() { return static_cast<double>(read_clock(CLOCK_THREAD_CPUTI
 
 }  // namespace
 
+Translations::~Translations() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
 void Translations::take_up() {
   if (config_.options[dif::Option::engine] != 0) return;
   if (has_made_.load(std::memory_order_acquire)) take_made();
@@ -88,5 +98,67 @@ void Translations::add_up_runs() {
   }
 }
 
+double Translations::ns_per_tick() const {
+  const double ticks = static_cast<double>(vm::read_ticks() - began_at_);
+  return static_cast<double>(read_clock(CLOCK_MONOTONIC) - began_) / std::max(ticks, 1.0);
+}
+
+void Translations::ask_for_costly() {
+  add_up_runs();
+  costs_.assign(enabling_.plans().size(), {});
+  for (size_t i = 0; i < runs_.size(); i++) costs_[enabling_.ecbs()[i].plan->clause] += runs_[i];
+  is_asked_for_.resize(costs_.size());
+  for (size_t clause = 0; clause < costs_.size(); clause++) {
+    const EcbPlan& plan = enabling_.plans()[clause];
+    if (is_asked_for_[clause] || plan.difos.empty()) continue;
+    if (costs_[clause].cost(clock_ticks_) * ns_per_tick() > price_.of(plan)) ask_for(plan);
+  }
+}
+
+void Translations::ask_for(const EcbPlan& plan) {
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;  // again at the next poll
+    asked_for_.push_back(&plan);
+  }
+  is_asked_for_[plan.clause] = true;
+  if (!thread_.joinable()) thread_ = start_without_signals([this] { work(); });
+  wake_.notify_one();
+}
+
+void Translations::Price::add(double ns, const EcbPlan& plan) {
+  spent += ns, difos += static_cast<double>(plan.difos.size());
+  per_difo = spent / difos;
+}
+
+// Plans and aggregations do not change, and stay where they are.
+EcbCode Translations::translate(const EcbPlan& plan, Price& price) const {
+  const double begin = own_cpu_time();
+  (void)llvm().problem();
+  const double loaded = own_cpu_time();
+  if (!std::exchange(price.is_loaded, true)) price.load = loaded - begin;
+  EcbCode code = prepare_code(
+      plan, [this](uint32_t id) { return enabling_.aggregation(id); }, config_.cost, llvm());
+  price.add(own_cpu_time() - loaded, plan);
+  return code;
+}
+
+void Translations::work() {
+  give_way();
+  Price price;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return is_ending_ || !asked_for_.empty(); });
+    if (is_ending_) return;
+    const EcbPlan& plan = *asked_for_.front();
+    asked_for_.pop_front();
+    lock.unlock();
+    EcbCode code = translate(plan, price);
+    lock.lock();
+    if (code.problem.empty()) made_.push_back({&plan, std::move(code)});
+    measured_ = price;
+    has_made_ = true;
+  }
+}
 
 }  // namespace dvm::runtime
