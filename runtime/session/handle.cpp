@@ -154,6 +154,14 @@ int Handle::exit_status() const {
   return 0;
 }
 
+std::vector<AggregatedKey> Handle::aggregated(uint32_t id) {
+  std::vector<AggregatedKey> all;
+  if (const MergedAggregation* found = impl_->consumer.aggregations().find(id))
+    for (const MergedRow* row : found->rows.rows())
+      all.push_back({std::string(row->key), {row->state.begin(), row->state.end()}});
+  return all;
+}
+
 uint64_t Handle::drops() const {
   if (!impl_->is_running) return 0;
   const Drops drops = impl_->drops();

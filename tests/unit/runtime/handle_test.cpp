@@ -105,6 +105,25 @@ TEST(Handle, RecordsActOnAllThatWasAggregatedBeforeThem) {
   EXPECT_EQ(left_by(on_aggregations(dif::Action::printa, {1})), "\n" + row(1) + row(2) + row(3) + row(4) + "done \n");
 }
 
+TEST(Handle, AggregationsAreReadByTheirId) {
+  Session session;
+  session.set("aggrate", "1h");
+  const uint32_t probe = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_sum, 1, {built_in(dif::BuiltIn::arg0), constant(2)}, 1)})},
+                          {declare(1, dif::Action::agg_sum, {kLong})}),
+            "");
+  for (uint64_t key : {5, 6, 5}) session.fire(probe, {key});
+  while (session.handle().work()) {
+  }
+  ASSERT_TRUE(session.handle().stop());
+  const std::vector<AggregatedKey> keys = session.handle().aggregated(1);
+  ASSERT_EQ(keys.size(), 2u);
+  EXPECT_EQ(keys[0].key, std::string("\5\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(keys[0].state, std::vector<uint64_t>{4});
+  EXPECT_EQ(keys[1].state, std::vector<uint64_t>{2});
+  EXPECT_TRUE(session.handle().aggregated(7).empty());
+}
+
 // Not even firings of the same poll that come after exit() are among what the last record saw.
 TEST(Handle, WhatFiresAfterExitIsNotAggregated) {
   Session session;

@@ -105,6 +105,13 @@ struct Account {
   std::vector<std::pair<std::string, vm::Tally>> consumer;  // its steps (consumer_steps.def)
 };
 
+// A key of an aggregation with its state: one word for count() and sum(), the buckets in order for distributions
+// (runtime/probe/aggregate.h).
+struct AggregatedKey {
+  std::string key;  // its bytes; empty: the aggregation has no keys
+  std::vector<uint64_t> state;
+};
+
 class Handle {
  public:
   explicit Handle(HandleConfig config);
@@ -157,6 +164,8 @@ class Handle {
   int exit_status() const;  // argument of exit(), otherwise 0
   // with_clauses: what each clause did, too, which has to be added up.
   Account account(bool with_clauses = true);
+  // What has been read so far of the aggregation with this id in its program; all of it after stop().
+  std::vector<AggregatedKey> aggregated(uint32_t id);
   uint64_t drops() const;             // of every kind, on all CPUs, together
   uint64_t instrument_drops() const;  // firings that the instruments lost
 
