@@ -18,7 +18,7 @@ bool is_named(std::string_view name, std::string_view what) {
 
 }  // namespace
 
-std::string Flow::column(const Ecb& ecb, const Ecb* next) {
+std::string FlowColumn::column(const Ecb& ecb, const Ecb* next) {
   const Probe& probe = *ecb.probe;
   bool enters = is_named(probe.name, "entry") && !is_same_firing(last_, ecb);
   bool leaves = is_named(probe.name, "return") && !is_same_firing(next, ecb);

@@ -7,7 +7,7 @@
 
 namespace dvm::runtime {
 
-class Flow {
+class FlowColumn {
  public:
   // The FUNCTION column of a record. next: the ECB of the record behind it, or null. Several clauses on one probe are one entry
   // or return: the first enters, the last returns, the others show as "|".

@@ -39,7 +39,7 @@ class TextPrinter final : public Printer {
   const dif::Options& options_;  // setopt() changes them
   const Enabling& enabling_;
   const MadePrinter& made_;
-  Flow flow_;
+  FlowColumn flow_;
   bool has_heading_ = false;
   std::set<std::string> hints_;  // about errors; each is printed once
 };

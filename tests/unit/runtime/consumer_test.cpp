@@ -146,7 +146,7 @@ TEST(Actions, SetoptChangesWhatMayChange) {
             "dvm: couldn't set option \"nonsense\" to \"1\": Invalid option name\n");
 }
 
-TEST(Flow, NestedCallsAreIndented) {
+TEST(FlowColumn, NestedCallsAreIndented) {
   Session session;
   session.loud().set("flowindent");
   uint32_t outer_in = session.add_probe("outer", "entry"), outer_out = session.add_probe("outer", "return");
@@ -162,8 +162,8 @@ TEST(Flow, NestedCallsAreIndented) {
 }
 
 // Application-provided probes take part by the end of their names; system calls have arrows of their own.
-TEST(Flow, NamesEndInEntryOrReturn) {
-  Flow flow;
+TEST(FlowColumn, NamesEndInEntryOrReturn) {
+  FlowColumn flow;
   std::deque<Probe> probes;
   std::deque<Ecb> ecbs;
   const auto column = [&](const char* provider, const char* name) {
@@ -180,7 +180,7 @@ TEST(Flow, NamesEndInEntryOrReturn) {
   EXPECT_EQ(column("app1", "nonreturn"), "| f:nonreturn");
 }
 
-TEST(Flow, SeveralClausesOnOneProbeIndentOnce) {
+TEST(FlowColumn, SeveralClausesOnOneProbeIndentOnce) {
   Session session;
   session.loud().set("flowindent");
   uint32_t in = session.add_probe("f", "entry"), out = session.add_probe("f", "return");
