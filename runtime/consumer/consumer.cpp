@@ -266,7 +266,7 @@ void Consumer::print_aggregations(std::span<const uint32_t> ids, const Format* f
     if (MergedAggregation* aggregation = aggregations_.find(id)) aggregation->is_printed = true;
 }
 
-void Consumer::print_rest() {
+void Consumer::print_unprinted() {
   std::vector<PrintedAggregations> rest;
   for (uint32_t id : aggregations_.unprinted(SortOrder(options_))) {
     rest.push_back(printed(std::span(&id, 1), nullptr));

@@ -42,7 +42,7 @@ class Consumer {
   void consume(std::vector<RecordLane> lanes);
   void take(AggregationSource& source);
   // The end of the session: every aggregation that no printa() has printed.
-  void print_rest();
+  void print_unprinted();
   void print_exit(int status) { printer_->print_exit(status); }
   // At the end: the numbers of faults that were not printed.
   void report_more_errors();

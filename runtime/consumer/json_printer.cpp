@@ -129,7 +129,7 @@ void JsonPrinter::print_aggregations(const PrintedAggregations& printed) {
   (*record_)["actions"].push_back(std::move(object));
 }
 
-void JsonPrinter::print_rest(std::span<const PrintedAggregations> rest) {
+void JsonPrinter::print_unprinted(std::span<const PrintedAggregations> rest) {
   for (const PrintedAggregations& printed : rest) {
     Json object = {{"type", "aggregation"}};
     describe(object, printed, made_);

@@ -22,7 +22,7 @@ class JsonPrinter final : public Printer {
   void print_values(const ActionPlan& action, std::span<const Datum> values) override;
   void print_formatted(const Format& format, std::span<const Datum> values) override;
   void print_aggregations(const PrintedAggregations& printed) override;
-  void print_rest(std::span<const PrintedAggregations> rest) override;
+  void print_unprinted(std::span<const PrintedAggregations> rest) override;
   void print_error(const ErrorRecord& error) override;
   void print_more_errors(const MoreErrors& more, const std::string& message) override;
   void print_drop(const DropLine& drop, const std::string& message) override;

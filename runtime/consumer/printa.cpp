@@ -43,7 +43,7 @@ void TextPrinter::print_aggregations(const PrintedAggregations& printed) {
   append_table(output_.text(), style, made_, printed);
 }
 
-void TextPrinter::print_rest(std::span<const PrintedAggregations> rest) {
+void TextPrinter::print_unprinted(std::span<const PrintedAggregations> rest) {
   const TableStyle style(options_);
   output_.text() += '\n';
   for (const PrintedAggregations& printed : rest) append_table(output_.text(), style, made_, printed);

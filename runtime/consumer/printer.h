@@ -49,7 +49,7 @@ class Printer {
   virtual void print_aggregations(const PrintedAggregations& printed) = 0;
 
   // At the end: aggregations that no printa() has printed.
-  virtual void print_rest(std::span<const PrintedAggregations> rest) = 0;
+  virtual void print_unprinted(std::span<const PrintedAggregations> rest) = 0;
   virtual void print_error(const ErrorRecord& error) = 0;
   virtual void print_more_errors(const MoreErrors& more, const std::string& message) = 0;
   virtual void print_drop(const DropLine& drop, const std::string& message) = 0;

@@ -130,7 +130,7 @@ Status Handle::stop() {
   for (const auto& backend : impl.backends)
     if (OwnProbes* own = backend->own_probes()) own->fire_end();
   impl.collector.take_all();
-  impl.consumer.print_rest();
+  impl.consumer.print_unprinted();
   impl.tell_notes();
   impl.consumer.report_more_errors();
   if (impl.consumer.symbols().misses_kernel())
