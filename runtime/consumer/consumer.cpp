@@ -85,8 +85,8 @@ void format_ftruncate(Consumer& consumer, const ActionRecord&) {
 
 void format_setopt(Consumer& consumer, const ActionRecord& action) {
   consumer.count(ConsumerStep::setopt);
-  auto argument = [&](size_t i) { return i < action.count() ? std::string(action.datum(i).text()) : std::string(); };
-  consumer.set_option(argument(0), argument(1));
+  const std::string value = action.count() > 1 ? std::string(action.datum(1).text()) : "1";
+  consumer.set_option(std::string(action.datum(0).text()), value, action.ecb);
 }
 
 void format_printa(Consumer& consumer, const ActionRecord& action) {
@@ -298,13 +298,14 @@ void Consumer::reopen(const std::string& path, const Ecb& ecb) {
     notice(fmt::format("error in {}: couldn't freopen() \"{}\": {}", place_text(ecb), path, opened.error().message));
 }
 
-void Consumer::set_option(const std::string& name, const std::string& value) {
+void Consumer::set_option(const std::string& name, const std::string& value, const Ecb& ecb) {
   const Status status = options_.set(name, value, dif::OptionTime::dynamic);
   if (status) return;
   const dif::OptionInfo* row = dif::find_option(name);
   const bool may_be_meant = row == nullptr || row->when == dif::OptionTime::dynamic;
-  notice(fmt::format("couldn't set option \"{}\" to \"{}\": {}", name, value, status.error().message),
-         may_be_meant ? dif::option_hints(name) : std::vector<std::string>());
+  notice(
+      fmt::format("error in {}: couldn't set option \"{}\" to \"{}\": {}", place_text(ecb), name, value, status.error().message),
+      may_be_meant ? dif::option_hints(name) : std::vector<std::string>());
 }
 
 }  // namespace dvm::runtime

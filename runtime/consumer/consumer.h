@@ -72,7 +72,7 @@ class Consumer {
   // Sends further results to this file, or without a name to their original place.
   void reopen(const std::string& path, const Ecb& ecb);
   void truncate() { output_.truncate(); }
-  void set_option(const std::string& name, const std::string& value);
+  void set_option(const std::string& name, const std::string& value, const Ecb& ecb);
   const Format& format_of(const ActionPlan& action) const { return formats_.at(action.desc); }
 
  private:

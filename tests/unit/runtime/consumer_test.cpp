@@ -142,8 +142,10 @@ TEST(Actions, SetoptChangesWhatMayChange) {
                                 action(Action::trace, {constant(1)}), exit_with(0)})});
   EXPECT_EQ(session.out(), "          1\n\n") << "columns from there on";
   EXPECT_EQ(session.err(),
-            "dvm: couldn't set option \"bufsize\" to \"1k\": Operation illegal when tracing is active\n"
-            "dvm: couldn't set option \"nonsense\" to \"1\": Invalid option name\n");
+            "dvm: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): couldn't set option \"bufsize\" to \"1k\": Operation "
+            "illegal when tracing is active\n"
+            "dvm: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): couldn't set option \"nonsense\" to \"1\": Invalid "
+            "option name\n");
 }
 
 TEST(FlowColumn, NestedCallsAreIndented) {
