@@ -11,7 +11,11 @@
 namespace dvm::runtime {
 namespace {
 
-bool shows_address(dif::Fault fault) { return fault == dif::Fault::badaddr || fault == dif::Fault::badalign; }
+// The address or the index of a fault, for its message.
+std::string value_text(dif::Fault fault, uint64_t value) {
+  if (fault == dif::Fault::badindex) return fmt::format(" ({})", static_cast<int64_t>(value));
+  return fault == dif::Fault::badaddr || fault == dif::Fault::badalign ? fmt::format(" (0x{:x})", value) : "";
+}
 
 constexpr std::string_view kCalls[] = {
 #define DVM_SYSCALL(number, name) #name,
@@ -42,9 +46,7 @@ std::string counted(const DropInfo& kind, uint64_t count) {
 
 }  // namespace
 
-std::string_view fault_text(dif::Fault fault) {
-  return static_cast<size_t>(fault) < dif::kFaults.size() ? info(fault).message : "unknown fault";
-}
+std::string_view fault_text(dif::Fault fault) { return info(fault).message; }
 
 std::string place_text(const Ecb& ecb) {
   const Probe& probe = *ecb.probe;
@@ -55,8 +57,8 @@ std::string place_text(const Ecb& ecb) {
 std::string error_text(const ErrorRecord& error, const Enabling& enabling) {
   const Ecb* ecb = enabling.ecb(error.epid);
   const std::string where = ecb ? place_text(*ecb) : "an unknown clause";
-  std::string address = shows_address(error.fault) ? fmt::format(" (0x{:x})", error.value) : "";
-  return fmt::format("error in {}: {}{} at DIF offset {}", where, fault_text(error.fault), address, error.offset);
+  return fmt::format("error in {}: {}{} at DIF offset {}", where, fault_text(error.fault), value_text(error.fault, error.value),
+                     error.offset);
 }
 
 std::string more_errors_text(const MoreErrors& more) {
