@@ -3,6 +3,7 @@
 #include "runtime/consumer/text_printer.h"
 
 #include "common/printable.h"
+#include "common/program_name.h"
 #include "runtime/consumer/errors.h"
 #include "runtime/consumer/typed.h"
 
@@ -62,7 +63,7 @@ void TextPrinter::print_drop(const DropLine&, const std::string& message) { prin
 void TextPrinter::print_late_values(uint64_t, const std::string& message) { print_notice(message, {}); }
 
 void TextPrinter::print_notice(const std::string& message, std::span<const std::string> hints) {
-  output_.notices() += "dvm: " + printable(message, kLayout) + "\n";
+  output_.notices() += std::string(g_program_name) + ": " + printable(message, kLayout) + "\n";
   for (const std::string& hint : hints) output_.notices() += "    hint: " + printable(hint, kLayout) + "\n";
 }
 
