@@ -235,6 +235,12 @@ void Consumer::count_made(const Datum& datum) {
       return count(ConsumerStep::umod);
     case dif::Action::ufunc:
       return count(ConsumerStep::ufunc);
+    case dif::Action::sym:
+      return count(ConsumerStep::sym);
+    case dif::Action::func:
+      return count(ConsumerStep::func);
+    case dif::Action::mod:
+      return count(ConsumerStep::mod);
     default:
       return;
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/kernel_address.h"
 #include "common/printable.h"
 #include "runtime/consumer/keys.h"
 
@@ -18,6 +19,8 @@ uint64_t word(std::span<const std::byte> words, size_t index) {
   if ((index + 1) * sizeof(value) <= words.size()) std::memcpy(&value, words.data() + index * sizeof(value), sizeof(value));
   return value;
 }
+
+bool is_module(dif::Action maker) { return maker == dif::Action::umod || maker == dif::Action::mod; }
 
 }  // namespace
 
@@ -44,6 +47,8 @@ std::string MadePrinter::address_text(const UserAddress& place) const {
   return fmt::format("{}`{}+0x{:x}", module, function, place.address - symbol->address);
 }
 
+std::string MadePrinter::kernel_text(uint64_t address) const { return address_text({kKernelPid, with_top_bit(address)}); }
+
 std::string MadePrinter::target_function(uint64_t address) const {
   const auto symbol = find({target_, address});
   return symbol && !symbol->function.empty() ? target_text(address) : std::string();
@@ -60,21 +65,19 @@ void MadePrinter::append_stack(std::string& out, const Datum& datum, int indent)
 std::string MadePrinter::symbol_text(const Datum& datum) const {
   UserAddress place = place_of(datum);
   const auto symbol = find(place);
-  if (datum.made_by == dif::Action::umod) return symbol ? printable(symbol->module) : fmt::format("0x{:x}", place.address);
-  const bool is_whole = datum.made_by == dif::Action::usym || datum.made_by == dif::Action::ufunc;
-  if (is_whole && symbol && !symbol->function.empty()) place.address = symbol->address;
+  if (is_module(datum.made_by)) return symbol ? printable(symbol->module) : fmt::format("0x{:x}", place.address);
+  if (datum.made_by != dif::Action::uaddr && symbol && !symbol->function.empty()) place.address = symbol->address;
   return address_text(place);
 }
 
 void MadePrinter::unify(const dif::AggregationDesc& desc, std::string& key) const {
-  const bool has_symbol = std::any_of(desc.key_makers.begin(), desc.key_makers.end(), dif::is_user_symbol);
+  const bool has_symbol = std::any_of(desc.key_makers.begin(), desc.key_makers.end(), dif::is_symbol);
   if (!has_symbol) return;
   for (const Datum& datum : keys_of(desc, key)) {
-    if (!dif::is_user_symbol(datum.made_by) || datum.made_by == dif::Action::uaddr) continue;
+    if (!dif::is_symbol(datum.made_by) || datum.made_by == dif::Action::uaddr) continue;
     const auto symbol = find(place_of(datum));
     const auto at = static_cast<size_t>(reinterpret_cast<const char*>(datum.bytes.data()) - key.data());
-    if (symbol)
-      std::memcpy(key.data() + at + 8, datum.made_by == dif::Action::umod ? &symbol->module_address : &symbol->address, 8);
+    if (symbol) std::memcpy(key.data() + at + 8, is_module(datum.made_by) ? &symbol->module_address : &symbol->address, 8);
   }
 }
 

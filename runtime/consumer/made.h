@@ -18,7 +18,7 @@ namespace dvm::runtime {
 inline constexpr int kStackIndent = 14;
 
 struct UserAddress {
-  int32_t pid;
+  int32_t pid;  // kKernelPid: the kernel
   uint64_t address;
 };
 // The frames of a stack, innermost first, or the address of a symbol.
@@ -31,6 +31,8 @@ class MadePrinter {
   // The process that bare addresses are looked up in.
   void set_target(int32_t pid) { target_ = pid; }
   std::string target_text(uint64_t address) const { return address_text({target_, address}); }
+  // An address of the kernel.
+  std::string kernel_text(uint64_t address) const;
   // module`function, or nothing where none is known.
   std::string target_function(uint64_t address) const;
   // Option noresolve: addresses alone.

@@ -275,10 +275,10 @@ void append_converted(std::string& out, const Conversion& c, int64_t value) {
 }
 
 // Under %k a stack is indented by the width, if the field is left-aligned. A symbol is text, and so is an address under %A (of
-// the traced program) and %a (of the kernel, whose symbols are not known here).
+// the traced program) and %a (of the kernel).
 void append_converted(std::string& out, const Conversion& c, const Datum& datum, const MadePrinter& made) {
   if (!datum.is_made() && c.kind == 'A') return append_text(out, c.field, made.target_text(datum.unsigned_value()));
-  if (!datum.is_made() && c.kind == 'a') return append_text(out, c.field, fmt::format("0x{:x}", datum.unsigned_value()));
+  if (!datum.is_made() && c.kind == 'a') return append_text(out, c.field, made.kernel_text(datum.unsigned_value()));
   if (!datum.is_made()) return append_converted(out, c, datum);
   if (!dif::is_stack(datum.made_by)) return append_text(out, c.field, made.symbol_text(datum));
   made.append(out, datum, c.field.is_left ? c.field.width : 0);
