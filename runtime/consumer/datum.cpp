@@ -58,6 +58,8 @@ void append_text(std::string& out, std::string_view given, int width, bool quiet
   if (width > 0) out += blanks;
 }
 
+bool is_record(const dif::DataType& type) { return type.name.starts_with("struct ") || type.name.starts_with("union "); }
+
 // Prints bytes as text if they look like text, otherwise as a dump.
 void append_bytes(std::string& out, std::span<const std::byte> bytes, int width, const DatumStyle& style, bool is_key) {
   if (bytes.empty()) return;
@@ -119,6 +121,7 @@ DatumStyle datum_style(const dif::Options& options) {
 
 void append_traced(std::string& out, const Datum& datum, const DatumStyle& style) {
   if (datum.is_string()) return append_string(out, datum, kTraceWidth, style, false);
+  if (is_record(*datum.type)) return append_dump(out, datum.bytes);
   if (!datum.is_integer()) return append_bytes(out, datum.bytes, kTraceWidth, style, false);
   const int width = style.quiet ? -1 : traced_width(datum.bytes.size(), datum.type->is_signed);
   if (!style.quiet) out += ' ';
