@@ -116,7 +116,7 @@ void append_dump(std::string& out, std::span<const std::byte> bytes) {
 
 DatumStyle datum_style(const dif::Options& options) {
   return {options[dif::Option::quiet] > 0, options[dif::Option::rawbytes] > 0,
-          static_cast<size_t>(std::max<int64_t>(options[dif::Option::strsize], 0))};
+          static_cast<size_t>(std::max<int64_t>(options[dif::Option::strsize], 0)) + 1};  // with the NUL
 }
 
 void append_traced(std::string& out, const Datum& datum, const DatumStyle& style) {
