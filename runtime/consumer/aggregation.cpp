@@ -229,11 +229,15 @@ Weight weigh(const MergedRow* row, const MergedAggregation& aggregation) {
   return aggregation.function->weight(row ? State(row->state) : State(zeros(aggregation)), aggregation);
 }
 
+}  // namespace
+
 int compare_values(const MergedRow* a, const MergedRow* b) {
   if (a == nullptr && b == nullptr) return 0;
   const MergedAggregation& aggregation = *(a ? a : b)->aggregation;
   return order_of(weigh(a, aggregation), weigh(b, aggregation));
 }
+
+namespace {
 
 // A line with what it is mostly sorted by.
 struct WeighedLine {
@@ -294,14 +298,24 @@ SortOrder::SortOrder(const dif::Options& options)
       key_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortkeypos], 0))),
       value_position(static_cast<size_t>(std::max<int64_t>(options[dif::Option::aggsortpos], 0))) {}
 
+void define(MergedAggregation& aggregation, const dif::AggregationDesc& desc, unsigned words, uint64_t initial) {
+  aggregation.desc = desc;
+  aggregation.words = words;
+  aggregation.initial = initial;
+  aggregation.function = function_of(desc.function);
+}
+
+MergedRow& merge(MergedAggregation& into, std::string_view key, std::span<const uint64_t> words) {
+  MergedRow& row = into.rows.find_or_add(into, key, into.words, into.initial);
+  into.function->merge(row.state, words);
+  return row;
+}
+
 // Its first clause may be enabled late, and says how keys are made.
 void Aggregations::declare(const dif::AggregationDesc& desc, unsigned words, uint64_t initial) {
   if (MergedAggregation* known = find(desc.id)) return static_cast<void>(known->desc = desc);
   MergedAggregation& added = all_.emplace_back();
-  added.desc = desc;
-  added.words = words;
-  added.initial = initial;
-  added.function = function_of(desc.function);
+  define(added, desc, words, initial);
   by_id_[desc.id] = &added;
 }
 
@@ -323,8 +337,7 @@ size_t Aggregations::take(AggregationSource& source, const RewriteKey& rewrite) 
       rewrite(*aggregation, rewritten);
       key = rewritten;
     }
-    MergedRow& row = aggregation->rows.find_or_add(*aggregation, key, aggregation->words, aggregation->initial);
-    aggregation->function->merge(row.state, entry.words);
+    merge(*aggregation, key, entry.words);
     keys++;
   });
   source.clear();

@@ -34,6 +34,13 @@ struct MergedAggregation {
   bool is_printed = false;  // by a printa(): the end leaves it out
 };
 
+// Gives an aggregation its function and the size of its state.
+void define(MergedAggregation& aggregation, const dif::AggregationDesc& desc, unsigned words, uint64_t initial);
+// Adds a state to the row of the key, whose bytes are a multiple of 8; returns the row.
+MergedRow& merge(MergedAggregation& into, std::string_view key, std::span<const uint64_t> words);
+// The order of two rows of an aggregation by value: negative, 0 or positive. Null is a row of zeros.
+int compare_values(const MergedRow* a, const MergedRow* b);
+
 // One line of a printa(): the row of each aggregation that has the key, null for one that has not.
 struct JoinedRow {
   std::span<const MergedRow* const> rows;
