@@ -33,9 +33,7 @@ std::string_view name_of(dif::Action kind) {
 // Adds the aggregations, and a row for each key.
 void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
   object["aggregations"] = Json::array();
-  for (const MergedAggregation* aggregation : printed.aggregations)
-    object["aggregations"].push_back(
-        {{"name", aggregation->desc.name}, {"function", name_of(aggregation->desc.function)}, {"normal", aggregation->normal}});
+  for (const MergedAggregation* aggregation : printed.aggregations) object["aggregations"].push_back(json_of(*aggregation));
   object["rows"] = Json::array();
   for (const JoinedRow& row : printed.rows) {
     Json keys = Json::array(), values = Json::array();

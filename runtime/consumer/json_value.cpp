@@ -151,12 +151,6 @@ Json llquantize_bucket(size_t i, uint64_t count, const MergedAggregation& g) {
   return bucket(far.is_null() ? far : Json(-far.get<int64_t>()), -near.get<int64_t>(), count, g.normal);
 }
 
-Json bucket_of(size_t i, uint64_t count, const MergedAggregation& g) {
-  if (g.desc.function == dif::Action::agg_quantize) return quantize_bucket(i, count, g.normal);
-  if (g.desc.function == dif::Action::agg_lquantize) return lquantize_bucket(i, count, g);
-  return llquantize_bucket(i, count, g);
-}
-
 }  // namespace
 
 Json json_of(const Datum& datum, const MadePrinter& made) {
@@ -167,6 +161,19 @@ Json json_of(const Datum& datum, const MadePrinter& made) {
 }
 
 Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes) { return TypedJson(layout).value(0, bytes); }
+
+Json json_of(const MergedAggregation& aggregation) {
+  const dif::AggregationDesc& desc = aggregation.desc;
+  Json object = {{"name", desc.name}, {"function", dif::find_aggregation(desc.function)->name}, {"normal", aggregation.normal}};
+  if (!desc.parameters.empty()) object["parameters"] = desc.parameters;
+  return object;
+}
+
+Json bucket_of(size_t i, uint64_t count, const MergedAggregation& g) {
+  if (g.desc.function == dif::Action::agg_quantize) return quantize_bucket(i, count, g.normal);
+  if (g.desc.function == dif::Action::agg_lquantize) return lquantize_bucket(i, count, g);
+  return llquantize_bucket(i, count, g);
+}
 
 Json json_of(const MergedAggregation& aggregation, const MergedRow* row) {
   if (row == nullptr) return nullptr;

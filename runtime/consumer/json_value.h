@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 Json json_of(const Datum& datum, const MadePrinter& made);
 // A value by its layout: structures are objects, arrays are arrays, enumerators their names.
 Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes);
+// {"name", "function", "normal"}, and the "parameters" of lquantize() and llquantize().
+Json json_of(const MergedAggregation& aggregation);
 // A number, or the buckets of a distribution that are not empty. Null: no row has the key.
 Json json_of(const MergedAggregation& aggregation, const MergedRow* row);
 
