@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "dvm/dif/variable.h"
+#include "dvm/dif/text.h"
 #include "runtime/consumer/aggregation_table.h"
 #include "runtime/consumer/errors.h"
 #include "runtime/consumer/json_value.h"
@@ -30,6 +30,13 @@ std::string_view name_of(dif::Action kind) {
   return action ? action->name : "unknown";
 }
 
+// Adds what the values do not tell, if an aggregation is of that kind.
+void add_states(Json& object, const PrintedAggregations& printed, const JoinedRow& row) {
+  const auto told = [](const MergedAggregation* aggregation) { return tells_state(*aggregation); };
+  if (std::all_of(printed.aggregations.begin(), printed.aggregations.end(), told)) return;
+  for (size_t i = 0; i < row.rows.size(); i++) object["states"].push_back(state_of(*printed.aggregations[i], row.rows[i]));
+}
+
 // Adds the aggregations, and a row for each key.
 void describe(Json& object, const PrintedAggregations& printed, const MadePrinter& made) {
   object["aggregations"] = Json::array();
@@ -40,6 +47,7 @@ void describe(Json& object, const PrintedAggregations& printed, const MadePrinte
     for (const Datum& key : keys_of(row.any())) keys.push_back(json_of(key, made));
     for (size_t i = 0; i < row.rows.size(); i++) values.push_back(json_of(*printed.aggregations[i], row.rows[i]));
     object["rows"].push_back({{"keys", keys}, {"values", values}});
+    add_states(object["rows"].back(), printed, row);
   }
 }
 

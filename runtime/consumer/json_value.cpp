@@ -184,4 +184,16 @@ Json json_of(const MergedAggregation& aggregation, const MergedRow* row) {
   return {{"buckets", buckets}};
 }
 
+bool tells_state(const MergedAggregation& aggregation) {
+  return aggregation.normal == 1 && (aggregation.words == 1 || dif::find_aggregation(aggregation.desc.function)->histogram);
+}
+
+Json state_of(const MergedAggregation& aggregation, const MergedRow* row) {
+  if (row == nullptr || tells_state(aggregation)) return nullptr;
+  Json words = Json::array();
+  for (size_t i = 0; i < row->state.size(); i++)
+    if (row->state[i] != 0) words.push_back({i, row->state[i]});
+  return words;
+}
+
 }  // namespace dvm::runtime

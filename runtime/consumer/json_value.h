@@ -18,5 +18,12 @@ Json json_of(const dif::Layout& layout, std::span<const std::byte> bytes);
 Json json_of(const MergedAggregation& aggregation);
 // A number, or the buckets of a distribution that are not empty. Null: no row has the key.
 Json json_of(const MergedAggregation& aggregation, const MergedRow* row);
+// A bucket of a distribution: {"min", "max", "count"}.
+Json bucket_of(size_t bucket, uint64_t count, const MergedAggregation& aggregation);
+
+// The words of a state that are not 0, as [index, word]. Null if the row's value tells them.
+Json state_of(const MergedAggregation& aggregation, const MergedRow* row);
+// False: the value of a row is made from its state in a way that cannot be undone.
+bool tells_state(const MergedAggregation& aggregation);
 
 }  // namespace dvm::runtime
