@@ -51,7 +51,9 @@ void describe(Json& object, const PrintedAggregations& printed, const MadePrinte
   }
 }
 
-bool leaves_record(const dif::EcbDesc& clause) {
+}  // namespace
+
+bool has_record(const dif::EcbDesc& clause) {
   const auto leaves = [](const dif::ActDesc& action) {
     const dif::ActionInfo* row = dif::find_action(action.kind);
     return row && row->when != dif::ActionTime::probe;
@@ -59,19 +61,16 @@ bool leaves_record(const dif::EcbDesc& clause) {
   return clause.actions.empty() || std::any_of(clause.actions.begin(), clause.actions.end(), leaves);
 }
 
-}  // namespace
-
 // Behind all others, so that their numbers stay.
 dif::Program with_times(dif::Program program) {
   dif::ActDesc time;
   time.kind = dif::Action::trace;
   time.format = kTimeFormat;
   dif::Difo& difo = time.args.emplace_back().difo;
-  difo.text = {dif::Instruction::indexed(dif::Opcode::ldgs, static_cast<unsigned>(dif::BuiltIn::walltimestamp), 1),
-               dif::Instruction::registers(dif::Opcode::ret, 0, 0, 1)};
+  difo = *dif::assemble("ldgs walltimestamp, %r1\nret %r1\n");
   difo.result = {dif::TypeKind::integer, true, false, 8, "int64_t"};
   for (dif::EcbDesc& clause : program.clauses)
-    if (leaves_record(clause)) clause.actions.push_back(time);
+    if (has_record(clause)) clause.actions.push_back(time);
   return program;
 }
 

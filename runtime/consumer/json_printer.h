@@ -9,6 +9,8 @@
 
 namespace dvm::runtime {
 
+// True if a firing of the clause leaves a record that the consumer shows.
+bool has_record(const dif::EcbDesc& clause);
 // The program with the time of the firing in every record, which JSON shows.
 dif::Program with_times(dif::Program program);
 
