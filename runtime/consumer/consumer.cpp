@@ -146,6 +146,11 @@ uint64_t magnitude(const Datum& datum) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
+bool has_stacks(const PrintedAggregations& printed) {
+  const std::vector<dif::Action>& makers = printed.aggregations.front()->desc.key_makers;
+  return std::any_of(makers.begin(), makers.end(), dif::is_stack);
+}
+
 bool needs_format(const dif::ActDesc& action) {
   const dif::ActionInfo* row = dif::find_action(action.kind);
   const bool requires_one = row && row->arguments.required() != 0 && row->arguments[0].type == dif::ArgumentType::format &&
@@ -278,7 +283,17 @@ void Consumer::print_unprinted() {
     rest.push_back(printed(std::span(&id, 1), nullptr));
     count(ConsumerStep::printa, rest.back().rows.size());
   }
-  printer_->print_rest(rest);
+  if (copy_ == nullptr) return printer_->print_unprinted(rest);
+  if (!copies_stacks_only_) return write_copy(rest), printer_->print_unprinted(rest);
+  const auto printed = std::stable_partition(rest.begin(), rest.end(), has_stacks);
+  write_copy({rest.begin(), printed});
+  printer_->print_unprinted({printed, rest.end()});
+}
+
+void Consumer::write_copy(std::span<const PrintedAggregations> copied) {
+  Output output(copy_, copy_);
+  JsonPrinter(output, options_, enabling_, made_).print_unprinted(copied);
+  if (Status written = output.flush(); !written) notice(written.error().message);
 }
 
 void Consumer::report_more_errors() {

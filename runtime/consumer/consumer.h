@@ -33,6 +33,9 @@ class Consumer {
 
   // Reads the formats and learns the aggregations of what has been enabled since the last call.
   Status prepare();
+  // print_unprinted() writes to `file` too, as JSON; with stacks_only what has a stack as a key goes only there, all else is only
+  // printed.
+  void copy_aggregations(std::FILE* file, bool stacks_only) { copy_ = file, copies_stacks_only_ = stacks_only; }
   // From now on what it does is counted there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 
@@ -80,6 +83,7 @@ class Consumer {
   void consume_record(const PrintedRecord& record, const std::byte* bytes);
   const Ecb* next_ecb(std::span<const std::byte> records) const;
   PrintedAggregations printed(std::span<const uint32_t> ids, const Format* format);
+  void write_copy(std::span<const PrintedAggregations> copied);
 
   Output output_;
   dif::Options& options_;  // setopt() changes those that may change while tracing
@@ -93,6 +97,8 @@ class Consumer {
   ErrorLimit errors_;
   std::vector<Datum> data_;
   StepCounts* counts_ = nullptr;
+  std::FILE* copy_ = nullptr;
+  bool copies_stacks_only_ = false;
 };
 
 }  // namespace dvm::runtime

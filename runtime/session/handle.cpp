@@ -14,6 +14,7 @@ Handle::Impl::Impl(HandleConfig c)
       consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()),
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
+  if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
   if (accounts()) consumer.count_into(accounting.consumed());
 }
 
