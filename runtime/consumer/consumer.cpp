@@ -13,6 +13,7 @@
 #include "runtime/consumer/field.h"
 #include "runtime/consumer/json_printer.h"
 #include "runtime/consumer/text_printer.h"
+#include "runtime/consumer/trace_events.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -167,6 +168,10 @@ Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const 
     printer_ = std::make_unique<JsonPrinter>(output_, options_, enabling_, made_);
   else
     printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
+}
+
+void Consumer::write_events(std::FILE* file) {
+  printer_ = std::make_unique<TraceEvents>(std::move(printer_), file, options_, made_);
 }
 
 Status Consumer::prepare() {

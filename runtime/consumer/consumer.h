@@ -36,6 +36,8 @@ class Consumer {
   // print_unprinted() writes to `file` too, as JSON; with stacks_only what has a stack as a key goes only there, all else is only
   // printed.
   void copy_aggregations(std::FILE* file, bool stacks_only) { copy_ = file, copies_stacks_only_ = stacks_only; }
+  // Records are shown as trace events in `file` too.
+  void write_events(std::FILE* file);
   // From now on what it does is counted there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/clock.h"
+#include "dvm/vm/engine.h"
 #include "runtime/session/enabled_probes.h"
 #include "runtime/session/impl.h"
 #include "runtime/session/placements.h"
@@ -15,6 +16,7 @@ Handle::Impl::Impl(HandleConfig c)
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
   if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
+  if (c.trace_events) consumer.write_events(c.trace_events);
   if (accounts()) consumer.count_into(accounting.consumed());
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 #include "common/similar.h"
 #include "runtime/consumer/json_printer.h"
@@ -94,7 +93,10 @@ Status Probing::enable(const dif::Program& program) {
   consumer_.symbols().set_demangling(config_.options[dif::Option::demangle] > 0);
   const auto matches = [this](const dif::ProbeDesc& description) { return match(description); };
   const auto add = [&](const dif::Program& enabled) { return enabling_.add(enabled, matches, config_.options, config_.cost); };
-  if (Status status = config_.as_json ? add(with_times(program)) : add(program); !status) return status;
+  const bool has_origins = config_.trace_events != nullptr;
+  const dif::Program told = has_origins ? with_origins(program) : dif::Program();
+  const dif::Program& shown = has_origins ? told : program;
+  if (Status status = config_.as_json ? add(with_times(shown)) : add(shown); !status) return status;
   return consumer_.prepare();
 }
 

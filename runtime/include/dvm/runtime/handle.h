@@ -48,6 +48,7 @@ struct HandleConfig {
   // The lines of JSON for the aggregations of the end go here too; null: nowhere.
   std::FILE* aggregations_copy = nullptr;
   bool copies_stacks_only = false;  // those with a stack as a key are copied and not printed
+  std::FILE* trace_events = nullptr;  // records go here too, as trace events; null: nowhere
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_timed = true;    // time a sample of what is accounted; otherwise only count it, to be priced by a profile
   bool is_replay = false;  // nothing is read from a process: it may not exist here
