@@ -61,8 +61,8 @@ std::optional<Source> find_source(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view engine_folder(Engine engine) {
-  return engine == Engine{} ? std::string_view() : kEngineFolders[static_cast<size_t>(engine)];
+std::string_view engine_folder(EngineId engine) {
+  return engine == EngineId{} ? std::string_view() : kEngineFolders[static_cast<size_t>(engine)];
 }
 
 bool Execution::is_in_thread() const { return kInThread[static_cast<size_t>(backend)] == "yes"; }
@@ -134,7 +134,7 @@ Execution execution_of(const vm::Profile& profile) {
   const auto& prices = profile.prices();
   const auto kernel = prices.lower_bound("kernel/");
   const bool is_kernel = kernel != prices.end() && kernel->first.starts_with("kernel/");
-  return {Engine::interp, is_kernel ? Backend::kernel : Backend::local};
+  return {EngineId::interp, is_kernel ? BackendId::kernel : BackendId::local};
 }
 
 }  // namespace dvm::runtime

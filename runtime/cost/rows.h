@@ -60,12 +60,12 @@ inline constexpr std::array kCaptures = {
 #include "runtime/cost/captures.def"
 };
 
-enum class Engine : uint8_t {
+enum class EngineId : uint8_t {
 #define DVM_ENGINE(name, text) name,
 #define DVM_BACKEND(name, in_thread, text)
 #include "runtime/cost/places.def"
 };
-enum class Backend : uint8_t {
+enum class BackendId : uint8_t {
 #define DVM_ENGINE(name, text)
 #define DVM_BACKEND(name, in_thread, text) name,
 #include "runtime/cost/places.def"
@@ -73,15 +73,15 @@ enum class Backend : uint8_t {
 
 // What runs a clause, and where.
 struct Execution {
-  Engine engine = Engine::interp;
-  Backend backend = Backend::local;
+  EngineId engine = EngineId::interp;
+  BackendId backend = BackendId::local;
 
   bool is_in_thread() const;
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 
 // The folder of its prices; empty: the default engine.
-std::string_view engine_folder(Engine engine);
+std::string_view engine_folder(EngineId engine);
 
 struct RowText {
   std::string_view folder, name;

@@ -37,7 +37,7 @@ vm::Profile in_kernel(const vm::Profile& profile) {
   vm::Profile moved;
   moved.clock_hz = profile.clock_hz;
   for (const Row row : price_rows())
-    if (const vm::Price* price = profile.find(row)) moved.set(row.in({Engine::interp, Backend::kernel}), *price);
+    if (const vm::Price* price = profile.find(row)) moved.set(row.in({EngineId::interp, BackendId::kernel}), *price);
   return moved;
 }
 

@@ -148,8 +148,8 @@ TEST(ProfileFile, PricesOfAnotherEngineOrBackendAreApart) {
   ASSERT_TRUE(profile) << profile.error().message;
   const Row add = "opcode/add"_row, trigger = "source/pid/trigger"_row;
   EXPECT_EQ(profile->find(add)->m, 1);
-  EXPECT_EQ(profile->find(add.in({Engine::llvm, Backend::agent}))->m, 2);
-  EXPECT_EQ(profile->find(trigger.in({Engine::llvm, Backend::agent}))->m, 3);
+  EXPECT_EQ(profile->find(add.in({EngineId::llvm, BackendId::agent}))->m, 2);
+  EXPECT_EQ(profile->find(trigger.in({EngineId::llvm, BackendId::agent}))->m, 3);
   EXPECT_FALSE(profile->find(trigger));
   EXPECT_EQ(parse(profile_text(*profile))->prices(), profile->prices());
 }
@@ -161,7 +161,7 @@ TEST(ProfileFile, AnEarlierOneOfTheKernelIsRead) {
   const auto profile = parse(text);
   ASSERT_TRUE(profile) << profile.error().message;
   const Execution execution = execution_of(*profile);
-  EXPECT_EQ(execution, (Execution{Engine::interp, Backend::kernel}));
+  EXPECT_EQ(execution, (Execution{EngineId::interp, BackendId::kernel}));
   EXPECT_EQ(profile->find("opcode/add"_row)->m, 1);
   EXPECT_FALSE(profile->find("prepare/ecb"_row));
   EXPECT_EQ(profile->find("prepare/ecb"_row.in(execution))->m, 2);
