@@ -66,15 +66,86 @@ inline vm::CostRange firing_cost(const vm::Cost& flow, const std::vector<EcbCost
   }
   return sum;
 }
+// (5)  co = Cost_status_snapshot + Cost_buf_snapshot + Cost_agg_snapshot + (bytes of both buffers) / bandwidth + Cost_agg_build
+// (6)  Cost(consumer) = a second's chew-and-print + its wake-ups * co + 2 * its wake-ups * Cost_csw
 //
-//   (1)     flow.h      what a firing costs besides its ECBs, by the source that it comes from
-//   (2) (3) ecb.h       a predicate; the actions of a clause
-//   (4)     firing.h    a firing: flow and its ECBs
-//   (5) (6) consumer.h  one copy-out of the buffers; the consumer, by the second
-//   (7) (8) total.h     a whole run, and what of it is user and what system time
+// dvm adds its polls, which the paper's machine does not need: there the VM runs in the thread that fires.
+// (5), of so many bytes of principal and aggregation buffers.
+inline vm::Cost copy_out(Prices& prices, double bytes) {
+  return prices.of("consumer/status_snapshot"_row) + prices.of("consumer/buffer_snapshot"_row) +
+         prices.of("consumer/aggregation_snapshot"_row) + prices.of("consumer/copy"_row, bytes) +
+         prices.of("consumer/aggregation_build"_row);
+}
 
-#include "runtime/cost/consumer.h"
-#include "runtime/cost/ecb.h"
-#include "runtime/cost/firing.h"
-#include "runtime/cost/flow.h"
-#include "runtime/cost/total.h"
+// (6), in clocks a second.
+inline vm::Cost consumer_cost(Prices& prices, const vm::Cost& chew_and_print, double wake_ups, const vm::Cost& copy_out) {
+  return chew_and_print + copy_out.times(wake_ups) + prices.of("consumer/context_switch"_row).times(2 * wake_ups);
+}
+
+// How late Linux may wake a thread, to wake several at once.
+inline constexpr double kTimerSlack = 50e-6;
+
+// Polls a second. wanted: bytes a second, as a multiple of what one poll should find at most. late: seconds from the planned
+// wake-up to the next sleep.
+inline double looks_a_second(double wanted, double late = kTimerSlack, double longest = kLongestWait) {
+  return 1 / (wait_for(wanted, 1e9, longest) / 1e9 + late);
+}
+
+// A poll that finds firings of so many clauses; is_shared: on a CPU that traced threads use, too. Without a price: two context
+// switches.
+inline vm::Cost look_cost(Prices& prices, double clauses, bool is_shared = false) {
+  if (is_shared && prices.find("consumer/look_shared"_row)) return prices.of("consumer/look_shared"_row, clauses);
+  return prices.find("consumer/look"_row) ? prices.of("consumer/look"_row, clauses)
+                                          : prices.of("consumer/context_switch"_row).times(2);
+}
+
+inline double lateness(const vm::Profile& profile) {
+  const vm::Price* late = profile.find("consumer/late"_row);
+  return late ? late->m / profile.clock_hz : kTimerSlack;
+}
+
+// Clauses whose firings come evenly at some rate.
+struct LookedFor {
+  double rate = 0, clauses = 0;
+};
+
+// In clocks a second.
+inline vm::Cost looking_cost(Prices& prices, std::span<const LookedFor> all, double wanted, double longest = kLongestWait) {
+  const double looks = looks_a_second(wanted, lateness(prices.profile()), longest);
+  double clauses = 0;  // that a look finds
+  for (const LookedFor& one : all) clauses += one.clauses * std::min(one.rate / looks, 1.0);
+  return look_cost(prices, clauses).times(looks);
+}
+
+// (7)  COST = sum over scripts of (6) + sum over probes of Freq * Cost(Probe)
+// (8)  Cost(total) = Cost_C + Cost_P; chew-and-print is user time, the rest of the consumer system time
+//
+// A firing takes system time in the traced thread, then user time in dvm; the consumer takes system time to wake up, and user
+// time for all else. Where the VM is in the kernel (the paper's machine) probes in processes take user time, all others system
+// time.
+struct Total {
+  vm::Cost probes_user, probes_system, consumer_user, consumer_system;
+
+  vm::Cost probes() const { return probes_user + probes_system; }
+  vm::Cost consumer() const { return consumer_user + consumer_system; }
+  vm::Cost user() const { return probes_user + consumer_user; }
+  vm::Cost system() const { return probes_system + consumer_system; }
+  vm::Cost all() const { return probes() + consumer(); }
+};
+
+// Freq * Cost(Probe), in clocks a second.
+inline vm::Cost probe_cost(const vm::Cost& firing, double rate) { return firing.times(rate); }
+
+// Of one CPU; 1 is all of it.
+inline double share_of_cpu(double clocks_a_second, double clock_hz) { return clocks_a_second / clock_hz; }
+
+// Firings a second at which a firing of so many clocks takes this share of one CPU.
+inline double rate_of_share(double clocks, double clock_hz, double share) { return clocks > 0 ? share * clock_hz / clocks : 0; }
+
+// The share of a CPU that tracing takes: a workload that costs T and fires F times a second uses F * T of a CPU, and F' * (T + C)
+// when it is traced.
+inline double measured_share(double traced, double traced_rate, double untraced, double untraced_rate) {
+  return traced - untraced * traced_rate / untraced_rate;
+}
+
+}  // namespace dvm::runtime
