@@ -5,17 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
-#include "runtime/cost/rows.h"
+#include "runtime/instrument/uprobe/record.h"
 
 namespace dvm::runtime {
 namespace {
 
 vm::CostRange always(const vm::Cost& cost) { return {cost, cost, cost}; }
 
-// The rows of a value that is kept.
+// The rows of a kept value.
 struct KeptRows {
   Row integer, string;
 };
@@ -40,13 +42,13 @@ double frames_of(const Prices& prices, const dif::RecDesc& value) {
   return value.frames == 0 ? prices.sizes().frames : std::min<double>(prices.sizes().frames, value.frames);
 }
 
-// Of the first DIFO.
+// The counts of the first DIFO.
 std::span<const vm::InstructionCount> first_of(ClauseCounts instructions) {
   if (instructions.empty()) return {};
   return instructions.front();
 }
 
-// Of the rest, without so many.
+// The counts behind so many DIFOs.
 ClauseCounts behind(ClauseCounts instructions, size_t difos) {
   return instructions.subspan(std::min(difos, instructions.size()));
 }
@@ -60,7 +62,7 @@ vm::CostRange made(Prices& prices, const dif::ActDesc& action, const dif::RecDes
   return sum;
 }
 
-// Of a DIFO that loads one: the constant. Else 0.
+// The constant that a DIFO loads; 0 if it does more.
 double constant_of(const dif::Difo& difo) {
   if (difo.text.size() != 2 || !has_format(difo.text.front(), dif::Format::setx)) return 0;
   const unsigned index = difo.text.front().index();
@@ -116,6 +118,23 @@ vm::Cost sum_of_stages(const Prices& prices, Source source, double event_bytes, 
   return sum;
 }
 
+constexpr double kRingHead = 8;  // bytes of a BPF ring buffer's record besides dvm's
+
+vm::Cost memory_cost(Prices& prices, const MemoryNeed& need) {
+  if (!need.is_string) return prices.of("capture/bytes"_row, need.size);
+  return prices.of("capture/string"_row, std::min<double>(prices.sizes().expected, need.size));
+}
+
+void add_stack(CaptureCost& cost, Prices& prices, const CaptureNeeds& needs) {
+  const double frames = std::min<double>(prices.sizes().frames, needs.frames);
+  if (needs.stack_bytes == 0) {
+    cost.thread += prices.of("capture/stack"_row, frames);
+  } else {
+    cost.thread += prices.of("capture/stack_bytes"_row, needs.stack_bytes);
+    cost.dvm += prices.of("capture/unwind"_row, frames);
+  }
+}
+
 }  // namespace
 
 vm::Cost stage_cost(const Prices& prices, std::string_view source, FlowStage stage, double event_bytes) {
@@ -133,6 +152,32 @@ vm::Cost source_cost(Prices& prices, std::string_view source, double event_bytes
 vm::Cost thread_cost(const Prices& prices, std::string_view source) {
   const std::optional<Source> priced = priced_source(prices, source);
   return priced && source != "replay" ? sum_of_stages(prices, *priced, 0, true) : vm::Cost{};
+}
+
+CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
+  CaptureCost cost;
+  const auto add_if = [&](bool is_needed, Row row) {
+    if (is_needed) cost.thread += prices.of(row);
+  };
+  add_if(needs.time, "capture/time"_row);
+  add_if(needs.vtime, "capture/cpu_time"_row);
+  add_if(needs.thread, "capture/thread"_row);
+  add_if(needs.comm, "capture/name"_row);
+  if (const int words = std::popcount(needs.args) + std::popcount(needs.registers); words != 0)
+    cost.thread += prices.of("capture/argument"_row).times(words);
+  for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
+  if (needs.frames != 0) add_stack(cost, prices, needs);
+  if (needs.kernel_frames != 0) prices.miss("capture/kernel_stack");
+  return cost;
+}
+
+double ring_bytes(const CaptureNeeds& needs, double string) {
+  const RecordLayouts layouts = make_layouts(possible_needs(needs, SiteKind::entry), SiteKind::entry);
+  const auto fits = [&](const MemorySlot& slot) { return !slot.is_variable() || string < slot.need.size; };
+  const auto& slots = layouts.first.slots;
+  const bool is_first = !layouts.larger || std::all_of(slots.begin(), slots.end(), fits);
+  const RecordLayout& layout = is_first ? layouts.first : *layouts.larger;
+  return kRingHead + 8 * std::ceil((layout.is_cut ? std::min<double>(layout.size, layout.least + string) : layout.size) / 8);
 }
 
 vm::CostRange predicate_cost(Prices& prices, const dif::EcbDesc& clause, ClauseCounts instructions) {

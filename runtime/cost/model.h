@@ -30,6 +30,15 @@ inline vm::Cost flow(const vm::Cost& source, const vm::Cost& prepare_machine, co
   return source + prepare_machine + prepare_ecb.times(ecbs);
 }
 
+// Part of stage 2: capturing what the clauses of a live firing need (captures.def). Strings and stacks have their expected
+// length; stack_bytes of the needs follows from the option ustackunwind and the code.
+struct CaptureCost {
+  vm::Cost thread, dvm;
+};
+CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs);
+// Bytes of a firing in the ring; strings have `string` bytes.
+double ring_bytes(const CaptureNeeds& needs, double string);
+
 // (2)  pred_i   = sum of its instructions but CALL + sum of the built-in variables read + sum of the subroutines called
 // (3)  action_i = sum over its DIFOs, as in (2) + sum of its aggregating functions + sum of its other actions
 //
@@ -66,6 +75,7 @@ inline vm::CostRange firing_cost(const vm::Cost& flow, const std::vector<EcbCost
   }
   return sum;
 }
+
 // (5)  co = Cost_status_snapshot + Cost_buf_snapshot + Cost_agg_snapshot + (bytes of both buffers) / bandwidth + Cost_agg_build
 // (6)  Cost(consumer) = a second's chew-and-print + its wake-ups * co + 2 * its wake-ups * Cost_csw
 //
