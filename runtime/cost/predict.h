@@ -22,49 +22,7 @@
 
 namespace dvm::runtime {
 
-// Which of its sources a description's firings come from, and how many of them: 1 is all.
-struct SourceShare {
-  std::string source;
-  double share = 1;
-  bool copies_stack = false;  // ustack() copies a piece of the stack, as some code of the process has no frame pointers
-};
-using SourceShares = std::vector<SourceShare>;
-using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text
-
-// Of a number that is printed, where nothing is known of it: as ids of processes have.
-inline constexpr unsigned kUsualDigits = 5;
-
-// Of a clause, as a run counted it.
-struct MeasuredClause {
-  double probability = 0;                           // that its predicate held
-  std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
-};
-
-using ClausePlace = std::tuple<std::string, unsigned, unsigned>;
-using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
-
-struct PredictOptions {
-  vm::Sizes sizes;
-  std::optional<Execution> execution;   // where clauses run; none: where the profile prices it
-  double probability = 0.5;             // that a predicate holds
-  MeasuredClauses measured;             // where it is known better, and what instructions do
-  std::map<std::string, double> rates;  // firings a second, by the description as text
-  std::set<std::string> named_rates;    // of them, those that the name of the probe says
-  // Of probes in processes, where the instructions under them are known. Otherwise they are taken to
-  // be stepped over, the dearest.
-  SourcesOfProbes sources;
-  std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: as much as is usual, where a stack is copied
-  double event_bytes = 80;              // of a recording, an event
-  double wake_ups = 1;                  // of the consumer, a second
-  double ring = 8 << 20;                // bytes of the ring
-  double returns = 0;                   // functions that return behind a firing before others are called
-  double rests = 0;                     // a second, of all threads: how often one sleeps before it fires again
-  double digits = kUsualDigits;         // of a number that is printed
-  double keys = 10;                     // of an aggregation, and of a variable that has some, as expected
-  bool is_quiet = true;                 // nothing is printed of a record but what the script prints
-};
-
-// A row of what the consumer does at an action besides printing its values, and how many things it is priced by.
+// A step of the consumer at an action, besides printing its values, and the number of things that it is priced by.
 struct StepUse {
   Row row;
   double things = 0;
@@ -118,23 +76,6 @@ struct Prediction {
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here
 };
-
-inline ClausePlace place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
-
-// "pid$target:libc:malloc:entry".
-std::string text_of(const dif::ProbeDesc& description);
-
-// Of the probes of the clause, as far as they are known: firings a second.
-double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);
-
-// That its actions run.
-double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);
-
-// dvm fires these itself, and they cost nobody else anything.
-bool is_own_probe(const dif::ProbeDesc& description);
-
-// What the probes of a provider are priced as: pid of pid1234 and pid$target, sched of proc.
-std::string source_of(const dif::ProbeDesc& description);
 
 Prediction predict(std::span<const dif::Program* const> programs, const vm::Profile& profile, const PredictOptions& options);
 

@@ -1,0 +1,76 @@
+#pragma once
+// Assumptions about a run that a prediction makes: rates, predicates, the sources of firings, sizes of strings and stacks.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "dvm/dif/program.h"
+#include "dvm/vm/path_cost.h"
+#include "runtime/cost/rows.h"
+
+namespace dvm::runtime {
+
+// A source of a description's firings, with its share of them: 1 is all.
+struct SourceShare {
+  std::string source;
+  double share = 1;
+  bool copies_stack = false;  // ustack() copies a piece of the stack, as some code of the process has no frame pointers
+};
+using SourceShares = std::vector<SourceShare>;
+using SourcesOfProbes = std::map<std::string, SourceShares>;  // by the description as text
+
+// Digits of a printed number, unless known: those of a process id.
+inline constexpr unsigned kUsualDigits = 5;
+
+// Counts of a clause in a run.
+struct MeasuredClause {
+  double probability = 0;                           // that its predicate held
+  std::vector<vm::InstructionCounts> instructions;  // as EcbAccount has them
+};
+
+using ClausePlace = std::tuple<std::string, unsigned, unsigned>;
+inline ClausePlace place_of(const dif::SourcePosition& position) { return {position.file, position.line, position.column}; }
+using MeasuredClauses = std::map<ClausePlace, MeasuredClause>;
+
+struct PredictOptions {
+  vm::Sizes sizes;
+  std::optional<Execution> execution;  // where clauses run; none: where the profile prices it
+  double probability = 0.5;            // that a predicate holds, where no run says it
+  MeasuredClauses measured;
+  std::map<std::string, double> rates;  // firings a second, by the description as text
+  std::set<std::string> named_rates;    // rates that follow from the name of a probe
+  // Sources of probes in processes whose instructions are known. Otherwise single steps are assumed, the dearest.
+  SourcesOfProbes sources;
+  std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: its default
+  double event_bytes = 80;              // bytes of a recorded event
+  double wake_ups = 1;                  // of the consumer, per second
+  double ring = 8 << 20;                // bytes of the ring
+  double returns = 0;                   // functions that return after a firing before the next call
+  double rests = 0;                     // wake-ups from idle before a firing, per second of all threads
+  double digits = kUsualDigits;         // of a number that is printed
+  double keys = 10;                     // expected, of an aggregation or a variable with keys
+  bool is_quiet = true;                 // nothing is printed of a record but what the script prints
+
+  const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
+};
+
+// "pid$target:libc:malloc:entry".
+std::string text_of(const dif::ProbeDesc& description);
+
+// Known firings a second of the clause's probes.
+double rate_of(const dif::EcbDesc& clause, const PredictOptions& options);
+
+// The probability that the actions of a firing run.
+double probability_of(const dif::EcbDesc& clause, const PredictOptions& options);
+
+// BEGIN, END and ERROR: dvm fires them itself, and no other process pays.
+bool is_own_probe(const dif::ProbeDesc& description);
+
+// The source that prices a probe: pid for pid1234 and pid$target, sched for proc.
+std::string source_of(const dif::ProbeDesc& description);
+
+}  // namespace dvm::runtime
