@@ -73,14 +73,8 @@ bool has_dif(const dif::EcbDesc& clause) {
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
-// Null: no run counted it.
-const MeasuredClause* measured_of(const dif::EcbDesc& clause, const PredictOptions& options) {
-  const auto found = options.measured.find(place_of(clause.position));
-  return found == options.measured.end() ? nullptr : &found->second;
-}
-
-// Of a sum, what is left without one of its terms.
-vm::Cost rest(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
+// A sum without one of its terms.
+vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
@@ -133,7 +127,7 @@ class Predicting {
   void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
-    const MeasuredClause* measured = measured_of(clause, options_);
+    const MeasuredClause* measured = options_.measured_of(clause);
     const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
