@@ -100,7 +100,9 @@ class Predicting {
         options_(options),
         prices_(profile, options.sizes, options.execution),
         is_in_thread_(prices_.execution().is_in_thread()),
-        committed_share_(committed_share(programs, options)) {}
+        committed_share_(committed_share(programs, options)) {
+    for (const dif::Program* program : programs) locals_ += static_cast<double>(dif::count_locals(program->variables));
+  }
 
   // What a commit finds is taken to be a record of each clause that speculates, with room for its longest strings.
   void add_speculated(const dif::EcbDesc& clause) {
@@ -235,17 +237,18 @@ class Predicting {
       count_records(clause, probe.rate * clause.cost.probability * clause.committed.value_or(1));
   }
 
-  // What they need besides being picked and started.
+  // Adds the preparation that some clauses need.
   void prepare_clauses(ProbePrediction& probe) {
-    double predicates = 0, keyed = 0;
+    double acting = 0, keyed = 0;
     bool has_dif = false;
     for (const ClausePrediction& clause : probe.clauses) {
       has_dif = has_dif || clause.has_dif;
-      predicates += clause.cost.has_predicate;
+      acting += clause.cost.probability;
       if (clause.has_keys) keyed += clause.cost.probability;
     }
     if (has_dif) probe.prepare += prices_.of("prepare/dif"_row);
-    probe.prepare += prices_.of_optional("prepare/predicate"_row).times(predicates);
+    if (has_dif && locals_ > 0) probe.prepare += prices_.of_optional("prepare/locals"_row, locals_);
+    probe.prepare += prices_.of_optional("prepare/actions"_row).times(std::min(acting, 1.0));
     probe.prepare += prices_.of_optional("key/once"_row).times(std::min(keyed, 1.0));
   }
 
@@ -326,6 +329,7 @@ class Predicting {
   Prices prices_;
   const bool is_in_thread_;  // where clauses run
   double committed_share_;
+  double locals_ = 0;     // clause-local variables
   double committed_ = 0;  // bytes
   Prediction prediction_;
   std::map<std::string, CaptureNeeds> needs_;  // by description
