@@ -54,10 +54,10 @@ struct ProbePrediction {
   bool is_assumed = false;       // what is under the probe is not known
   vm::Cost trigger;              // the source's stages
   std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def
-  vm::Cost capture;              // what the clauses need of the process besides, in the traced thread and in dvm
-  vm::Cost thread;               // of both, what passes in the traced thread
-  double ring_bytes = 0;         // of a firing, where it waits in the ring
-  vm::Cost prepare;              // the firing, its machine state if a clause has DIF to run, each ECB, and the first of its keys
+  vm::Cost capture;              // capturing what the clauses need, in the traced thread and in dvm
+  vm::Cost thread;               // the part of both in the traced thread
+  double ring_bytes = 0;         // of a firing in the ring
+  vm::Cost prepare;              // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known, or none
