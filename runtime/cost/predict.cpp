@@ -257,7 +257,7 @@ class Predicting {
     Total& total = prediction_.total;
     if (is_in_thread_) return void((is_of_process(probe.source) ? total.probes_user : total.probes_system) += all);
     total.probes_system += thread;
-    total.probes_user += rest(all, thread);
+    total.probes_user += remainder(all, thread);
   }
 
   // Of the bytes that are wanted in the ring, so many times as much in a second. dvm's own timers leave none there.
@@ -306,9 +306,9 @@ class Predicting {
       const vm::Cost looks = looking();
       switches += looks, prediction_.consumer += looks;
     }
-    const vm::Cost others = rest(prediction_.consumer, switches);
+    const vm::Cost others = remainder(prediction_.consumer, switches);
     total.consumer_user = is_in_thread_ ? printing_ : others;
-    total.consumer_system = rest(prediction_.consumer, total.consumer_user);
+    total.consumer_system = remainder(prediction_.consumer, total.consumer_user);
   }
 
   void count_records(const ClausePrediction& clause, double rate) {
