@@ -276,13 +276,9 @@ class Predicting {
     return looking_cost(prices_, all, wanted_a_second(), longest_wait());
   }
 
-  // Between looks what was kept leaves the caches.
   void count_waiting() {
-    const double looks = looks_a_second(wanted_a_second(), lateness(prices_.profile()), longest_wait());
     const TableUses uses = table_uses(programs_, options_, prices_);
-    for (const TableUse& use : {uses.keys, uses.tuples})
-      prediction_.waiting.clocks += use.among(options_.keys) + looks * use.first(options_.keys, 1 / looks);
-    if (prediction_.record_rate > 0) prediction_.waiting += prices_.of("record/rested"_row, prediction_.record_rate);
+    prediction_.waiting.clocks = uses.keys.among(options_.keys) + uses.tuples.among(options_.keys);
     prediction_.total.probes_user += prediction_.waiting;
   }
 

@@ -272,31 +272,8 @@ TEST(Simulate, ManyKeysOfAVariableTakeDvmLonger) {
   EXPECT_NEAR(share(10'000, 20'000), without, 1e-4);  // of a thread's variable there is one
 }
 
-TEST(Simulate, TheFirstFiringOfALookToFindAKeyTakesLonger) {
-  FiringModel model = counting();
-  const auto share = [&](double keys) { return simulate(model, {1e5, 1, 2, keys}, SimulatedBuffers(), 2).dvm_share; };
-  const double without = share(1);
-  model.tables.keys = {{.most = kMostKeys, .first = 1000, .far = 4000}, 1};
-  const double looks = 250, firings = 1e5 / looks;
-  EXPECT_NEAR(share(10) - without, looks * 10 * 1e-6, 0.0002);
-  EXPECT_NEAR(share(kSomeKeys) - without, looks * different(kSomeKeys, firings) * 1e-6, 0.003);
-  EXPECT_NEAR(share(1e9) - without, looks * firings * 4e-6, 0.01);
-}
-
-TEST(Simulate, BuffersThatHaveRestedTakeLongerToRecordIn) {
-  FiringModel model = counting();
-  model.record_bytes = 100;
-  SimulatedBuffers buffers;
-  const auto share = [&] { return simulate(model, {1e5, 1, 2}, buffers, 2).dvm_share; };
-  const double without = share();
-  model.rested_byte_ns = 1;
-  EXPECT_NEAR(share() - without, 1e5 * 100e-9, 1e-4);
-  buffers.principal = 1000;  // it is near when it is filled again
-  EXPECT_NEAR(share() - without, 250 * 1000e-9, 1e-4);
-}
-
 TEST(Tables, WhatIsFarCountsBetweenWhatWasMeasured) {
-  const TableTimes table{.most = 32'000, .few = 4, .some = 6, .many = 40, .first = 10, .far = 30};
+  const TableTimes table{.most = 32'000, .few = 4, .some = 6, .many = 40};
   EXPECT_EQ(table.among(0), 0);
   EXPECT_EQ(table.among(1), 0);
   EXPECT_EQ(table.among(kFewKeys), 4);
@@ -304,19 +281,12 @@ TEST(Tables, WhatIsFarCountsBetweenWhatWasMeasured) {
   EXPECT_EQ(table.among(kSomeKeys), 6);
   EXPECT_EQ(table.among(32'000), 40);
   EXPECT_GT(table.among(64'000), 40);
-  EXPECT_EQ(table.first_among(1), 10);
-  EXPECT_EQ(table.first_among(kSomeKeys), 10);
-  EXPECT_NEAR(table.first_among(std::sqrt(kSomeKeys * 32'000)), 20, 1e-9);
-  EXPECT_EQ(table.first_among(1e9), 30);
 }
 
 TEST(Tables, DifferentKeysAreNoMoreThanThereAreNorThanFirings) {
   EXPECT_NEAR(different(10, 1e6), 10, 1e-9);
   EXPECT_NEAR(different(1e9, 100), 100, 1e-3);
   EXPECT_NEAR(different(1000, 1000), 1000 * (1 - std::exp(-1)), 1e-6);
-  const TableUse twice{{.first = 5, .far = 5}, 2}, never{{.first = 5}, 0};
-  EXPECT_NEAR(twice.first(1e9, 100), 200 * 5, 1e-2);
-  EXPECT_EQ(never.first(10, 100), 0);
 }
 
 TEST(Simulate, DynamicVariablesOfThreadsAreAsManyAsThese) {
