@@ -41,9 +41,8 @@ double contended_ns(const FiringModel& model, const SimulatedMachine& machine, d
 }
 
 FiringModel slowed(FiringModel model, double times) {
-  for (double* time :
-       {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.rested_byte_ns, &model.print_ns,
-        &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns, &model.shared_look_ns})
+  for (double* time : {&model.thread_ns, &model.rested_ns, &model.shared_ns, &model.dvm_ns, &model.print_ns,
+                       &model.read_records_ns, &model.read_keys_ns, &model.key_ns, &model.look_ns, &model.shared_look_ns})
     *time *= times;
   model.tables.scale(times);
   return model;
@@ -174,11 +173,10 @@ class Simulation {
       const double in_time = each > 0 ? std::max(left_ / each, 1e-6) : waiting_;
       const double handled = std::min({waiting_, looked_at_, in_time, std::max(until_half_full(), 1.0)});
       waiting_ -= handled, looked_at_ -= handled, result_.handled += handled;
-      const double known = first_touches();
       found_ += handled;
       records_ += handled, since_read_ += handled;
       if (live_ > result_.most_live) store(handled);
-      spend(handled * each + first_touches() - known, result_.dvm_share);
+      spend(handled * each, result_.dvm_share);
       if (records_ >= most_records_) read_records(), read_keys();
       if (keys() >= most_keys_) read_keys();
       if (looked_at_ < 1e-9) is_filled() ? end() : look_again();
@@ -186,12 +184,6 @@ class Simulation {
   }
 
   double live_tuples() const { return std::min(live_, result_.most_live); }
-
-  // What this look has waited for so far since it was the first to touch it behind a rest: ns.
-  double first_touches() const {
-    return model_.tables.keys.first(machine_.keys, found_) + model_.tables.tuples.first(live_tuples(), found_) +
-           std::min(found_ * model_.record_bytes, buffers_.principal) * model_.rested_byte_ns;
-  }
 
   // Under more keys than have room: nothing is dropped until so many have been seen.
   void store(double firings) {

@@ -33,8 +33,7 @@ struct FiringModel {
   double rested_ns = 0;        // more there behind a rest of the thread
   double shared_ns = 0;        // more there while another CPU fires, too
   double dvm_ns = 0;           // in dvm, until its records are kept
-  TableUses tables;            // more there, for keys
-  double rested_byte_ns = 0;   // more there of a byte that is recorded in a look
+  TableUses tables;            // more there for keys
   double print_ns = 0;         // of its records, by the consumer
   double ring_bytes = 0;       // in the ring; 0: there is none
   double record_bytes = 0;     // in the principal buffer
