@@ -1,28 +1,67 @@
 #pragma once
-// The tables with keys that a script looks something up in (tables.h), and how often.
+// Tables with keys: entries of aggregations, and dynamic variables (thread-local variables and elements of associative arrays).
+// Finding one of several keys in random order takes longer than finding the same key again. The rows key/few, key/some, key/many
+// and tuple/few, ... price the difference: many keys do not fit into the caches.
 
+#include <cmath>
 #include <span>
-#include <string>
+#include <vector>
 
-#include "runtime/cost/predict.h"
+#include "dvm/vm/dynamic_room.h"
+#include "runtime/cost/assumptions.h"
 #include "runtime/cost/prices.h"
-#include "runtime/cost/tables.h"
 
 namespace dvm::runtime {
 
-// Aggregating actions of the clause that find their place by keys.
-double keyed_actions(const dif::EcbDesc& clause);
+inline constexpr double kFewKeys = 10, kSomeKeys = 1e3;
+inline constexpr double kMostKeys = 3e4, kMostTuples = 1e4;  // that fit into the default aggsize and dynvarsize
 
-// The rows of a kind of table, and how many keys it has at most.
+// Expected number of different keys in so many firings, if all keys are equally likely.
+inline double different(double keys, double firings) { return -keys * std::expm1(-firings / keys); }
+
+// The rows of one kind of table, and the number of keys that `many` is measured with.
 struct TableRows {
   double most;
-  Row few, some, many, first, far;
+  Row few, some, many;
 };
-inline constexpr TableRows kKeyRows = {kMostKeys, "key/few"_row, "key/some"_row, "key/many"_row, "key/first"_row, "key/far"_row};
-inline constexpr TableRows kTupleRows = {kMostTuples,      "tuple/few"_row,   "tuple/some"_row,
-                                         "tuple/many"_row, "tuple/first"_row, "tuple/far"_row};
+inline constexpr TableRows kKeyRows = {kMostKeys, "key/few"_row, "key/some"_row, "key/many"_row};
+inline constexpr TableRows kTupleRows = {kMostTuples, "tuple/few"_row, "tuple/some"_row, "tuple/many"_row};
 
-// The profile's times of such a table, in clocks.
+// Extra time of one lookup, in ns or in clocks, with as many keys as the rows were measured with.
+struct TableTimes {
+  double most = kMostKeys;
+  double few = 0, some = 0, many = 0;
+
+  // The same among any number of keys; between the measured numbers by their logarithms.
+  double among(double keys) const {
+    const auto part = [&](double from, double to) { return std::log(keys / from) / std::log(to / from); };
+    if (keys <= 1) return 0;
+    if (keys <= kFewKeys) return few * part(1, kFewKeys);
+    if (keys <= kSomeKeys) return few + (some - few) * part(kFewKeys, kSomeKeys);
+    return some + (many - some) * part(kSomeKeys, most);
+  }
+};
+
+// Lookups by a firing, or by all firings of a second.
+struct TableUse {
+  TableTimes times;
+  double found = 0;  // keys that are looked up
+
+  double among(double keys) const { return found * times.among(keys); }
+};
+
+struct TableUses {
+  TableUse keys, tuples;  // of aggregations; of variables with keys
+
+  void scale(double by) {
+    for (TableTimes* times : {&keys.times, &tuples.times}) times->few *= by, times->some *= by, times->many *= by;
+  }
+};
+
+// Aggregating actions of the clause with keys.
+double keyed_actions(const dif::EcbDesc& clause);
+
+// The times that the profile gives such a table, in clocks.
 TableTimes table_times(Prices& prices, const TableRows& rows);
 
 // By as many firings as options.rates says; in clocks.
