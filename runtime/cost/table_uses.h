@@ -67,4 +67,18 @@ TableTimes table_times(Prices& prices, const TableRows& rows);
 // By as many firings as options.rates says; in clocks.
 TableUses table_uses(std::span<const dif::Program* const> programs, const PredictOptions& options, Prices& prices);
 
+// A dynamic variable that clauses store to.
+struct DynamicUse {
+  vm::DynamicEntry entry;  // of its largest store; strings have their expected length
+  bool is_thread = false;  // each thread has its own
+  bool has_keys = false;   // there is one for each key
+  double stores = 0;       // by as many firings as options.rates says; assigning 0 stores nothing
+};
+std::vector<DynamicUse> dynamic_uses(std::span<const dif::Program* const> programs, const PredictOptions& options);
+
+// Whether the number of live keys limits the variables; otherwise the number of threads does.
+bool have_keys(std::span<const DynamicUse> uses);
+// How many live keys, or threads, have room for all of their variables in dynvarsize bytes.
+double most_live(std::span<const DynamicUse> uses, double dynvarsize, double threads);
+
 }  // namespace dvm::runtime
