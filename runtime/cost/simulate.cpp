@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/cost/consumer.h"
+#include "runtime/cost/model.h"
 
 namespace dvm::runtime {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 constexpr double kStep = 50e-6;
 constexpr double kNever = 1e300;
 
-// In CPUs: what each thread gets, and dvm.
+// CPUs for each thread, and for dvm.
 struct Shares {
   double thread = 1, dvm = 1;
 };
 
-// Of a fair scheduler: who wants less than a part of the CPUs leaves the rest to the others. What dvm wants grows with what the
-// threads get, since they fire that much more.
+// The shares of a fair scheduler: a thread that wants less than its part leaves the rest to others. dvm wants more the more the
+// threads get, since they fire more.
 Shares fair_shares(const FiringModel& model, const SimulatedMachine& machine, double thread_ns) {
   const double cpus = machine.cpus, threads = machine.threads;
   const double wanted = std::min(1.0, machine.rate * thread_ns / 1e9);
@@ -195,7 +195,7 @@ class Simulation {
 
   void look_again() { looked_at_ = waiting_; }
 
-  // Of policy fill: a record found no room.
+  // True if a record found no room in a buffer of policy fill.
   bool is_filled() const { return buffers_.policy == BufferPolicy::fill && records_ >= room_ + 1; }
   void end() { is_over_ = true; }
 

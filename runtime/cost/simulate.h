@@ -6,32 +6,30 @@
 //                                                                     full: drops                        aggregation buffer
 //                                                                    consumer, at its rates or when half full <──┘
 //
-// dvm looks, handles what waits until nothing does, and sleeps: runtime/session/loop.cpp. What fires meanwhile must have room in
-// the ring. The other buffers are read between two firings when they are half full, so a small one costs time and loses nothing;
-// principal buffers of another policy than switch are not: of fill the first that finds no room for a record ends tracing, once
-// what waited in the ring when dvm looked is handled, and of ring the newest records stay (runtime/buffer/principal_buffer.h).
-// Dynamic variables are as many as there are live keys, those of a thread as many as threads, and lie in dynvarsize bytes. Each
-// key is as likely as another; once they are full, what is stored under a further one is dropped.
+// dvm polls, handles firings until none waits, and sleeps (runtime/session/loop.cpp); the ring must hold what fires meanwhile.
+// The other buffers are read when they are half full, so a small one costs time but loses nothing. A principal buffer of policy
+// fill ends tracing when it is full, one of policy ring keeps the newest records (runtime/buffer/principal_buffer.h). There are
+// as many dynamic variables as live keys or as threads. All keys are equally likely, and a key that finds no room in dynvarsize
+// is dropped.
 //
-// A thread has its part of the CPUs, dvm's thread another, as a fair scheduler gives them. What the threads do besides firing is
-// not known and costs nothing here, so they are never slower than in truth.
+// Threads and dvm share the CPUs as a fair scheduler gives them. The threads' work besides firing is unknown and costs nothing
+// here.
 
 #include <string>
 #include <vector>
 
 #include "dvm/vm/profile.h"
 #include "runtime/buffer/principal_buffer.h"
-#include "runtime/cost/dynamic_uses.h"
 #include "runtime/cost/rows.h"
-#include "runtime/cost/tables.h"
+#include "runtime/cost/table_uses.h"
 
 namespace dvm::runtime {
 
-// Of one firing, in ns, and in bytes; of the consumer, in ns.
+// A firing, in ns and in bytes, and the consumer, in ns.
 struct FiringModel {
   double thread_ns = 0;        // in the thread that fires
-  double rested_ns = 0;        // more there behind a rest of the thread
-  double shared_ns = 0;        // more there while another CPU fires, too
+  double rested_ns = 0;        // more there for the first firing after idle time
+  double shared_ns = 0;        // more there while another CPU fires
   double dvm_ns = 0;           // in dvm, until its records are kept
   TableUses tables;            // more there for keys
   double print_ns = 0;         // of its records, by the consumer
@@ -39,21 +37,20 @@ struct FiringModel {
   double record_bytes = 0;     // in the principal buffer
   double end_bytes = 0;        // of a principal buffer of policy fill, set apart for END
   double key_bytes = 0;        // of a key in the aggregation buffer; 0: none
-  double read_records_ns = 0;  // one look at the principal buffers
-  double read_keys_ns = 0;     // one look at the aggregation buffer
+  double read_records_ns = 0;  // one read of the principal buffers
+  double read_keys_ns = 0;     // one read of the aggregation buffer
   double key_ns = 0;           // of a key that is merged
   double look_ns = 0;          // waking up to look for firings
   double shared_look_ns = 0;   // the same where threads use all CPUs
-  double late_ns = 50e3;       // that it wakes up late: what Linux allows itself
+  double late_ns = 50e3;       // from the planned wake-up to the next sleep
   std::vector<DynamicUse> dynamic;
 };
 
 struct SimulatedMachine {
   double rate = 0;  // firings a second of each thread, if tracing did not slow it down
   unsigned threads = 1, cpus = 1;
-  double keys = 1;  // that the firings are spread over: of aggregations, and live ones of associative arrays
-  // Times as long as by the profile, whose cores were its own, take the CPUs of this machine: 1.3 to 1.8 where the other hardware
-  // threads of their cores are busy.
+  double keys = 1;  // of aggregations, and live ones of associative arrays
+  // CPU slow-down relative to the profile; 1.3 to 1.8 when SMT siblings are busy.
   double slowdown = 1;
   double rests = kUsualRests;  // a second of each thread, where it need not fire all the time
 };
@@ -88,12 +85,12 @@ struct SimulationResult {
   double share() const { return thread_share + dvm_share + consumer_share; }
 };
 
-// So many seconds from empty buffers.
+// Simulates so many seconds, from empty buffers.
 SimulationResult simulate(const FiringModel& model, const SimulatedMachine& machine, const SimulatedBuffers& buffers,
                           double seconds);
 
-// The least rate of each thread at which more than a part of the firings is dropped, 0 to 1, at most `most`; below 0: none. At
-// higher ones nothing may be dropped: where much comes dvm does not sleep.
+// The lowest rate of each thread, up to `most`, at which more than this part of the firings is dropped (0 to 1); below 0: none.
+// Higher rates may drop nothing: dvm does not sleep when much arrives.
 double rate_of_first_drop(const FiringModel& model, SimulatedMachine machine, const SimulatedBuffers& buffers, double seconds,
                           double most, double part = 0);
 
