@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <map>
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
-#include "runtime/cost/capture_cost.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/speculated.h"
@@ -41,7 +40,7 @@ double things_of(dif::Action kind, const dif::ActDesc& action, const dif::RecDes
   return value->difo.result.kind == dif::TypeKind::bytes ? value->difo.result.size : 0;
 }
 
-// Of the action, and of stacks and symbols among its values.
+// Adds the steps of the action, and of stacks and symbols among its values.
 void add_steps(RecordShape& record, const dif::ActDesc& action, const PredictOptions& options) {
   const auto add = [&](dif::Action kind, const dif::RecDesc* value) {
     const dif::ActionInfo* info = dif::find_action(kind);
@@ -78,7 +77,7 @@ vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.cloc
 
 bool is_of_process(std::string_view source) { return source.starts_with("pid") || source == "usdt"; }
 
-// None of what fires by the clock.
+// Nothing for timers.
 std::optional<Row> rested_row(const ProbePrediction& probe) {
   if (probe.is_of_process) return "rested/process"_row;
   const bool is_of_thread = probe.source == "syscall" || probe.source == "sched" || probe.source == "sdt";

@@ -5,20 +5,14 @@
 //   Program -> clause, description -> (1) flow, (2) predicate, (3) actions -> (4) a firing -> (7) at its rate
 //                                                                        records -> (5) (6) the consumer
 
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "dvm/dif/program.h"
-#include "dvm/vm/path_cost.h"
-#include "runtime/cost/firing.h"
-#include "runtime/cost/rows.h"
-#include "runtime/cost/total.h"
-#include "runtime/instrument/capture.h"
+#include "runtime/cost/assumptions.h"
+#include "runtime/cost/model.h"
 
 namespace dvm::runtime {
 
@@ -28,7 +22,7 @@ struct StepUse {
   double things = 0;
 };
 
-// What the consumer has to do with a record.
+// The consumer's work on a record.
 struct RecordShape {
   double bytes = 0;                               // 0: there is none; with strings of the expected size
   double string_bytes = 0;                        // of them
@@ -49,7 +43,7 @@ struct ClausePrediction {
 
 struct ProbePrediction {
   std::string description;
-  std::string source;            // "pid", or of several: "67 % pid_emulated, 33 % pid"
+  std::string source;            // "pid", or several: "67 % pid_emulated, 33 % pid"
   bool is_of_process = false;    // a function's or a marker's, not the kernel's
   bool is_assumed = false;       // what is under the probe is not known
   vm::Cost trigger;              // the source's stages
@@ -68,10 +62,10 @@ struct ProbePrediction {
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   vm::Cost consumer;                    // clocks a second
-  vm::Cost printing;                    // of it, chewing and printing records
-  vm::Cost waiting;                     // clocks a second that dvm waits for keys and buffers that are in no cache
-  vm::Cost rested;                      // what a firing behind a rest of its thread takes more there
-  vm::Cost resting;                     // the same, clocks a second of all that do
+  vm::Cost printing;                    // the part that chews and prints records
+  vm::Cost waiting;                     // clocks a second to find one of several keys, beyond finding the same one
+  vm::Cost rested;                      // extra cost of a firing after idle time
+  vm::Cost resting;                     // the same a second, of all of them
   Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here
