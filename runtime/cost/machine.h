@@ -1,6 +1,5 @@
 #pragma once
-// The machine that a profile is of, and in what another one differs from it. Prices of another machine are used all the same, but
-// whoever reads them is told.
+// The machine of a profile, and its differences from this one. Prices of another machine are used, with a warning.
 
 #include <string>
 #include <vector>
@@ -9,7 +8,7 @@
 
 namespace dvm::runtime {
 
-// This one. version: of dvm.
+// This machine. version: of dvm.
 vm::Machine this_machine(std::string version);
 
 // "CPU, kernel, dvm VERSION".

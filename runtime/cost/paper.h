@@ -1,6 +1,6 @@
 #pragma once
-// The paper's experiments (its table 7), and what the model says of them with the paper's own parameters: a loop of read(2), or
-// of a user function, fires a probe some 50,000 times a second; its clause counts. Shares are per cent of one CPU.
+// The paper's experiments (its table 7), predicted with its own parameters. A loop of read(2) or of a user function fires a probe
+// some 50,000 times a second; its clause counts. Shares are per cent of one CPU.
 
 #include <optional>
 #include <vector>
@@ -34,7 +34,7 @@ struct ExperimentResult {
   double error() const { return 100 * (predicted - measured) / measured; }
 };
 
-// Of all experiments, from the prices of the profile; an error names the rows that it lacks.
+// Predicts all experiments. An error names the rows without a price.
 Result<std::vector<ExperimentResult>> predict_experiments(const vm::Profile& profile);
 
 // Per cent of a CPU that the paper's consumer takes: one wake-up a second, 1 KB of records.

@@ -71,7 +71,7 @@ enum class BackendId : uint8_t {
 #include "runtime/cost/places.def"
 };
 
-// What runs a clause, and where.
+// The engine and the backend of a clause.
 struct Execution {
   EngineId engine = EngineId::interp;
   BackendId backend = BackendId::local;
@@ -103,7 +103,7 @@ inline constexpr std::array kLoose = {
 #include "runtime/cost/rows.def"
 };
 
-// Where each table's rows begin.
+// The first row of each table.
 inline constexpr size_t kOpcode = 0, kVariant = kOpcode + dif::kOpcodes.size(), kVariable = kVariant + dif::kOpcodes.size(),
                         kSubroutine = kVariable + dif::kBuiltIns.size(), kString = kSubroutine + dif::kSubroutines.size(),
                         kTuple = kString + vm::kPlaces.size(), kAction = kTuple + 2,
@@ -180,7 +180,7 @@ constexpr Row row_of(const dif::ActionInfo& action) {
 constexpr Row row_of(const dif::AggregationInfo& function) {
   return Row(rows::kAggregation + static_cast<size_t>(&function - dif::kAggregations.data()));
 }
-// Of an action or an aggregating function.
+// The row of an action or an aggregating function.
 Row row_of(dif::Action action);
 constexpr Row row_of(Source source, FlowStage stage) {
   return Row(rows::kSource + static_cast<size_t>(source) * kFlowStages.size() + static_cast<size_t>(stage));
