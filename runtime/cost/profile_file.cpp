@@ -32,7 +32,7 @@ Error error_at(std::string_view text, const std::string& file, size_t byte, cons
                       std::min(column, shown.size()) + 1)};
 }
 
-// Where the string ends that begins at a quote of a valid text.
+// The closing quote of the string that begins at a quote of a valid text.
 size_t end_of_string(std::string_view text, size_t quote) {
   size_t at = quote + 1;
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
@@ -63,8 +63,7 @@ void visit_names(std::string_view text, Visit visit) {
   }
 }
 
-// Where the value stands in a valid text that the names lead to ("prices/opcode/add/m"), or the innermost one of them that is
-// there.
+// The place in a valid text of the value that names lead to ("prices/opcode/add/m"), or of the innermost one that exists.
 size_t place_of(std::string_view text, std::string_view names) {
   size_t place = 0, found = 0;
   visit_names(text, [&](const NamePlace& name) {
@@ -126,131 +125,134 @@ Result<vm::Price> parse_price(const Json& object, const std::string& row, const 
   return price;
 }
 
+// Reads a profile from a text that is JSON. Throws Error.
 class Parsing {
  public:
-  Parsing(const ProfileText& text, std::vector<std::string>& warnings) : text_(text), warnings_(warnings) {
+  Parsing(std::string_view text, const std::string& file, std::vector<std::string>& warnings)
+      : text_(text), file_(file), warnings_(warnings), root_(Json::parse(text)) {
     for (std::string& row : price_names()) known_.insert(std::move(row));
   }
 
-  // path: "prices", or a folder or row in it.
-  Status prices(const Json& folder, const std::string& path, vm::Profile& profile) {
-    if (std::count(path.begin(), path.end(), '/') > 4) return text_.error(path, fmt::format("{} lies too deep", path));
-    if (!folder.is_object()) return text_.error(path, fmt::format("{} is not an object", path));
-    if (folder.contains("m")) return price(folder, path, profile);
-    for (const auto& [name, inner] : folder.items())
-      if (Status status = prices(inner, path + "/" + name, profile); !status) return status;
-    return {};
+  vm::Profile profile() {
+    check_names();
+    check_version();
+    read("", "name", profile_.name), read("", "machine", profile_.machine);
+    if (read("", "clock_hz", profile_.clock_hz); profile_.clock_hz == 0) throw missing("clock_hz", " or 0");
+    read("", "core_speed", profile_.core_speed);
+    if (read("", "disturbed", profile_.disturbed); profile_.disturbed > 1)
+      throw wrong("disturbed", fmt::format("is {}: it is a part, at most 1", profile_.disturbed));
+    if (has_object("quiet_core"))
+      read("quiet_core/", "near", profile_.quiet_core.near), read("quiet_core/", "far", profile_.quiet_core.far);
+    vm::Machine& machine = profile_.made_on;
+    if (has_object("made_on"))
+      read("made_on/", "cpu", machine.cpu), read("made_on/", "kernel", machine.kernel), read("made_on/", "dvm", machine.version);
+    if (!root_.contains("prices")) throw missing("prices");
+    read_prices(root_["prices"], "prices");
+    if (is_of_kernel()) move_to_kernel();
+    return std::move(profile_);
   }
 
  private:
-  Status price(const Json& object, const std::string& path, vm::Profile& profile) {
-    Result<vm::Price> price = parse_price(object, path, text_);
-    if (!price) return price.error();
+  Error wrong(const std::string& path, const std::string& reason) const {
+    return error_at(text_, file_, place_of(text_, path), path + " " + reason);
+  }
+  Error missing(const std::string& path, const char* more = "") const {
+    return {fmt::format("{}: \"{}\" is missing{}", file_, path, more)};
+  }
+
+  // An object has each name once, however it is written ("add" is "\u0061dd", too): JSON readers would keep the last one.
+  void check_names() const {
+    std::map<std::pair<size_t, std::string>, size_t> places;  // by object and name
+    std::vector<std::string> path;                            // of the next name; a list has no name
+    visit_names(text_, [&](const NamePlace& name) {
+      path.resize(name.depth - 1);
+      path.push_back(Json::parse(text_.substr(name.begin, name.end + 1 - name.begin)).get<std::string>());
+      const auto [first, is_new] = places.emplace(std::pair(name.object, path.back()), name.begin);
+      if (is_new) return;
+      const auto line = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
+      throw error_at(text_, file_, name.begin, fmt::format("{} is there twice: already in line {}", fmt::join(path, "/"), line));
+    });
+  }
+
+  void check_version() const {
+    const auto version = root_.is_object() ? root_.find("dvm_profile") : root_.end();
+    if (version == root_.end()) throw Error{fmt::format("{}: it is not a profile: \"dvm_profile\" is missing", file_)};
+    if (!version->is_number_integer() || version->get<int64_t>() != kVersion)
+      throw error_at(text_, file_, place_of(text_, "dvm_profile"),
+                     fmt::format("its version is {}, this dvm reads version {}", version->dump(), kVersion));
+  }
+
+  bool has_object(const char* name) const {
+    const auto found = root_.find(name);
+    if (found != root_.end() && !found->is_object()) throw wrong(name, "is not an object");
+    return found != root_.end();
+  }
+
+  // The member of the root, or of the object that `folder` names.
+  const Json* member(const std::string& folder, const char* name) const {
+    const Json& object = folder.empty() ? root_ : root_[folder.substr(0, folder.size() - 1)];
+    const auto found = object.find(name);
+    return found == object.end() ? nullptr : &*found;
+  }
+  void read(const std::string& folder, const char* name, std::string& into) const {
+    const Json* found = member(folder, name);
+    if (!found) throw missing(folder + name);
+    if (!found->is_string()) throw wrong(folder + name, "is not a text");
+    into = found->get<std::string>();
+  }
+  // A missing number leaves what is there.
+  void read(const std::string& folder, const char* name, double& into) const {
+    if (const Json* found = member(folder, name)) into = number(*found, folder + name);
+  }
+  double number(const Json& json, const std::string& path) const {
+    if (!json.is_number()) throw wrong(path, "is not a number");
+    const auto value = json.get<double>();
+    if (!std::isfinite(value) || value < 0) throw wrong(path, fmt::format("is {}: it must be 0 or more", value));
+    return value;
+  }
+
+  // path: "prices", or a folder or row in it.
+  void read_prices(const Json& folder, const std::string& path) {
+    if (std::count(path.begin(), path.end(), '/') > 4) throw wrong(path, "lies too deep");
+    if (!folder.is_object()) throw wrong(path, "is not an object");
+    if (folder.contains("m")) return read_price(folder, path);
+    for (const auto& [name, inner] : folder.items()) read_prices(inner, path + "/" + name);
+  }
+  void read_price(const Json& object, const std::string& path) {
+    vm::Price price;
+    for (const auto& [name, place] : {std::pair("m", &price.m), {"n", &price.n}, {"spread", &price.spread}})
+      if (object.contains(name)) *place = number(object[name], path + "/" + name);
     const std::string row = path.substr(std::min(path.find('/') + 1, path.size()));
     if (known_.contains(row))
-      profile.set(vm::RowName::of_table(row), *price);
-    else
-      warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", text_.file, row));
-    return {};
+      profile_.set(vm::RowName::of_table(row), price);
+    else if (!is_dropped(row))
+      warnings_.push_back(fmt::format("{}: there is no {} here: its price is not used", file_, row));
   }
 
-  const ProfileText& text_;
+  // Earlier versions say by "in_kernel" that all prices of firings are the kernel's.
+  bool is_of_kernel() const {
+    const auto in_kernel = root_.find("in_kernel");
+    if (in_kernel == root_.end()) return false;
+    if (!in_kernel->is_boolean()) throw wrong("in_kernel", "is neither true nor false");
+    return in_kernel->get<bool>();
+  }
+  void move_to_kernel() {
+    constexpr Execution kKernel = {EngineId::interp, BackendId::kernel};
+    const auto prices = profile_.prices();
+    profile_.clear_prices();
+    for (const auto& [name, price] : prices) {
+      const std::optional<Row> row = find_row(name);
+      profile_.set(row ? row->in(kKernel) : vm::RowName::of_table(name), price);
+    }
+  }
+
+  std::string_view text_;
+  const std::string& file_;
   std::vector<std::string>& warnings_;
+  const Json root_;
   std::unordered_set<std::string> known_;
+  vm::Profile profile_;
 };
-
-Status check_version(const Json& root, const ProfileText& text) {
-  const auto version = root.is_object() ? root.find("dvm_profile") : root.end();
-  if (version == root.end()) return Error{fmt::format("{}: it is not a profile: \"dvm_profile\" is missing", text.file)};
-  if (!version->is_number_integer() || version->get<int64_t>() != kVersion)
-    return text.error("dvm_profile", fmt::format("its version is {}, this dvm reads version {}", version->dump(), kVersion));
-  return {};
-}
-
-Result<std::string> text_of(const Json& object, const std::string& folder, const char* name, const ProfileText& text) {
-  const auto found = object.find(name);
-  if (found == object.end()) return Error{fmt::format("{}: \"{}{}\" is missing", text.file, folder, name)};
-  if (!found->is_string()) return text.error(folder + name, fmt::format("{}{} is not a text", folder, name));
-  return found->get<std::string>();
-}
-
-// Of a profile that was measured by dvm; a published one has it not.
-Status parse_machine(const Json& root, const ProfileText& text, vm::Machine& machine) {
-  if (!root.contains("made_on")) return {};
-  const Json& made_on = root["made_on"];
-  if (!made_on.is_object()) return text.error("made_on", "made_on is not an object");
-  for (const auto& [name, place] : {std::pair("cpu", &machine.cpu), {"kernel", &machine.kernel}, {"dvm", &machine.version}}) {
-    Result<std::string> found = text_of(made_on, "made_on/", name, text);
-    if (!found) return found.error();
-    *place = *found;
-  }
-  return {};
-}
-
-Status parse_quiet_core(const Json& root, const ProfileText& text, vm::QuietCore& quiet) {
-  const auto found = root.find("quiet_core");
-  if (found == root.end()) return {};
-  if (!found->is_object()) return text.error("quiet_core", "quiet_core is not an object");
-  for (const auto& [name, place] : {std::pair("near", &quiet.near), {"far", &quiet.far}}) {
-    const Result<double> value = number(*found, "quiet_core/", name, text, 0);
-    if (!value) return value.error();
-    *place = *value;
-  }
-  return {};
-}
-
-Status parse_head(const Json& root, const ProfileText& text, vm::Profile& profile) {
-  for (const auto& [name, place] : {std::pair("name", &profile.name), {"machine", &profile.machine}}) {
-    Result<std::string> found = text_of(root, "", name, text);
-    if (!found) return found.error();
-    *place = *found;
-  }
-  Result<double> clock = number(root, "", "clock_hz", text, 0);
-  if (!clock) return clock.error();
-  if (*clock == 0) return Error{fmt::format("{}: \"clock_hz\" is missing or 0", text.file)};
-  profile.clock_hz = *clock;
-  const Result<double> speed = number(root, "", "core_speed", text, 0);
-  if (!speed) return speed.error();
-  profile.core_speed = *speed;
-  const Result<double> disturbed = number(root, "", "disturbed", text, 0);
-  if (!disturbed) return disturbed.error();
-  if (*disturbed > 1) return text.error("disturbed", fmt::format("disturbed is {}: it is a part, at most 1", *disturbed));
-  profile.disturbed = *disturbed;
-  if (Status status = parse_quiet_core(root, text, profile.quiet_core); !status) return status;
-  return {};
-}
-
-// Earlier versions say by "in_kernel" that all prices of firings are the kernel's.
-Result<bool> is_of_kernel(const Json& root, const ProfileText& text) {
-  const auto in_kernel = root.find("in_kernel");
-  if (in_kernel == root.end()) return false;
-  if (!in_kernel->is_boolean()) return text.error("in_kernel", "in_kernel is neither true nor false");
-  return in_kernel->get<bool>();
-}
-
-vm::Profile moved_to_kernel(const vm::Profile& profile) {
-  constexpr Execution kKernel = {Engine::interp, Backend::kernel};
-  vm::Profile moved = profile;
-  moved.clear_prices();
-  for (const auto& [name, price] : profile.prices()) {
-    const std::optional<Row> row = find_row(name);
-    moved.set(row ? row->in(kKernel) : vm::RowName::of_table(name), price);
-  }
-  return moved;
-}
-
-Result<vm::Profile> parse_root(const Json& root, const ProfileText& text, std::vector<std::string>& warnings) {
-  if (Status status = check_names(text.text, text.file); !status) return status.error();
-  if (Status status = check_version(root, text); !status) return status.error();
-  vm::Profile profile;
-  if (Status head = parse_head(root, text, profile); !head) return head.error();
-  if (Status made_on = parse_machine(root, text, profile.made_on); !made_on) return made_on.error();
-  if (!root.contains("prices")) return Error{fmt::format("{}: \"prices\" is missing", text.file)};
-  if (Status status = Parsing(text, warnings).prices(root["prices"], "prices", profile); !status) return status.error();
-  const Result<bool> is_kernel = is_of_kernel(root, text);
-  if (!is_kernel) return is_kernel.error();
-  return *is_kernel ? moved_to_kernel(profile) : profile;
-}
 
 Json& folder_of(Json& prices, std::string_view row) {
   Json* folder = &prices;
@@ -266,7 +268,9 @@ Result<vm::Profile> parse_profile(std::string_view text, const std::string& file
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
     return error_at(text, file, nul, "a byte is 0, which no JSON has");
   try {
-    return parse_root(Json::parse(text), {text, file}, warnings);
+    return Parsing(text, file, warnings).profile();
+  } catch (const Error& error) {
+    return error;
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view reason = error.what();
     const size_t colon = reason.rfind(": ", reason.find(" - "));  // "[json.exception.parse_error.101] parse error at ...: REASON"
