@@ -76,53 +76,11 @@ size_t place_of(std::string_view text, std::string_view names) {
   return place;
 }
 
-// An object of a valid text has each name once: of two, JSON's readers would keep the last and say nothing. However it is
-// written: "add" is "\u0061dd", too.
-Status check_names(std::string_view text, const std::string& file) {
-  std::map<std::pair<size_t, std::string>, size_t> places;  // by object and name
-  std::vector<std::string> path;                            // those that the next name lies below; a list has none
-  Status status;
-  visit_names(text, [&](const NamePlace& name) {
-    path.resize(name.depth - 1);
-    path.push_back(Json::parse(text.substr(name.begin, name.end + 1 - name.begin)).get<std::string>());
-    const auto [first, is_new] = places.emplace(std::pair(name.object, path.back()), name.begin);
-    if (is_new || !status) return;
-    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first->second), '\n') + 1;
-    status = error_at(text, file, name.begin, fmt::format("{} is there twice: already in line {}", fmt::join(path, "/"), line));
-  });
-  return status;
-}
-
-// What is wrong in a text that is JSON: the error says where, by the names that lead there.
-struct ProfileText {
-  std::string_view text;
-  const std::string& file;
-
-  Error error(std::string_view names, const std::string& reason) const {
-    return error_at(text, file, place_of(text, names), reason);
-  }
-};
-
-// Two numbers that JSON cannot hold have texts of their own in no JSON file, so what is finite was a number.
-Result<double> number(const Json& object, const std::string& folder, const char* name, const ProfileText& profile,
-                      double otherwise) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
-  const std::string path = folder + name;
-  if (!found->is_number()) return profile.error(path, fmt::format("{} is not a number", path));
-  const double value = found->get<double>();
-  if (!std::isfinite(value) || value < 0) return profile.error(path, fmt::format("{} is {}: it must be 0 or more", path, value));
-  return value;
-}
-
-Result<vm::Price> parse_price(const Json& object, const std::string& row, const ProfileText& profile) {
-  vm::Price price;
-  for (const auto& [name, place] : {std::pair("m", &price.m), {"n", &price.n}, {"spread", &price.spread}}) {
-    Result<double> value = number(object, row + "/", name, profile, 0);
-    if (!value) return value.error();
-    *place = *value;
-  }
-  return price;
+// Rows that only earlier versions measured.
+bool is_dropped(std::string_view row) {
+  constexpr std::string_view kDropped[] = {"key/first", "key/far",       "tuple/first",
+                                           "tuple/far", "record/rested", "prepare/predicate"};
+  return std::any_of(std::begin(kDropped), std::end(kDropped), [&](std::string_view one) { return row.ends_with(one); });
 }
 
 // Reads a profile from a text that is JSON. Throws Error.

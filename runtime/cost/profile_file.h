@@ -6,8 +6,8 @@
 //    "prices": {"opcode": {"add": {"m": 41, "n": 0, "spread": 2}, ...}, "source": {"pid": {"trigger": {...}, ...}}, ...}}
 //
 // made_on: where dvm measured it; a published profile has none. The folders of "prices" are the parts of a row's name
-// (runtime/cost/rows.h). m: clocks a use; n: clocks a byte more, 0 where it is left out; spread: by how much m may be off,
-// likewise. No object has a name twice.
+// (runtime/cost/rows.h). m: clocks a use. n: clocks a byte more. spread: error of m. Missing figures are 0, and no object has a
+// name twice.
 
 #include <string>
 #include <string_view>
