@@ -1,13 +1,13 @@
 // Prices of a counted run: each row once, with its bytes, and nothing twice.
 
-#include "runtime/cost/ledger.h"
+#include "runtime/cost/runs/ledger.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "dvm/dif/variable.h"
-#include "runtime/cost/tables.h"
+#include "runtime/cost/table_uses.h"
 
 namespace dvm::runtime {
 namespace {

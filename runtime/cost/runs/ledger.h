@@ -1,6 +1,6 @@
 #pragma once
-// The ledger: what a run counted, priced by a profile. Equation (4) with the counts of a whole run in place of a firing's, and
-// the consumer's steps as often as they were taken:
+// The ledger: the counts of a run, priced by a profile. Equation (4) with the counts of a whole run instead of a firing's, and
+// the consumer's steps.
 //
 //   source        events read, by their bytes and their pieces of memory;    source/replay, capture/recorded
 //                 firings delivered

@@ -1,6 +1,6 @@
 // Covered by tests/unit/runtime/ledger_test.cpp and tests/runtime/scenarios/test_cost.py.
 
-#include "runtime/cost/ledger.h"
+#include "runtime/cost/runs/ledger.h"
 
 #include <fmt/format.h>
 
