@@ -21,7 +21,7 @@ class Pricing {
  public:
   explicit Pricing(const vm::Profile& profile) : prices_(profile) {}
 
-  // So many uses, and all the bytes of them together.
+  // Adds so many uses, with all of their bytes together.
   void add(vm::Cost& to, Row row, uint64_t uses, uint64_t bytes = 0) {
     if (uses == 0) return;
     const auto count = static_cast<double>(uses);
@@ -35,7 +35,7 @@ class Pricing {
     prices_.miss(name);
   }
 
-  // What finding so many keys takes more than if all were the same: of aggregations, of variables.
+  // Adds the extra cost of finding several keys instead of a single one: of aggregations, of variables.
   void add_among_keys(vm::Cost& to, double found, double keys) { add_among(to, kKeyRows, found, keys); }
   void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, kTupleRows, found, keys); }
 
@@ -80,9 +80,7 @@ void add_many_keys(Pricing& pricing, vm::Cost& to, const Account& account) {
                                   [](const auto& step) { return step.first == "aggregation_build"; });
   if (build == account.consumer.end() || build->second.units == 0) return;
   uint64_t found = 0;
-  for (const EcbAccount& ecb : account.ecbs)
-    for (const auto& [row, tally] : ecb.kept)
-      if (row == "key/any") found += tally.count;
+  for (const EcbAccount& ecb : account.ecbs) found += ecb.keyed;
   const double keys = static_cast<double>(build->second.units) / static_cast<double>(build->second.count);
   pricing.add_among_keys(to, static_cast<double>(found), keys);
 }
@@ -98,17 +96,13 @@ void add_many_tuples(Pricing& pricing, vm::Cost& to, const Account& account) {
   pricing.add_among_tuples(to, static_cast<double>(stored), static_cast<double>(account.live_dynamic));
 }
 
-bool has_keys(const EcbAccount& ecb) {
-  return std::any_of(ecb.kept.begin(), ecb.kept.end(), [](const auto& row) { return row.first == "key/any"; });
-}
-
-// Firings in which some clause had keys: of the clauses of a probe, those of the one that ran most often.
-uint64_t keyed_firings(const Account& account) {
+// Firings in which one of these clauses ran its actions: of the clauses of a probe, those of the one that did so most often.
+uint64_t firings_with(const Account& account, bool (*counts)(const EcbAccount&)) {
   std::map<uint32_t, uint64_t> of_probes;
   for (const EcbAccount& ecb : account.ecbs)
-    if (has_keys(ecb)) of_probes[ecb.probe_id] = std::max(of_probes[ecb.probe_id], ecb.predicate_hits);
+    if (counts(ecb)) of_probes[ecb.probe_id] = std::max(of_probes[ecb.probe_id], ecb.predicate_hits);
   uint64_t firings = 0;
-  for (const auto& [probe, keyed] : of_probes) firings += keyed;
+  for (const auto& [probe, hits] : of_probes) firings += hits;
   return firings;
 }
 
@@ -129,12 +123,12 @@ vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& 
 vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   vm::Cost cost;
   pricing.add(cost, "prepare/machine"_row, account.events);
-  pricing.add(cost, "prepare/dif"_row, stage_count(account, "prepare"));
-  for (const EcbAccount& ecb : account.ecbs) {
-    pricing.add(cost, "prepare/ecb"_row, ecb.firings);
-    if (ecb.has_predicate) pricing.add(cost, "prepare/predicate"_row, ecb.firings);
-  }
-  pricing.add(cost, "key/once"_row, keyed_firings(account));
+  const uint64_t started = stage_count(account, "prepare");
+  pricing.add(cost, "prepare/dif"_row, started);
+  if (account.locals > 0) pricing.add(cost, "prepare/locals"_row, started, account.locals * started);
+  for (const EcbAccount& ecb : account.ecbs) pricing.add(cost, "prepare/ecb"_row, ecb.firings);
+  pricing.add(cost, "prepare/actions"_row, firings_with(account, [](const EcbAccount&) { return true; }));
+  pricing.add(cost, "key/once"_row, firings_with(account, [](const EcbAccount& ecb) { return ecb.keyed > 0; }));
   return cost;
 }
 
@@ -150,18 +144,23 @@ vm::Cost price_counting(Pricing& pricing, const Account& account) {
   return cost;
 }
 
-// Of the records of a clause.
+// Adds the consumer's work on the records of a clause.
 void add_records(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb, bool is_quiet) {
-  uint64_t bytes = ecb.records * sizeof(RecordHeader), string_bytes = 0;
-  for (const auto& [row, tally] : ecb.kept) {
-    if (!row.starts_with("record/") || row == "record/any") continue;
-    const bool is_string = row == "record/string";
-    bytes += is_string ? tally.units : tally.count * sizeof(uint64_t);
-    string_bytes += is_string ? tally.units : 0;
-  }
-  pricing.add(cost, "consumer/copy"_row, ecb.records, bytes);
-  pricing.add(cost, "consumer/record"_row, ecb.records, string_bytes);
+  const uint64_t head = ecb.records * sizeof(RecordHeader), numbers = ecb.recorded.integers * sizeof(uint64_t);
+  pricing.add(cost, "consumer/copy"_row, ecb.records, head + numbers + ecb.recorded.bytes);
+  pricing.add(cost, "consumer/record"_row, ecb.records, ecb.recorded.bytes);
   if (!is_quiet) pricing.add(cost, "consumer/heading"_row, ecb.records);
+}
+
+// Adds the values that a clause kept, and the records and keyed aggregations that they went to.
+void add_values(Pricing& pricing, vm::Cost& cost, const EcbAccount& ecb) {
+  pricing.add(cost, "record/any"_row, ecb.records);
+  pricing.add(cost, "record/integer"_row, ecb.recorded.integers);
+  pricing.add(cost, "record/string"_row, ecb.recorded.strings, ecb.recorded.bytes);
+  pricing.add(cost, "key/any"_row, ecb.keyed);
+  pricing.add(cost, "key/integer"_row, ecb.keys.integers);
+  pricing.add(cost, "key/string"_row, ecb.keys.strings, ecb.keys.bytes);
+  for (size_t i = 0; i < ecb.found.size(); i++) pricing.add(cost, row_of(static_cast<vm::Place>(i)), ecb.found[i]);
 }
 
 vm::Cost price_consumer(Pricing& pricing, const Account& account, bool is_quiet) {
@@ -190,7 +189,7 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
   for (const EcbAccount& ecb : account.ecbs) {
     pricing.add_dif(dif, ecb.counts);
     for (const auto& [name, tally] : ecb.actions) pricing.add_named(actions, action_name(name), {tally.count, 0, 0, 0});
-    for (const auto& [row, tally] : ecb.kept) pricing.add_named(kept, row, tally);
+    add_values(pricing, kept, ecb);
   }
   add_many_keys(pricing, kept, account);
   add_many_tuples(pricing, dif, account);

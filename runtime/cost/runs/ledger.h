@@ -2,15 +2,14 @@
 // The ledger: the counts of a run, priced by a profile. Equation (4) with the counts of a whole run instead of a firing's, and
 // the consumer's steps.
 //
-//   source        events read, by their bytes and their pieces of memory;    source/replay, capture/recorded
-//                 firings delivered
-//   preparation   machine states, ECBs                                       prepare
-//   DIF           instructions, variables, subroutines, by their bytes       opcode, variable, subroutine
-//   actions       aggregating functions and other actions                    aggregation, action
-//   values kept   in records and as keys, by their bytes; several keys by       record, key
-//                 how many are merged in a read of the buffer (tables.h)
-//   consumer      snapshots, copied bytes, records; the steps that it took    consumer
-//   counting      firings, clauses, actions, evaluations and steps counted   account
+//   part          counts                                                   rows
+//   source        events, bytes, pieces of memory, firings                 source/replay, capture/recorded
+//   preparation   machine states, ECBs                                     prepare
+//   DIF           instructions, variables, subroutines, bytes              opcode, variable, subroutine
+//   actions       aggregating functions and other actions                  aggregation, action
+//   values kept   values in records and keys, bytes; keys merged a read    record, key
+//   consumer      snapshots, copied bytes, records, steps                  consumer
+//   counting      firings, clauses, actions, evaluations, steps            account
 
 #include <string>
 #include <vector>

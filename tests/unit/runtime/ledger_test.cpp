@@ -39,19 +39,19 @@ TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
   EXPECT_EQ(clocks_of(ledger, "DIF"), 20 * 100 + 10 * 7);
 }
 
-TEST(Ledger, PredicatesAndTheFirstKeyOfAFiringArePrepared) {
+TEST(Ledger, StartedActionsAndTheFirstKeyOfAFiringArePrepared) {
   vm::Profile profile;
   profile.set("prepare/ecb"_row, {100, 0, 0});
-  profile.set("prepare/predicate"_row, {7, 0, 0});
+  profile.set("prepare/actions"_row, {7, 0, 0});
   profile.set("key/once"_row, {1, 0, 0});
-  const auto ecb = [](uint32_t probe, bool has_predicate, uint64_t hits, bool has_keys) {
+  const auto ecb = [](uint32_t probe, uint64_t hits, bool has_keys) {
     EcbAccount made;
-    made.probe_id = probe, made.has_predicate = has_predicate, made.firings = 10, made.predicate_hits = hits;
-    if (has_keys) made.kept = {{"key/any", {hits, 0, 0, 0}}};
+    made.probe_id = probe, made.firings = 10, made.predicate_hits = hits;
+    if (has_keys) made.keyed = hits;
     return made;
   };
   Account account;
-  account.ecbs = {ecb(1, true, 4, true), ecb(1, true, 6, true), ecb(1, false, 10, false), ecb(2, false, 10, true)};
+  account.ecbs = {ecb(1, 4, true), ecb(1, 6, true), ecb(1, 10, false), ecb(2, 10, true)};
   EXPECT_EQ(clocks_of(price_account(account, {}, profile), "preparation"), 40 * 100 + 20 * 7 + 6 + 10);
 }
 
@@ -94,7 +94,7 @@ TEST(Ledger, WhatActionsKeepAndRecordIsPricedByItsBytes) {
   profile.set("consumer/heading"_row, {9, 0, 0});
   EcbAccount ecb;
   ecb.actions = {{"printf", {2, 0, 0, 0}}, {"count", {5, 0, 0, 0}}};
-  ecb.kept = {{"record/string", {2, 0, 0, 40}}, {"key/any", {5, 0, 0, 0}}};
+  ecb.recorded = {.strings = 2, .bytes = 40}, ecb.keyed = 5;
   ecb.records = 2;
   Account account = one_ecb(ecb);
   account.consumer = {{"action", {2, 0, 0, 0}}, {"value", {2, 0, 0, 12}}, {"printa", {1, 0, 0, 7}}};
@@ -112,7 +112,7 @@ TEST(Ledger, SeveralKeysAreWaitedFor) {
   profile.set("key/some"_row, {10, 0, 0});
   profile.set("key/many"_row, {40, 0, 0});
   EcbAccount ecb;
-  ecb.kept = {{"key/any", {1000, 0, 0, 0}}};
+  ecb.keyed = 1000;
   for (const auto& [keys, expected] : {std::pair(1.0, 0.0), {kFewKeys, 3.0 * 1000}, {kMostKeys, 40.0 * 1000}}) {
     Account account = one_ecb(ecb);
     account.consumer = {{"aggregation_build", {3, 0, 0, static_cast<uint64_t>(3 * keys)}}};
@@ -143,13 +143,15 @@ TEST(Ledger, EventsArePricedByTheirBytesAndFiringsByTheirNumber) {
   profile.set("source/replay/handler"_row, {20, 0, 0});
   profile.set("capture/recorded"_row, {7, 0, 0});
   profile.set("prepare/dif"_row, {6, 0, 0});
+  profile.set("prepare/locals"_row, {3, 2, 0});
   Account account;
   account.events = 100;
+  account.locals = 5;
   account.stages = {{"prepare", {40, 0, 0, 0}}};
   const Ledger ledger = price_account(account, {300, 6000, 50}, profile);
   EXPECT_EQ(clocks_of(ledger, "source"), 300 * 10 + 6000 * 0.5 + 50 * 7 + 100 * 20);
-  EXPECT_EQ(clocks_of(ledger, "preparation"), 40 * 6);
-  EXPECT_EQ(ledger.total().clocks, 300 * 10 + 6000 * 0.5 + 50 * 7 + 100 * 20 + 40 * 6);
+  EXPECT_EQ(clocks_of(ledger, "preparation"), 40 * (6 + 3 + 5 * 2));
+  EXPECT_EQ(ledger.total().clocks, 300 * 10 + 6000 * 0.5 + 50 * 7 + 100 * 20 + 40 * (6 + 3 + 5 * 2));
   EXPECT_EQ(ledger.total().spread, 300);
 }
 
