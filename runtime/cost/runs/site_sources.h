@@ -8,25 +8,24 @@
 
 #include "dvm/runtime/handle.h"
 #include "runtime/catalog/probe.h"
-#include "runtime/cost/predict.h"
+#include "runtime/cost/assumptions.h"
 
 namespace dvm::runtime {
 
-// What descriptions, as text, match.
+// Probes by the text of the description that matches them.
 using MatchedProbes = std::map<std::string, std::vector<const Probe*>>;
 
-// How often each probe fires, where that is known: otherwise one is taken to be as likely as another.
+// How often each probe fires, if known; otherwise all are equally likely.
 using ProbeRates = std::map<const Probe*, double>;
 
-// Of all that are enabled together: at the same instruction they share a trap. Each place of a probe is taken
-// to be as likely as another. Descriptions whose probes can be put nowhere are left out.
-// with_stacks: whether code has frame pointers is looked at, too.
+// Sources of probes that are enabled together: at the same instruction they share a trap. The places of a probe are equally
+// likely. Descriptions without a place are left out. with_stacks: also find out if code has frame pointers.
 SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const ProbeRates& rates = {});
 
-// Whether a clause has need to walk the stack.
+// True if a clause walks the stack.
 bool take_stacks(std::span<const dif::Program* const> programs);
 
-// Of the programs' probes in processes, as the handle has found them.
+// Sources of the programs' probes in processes, as the handle has found them.
 SourcesOfProbes find_sources(Handle& handle, std::span<const dif::Program* const> programs, const ProbeRates& rates = {});
 
 }  // namespace dvm::runtime

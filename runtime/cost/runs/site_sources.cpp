@@ -1,11 +1,12 @@
 // Covered by tests/runtime/scenarios/test_cost.py.
 
-#include "runtime/cost/site_sources.h"
+#include "runtime/cost/runs/site_sources.h"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "runtime/catalog/catalog.h"
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/uprobe/site_plan.h"
 #include "runtime/symbol/unwinder.h"
@@ -14,23 +15,23 @@ namespace dvm::runtime {
 namespace {
 
 using Trap = std::tuple<std::string, uint64_t, int32_t>;  // file, offset, process
-Trap trap_of(const Place& place) { return {place.site->path, place.offset, place.site->pid}; }
+Trap trap_of(const PlannedSite& place) { return {place.site->path, place.offset, place.site->pid}; }
 
-// What the places of probes that are enabled together are, each.
+// The source of each place of probes that are enabled together.
 class PlaceSources {
  public:
-  PlaceSources(const std::vector<Place>& places, bool with_stacks) : with_stacks_(with_stacks) {
-    for (const Place& place : places)
+  PlaceSources(const std::vector<PlannedSite>& places, bool with_stacks) : with_stacks_(with_stacks) {
+    for (const PlannedSite& place : places)
       if (!place.is_return) first_.try_emplace(trap_of(place), &place);
   }
 
-  SourceShare operator()(const Place& place) {
+  SourceShare operator()(const PlannedSite& place) {
     const bool copies_stack = with_stacks_ && !unwinder_.keeps_frame_pointers(place.site->pid);
     return {source_of(place), 1, copies_stack};
   }
 
  private:
-  const char* source_of(const Place& place) {
+  const char* source_of(const PlannedSite& place) {
     constexpr size_t kLongestInstruction = 15;
     const auto first = first_.find(trap_of(place));
     if (place.is_return) return first != first_.end() ? "pid_return_shared" : "pid_return";
@@ -43,7 +44,7 @@ class PlaceSources {
   }
 
   bool with_stacks_;
-  std::map<Trap, const Place*> first_;  // of the places that are not returns
+  std::map<Trap, const PlannedSite*> first_;  // of the places that are not returns
   ModuleCodes files_;
   Unwinder unwinder_;
 };
@@ -58,7 +59,7 @@ SourceShares shares_of(const std::map<Key, double>& parts) {
   return shares;
 }
 
-// Where none of them fired, each counts as much as another.
+// If none of them fired, all have the same weight.
 ProbeRates weights_of(const std::vector<const Probe*>& probes, const ProbeRates& rates) {
   ProbeRates weights;
   double sum = 0;
@@ -78,10 +79,10 @@ SourcesOfProbes sources_of(const MatchedProbes& matched, bool with_stacks, const
     for (const Probe* probe : probes)
       if (seen.insert(probe).second) enabled.push_back({probe, {}});
   std::vector<Refused> refused;
-  const std::vector<Place> places = plan_places(enabled, refused);
+  const std::vector<PlannedSite> places = plan_sites(enabled, refused);
   PlaceSources source_of(places, with_stacks);
   std::map<const Probe*, std::vector<SourceShare>> of_probe;
-  for (const Place& place : places) of_probe[place.enabled->probe].push_back(source_of(place));
+  for (const PlannedSite& place : places) of_probe[place.enabled->probe].push_back(source_of(place));
   SourcesOfProbes found;
   for (const auto& [description, probes] : matched) {
     std::map<Key, double> parts;
