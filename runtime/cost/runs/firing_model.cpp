@@ -1,13 +1,15 @@
 // Covered by tests/runtime/scenarios/test_simulate.py.
 
-#include "runtime/cost/firing_model.h"
+#include "runtime/cost/runs/firing_model.h"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
-#include "runtime/cost/consumer.h"
-#include "runtime/cost/record_room.h"
+#include "runtime/cost/model.h"
+#include "runtime/cost/speculated.h"
 #include "runtime/cost/table_uses.h"
+#include "runtime/enabling/enabling.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -30,14 +32,14 @@ void make_shares(std::span<const dif::Program* const> programs, PredictOptions& 
   for (auto& [description, rate] : options.rates) rate = sum > 0 ? rate / sum : 0;
 }
 
-// Of all probes, in the ring.
+// Bytes of all probes in the ring.
 double ring_bytes(const Prediction& prediction) {
   double bytes = 0;
   for (const ProbePrediction& probe : prediction.probes) bytes += probe.rate * probe.ring_bytes;
   return bytes;
 }
 
-// In a look that finds firings of all probes.
+// Clauses of a poll that finds firings of all probes.
 double clauses_of(const Prediction& prediction) {
   size_t clauses = 0;
   for (const ProbePrediction& probe : prediction.probes) clauses += probe.clauses.size();
@@ -106,6 +108,7 @@ Result<RecordRoom> record_room(std::span<const dif::Program* const> programs, co
   room.end = static_cast<double>(enabling.record_bytes("END"));
   return room;
 }
+
 }  // namespace
 
 Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, const vm::Profile& profile,
@@ -138,7 +141,6 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   model.late_ns = 1e9 * lateness(profile);
   model.rested_ns = prediction.rested.clocks * ns;
   model.shared_ns = prices.of("ring/shared"_row).clocks * ns;
-  if (model.record_bytes > 0) model.rested_byte_ns = prices.of("record/rested"_row, 1).clocks * ns;
   model.tables = table_uses(programs, options, prices);
   model.tables.scale(ns);
   missing.merge(std::set(prices.missing()));
