@@ -1,14 +1,16 @@
-// Covered by tests/runtime/scenarios/test_predict_live.py.
+// Covered by tests/unit/runtime/cost_model_test.cpp and tests/runtime/scenarios/test_predict_live.py.
 
-#include "runtime/cost/sample.h"
+#include "runtime/cost/runs/sample.h"
 
 #include <time.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/clock.h"
-#include "runtime/cost/measured.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/instrument/uprobe/uprobe.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -21,10 +23,10 @@ void sleep_for(double seconds) {
   }
 }
 
-// Of a probe that dvm's own loop fires.
+// The rate of a probe that dvm's own loop fires.
 double rate_of(const TimerSite& timer) { return timer.period_ns == 0 ? 0 : 1e9 / static_cast<double>(timer.period_ns); }
 
-// What the probe needs captured costs nothing here, and changes nothing of how often it fires.
+// Counting needs no captures, which do not change how often a probe fires.
 std::vector<EnabledProbe> counted_probes(const Handle& handle, const CountingInstrument& counter) {
   std::vector<EnabledProbe> counted;
   for (EnabledProbe& probe : handle.enabled()) {
@@ -41,7 +43,38 @@ double rate_of(const Probe& probe, const CountingInstrument& counter, double sec
   return timer ? rate_of(*timer) : 0;
 }
 
+struct Counted {
+  double firings = 0, hits = 0;
+  std::vector<vm::InstructionCounts> instructions;
+};
+
+void add(Counted& to, const EcbAccount& ecb) {
+  to.firings += static_cast<double>(ecb.firings), to.hits += static_cast<double>(ecb.predicate_hits);
+  to.instructions.resize(std::max(to.instructions.size(), ecb.instructions.size()));
+  for (size_t i = 0; i < ecb.instructions.size(); i++) vm::add_instructions(to.instructions[i], ecb.instructions[i]);
+}
+
 }  // namespace
+
+MeasuredClauses measured_clauses(const Account& account) {
+  std::map<ClausePlace, Counted> counted;
+  for (const EcbAccount& ecb : account.ecbs) add(counted[place_of(ecb.clause)], ecb);
+  MeasuredClauses clauses;
+  for (auto& [place, count] : counted)
+    if (count.firings > 0) clauses[place] = {count.hits / count.firings, std::move(count.instructions)};
+  return clauses;
+}
+
+void add_timer_rates(std::span<const dif::Program* const> programs, unsigned cpus, PredictOptions& options) {
+  for (const dif::Program* program : programs)
+    for (const dif::EcbDesc& clause : program->clauses)
+      for (const dif::ProbeDesc& description : clause.probes) {
+        const std::optional<TimerSite> timer = timer_of(description);
+        if (!timer) continue;
+        const double rate = 1e9 / static_cast<double>(timer->period_ns) * (timer->every_cpu ? cpus : 1);
+        if (options.rates.emplace(text_of(description), rate).second) options.named_rates.insert(text_of(description));
+      }
+}
 
 Result<SampledRates> sample_rates(Handle& handle, std::span<const dif::Program* const> programs, double seconds,
                                   std::vector<Refused>& refused) {
