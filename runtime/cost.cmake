@@ -1,7 +1,6 @@
-# dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF and the tables, no probe and no process.
+# dvm_cost: the analytic model, what a script costs before it runs. Knows the DIF, the tables and the layout of records.
 dvm_library(cost
-  cost/capture_cost.cpp
-  cost/dynamic_uses.cpp
+  cost/assumptions.cpp
   cost/machine.cpp
   cost/model.cpp
   cost/paper.cpp
@@ -11,15 +10,12 @@ dvm_library(cost
   cost/simulate.cpp
   cost/speculated.cpp
   cost/table_uses.cpp)
-target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_needs PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs
-  cost/firing_model.cpp
-  cost/ledger.cpp
-  cost/measured.cpp
-  cost/record_room.cpp
-  cost/sample.cpp
-  cost/site_sources.cpp
-  cost/timer_rates.cpp)
-target_link_libraries(dvm_runs PUBLIC dvm_cost dvm_runtime PRIVATE fmt::fmt)
+  cost/runs/firing_model.cpp
+  cost/runs/ledger.cpp
+  cost/runs/sample.cpp
+  cost/runs/site_sources.cpp)
+target_link_libraries(dvm_runs PUBLIC dvm_cost dvm_session PRIVATE fmt::fmt)
