@@ -1,0 +1,52 @@
+#pragma once
+// The results of runs, read back from the JSON that they printed (docs/json.md). A file is not trusted: what does not fit the
+// format is an error that names the line.
+
+#include <cstdint>
+#include <deque>
+#include <istream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/json_value.h"
+
+namespace dvm::view {
+
+using runtime::Json;
+
+// The aggregations of one run or of several, merged as the consumer merges those of several CPUs.
+class Results {
+ public:
+  // Adds a run; `name` is for messages.
+  Status add(const std::string& name, std::istream& lines);
+
+  struct Row {
+    const Json* keys;
+    const runtime::MergedRow* row;
+  };
+  // Rows in the order in which dvm run prints them: by value, then by key.
+  std::vector<Row> rows(const runtime::MergedAggregation& aggregation) const;
+  // In the order in which the runs printed them.
+  const std::deque<runtime::MergedAggregation>& aggregations() const { return all_; }
+  // Lines that tell of a loss or an error, with the name of their run, as they were.
+  const std::vector<Json>& losses() const { return losses_; }
+  // Runs without a last line: they were killed, or their files were cut.
+  const std::vector<std::string>& unfinished() const { return unfinished_; }
+
+ private:
+  Status add_line(const std::string& name, const Json& line);
+  Status add_aggregation(const Json& line);
+  Result<runtime::MergedAggregation*> declare(const Json& described);
+  Status add_row(runtime::MergedAggregation& aggregation, const Json& row);
+
+  std::deque<runtime::MergedAggregation> all_;
+  std::map<std::string, std::map<std::string, size_t>> buckets_;  // of each aggregation, by bounds
+  std::map<std::string, Json> keys_;                              // by the bytes of the row's key
+  std::vector<Json> losses_;
+  std::vector<std::string> unfinished_;
+};
+
+}  // namespace dvm::view
