@@ -1,0 +1,67 @@
+#include "view/folded.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace dvm::view {
+namespace {
+
+Results read(const std::string& rows, const std::string& function = "count", const std::string& more = "") {
+  std::istringstream lines(R"({"type":"aggregation","aggregations":[{"name":"x","function":")" + function +
+                           R"(","normal":1}],"rows":[)" + rows + "]}\n" + more);
+  Results results;
+  const Status added = results.add("run", lines);
+  EXPECT_TRUE(added) << added.error().message;
+  return results;
+}
+
+const std::string kUser = R"({"frames":[{"pid":7,"address":"0x10","module":"a","function":"leaf","offset":0},)"
+                          R"({"pid":7,"address":"0x20","module":"a"},{"pid":7,"address":"0x30"}]})";
+const std::string kKernel = R"({"frames":[{"pid":0,"address":"0xff","module":"kernel","function":"read","offset":1}]})";
+
+TEST(Folded, FramesBeginAtTheOutermost) {
+  const auto stacks = fold(read(R"({"keys":[)" + kUser + R"(],"values":[5]})"), "x");
+  EXPECT_EQ(folded_lines(stacks), "0x30;a`0x20;leaf 5\n");
+}
+
+TEST(Folded, OtherKeysAreOutsideAndTheKernelIsAboveTheProgram) {
+  const auto stacks = fold(read(R"({"keys":[)" + kKernel + R"(,"redis; 1",42,)" + kUser + R"(],"values":[5]})"), "x");
+  EXPECT_EQ(folded_lines(stacks), "redis_ 1;42;0x30;a`0x20;leaf;read 5\n");
+}
+
+TEST(Folded, StacksOfTheSameNamesAreOne) {
+  std::string other = kUser;
+  other.replace(other.find("0x10"), 4, "0x11");
+  const auto stacks = fold(read(R"({"keys":[)" + kUser + R"(],"values":[5]},{"keys":[)" + other + R"(],"values":[2]})"), "x");
+  EXPECT_EQ(folded_lines(stacks), "0x30;a`0x20;leaf 7\n");
+}
+
+TEST(Folded, ADistributionWeighsItsValues) {
+  const auto stacks =
+      fold(read(R"({"keys":[{"frames":[]}],"values":[{"buckets":[{"min":4,"max":7,"count":2},{"min":0,"max":0,"count":3}]}]})",
+                "quantize"),
+           "x");
+  EXPECT_EQ(folded_lines(stacks), "[no stack] 5\n");
+}
+
+TEST(Folded, AWeightStaysWithinItsRange) {
+  const auto stacks = fold(
+      read(R"({"keys":[{"frames":[]}],"values":[9223372036854775807]},{"keys":[{"frames":[],"x":1}],"values":[5]})", "sum"), "x");
+  EXPECT_EQ(folded_lines(stacks), "[no stack] 9223372036854775807\n");
+}
+
+TEST(Folded, OneOfSeveralMustBeNamed) {
+  const std::string row = R"({"keys":[)" + kUser + R"(],"values":[5]})";
+  const std::string more =
+      R"({"type":"aggregation","aggregations":[{"name":"y","function":"sum","normal":1}],"rows":[)" + row + "]}\n";
+  const Results results = read(row, "count", more);
+  EXPECT_EQ(names_with_stacks(results), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(choose_stacks(results, "").error().message, "@x and @y both have stacks as keys: name one of them");
+  EXPECT_EQ(*choose_stacks(results, "y"), "y");
+  EXPECT_EQ(choose_stacks(results, "z").error().message, "there is no aggregation @z with a stack as a key");
+  EXPECT_EQ(choose_stacks(read(R"({"keys":[1],"values":[5]})"), "").error().message, "no aggregation has a stack as a key");
+}
+
+}  // namespace
+}  // namespace dvm::view

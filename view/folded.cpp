@@ -1,0 +1,117 @@
+// Tested by tests/unit/view/folded_test.cpp.
+
+#include "view/folded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "dvm/dif/action.h"
+
+namespace dvm::view {
+namespace {
+
+using runtime::MergedAggregation;
+
+bool is_stack(const Json& key) { return key.is_object() && key.contains("frames") && key["frames"].is_array(); }
+
+std::string text_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// FUNCTION, else MODULE`ADDRESS, else the address.
+std::string frame_name(const Json& frame) {
+  if (!frame.is_object()) return frame.dump();
+  const std::string function = text_at(frame, "function"), module = text_at(frame, "module"), address = text_at(frame, "address");
+  if (!function.empty()) return function;
+  return module.empty() ? address : module + '`' + address;
+}
+
+// A frame of a process has its pid.
+bool is_user_stack(const Json& stack) {
+  const Json& frames = stack["frames"];
+  return !frames.empty() && frames[0].is_object() && frames[0].value("pid", Json(0)) != Json(0);
+}
+
+void add_frames(const Json& stack, std::vector<std::string>& frames) {
+  for (size_t i = stack["frames"].size(); i-- > 0;) frames.push_back(frame_name(stack["frames"][i]));
+}
+
+std::vector<std::string> frames_of(const Json& keys) {
+  std::vector<std::string> frames;
+  for (const Json& key : keys)
+    if (!is_stack(key))
+      frames.push_back(key.is_string() ? key.get<std::string>() : key.is_object() ? frame_name(key) : key.dump());
+  for (const bool user : {true, false})
+    for (const Json& key : keys)
+      if (is_stack(key) && is_user_stack(key) == user) add_frames(key, frames);
+  return frames;
+}
+
+// A sum that does not fit stays at the end of the range.
+void add(int64_t& sum, int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum))
+    sum = value < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+int64_t weight_of(const MergedAggregation& aggregation, const runtime::MergedRow& row) {
+  if (!dif::find_aggregation(aggregation.desc.function)->histogram) return runtime::number_of(aggregation, row);
+  int64_t sum = 0;
+  for (const uint64_t word : row.state) add(sum, static_cast<int64_t>(word));
+  return sum;
+}
+
+bool has_stacks(const Results& results, const MergedAggregation& aggregation) {
+  const std::vector<Results::Row> rows = results.rows(aggregation);
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Results::Row& row) { return std::any_of(row.keys->begin(), row.keys->end(), is_stack); });
+}
+
+std::string without_separators(std::string name) {
+  for (char& c : name)
+    if (c == ';' || static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '_';
+  return name;
+}
+
+}  // namespace
+
+std::vector<std::string> names_with_stacks(const Results& results) {
+  std::vector<std::string> names;
+  for (const MergedAggregation& one : results.aggregations())
+    if (has_stacks(results, one)) names.push_back(one.desc.name);
+  return names;
+}
+
+Result<std::string> choose_stacks(const Results& results, const std::string& name) {
+  const std::vector<std::string> names = names_with_stacks(results);
+  if (names.empty()) return Error{"no aggregation has a stack as a key"};
+  if (name.empty() && names.size() > 1)
+    return Error{fmt::format("@{} and @{} both have stacks as keys: name one of them", names[0], names[1])};
+  if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return name.empty() ? names[0] : name;
+  return Error{fmt::format("there is no aggregation @{} with a stack as a key", name)};
+}
+
+std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
+  std::map<std::vector<std::string>, int64_t> weights;
+  for (const MergedAggregation& one : results.aggregations()) {
+    if (one.desc.name != name) continue;
+    for (const Results::Row& row : results.rows(one)) add(weights[frames_of(*row.keys)], weight_of(one, *row.row));
+  }
+  std::vector<FoldedStack> stacks;
+  for (auto& [frames, weight] : weights) stacks.push_back({frames, weight});
+  return stacks;
+}
+
+std::string folded_lines(const std::vector<FoldedStack>& stacks) {
+  std::string text;
+  for (const FoldedStack& stack : stacks) {
+    for (size_t i = 0; i < stack.frames.size(); i++) text += (i ? ";" : "") + without_separators(stack.frames[i]);
+    text += fmt::format("{}{}\n", stack.frames.empty() ? "[no stack] " : " ", stack.weight);
+  }
+  return text;
+}
+
+}  // namespace dvm::view
