@@ -1,0 +1,30 @@
+#pragma once
+// A flame graph as an SVG file: a box a frame, as wide as its share of the weight, on the box of its caller. A small script in
+// the file zooms into a box that is clicked, and searches by name. Without scripts the drawing and its tooltips remain.
+
+#include <string>
+#include <vector>
+
+#include "dvm/common/result.h"
+#include "view/folded.h"
+
+namespace dvm::view {
+
+enum class FlamePalette { hot, off_cpu };  // warm colours; blue ones for time in which nothing ran
+
+struct FlameStyle {
+  std::string title;
+  std::string unit;  // of the weight, for tooltips: "samples"
+  FlamePalette palette = FlamePalette::hot;
+  int width = 1200;  // pixels
+};
+
+inline constexpr size_t kMostFlameFrames = 1000;  // of one stack
+
+// Boxes narrower than a tenth of a pixel are left out and counted below the title. With `before`, the stacks of another run,
+// colours show what changed: red where the share of the total grew, blue where it shrank. An error if nothing has a weight above
+// 0, or a stack has more than kMostFlameFrames frames.
+Result<std::string> flame_graph(const std::vector<FoldedStack>& stacks, const FlameStyle& style,
+                                const std::vector<FoldedStack>* before = nullptr);
+
+}  // namespace dvm::view
