@@ -1,0 +1,70 @@
+#include "view/flame_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+namespace dvm::view {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const FlameStyle kStyle{.title = "t", .unit = "samples"};
+
+std::string drawn(const std::vector<FoldedStack>& stacks, const std::vector<FoldedStack>* before = nullptr) {
+  const auto text = flame_graph(stacks, kStyle, before);
+  return text ? *text : text.error().message;
+}
+
+// The attributes of the box with this tooltip: x, width, y.
+std::vector<double> box(const std::string& text, const std::string& tooltip) {
+  const std::regex shape("<title>" + tooltip + "</title><rect x=\"([0-9.]+)\" y=\"([0-9.]+)\" width=\"([0-9.]+)\"");
+  std::smatch found;
+  if (!std::regex_search(text, found, shape)) return {};
+  return {std::stod(found[1]), std::stod(found[3]), std::stod(found[2])};
+}
+
+TEST(FlameGraph, ABoxIsAsWideAsItsShareAndLiesOnItsCaller) {
+  const std::string text = drawn({{{"main", "a"}, 3}, {{"main", "b"}, 1}, {{"idle"}, 4}});
+  const auto all = box(text, "all \\(8 samples, 100.00 %\\)"), main = box(text, "main \\(4 samples, 50.00 %\\)"),
+             a = box(text, "a \\(3 samples, 37.50 %\\)"), b = box(text, "b \\(1 samples, 12.50 %\\)");
+  ASSERT_EQ(all.size() + main.size() + a.size() + b.size(), 12U) << text;
+  EXPECT_DOUBLE_EQ(all[1], 1180);
+  EXPECT_DOUBLE_EQ(main[1], 590);
+  EXPECT_DOUBLE_EQ(a[1] + b[1], 590);
+  EXPECT_DOUBLE_EQ(a[0], main[0]);
+  EXPECT_DOUBLE_EQ(b[0], a[0] + a[1]);
+  EXPECT_LT(a[2], main[2]);
+  EXPECT_LT(main[2], all[2]);
+}
+
+TEST(FlameGraph, NamesAreEscapedWhateverBytesTheyHold) {
+  const std::string text = drawn({{{"operator<<(a&)\"\x01\xff\xc3\xa4\xe2\x82"}, 1}});
+  EXPECT_THAT(text, HasSubstr("<title>operator&#60;&#60;(a&#38;)&#34;__\xc3\xa4__ (1 samples, 100.00 %)</title>"));
+}
+
+TEST(FlameGraph, NarrowBoxesAreCounted) {
+  std::vector<FoldedStack> stacks = {{{"wide"}, 1'000'000}, {{"thin"}, 1}, {{"negative"}, -5}};
+  const std::string text = drawn(stacks);
+  EXPECT_THAT(text, HasSubstr("1000001 samples; 1 boxes narrower than 0.1 pixels are not drawn"));
+  EXPECT_THAT(text, Not(HasSubstr("thin")));
+}
+
+TEST(FlameGraph, ADifferenceIsRedWhereTheShareGrew) {
+  const std::vector<FoldedStack> before = {{{"a"}, 1}, {{"b"}, 1}};
+  const std::string text = drawn({{{"a"}, 3}, {{"b"}, 1}}, &before);
+  EXPECT_TRUE(std::regex_search(text, std::regex("a \\(3 samples, 75.00 %; \\+25.00 %\\)</title>.*fill=\"rgb\\(245,85,85\\)\"")));
+  EXPECT_TRUE(std::regex_search(text, std::regex("b \\(1 samples, 25.00 %; -25.00 %\\)</title>.*fill=\"rgb\\(85,85,245\\)\"")));
+}
+
+TEST(FlameGraph, WhatCannotBeDrawnIsRefused) {
+  EXPECT_EQ(drawn({}), "no stack has a weight above 0");
+  EXPECT_EQ(drawn({{{"a"}, 0}}), "no stack has a weight above 0");
+  EXPECT_EQ(drawn({{std::vector<std::string>(1001, "a"), 1}}), "a stack has 1001 frames; a flame graph takes 1000");
+  EXPECT_THAT(drawn({{std::vector<std::string>(1000, "a"), 1}}), HasSubstr("</svg>"));
+}
+
+}  // namespace
+}  // namespace dvm::view
