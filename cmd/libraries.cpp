@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cmd/embedded.h"
 #include "cmd/read_file.h"
 
 namespace dvm::cmd {
@@ -30,6 +31,12 @@ Status add_folder(const fs::path& folder, bool if_named, std::vector<compiler::L
   return {};
 }
 
+// Behind the files of own_folder(): the first library of a name counts.
+void add_embedded(std::vector<compiler::Library>& libraries) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.folder == "dlib") libraries.push_back({{std::string(file.name), std::string(file.text)}, true});
+}
+
 }  // namespace
 
 fs::path own_folder() {
@@ -44,6 +51,7 @@ Result<std::vector<compiler::Library>> read_libraries(const dif::Options& option
   const auto& system = options.texts(dif::Option::syslibdir);
   if (Status added = add_folder(system.empty() ? own_folder() : fs::path(system.back()), system.empty(), libraries); !added)
     return added.error();
+  if (system.empty()) add_embedded(libraries);
   for (const std::string& folder : options.texts(dif::Option::libdir))
     if (Status added = add_folder(folder, false, libraries); !added) return added.error();
   return libraries;

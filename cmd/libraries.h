@@ -1,5 +1,5 @@
 #pragma once
-// Finds D libraries: dvm's own beside the program, then those in the folders of -L and -x libdir.
+// Finds D libraries: dvm's own beside the program and in it, then those in the folders of -L and -x libdir.
 
 #include <filesystem>
 #include <string>

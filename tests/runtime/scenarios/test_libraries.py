@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -190,6 +191,31 @@ class Installed(unittest.TestCase):
             result = subprocess.run([f"{prefix}/bin/dvm", "run", "-q", "-n", "BEGIN { exit(ENOENT); }"], capture_output=True, text=True,
                                     env=dvmtest.ENV)
             self.assertEqual(result.returncode, 2, result.stderr)
+            dtrace = subprocess.run([f"{prefix}/sbin/dtrace", "-qn", "BEGIN { exit(ENOENT); }"], env=dvmtest.ENV)
+            self.assertEqual(dtrace.returncode, 2)
+            for name in ("lib/dvm/errno.d", "lib/dvm/tools/opensnoop.d", "lib/dvm/workload", "share/doc/dvm/docs/manual/README.md",
+                         "share/doc/dvm/copyright", "share/doc/dvm/examples/latency.d"):
+                self.assertTrue((pathlib.Path(prefix) / name).exists(), name)
+
+    def test_a_copied_program_has_its_libraries_and_profiles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(dvmtest.DVM, folder)
+            result = subprocess.run([program, "run", "-q", "-n", 'BEGIN { printf("%s %d", curpsinfo->pr_fname, ENOENT); exit(0); }'],
+                                    capture_output=True, text=True, env=dvmtest.ENV)
+            self.assertEqual((result.returncode, result.stdout), (0, "dvm 2\n"), result.stderr)
+            result = subprocess.run([program, "cost", "predict", "--profile", "pentium4-1700", "-n", "BEGIN { trace(1); }"],
+                                    capture_output=True, text=True, env=dvmtest.ENV)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_library_beside_the_program_replaces_the_embedded_one(self):
+        with tempfile.TemporaryDirectory() as prefix:
+            (pathlib.Path(prefix) / "bin").mkdir()
+            (pathlib.Path(prefix) / "lib/dvm").mkdir(parents=True)
+            (pathlib.Path(prefix) / "lib/dvm/errno.d").write_text("inline int EPERM = 78;")
+            program = shutil.copy(dvmtest.DVM, f"{prefix}/bin")
+            result = subprocess.run([program, "run", "-q", "-n", "BEGIN { exit(EPERM); }"], capture_output=True, text=True,
+                                    env=dvmtest.ENV)
+            self.assertEqual(result.returncode, 78, result.stderr)
 
 
 if __name__ == "__main__":
