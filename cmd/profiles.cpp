@@ -15,6 +15,7 @@
 #include <sstream>
 #include <vector>
 
+#include "cmd/embedded.h"
 #include "cmd/libraries.h"
 #include "common/similar.h"
 #include "runtime/cost/machine.h"
@@ -27,12 +28,21 @@ namespace fs = std::filesystem;
 
 fs::path own_profiles() { return own_folder() / "profiles"; }
 
+const EmbeddedFile* embedded_profile(const std::string& name) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.folder == "profiles" && file.name == name + ".json") return &file;
+  return nullptr;
+}
+
 std::vector<std::string> own_names() {
   std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.folder == "profiles") names.push_back(fs::path(file.name).stem());
   std::error_code error;
   for (fs::directory_iterator it(own_profiles(), error), end; !error && it != end; it.increment(error))
     if (it->path().extension() == ".json") names.push_back(it->path().stem());
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -61,6 +71,14 @@ void warn_of(const std::string& file, const vm::Profile& profile) {
     fmt::print(stderr, "dvm: warning: {} was measured elsewhere: {}\n", file, difference);
 }
 
+Result<vm::Profile> parse(std::string text, const std::string& path) {
+  std::vector<std::string> warnings;
+  Result<vm::Profile> profile = runtime::parse_profile(std::move(text), path, warnings);
+  for (const std::string& warning : warnings) fmt::print(stderr, "dvm: warning: {}\n", warning);
+  if (profile) warn_of(path, *profile);
+  return profile;
+}
+
 Result<vm::Profile> read_file_of_profile(const std::string& path, const std::function<Error(int reason)>& not_there) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return not_there(EISDIR);
@@ -69,11 +87,7 @@ Result<vm::Profile> read_file_of_profile(const std::string& path, const std::fun
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) return not_there(errno ? errno : EIO);
-  std::vector<std::string> warnings;
-  Result<vm::Profile> profile = runtime::parse_profile(std::move(text).str(), path, warnings);
-  for (const std::string& warning : warnings) fmt::print(stderr, "dvm: warning: {}\n", warning);
-  if (profile) warn_of(path, *profile);
-  return profile;
+  return parse(std::move(text).str(), path);
 }
 
 }  // namespace
@@ -94,9 +108,12 @@ Result<vm::Profile> read_profile(const std::string& name) {
     return read_file_of_profile(
         path, [&](int reason) { return reason == ENOENT || reason == ENOTDIR ? not_calibrated(path) : not_found(path, reason); });
   }
-  const std::vector<std::string> names = own_names();
-  const bool is_own = std::find(names.begin(), names.end(), name) != names.end();
-  const std::string path = is_own ? (own_profiles() / (name + ".json")).string() : name;
+  const std::string beside = (own_profiles() / (name + ".json")).string();
+  std::error_code error;
+  const bool is_beside = name.find('/') == std::string::npos && fs::exists(beside, error);
+  const EmbeddedFile* embedded = embedded_profile(name);
+  if (embedded != nullptr && !is_beside) return parse(std::string(embedded->text), std::string(embedded->name));
+  const std::string path = is_beside ? beside : name;
   return read_file_of_profile(path, [&](int reason) { return not_found(name, reason); });
 }
 
