@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/printable.h"
+#include "common/program_name.h"
 
 namespace CLI {
 class App;  // CLI11 is included where options are added
@@ -27,11 +28,17 @@ void add_cost(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_header(CLI::App& app, Action& chosen);
 void add_simulate(CLI::App& app, Action& chosen);
+void add_detach(CLI::App& app, Action& chosen);
+void add_doctor(CLI::App& app, Action& chosen);
+void add_tool(CLI::App& app, Action& chosen);
+void add_merge(CLI::App& app, Action& chosen);
+void add_flame(CLI::App& app, Action& chosen);
+void add_lsp(CLI::App& app, Action& chosen);
 
-// Prints "dvm: MESSAGE" on standard error, with control characters escaped.
+// Prints "dvm: MESSAGE" (program_name.h) on standard error, with control characters escaped.
 template <class... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
-  fmt::print(stderr, "dvm: {}\n", printable(fmt::format(text, std::forward<Args>(args)...), kLayout));
+  fmt::print(stderr, "{}: {}\n", g_program_name, printable(fmt::format(text, std::forward<Args>(args)...), kLayout));
 }
 
 // The same; returns the exit status for it.
