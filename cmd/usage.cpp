@@ -10,7 +10,6 @@
 #include "common/similar.h"
 
 namespace dvm::cmd {
-namespace {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -21,6 +20,8 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
     if (command->check_name(name)) return command;
   return nullptr;
 }
+
+namespace {
 
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;

@@ -20,6 +20,10 @@ std::shared_ptr<CLI::FormatterBase> help_formatter();
 // Turns "help run" into "run --help".
 std::vector<std::string> spell_out_help(std::vector<std::string> words);
 
+// Subcommands of `app`: all, and the one of that name or null.
+std::vector<const CLI::App*> commands_of(const CLI::App& app);
+const CLI::App* find_command(const CLI::App& app, const std::string& name);
+
 // The error, with hints, if `words` do not begin with a command or an option of `app`; else empty.
 std::string command_problem(const CLI::App& app, std::span<const std::string> words);
 
