@@ -12,6 +12,7 @@
 
 #include "cmd/command.h"
 #include "cmd/usage.h"
+#include "cmd/version.h"
 
 namespace {
 
@@ -48,7 +49,9 @@ int run(int argc, char** argv) {
   CLI::App app("dvm: DTrace's D language on Linux, with the cost of every probe", "dvm");
   app.formatter(dvm::cmd::help_formatter());
   app.require_subcommand(1);
-  app.set_version_flag("-V,--version", "dvm " DVM_VERSION, "Print the version and exit");
+  app.failure_message(
+      [](const CLI::App* named, const CLI::Error& error) { return "dvm: " + CLI::FailureMessage::simple(named, error); });
+  app.set_version_flag("-V,--version", dvm::cmd::version_text, "Print the version, the commit, the engines and the backends");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.footer(
       "Examples:\n"
