@@ -1,0 +1,167 @@
+// Each check tries the thing itself where that is harmless, and reads the setting that decides it otherwise.
+
+#include "cmd/doctor_checks.h"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "dvm/vm/engine.h"
+#include "runtime/instrument/uprobe/bpf_support.h"
+
+namespace dvm::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSetCapabilities = "sudo setcap cap_bpf,cap_perfmon+ep $(command -v dvm)";
+constexpr const char* kNewerKernel = "sudo apt-get install -t bookworm-backports linux-image-amd64";
+
+// A file descriptor that closes itself; below 0: the system call failed with `error`.
+struct Descriptor {
+  explicit Descriptor(long result) : fd(static_cast<int>(result)), error(errno) {}
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool is_open() const { return fd >= 0; }
+  int fd, error;
+};
+
+std::string read_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// Nothing: there is no such file, so nothing forbids.
+long read_number(const char* path, long otherwise) {
+  const std::string line = read_line(path);
+  return line.empty() ? otherwise : std::strtol(line.c_str(), nullptr, 10);
+}
+
+bool is_before(unsigned major, unsigned minor) {
+  utsname name{};
+  uname(&name);
+  unsigned have_major = 0, have_minor = 0;
+  std::sscanf(name.release, "%u.%u", &have_major, &have_minor);
+  return have_major < major || (have_major == major && have_minor < minor);
+}
+
+bool has_capability(int number) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("CapEff:")) return (std::strtoull(line.c_str() + 7, nullptr, 16) >> number & 1) != 0;
+  return false;
+}
+
+Finding refused(const char* what, int error) {
+  if (error == EPERM || error == EACCES) return {fmt::format("{}: {}", what, std::strerror(error)), kSetCapabilities, ""};
+  return {fmt::format("{}: {}", what, std::strerror(error)), is_before(6, 6) ? kNewerKernel : "", ""};
+}
+
+Finding check_profile() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+  attributes.sample_period = 1'000'000;
+  const Descriptor event(open_event(attributes, -1, 0));
+  return event.is_open() ? Finding{} : refused("no timer on CPU 0", event.error);
+}
+
+Finding check_lockdown() {
+  const std::string state = read_line("/sys/kernel/security/lockdown");
+  if (state.find("[confidentiality]") == std::string::npos) return {};
+  return {"lockdown=confidentiality forbids BPF to read memory", "boot with lockdown=integrity, or without Secure Boot", ""};
+}
+
+Finding check_memlock() {
+  constexpr rlim_t kEnough = 64 << 20;
+  rlimit limit{};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  if (!is_before(5, 11) || limit.rlim_cur >= kEnough) return {};
+  return {fmt::format("only {} KB may be locked", limit.rlim_cur >> 10), "ulimit -l unlimited", ""};
+}
+
+Finding check_breakpoints() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_BREAKPOINT;
+  attributes.bp_type = 4;  // HW_BREAKPOINT_X
+  attributes.bp_addr = reinterpret_cast<uint64_t>(&check_breakpoints);
+  attributes.bp_len = sizeof(long);
+  attributes.exclude_kernel = attributes.exclude_hv = 1;
+  const Descriptor event(open_event(attributes, 0, -1));
+  if (event.is_open()) return {};
+  const long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", 0);
+  if (paranoid > 2)
+    return {fmt::format("kernel.perf_event_paranoid is {}", paranoid), "sudo sysctl kernel.perf_event_paranoid=2", ""};
+  return {fmt::format("no breakpoint: {}", std::strerror(event.error)), "", ""};
+}
+
+Finding check_ptrace() {
+  const long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+  if (scope == 0 || (scope < 3 && has_capability(CAP_SYS_PTRACE))) return {};
+  return {fmt::format("kernel.yama.ptrace_scope is {}", scope), scope == 3 ? "" : "sudo sysctl kernel.yama.ptrace_scope=0", ""};
+}
+
+Finding check_kallsyms() {
+  const std::string line = read_line("/proc/kallsyms");
+  if (line.empty()) return {"/proc/kallsyms is missing or empty", "", ""};
+  if (std::strtoull(line.c_str(), nullptr, 16) != 0 || read_number("/proc/sys/kernel/kptr_restrict", 0) == 0) {
+    std::ifstream file("/proc/kallsyms");
+    for (std::string one; std::getline(file, one);)
+      if (std::strtoull(one.c_str(), nullptr, 16) != 0) return {};
+  }
+  return {fmt::format("addresses are hidden: kernel.kptr_restrict is {}", read_number("/proc/sys/kernel/kptr_restrict", 0)),
+          "sudo sysctl kernel.kptr_restrict=0", ""};
+}
+
+// Debian keeps separate debug files by build id.
+Finding check_debug_info() {
+  std::error_code error;
+  const fs::path folder = "/usr/lib/debug/.build-id";
+  if (fs::is_directory(folder, error) && !fs::is_empty(folder, error)) return {"", "", folder.string()};
+  return {"no separate debug files are installed", "sudo apt-get install libc6-dbg", ""};
+}
+
+Finding check_llvm() {
+  for (const vm::Engine& engine : vm::kEngines)
+    if (engine.name == "llvm")
+      if (const std::string problem = engine.problem(); !problem.empty())
+        return {problem.substr(0, problem.find('\n')), "sudo apt-get install dvm-llvm", ""};
+  return {};
+}
+
+Finding check_preprocessor() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/cpp").c_str(), X_OK) == 0) return {"", "", folder + "/cpp"};
+  return {"cpp is not in PATH", "sudo apt-get install cpp", ""};
+}
+
+}  // namespace
+
+const std::vector<Check>& doctor_checks() {
+  static const std::vector<Check> kChecks = {
+#define DVM_CHECK(name, needed, function, text) {#name, needed, function, text},
+#include "cmd/doctor_checks.def"
+  };
+  return kChecks;
+}
+
+}  // namespace dvm::cmd
