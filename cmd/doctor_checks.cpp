@@ -74,6 +74,45 @@ Finding refused(const char* what, int error) {
   return {fmt::format("{}: {}", what, std::strerror(error)), is_before(6, 6) ? kNewerKernel : "", ""};
 }
 
+Finding check_kernel() {
+  utsname name{};
+  uname(&name);
+  if (std::strcmp(name.machine, "x86_64") != 0) return {fmt::format("the machine is {}, not x86_64", name.machine), "", ""};
+  if (is_before(6, 6)) return {fmt::format("Linux {} has no uprobe_multi", name.release), kNewerKernel, ""};
+  return {"", "", fmt::format("Linux {}", name.release)};
+}
+
+Finding check_capabilities() {
+  std::string missing;
+  for (const auto& [number, name] : {std::pair{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}})
+    if (!has_capability(number)) missing += fmt::format("{}{}", missing.empty() ? "" : " and ", name);
+  if (missing.empty()) return {"", "", geteuid() == 0 ? "root" : "CAP_BPF, CAP_PERFMON"};
+  return {fmt::format("{} missing", missing), kSetCapabilities, ""};
+}
+
+Finding check_bpf() {
+  const int error = runtime::try_bpf_program();
+  return error == 0 ? Finding{} : refused("the kernel loads no BPF program", error);
+}
+
+Finding check_uprobe_multi() {
+  const int error = runtime::try_uprobe_multi();
+  return error == 0 ? Finding{} : refused("the kernel refuses links of uprobe_multi", error);
+}
+
+Finding check_tracepoints() {
+  for (const char* name : {"sched_switch", "sys_enter"})
+    if (const int error = runtime::try_tracepoint(name); error != 0)
+      return refused(fmt::format("tracepoint {}", name).c_str(), error);
+  return {};
+}
+
+long open_event(perf_event_attr attributes, pid_t pid, int cpu) {
+  attributes.size = sizeof attributes;
+  attributes.disabled = 1;
+  return syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 Finding check_profile() {
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
