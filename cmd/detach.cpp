@@ -1,0 +1,43 @@
+// dvm detach: takes off what a killed dvm has left in a process.
+
+#include "runtime/agent/detach.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+
+#include "cmd/command.h"
+#include "runtime/process/process.h"
+
+namespace dvm::cmd {
+namespace {
+
+int detach(int32_t pid) {
+  if (runtime::is_gone(pid)) return fail("no process {}", pid);
+  const auto memory = runtime::AgentMemory::open(pid);
+  if (!memory) return fail("{}", memory.error().message);
+  for (const runtime::FoundAgent& agent : runtime::find_agents(pid, *memory))
+    if (agent.header.patches != 0 && agent.header.pid == pid && runtime::is_traced(agent))
+      return fail("process {} is traced by process {}: end that first", pid, agent.header.tracer);
+  const auto detached = runtime::detach_agents(pid, *memory, runtime::WhichAgents::all);
+  if (!detached) return fail("{}", detached.error().message);
+  fmt::print("process {}: {} probe{} taken off\n", pid, detached->restored, detached->restored == 1 ? "" : "s");
+  return 0;
+}
+
+}  // namespace
+
+void add_detach(CLI::App& app, Action& chosen) {
+  auto pid = std::make_shared<int32_t>(0);
+  CLI::App* command = app.add_subcommand("detach", "Take off the probes that a killed dvm has left in a process");
+  command->footer(
+      "Only needed where dvm and its guard were both killed while an agent traced (-x backend=agent).\n"
+      "Examples:\n"
+      "  dvm detach -p 1234");
+  command->add_option("-p", *pid, "The process")->required()->type_name("PID")->check(CLI::PositiveNumber);
+  command->callback([pid, &chosen] { chosen = [pid] { return detach(*pid); }; });
+}
+
+}  // namespace dvm::cmd
