@@ -236,11 +236,25 @@ void add_script_options(CLI::App& command, ScriptOptions& options, const std::st
       ->take_all();
   add_preprocessor_options(command, options);
   add_setting_options(command, options);
+  add_setting(command, options, "-X", "stdc", "LEVEL", "Set the preprocessor's conformity to the C standard: a, c, s or t");
   command
       .add_option("operands", options.operands,
                   "D script in a file, and its arguments $1, $2, ...; with -n or -s, arguments only")
       ->option_text(operands)
       ->take_all();
+}
+
+void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, const char* name, const char* type,
+                 const char* help) {
+  const auto set = [&options, flag = std::string(flag), name = std::string(name)](const std::string& value) {
+    options.settings.push_back(name + "=" + value);
+    options.flags[options.settings.back()] = flag + " " + value;
+  };
+  command.add_option_function<std::string>(flag, set, help)
+      ->type_name(type)
+      ->trigger_on_parse()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void add_setting_options(CLI::App& command, ScriptOptions& options) {

@@ -32,6 +32,7 @@ struct ScriptOptions {
   std::vector<GivenProgram> programs;             // in order
   std::vector<std::string> operands;              // script (without -n and -s), then $1, $2, ...
   std::vector<std::string> settings;              // -x name[=value]
+  std::map<std::string, std::string> flags;       // settings that were given by other options: "bufsize=1m" by "-b 1m"
   std::vector<std::string> library_folders;       // -L
   std::vector<pid_t> pids;                        // -p
   std::string command;                            // -c
@@ -47,6 +48,9 @@ struct ScriptOptions {
 void add_script_options(CLI::App& command, ScriptOptions& options, const std::string& operands);
 // -n, -s, -P, -m, -f and -i alone.
 void add_programs(CLI::App& command, ScriptOptions& options);
+// An option whose value sets the run-time option NAME; the last one counts.
+void add_setting(CLI::App& command, ScriptOptions& options, const char* flag, const char* name, const char* type,
+                 const char* help);
 // Those of add_script_options that a compiled program takes too: -x and -Z.
 void add_setting_options(CLI::App& command, ScriptOptions& options);
 void add_process_options(CLI::App& command, ScriptOptions& options);

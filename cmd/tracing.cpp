@@ -225,13 +225,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
   command.add_flag("--json", options.as_json, "Print results as JSON, one object per line (docs/json.md)");
   command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
   command.add_flag("-S", options.list_dif, "List the DIF, as dtrace -S does");
-  command
-      .add_option_function<std::string>(
-          "-b", [&options](const std::string& size) { options.script.settings.push_back("bufsize=" + size); },
-          "Set the size of a principal buffer, like -x bufsize")
-      ->type_name("SIZE")
-      ->trigger_on_parse()
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  add_setting(command, options.script, "-b", "bufsize", "SIZE", "Set the size of a principal buffer, like -x bufsize");
   command.add_flag_function(
       "-B", [](size_t) { tell("option -B has no effect"); }, "Accepted for compatibility with dtrace; ignored");
 }
