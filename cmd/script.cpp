@@ -194,12 +194,12 @@ compiler::ProbeMatches match_probes(runtime::Handle& handle, const dif::ProbeDes
   return {handle.catalog().match(description).size(), std::move(found.reason), std::move(found.tag), std::move(found.similar)};
 }
 
-Status set_option(dif::Options& options, const std::string& setting) {
+Status set_option(dif::Options& options, const std::string& setting, const std::string& flag) {
   size_t equals = setting.find('=');
   std::string name = setting.substr(0, equals);
   Status set = options.set(name, equals == std::string::npos ? "" : setting.substr(equals + 1));
   if (set) return {};
-  std::string message = fmt::format("failed to set -x {}: {}", name, set.error().message);
+  std::string message = fmt::format("failed to set {}: {}", flag.empty() ? "-x " + name : flag, set.error().message);
   for (const std::string& hint : dif::option_hints(name)) message += fmt::format("\n    hint: {}", hint);
   return Error{message};
 }
@@ -327,7 +327,8 @@ Status set_from_environment(dif::Options& options) {
 Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options) {
   if (Status set = set_from_environment(options); !set) return set.error();
   for (const std::string& setting : command_line_settings(given)) {
-    Status set = set_option(options, setting);
+    const auto flag = given.flags.find(setting);
+    Status set = set_option(options, setting, flag == given.flags.end() ? "" : flag->second);
     if (!set) return set.error();
   }
   return options;

@@ -61,8 +61,8 @@ Result<std::vector<compiler::Source>> read_sources(const ScriptOptions& given, c
 // $0, $1, ... for the sources.
 std::vector<std::string> macro_arguments(const ScriptOptions& options);
 
-// One -x.
-Status set_option(dif::Options& options, const std::string& setting);
+// One -x; flag: how the command line spells it otherwise.
+Status set_option(dif::Options& options, const std::string& setting, const std::string& flag = "");
 // All that the command line sets, as -x would.
 std::vector<std::string> command_line_settings(const ScriptOptions& options);
 // Options of the command line, set before the script's own pragmas, behind what `options` has.
