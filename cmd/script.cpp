@@ -307,8 +307,9 @@ std::vector<std::string> macro_arguments(const ScriptOptions& options) {
 
 namespace {
 
-// DTRACE_OPT_STRSIZE=512: weaker than pragmas and -x.
-Status set_from_environment(dif::Options& options) {
+// DTRACE_OPT_STRSIZE=512: weaker than pragmas and -x. The environment may be meant for another dtrace, so what is unknown or
+// wrong is ignored, as in DTrace.
+void set_from_environment(dif::Options& options) {
   constexpr std::string_view kPrefix = "DTRACE_OPT_";
   for (char** entry = environ; *entry != nullptr; entry++) {
     std::string setting = *entry;
@@ -317,15 +318,14 @@ Status set_from_environment(dif::Options& options) {
     const size_t end = std::min(setting.find('='), setting.size());
     std::transform(setting.begin(), setting.begin() + static_cast<std::ptrdiff_t>(end), setting.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (Status set = set_option(options, setting); !set) return set;
+    (void)set_option(options, setting);
   }
-  return {};
 }
 
 }  // namespace
 
 Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options options) {
-  if (Status set = set_from_environment(options); !set) return set.error();
+  set_from_environment(options);
   for (const std::string& setting : command_line_settings(given)) {
     const auto flag = given.flags.find(setting);
     Status set = set_option(options, setting, flag == given.flags.end() ? "" : flag->second);
