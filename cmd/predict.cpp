@@ -187,7 +187,7 @@ Result<double> sample_of(const PredictionOptions& how, const ScriptOptions& scri
     if (how.measures_clauses()) return Error{"--prob measured needs --sample TIME, the time to measure"};
     return 0.0;
   }
-  if (!script.command.empty()) return Error{"--sample counts firings of running processes: use -p PID instead of -c"};
+  if (!script.commands.empty()) return Error{"--sample counts firings of running processes: use -p PID instead of -c"};
   return parse_sample(how.sample);
 }
 

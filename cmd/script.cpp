@@ -273,8 +273,10 @@ void add_process_options(CLI::App& command, ScriptOptions& options) {
   auto not_empty = [](const std::string& text) {
     return text.find_first_not_of(" \t\n") == std::string::npos ? std::string("the command is empty") : std::string();
   };
-  command.add_option("-c", options.command, "Start this command and trace it; $target is its id")
+  command.add_option("-c", options.commands, "Start this command and trace it; $target is the id of the first")
       ->type_name("'CMD ARGS'")
+      ->allow_extra_args(false)
+      ->take_all()
       ->check(not_empty);
 }
 

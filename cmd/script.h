@@ -35,7 +35,7 @@ struct ScriptOptions {
   std::map<std::string, std::string> flags;       // settings that were given by other options: "bufsize=1m" by "-b 1m"
   std::vector<std::string> library_folders;       // -L
   std::vector<pid_t> pids;                        // -p
-  std::string command;                            // -c
+  std::vector<std::string> commands;              // -c
   bool print_tree = false;                        // of compile
   bool preprocess = false, show_headers = false;  // -C, -H
   std::vector<std::string> preprocessor;          // -D, -U and -I as given

@@ -41,8 +41,9 @@ Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& op
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));
   }
-  if (!given.command.empty()) {
-    Result<runtime::Process> process = runtime::Process::spawn(std::string_view(given.command), environment(options));
+  for (const std::string& command : given.commands) {
+    Result<runtime::Process> process =
+        runtime::Process::spawn(std::string_view(command), environment(options), start_point(options[dif::Option::evaltime]));
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));
   }

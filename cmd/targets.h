@@ -1,5 +1,5 @@
 #pragma once
-// The processes that a run traces: those of -p, then the one of -c, which waits before its first instruction until resume().
+// The processes that a run traces: those of -p, then those of -c, which wait before their first instruction until resume().
 
 #include <sys/types.h>
 
