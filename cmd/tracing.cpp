@@ -218,7 +218,10 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
   command.add_flag("--account{table}", options.account, "Print the cost of the run, as table (default) or json")
       ->type_name("[=FORM]")
       ->check(CLI::IsMember({"table", "json"}));
-  if (with_output) command.add_option("-o", options.output, "Append the output to this file")->type_name("FILE");
+  if (with_output)
+    command.add_option("-o", options.output, "Append the output to this file")
+        ->type_name("FILE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
