@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cmd/script.h"
+#include "runtime/symbol/find_main.h"
 
 namespace dvm::cmd {
 namespace {
@@ -30,6 +31,13 @@ runtime::Environment environment(const dif::Options& options) {
     all.push_back(variable.find('=') == std::string::npos ? variable + "=" : variable);
   }
   return all;
+}
+
+// In the order of the values of the option (option_kinds.def): exec, preinit, postinit, main.
+runtime::StartPoint start_point(int64_t evaltime) {
+  runtime::StartPoint point{.at_exec = evaltime == 0};
+  if (evaltime > 1) point.find_main = runtime::find_main;
+  return point;
 }
 
 }  // namespace
