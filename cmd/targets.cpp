@@ -85,11 +85,14 @@ void Targets::stop_watching() {
   watcher_.join();
 }
 
-std::vector<std::string> Targets::take_exit_notices() {
+std::vector<std::string> Targets::take_exit_notices(bool with_success) {
   std::vector<std::string> notices;
-  for (runtime::Process& process : processes_)
-    if (process.has_exited() && told_.insert(process.pid()).second)
-      notices.push_back(runtime::describe_ending(process.pid(), process.ending()));
+  for (runtime::Process& process : processes_) {
+    if (!process.has_exited() || !told_.insert(process.pid()).second) continue;
+    const std::optional<runtime::Ending> ending = process.ending();
+    const bool is_success = process.is_child() && ending && ending->status == 0 && ending->signal == 0;
+    if (with_success || !is_success) notices.push_back(runtime::describe_ending(process.pid(), ending));
+  }
   return notices;
 }
 

@@ -31,8 +31,8 @@ class Targets {
   // Calls this once all processes are gone, from a thread of its own; never, if there is none.
   void watch(std::function<void()> all_gone);
   void stop_watching();
-  // How each target that has exited since the last call has ended.
-  std::vector<std::string> take_exit_notices();
+  // How each target that has exited since the last call has ended; with_success: also those that dvm started and that succeeded.
+  std::vector<std::string> take_exit_notices(bool with_success);
 
  private:
   std::vector<runtime::Process> processes_;

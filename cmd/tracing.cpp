@@ -102,7 +102,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
               runtime::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) {
-    const std::vector<std::string> endings = targets.take_exit_notices();
+    const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
   report_refused(refused, given.script.verbose);
@@ -145,7 +145,8 @@ void print_remarks(const runtime::Handle& handle) {
 int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targets, const Status& followed, std::FILE* out,
              const LedgerContext* ledger) {
   if (handle.options()[dif::Option::quiet] == 0)
-    for (const std::string& notice : targets.take_exit_notices()) tell("{}", notice);
+    for (const std::string& notice : targets.take_exit_notices(false)) tell("{}", notice);
+  if (given.script.verbose) print_changes(handle);
   if (!given.account.empty())
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
