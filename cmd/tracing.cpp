@@ -92,8 +92,10 @@ Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs
   return {};
 }
 
-void print_matched(const std::vector<ReadyProgram>& programs) {
+void print_matched(const std::vector<ReadyProgram>& programs, const dif::Options& options) {
   for (const ReadyProgram& program : programs) tell("{}", program.notice);
+  if (options[dif::Option::destructive] > 0) tell("allowing destructive actions");
+}
 }
 
 // From probes on to probes off; the error ends tracing.
@@ -187,7 +189,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
   if (given.list_probes) return {.status = list(handle, given, programs, source.target)};
   if (given.compile_only) return {.status = 0};
-  if (handle.options()[dif::Option::quiet] == 0) print_matched(programs);
+  if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
   if (given.predict)
