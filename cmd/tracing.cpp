@@ -96,6 +96,22 @@ void print_matched(const std::vector<ReadyProgram>& programs, const dif::Options
   for (const ReadyProgram& program : programs) tell("{}", program.notice);
   if (options[dif::Option::destructive] > 0) tell("allowing destructive actions");
 }
+
+// One line for the probes of a clause with the same placement.
+void print_placements(const runtime::Handle& handle) {
+  for (const runtime::Placement& one : handle.placements()) {
+    const runtime::Probe& probe = *one.probe;
+    const std::string more = one.probes > 1 ? fmt::format(" and {} more", one.probes - 1) : "";
+    tell("dt_clause_{} {}:{}:{}:{}{}: {}", one.clause, probe.provider, probe.module, probe.function, probe.name, more,
+         placement_text(one));
+  }
+}
+
+// Prints the remark of each probe once, however many clauses it has.
+void print_remarks(const runtime::Handle& handle) {
+  for (const runtime::EnabledProbe& enabled : handle.enabled())
+    if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
+      tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
 }
 
 // From probes on to probes off; the error ends tracing.
@@ -107,6 +123,7 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
+  if (given.script.verbose) print_placements(handle), print_remarks(handle);
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.targets_gone(); });
