@@ -61,6 +61,11 @@ std::string clause_name(const dif::SourcePosition& position) {
   return fmt::format("{}:{}", is_text ? "-n" : position.file, position.line);
 }
 
+// Of a clause that became machine code while it was traced.
+std::string after(uint64_t interpreted) {
+  return interpreted == 0 ? std::string() : fmt::format(" after {} firings on interp", interpreted);
+}
+
 void print_rows(std::FILE* out, const std::vector<Row>& rows) {
   double total = sum_cycles(rows);
   fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");
@@ -78,7 +83,8 @@ void print_table(std::FILE* out, const runtime::Account& account, const runtime:
              account.events, account.late_reads, account.ticks_per_second / 1e9);
   for (const runtime::EcbAccount& ecb : account.ecbs) {
     fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(probe_name(catalog, ecb.probe_id)), clause_name(ecb.clause));
-    fmt::print(out, "    firings {}  predicate hits {}  faults {}\n", ecb.firings, ecb.predicate_hits, ecb.faults);
+    fmt::print(out, "    firings {}  predicate hits {}  faults {}  engine {}{}\n", ecb.firings, ecb.predicate_hits, ecb.faults,
+               ecb.engine, after(ecb.interpreted));
     if (std::vector<Row> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
   }
   fmt::print(out, "\n  stages, whole run\n");
@@ -105,10 +111,15 @@ void print_json(std::FILE* out, const runtime::Account& account, const runtime::
       {"firings", account.events}, {"late_reads", account.late_reads}, {"ticks_per_second", account.ticks_per_second}};
   root["ecbs"] = nlohmann::ordered_json::array();
   for (const runtime::EcbAccount& ecb : account.ecbs) {
-    nlohmann::ordered_json entry = {{"epid", ecb.epid},        {"probe", probe_name(catalog, ecb.probe_id)},
-                                    {"file", ecb.clause.file}, {"line", ecb.clause.line},
-                                    {"firings", ecb.firings},  {"predicate_hits", ecb.predicate_hits},
-                                    {"faults", ecb.faults}};
+    nlohmann::ordered_json entry = {{"epid", ecb.epid},
+                                    {"probe", probe_name(catalog, ecb.probe_id)},
+                                    {"file", ecb.clause.file},
+                                    {"line", ecb.clause.line},
+                                    {"firings", ecb.firings},
+                                    {"predicate_hits", ecb.predicate_hits},
+                                    {"faults", ecb.faults},
+                                    {"engine", ecb.engine},
+                                    {"interpreted", ecb.interpreted}};
     entry["rows"] = json_of(rows_of(ecb));
     root["ecbs"].push_back(std::move(entry));
   }

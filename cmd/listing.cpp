@@ -134,6 +134,7 @@ std::string placement_text(const runtime::Placement& placement) {
   std::string text = placement.backend.empty()
                          ? "no backend: " + placement.reason
                          : fmt::format("backend {} ({}), engine {}", placement.backend, placement.by, placement.engine);
+  if (!placement.engine_problem.empty()) text += fmt::format("; not llvm: {}", placement.engine_problem);
   for (const auto& [name, reason] : placement.others) text += fmt::format("; not {}: {}", name, reason);
   return text;
 }

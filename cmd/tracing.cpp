@@ -142,21 +142,10 @@ vm::CostPolicy cost_policy(const TracingOptions& given) {
   return given.account.empty() && given.ledger.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
 }
 
-// One line for the probes of a clause with the same placement.
-void print_placements(const runtime::Handle& handle) {
-  for (const runtime::Placement& one : handle.placements()) {
-    const runtime::Probe& probe = *one.probe;
-    const std::string more = one.probes > 1 ? fmt::format(" and {} more", one.probes - 1) : "";
-    tell("clause {} {}:{}:{}:{}{}: {}", one.clause + 1, probe.provider, probe.module, probe.function, probe.name, more,
-         placement_text(one));
-  }
-}
-
-// Prints the remark of each probe once, however many clauses it has.
-void print_remarks(const runtime::Handle& handle) {
-  for (const runtime::EnabledProbe& enabled : handle.enabled())
-    if (const runtime::Probe& probe = *enabled.probe; !probe.remark.empty())
-      tell("{}:{}:{}:{}: {}", probe.provider, probe.module, probe.function, probe.name, probe.remark);
+// The clauses that became machine code while they were traced.
+void print_changes(const runtime::Handle& handle) {
+  for (const runtime::Placement& one : handle.placements())
+    if (one.interpreted != 0) tell("dt_clause_{}: engine {} after {} firings", one.clause, one.engine, one.interpreted);
 }
 
 // Prints the results that remain at the end of a run; returns its exit status. `ledger` is null unless the run is priced by a
