@@ -112,9 +112,9 @@ class ListingProcesses(dvmtest.PrivilegedTest):
         result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
                      "-x", "instrument=uprobe", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"dvm: clause 1 pid\d+:looper:func:entry and \d+ more: backend local \(uprobe\), engine interp; "
-                                        "not breakpoint: -x instrument=uprobe; not timer: it fires tick probes only\n")
-        self.assertIn("dvm: clause 2 profile:::tick-100ms: backend local (timer), engine interp; not uprobe: dvm's own clock fires it; "
+        self.assertRegex(result.stderr, r"dvm: dt_clause_0 pid\d+:looper:func:entry and \d+ more: backend local \(uprobe\), engine interp; "
+                                        "not breakpoint: -x backend=uprobe; not timer: it fires tick probes only\n")
+        self.assertIn("dvm: dt_clause_1 profile:::tick-100ms: backend local (timer), engine interp; not uprobe: dvm's own clock fires it; "
                       "not breakpoint: it fires at instructions and system calls only\n", result.stderr)
 
     def test_probes_left_out_are_listed(self):
