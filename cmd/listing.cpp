@@ -16,6 +16,7 @@
 #include "dvm/dif/text.h"
 #include "runtime/catalog/catalog.h"
 #include "runtime/instrument/uprobe/site_plan.h"
+#include "runtime/session/demangled_probes.h"
 #include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
@@ -99,19 +100,22 @@ void print_probe(const runtime::Probe& probe) {
              printable(probe.name));
 }
 
-void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe) {
+void print_probes(const std::vector<const runtime::Probe*>& probes, const DescribeProbes& describe, bool demangles) {
   std::vector<std::string> texts;
   if (describe) texts = describe(probes);
   texts.resize(probes.size());
+  runtime::DemangledProbes names;
+  const std::vector<const runtime::Probe*> named = demangles ? names.rename(probes) : probes;
   for (size_t i = 0; i < probes.size(); i++) {
-    print_probe(*probes[i]);
+    print_probe(*named[i]);
     fmt::print("{}", texts[i]);
   }
 }
 
 int print_matches(runtime::Handle& handle, const dif::ProbeDesc& description, const DescribeProbes& describe) {
   const compiler::ProbeMatches found = match_probes(handle, description);
-  if (found.count != 0) return print_probes(handle.catalog().match(description), describe), 0;
+  const bool demangles = handle.options()[dif::Option::demangle] > 0;
+  if (found.count != 0) return print_probes(handle.catalog().match(description), describe, demangles), 0;
   std::fflush(stdout);  // in their order on a terminal
   tell("failed to match {}: {}", dif::spell(description), found.reason.empty() ? "No probe matches description" : found.reason);
   for (const std::string& name : found.similar) fmt::print(stderr, "    hint: did you mean '{}'?\n", name);
