@@ -74,19 +74,22 @@ bool is_same(const std::vector<runtime::PlannedSite>& a, const std::vector<runti
 }
 
 // Where each probe runs; of a process also where it is put, what lies there, and what a firing is expected to cost.
-std::vector<std::string> describe_sites(const runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
+std::vector<std::string> describe_sites(runtime::Handle& handle, const std::vector<const runtime::Probe*>& probes) {
   std::vector<runtime::EnabledProbe> telling, silent;
   for (const runtime::Probe* probe : probes) {
     telling.push_back({probe, usual_needs(*probe)});
     silent.push_back({probe, {}});
   }
+  handle.preview(silent);
   std::vector<runtime::Refused> refused, known;
   PlacesOf usual = places_of(telling, refused), counted = places_of(silent, known);
   SiteDescriber sites;
   std::vector<std::string> texts;
   for (const runtime::Probe* probe : probes) {
-    std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(handle.placement(*probe))));
-    for (const runtime::Place& place : usual[probe]) text += sites.line("site", place);
+    const runtime::Placement placement = handle.placement(*probe);
+    std::string& text = texts.emplace_back(fmt::format("\t{}\n", placement_text(placement)));
+    if (placement.by == "agent") continue;  // it replaces the instruction, whatever that is
+    for (const runtime::PlannedSite& place : usual[probe]) text += sites.line("site", place);
     if (!is_same(usual[probe], counted[probe]))
       for (const runtime::PlannedSite& place : counted[probe]) text += sites.line("site if no clause reads arguments", place);
     for (const runtime::Refused& one : refused)
