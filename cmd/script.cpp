@@ -155,7 +155,7 @@ void add_program(CLI::App& command, ScriptOptions& options, GivenProgram::Form f
 // Nothing: there are more.
 std::optional<std::string> complete_description(std::string_view text, GivenProgram::Form form) {
   const auto allowed = static_cast<std::ptrdiff_t>(form) + 1;
-  const std::ptrdiff_t fields = std::count(text.begin(), text.end(), ':') + 1;
+  const auto fields = static_cast<std::ptrdiff_t>(dif::split_fields(text).size());
   if (fields == allowed + 1 && text.starts_with(':'))
     text.remove_prefix(1);
   else if (fields > allowed)
@@ -165,7 +165,7 @@ std::optional<std::string> complete_description(std::string_view text, GivenProg
 
 // "libc/arg0/ { ... }" of -m is "libc::/arg0/ { ... }"; messages quote it as it was given.
 Result<compiler::Source> read_text(const GivenProgram& given) {
-  const size_t end = std::min(given.text.find_first_of("/{ \t\n"), given.text.size());
+  const size_t end = std::min(dif::find_unquoted(given.text, "/{ \t\n"), given.text.size());
   const std::string_view description = std::string_view(given.text).substr(0, end);
   const auto wrong = [&](const std::string& why) {
     return Error{fmt::format("invalid probe specifier {}: {}", given.text, why)};

@@ -30,7 +30,9 @@ TOP_BASIC_TYPE  : ('void' | 'char' | 'short' | 'int' | 'long' | 'float' | 'doubl
 TOP_SCOPED_NAME : '`' SCOPE -> type(SCOPED_NAME), mode(DCODE);
 TOP_RESERVED    : ('counter' | 'import') -> type(RESERVED), mode(DCODE);
 TOP_INTEGER     : [0-9]+ -> type(INTEGER);
-PROBE           : [0-9]* PROBE_SIGN ([0-9`] | PROBE_SIGN)*;
+PROBE           : (PROBE_SIGN | PROBE_QUOTED) ([0-9`] | PROBE_SIGN | PROBE_QUOTED)*;
+fragment PROBE_QUOTED
+                : '"' ~["\n]* '"';
 fragment PROBE_SIGN
                 : [-$:a-zA-Z_.?*\\[\]!+~@%^\u0080-\u00ff];
 TOP_COMMA       : ',' -> type(COMMA);
