@@ -424,7 +424,7 @@ std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const 
 }
 
 std::string matched_line(const compiler::Source& source, size_t matched) {
-  std::string what = source.is_description ? source.text.substr(0, source.text.find_first_of("/{")) : source.name;
+  std::string what = source.is_description ? source.name.substr(0, source.name.find_first_of("/{;")) : source.name;
   return fmt::format("{} '{}' matched {} probe{}", source.is_description ? "description" : "script", what, matched,
                      matched == 1 ? "" : "s");
 }

@@ -15,7 +15,7 @@ item
 
 // --- Clauses
 
-clause          : probes+=(PROBE | INTEGER) (COMMA probes+=(PROBE | INTEGER))* COMMA?
+clause          : probes+=(PROBE | INTEGER) (COMMA probes+=(PROBE | INTEGER))*
                   (open=SLASH predicate=expression close=SLASH)? (body=LBRACE actions=statements RBRACE)?;
 statements      : list+=statement (SEMI list+=statement)*;
 statement       : conditions+=ifStatement* value=expression?;
