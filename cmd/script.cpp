@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cmd/command.h"
 #include "cmd/libraries.h"
 #include "cmd/preprocess.h"
 #include "cmd/read_file.h"
@@ -358,10 +359,10 @@ Status set_target(dif::ProbeDesc& description, pid_t target) {
   return {};
 }
 
-namespace {
+namespace {}  // namespace
 
-Result<compiler::CompileOptions> how_to_compile(const ScriptOptions& given, const CompileAgainst& against,
-                                                const dif::Options& options) {
+Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, const CompileAgainst& against,
+                                                 const dif::Options& options) {
   compiler::CompileOptions how;
   how.arguments = macro_arguments(given);
   how.macros = macro_values(against.target);
@@ -382,11 +383,9 @@ Result<compiler::CompileOptions> how_to_compile(const ScriptOptions& given, cons
   return how;
 }
 
-}  // namespace
-
 std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler::Source>& sources, const ScriptOptions& given,
                                                       const CompileAgainst& against, dif::Options& options) {
-  Result<compiler::CompileOptions> how = how_to_compile(given, against, options);
+  Result<compiler::CompileOptions> how = compile_options(given, against, options);
   if (!how) {
     fmt::print(stderr, "dvm: {}\n", how.error().message);
     return {};
@@ -414,7 +413,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
 std::vector<compiler::ProbeDescription> describe_probes(const std::vector<const runtime::Probe*>& probes,
                                                         const ScriptOptions& given, const CompileAgainst& against,
                                                         const dif::Options& options) {
-  Result<compiler::CompileOptions> how = how_to_compile(given, against, options);
+  Result<compiler::CompileOptions> how = compile_options(given, against, options);
   if (!how) return {};
   HandleCatalog catalog(*against.handle);
   how->catalog = &catalog;

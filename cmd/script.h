@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "dvm/common/result.h"
 #include "dvm/compiler/compile.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/catalog/probe.h"
 
 namespace CLI {
 class App;
@@ -85,6 +87,10 @@ struct CompileAgainst {
   bool keep_target = false;                // $target stays in probe descriptions, for whoever enables the program
   std::vector<compiler::ProviderDesc>* declared = nullptr;  // takes the providers that the sources declare
 };
+
+// An error: a D library cannot be read.
+Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, const CompileAgainst& against,
+                                                 const dif::Options& options);
 
 // Prints diagnostics on standard error, applies the pragmas to `options`. Empty result: there were errors, and they have been
 // shown.
