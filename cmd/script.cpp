@@ -374,6 +374,8 @@ Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, con
   how.print_tree = given.print_tree;
   how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
   how.version = static_cast<uint32_t>(options[dif::Option::version]);
+  how.scratch_size = dif::scratch_size(options);
+  how.prefers_probes = options[dif::Option::pspec] > 0;
   how.string_size = static_cast<uint64_t>(options[dif::Option::strsize]);
   for (const std::string& setting : command_line_settings(given)) how.settled.insert(setting.substr(0, setting.find('=')));
   Result<std::vector<compiler::Library>> libraries = read_libraries(options);
