@@ -389,7 +389,7 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
                                                       const CompileAgainst& against, dif::Options& options) {
   Result<compiler::CompileOptions> how = compile_options(given, against, options);
   if (!how) {
-    fmt::print(stderr, "dvm: {}\n", how.error().message);
+    tell("{}", how.error().message);
     return {};
   }
   std::optional<HandleCatalog> catalog;
@@ -406,7 +406,9 @@ std::vector<compiler::CompiledSource> compile_sources(const std::vector<compiler
   const auto matches = [](const compiler::CompiledSource& program) { return program.matched != 0; };
   if (against.handle != nullptr && options[dif::Option::zdefs] == 0 && !result.programs.empty() &&
       std::none_of(result.programs.begin(), result.programs.end(), matches)) {
-    fmt::print(stderr, "dvm: no probes matched\n");  // declarations alone would wait for nothing
+    if (options[dif::Option::quiet] == 0)
+      for (const compiler::Source& source : sources) tell("{}", matched_line(source, 0));
+    tell("no probes matched");  // declarations alone would wait for nothing
     return {};
   }
   return std::move(result.programs);
