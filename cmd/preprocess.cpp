@@ -13,6 +13,7 @@
 #include <memory>
 #include <utility>
 
+#include "cmd/drop_functions.h"
 #include "common/run_program.h"
 #include "runtime/process/process.h"
 
@@ -72,7 +73,7 @@ Status preprocess(compiler::Source& source, const Preprocessor& preprocessor) {
   if (!out) return out.error();
   if (Status ran = run(command(source, preprocessor), in->get(), out->get()); !ran)
     return Error{fmt::format("failed to compile script {}: {}", source.name, ran.error().message)};
-  source.original = std::exchange(source.text, read_all(out->get()));
+  source.original = std::exchange(source.text, drop_functions(read_all(out->get())));
   return {};
 }
 
