@@ -38,6 +38,20 @@ class Preprocessor(unittest.TestCase):
         script = self.write("a.d", '#ifdef __GNUC__\n#error defined\n#endif\nBEGIN { printf("fine"); exit(0); }\n')
         self.assertIn("fine", self.run_ok("-C", "-s", script).stdout)
 
+    def test_functions_of_headers_are_dropped(self):
+        self.write("inline.h", 'static inline int\nf (int c)\n{\n  const char *s = "}";\n  if (c) { return s[0]; }\n  return 0;\n}\nstruct s { int x; };\n'
+                               "# define TWO 2\nint g (void) { return TWO; }\ntypedef struct s s_t;\n")
+        script = self.write("a.d", '#include "inline.h"\nBEGIN { printf("%d %d", sizeof (s_t), TWO); exit(__LINE__); }\n')
+        result = dvm("run", "-q", "-C", "-s", script)
+        self.assertEqual((result.returncode, result.stdout.strip()), (2, "4 2"), result.stderr)
+        self.write("inline.h", "static int f(void)\n{\n  return 1;\n}\nint f;;\nnosuch g;\n")
+        self.assertIn('inline.h", line 6', dvm("run", "-C", "-s", script).stderr)
+
+    def test_headers_of_the_system(self):
+        script = self.write("a.d", "#include <netinet/in.h>\n#include <stdio.h>\n#include <signal.h>\n#include <linux/fs.h>\n"
+                                   'BEGIN { printf("%d %d %d", SIGKILL, sizeof (struct sockaddr_in), __SUNW_D_64); exit(0); }\n')
+        self.assertIn("9 16 1", self.run_ok("-C", "-s", script).stdout)
+
     def test_further_arguments(self):
         script = self.write("a.d", 'BEGIN { printf("%d", N + M); exit(0); }\n')
         self.assertIn("9", self.run_ok("-C", "-xcppargs=-DN=4", "-xcppargs=-DM=5", "-xstdc=a", "-s", script).stdout)
