@@ -40,10 +40,12 @@ std::string read_all(std::FILE* file) {
 }
 
 // The macros that DTrace defines. The platform's macros that are not reserved names (linux, unix) are left undefined. Without
-// __GNUC__, system headers use none of GCC's extensions, which D cannot read.
+// __GNUC__, system headers use none of GCC's extensions, but for two names, and by plain C99 they define few functions: D can
+// read neither.
 std::vector<std::string> command(const compiler::Source& source, const Preprocessor& cpp) {
-  std::vector<std::string> words = {cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x01000000",
-                                    "-Ulinux",   "-Uunix",       "-U__GNUC__"};
+  std::vector<std::string> words = {
+      cpp.program, "-D__SUNW_D=1", "-D__SUNW_D_64=1", "-D__SUNW_D_VERSION=0x01000000", "-Ulinux",
+      "-Uunix",    "-U__GNUC__",   "-std=c99",        "-D__signed__=signed",           "-D__builtin_va_list=void *"};
   words.insert(words.end(), cpp.arguments.begin(), cpp.arguments.end());
   const std::filesystem::path folder = source.is_description ? "" : std::filesystem::path(source.name).parent_path();
   words.insert(words.end(), {"-iquote", folder.empty() ? "." : folder.string(), "-"});

@@ -101,7 +101,12 @@ std::optional<Preprocessor> preprocessor(const ScriptOptions& given, const dif::
   for (const auto& [flag, option] :
        {std::pair{"-D", dif::Option::define}, {"-U", dif::Option::undef}, {"-I", dif::Option::incdir}})
     for (const std::string& text : options.texts(option)) cpp.arguments.push_back(flag + text);
-  for (const std::string& text : options.texts(dif::Option::cppargs)) cpp.arguments.push_back(text);
+  constexpr int64_t kStrict = 2;  // among the words of option stdc
+  if (options[dif::Option::stdc] == kStrict) cpp.arguments.emplace_back("-traditional-cpp");
+  for (const std::string& text : options.texts(dif::Option::cppargs)) {
+    std::istringstream words(text);
+    cpp.arguments.insert(cpp.arguments.end(), std::istream_iterator<std::string>(words), {});
+  }
   if (given.show_headers || options[dif::Option::cpphdrs] > 0) cpp.arguments.emplace_back("-H");
   return cpp;
 }
