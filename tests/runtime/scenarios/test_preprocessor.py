@@ -54,7 +54,13 @@ class Preprocessor(unittest.TestCase):
 
     def test_further_arguments(self):
         script = self.write("a.d", 'BEGIN { printf("%d", N + M); exit(0); }\n')
-        self.assertIn("9", self.run_ok("-C", "-xcppargs=-DN=4", "-xcppargs=-DM=5", "-xstdc=a", "-s", script).stdout)
+        for arguments in (["-xcppargs=-DN=4", "-xcppargs=-DM=5"], ["-xcppargs=-DN=4 -DM=5"]):
+            self.assertIn("9", self.run_ok("-C", *arguments, "-xstdc=a", "-s", script).stdout)
+
+    def test_strict_is_traditional(self):
+        text = "#ifdef __STDC__\nBEGIN { exit(1); }\n#else\nBEGIN { exit(2); }\n#endif\n"
+        for level, status in (("a", 1), ("s", 2)):
+            self.assertEqual(dvm("run", "-C", "-q", f"-xstdc={level}", "-n", text).returncode, status)
 
     def test_include(self):
         self.write("inc/n.h", "#define N 7\n")
