@@ -80,6 +80,16 @@ std::vector<const runtime::Probe*> TargetCatalog::probes_of(const dif::ProbeDesc
   return handle_.catalog().match(named);
 }
 
+// A marker has other arguments than its function.
+Result<std::vector<dif::ArgumentDesc>> TargetCatalog::arguments(const runtime::Probe& probe) {
+  if (KernelCatalog::is_system_call(probe)) return kernel_.arguments(probe);
+  const auto* site = std::get_if<runtime::UprobeSite>(&probe.site);
+  if (site == nullptr || site->inside) return std::vector<dif::ArgumentDesc>();
+  if (is_changed_copy(probe.function))
+    return Error{fmt::format("{} is a modified copy of a function, made by the compiler", probe.function)};
+  return types().arguments(probe.object, site->offset, site->is_return);
+}
+
 compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& description) {
   compiler::ProbeArguments result;
   for (const runtime::Probe* probe : probes_of(description, result.problem)) {
@@ -87,16 +97,7 @@ compiler::ProbeArguments TargetCatalog::arguments(const dif::ProbeDesc& descript
       result.is_unstable = true;
       return result;
     }
-    const auto* site = std::get_if<runtime::UprobeSite>(&probe->site);
-    if (site == nullptr || site->inside) {  // a marker has other arguments than its function
-      result.signatures.emplace_back();
-      continue;
-    }
-    if (is_changed_copy(probe->function)) {
-      result.problem = fmt::format("{} is a modified copy of a function, made by the compiler", probe->function);
-      return result;
-    }
-    auto found = types().arguments(probe->object, site->offset, site->is_return);
+    auto found = arguments(*probe);
     if (!found) {
       result.problem = found.error().message;
       return result;

@@ -1,11 +1,14 @@
 #pragma once
-// Answers the compiler's questions about the traced program. The answers come from the processes of -p and -c, from processes
-// that probe descriptions name, or from the files that a recording names, if they still exist.
+// Answers the compiler's questions about the traced program, and about the arguments of system calls. The answers come from the
+// processes of -p and -c, from processes that probe descriptions name, or from the files that a recording names, if they still
+// exist.
 
 #include <set>
 
+#include "cmd/kernel_catalog.h"
 #include "dvm/compiler/type_catalog.h"
 #include "dvm/runtime/handle.h"
+#include "runtime/catalog/probe.h"
 #include "runtime/symbol/target_types.h"
 
 namespace dvm::cmd {
@@ -20,15 +23,22 @@ class TargetCatalog final : public compiler::TypeCatalog {
   Result<dif::ConstantDesc> find_constant(const std::string& module, const std::string& name) override;
   Result<dif::DataDesc> find_data(const std::string& module, const std::string& name) override;
   std::vector<std::string> similar_data(const std::string& module, const std::string& name) override;
-  dif::TypeDesc describe(dif::TypeRef type) override { return types_.describe(type); }
-  std::vector<dif::MemberDesc> members(dif::TypeRef type) override { return types_.members(type); }
-  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) override { return types_.enumerators(type); }
+  dif::TypeDesc describe(dif::TypeRef type) override {
+    return KernelCatalog::is_mine(type) ? kernel_.describe(type) : types_.describe(type);
+  }
+  std::vector<dif::MemberDesc> members(dif::TypeRef type) override {
+    return KernelCatalog::is_mine(type) ? kernel_.members(type) : types_.members(type);
+  }
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) override {
+    return KernelCatalog::is_mine(type) ? kernel_.enumerators(type) : types_.enumerators(type);
+  }
   compiler::ProbeArguments arguments(const dif::ProbeDesc& description) override;
 
  private:
   runtime::TargetTypes& types();
   void add_process(pid_t pid);
   void add(const runtime::Probe& probe);
+  Result<std::vector<dif::ArgumentDesc>> arguments(const runtime::Probe& probe);
   std::vector<const runtime::Probe*> probes_of(const dif::ProbeDesc& description, std::string& problem);
 
   runtime::Handle& handle_;
@@ -37,6 +47,7 @@ class TargetCatalog final : public compiler::TypeCatalog {
   std::set<pid_t> processes_;
   size_t probes_ = 0;  // of the handle's catalog, looked at so far
   runtime::TargetTypes types_;
+  KernelCatalog kernel_;
 };
 
 }  // namespace dvm::cmd

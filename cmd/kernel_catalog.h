@@ -1,0 +1,35 @@
+#pragma once
+// args[] of system calls, by the kernel's own description of their parameters and of its types.
+
+#include <memory>
+
+#include "dvm/compiler/type_catalog.h"
+#include "runtime/catalog/probe.h"
+#include "runtime/instrument/uprobe/kernel_types.h"
+
+namespace dvm::cmd {
+
+class KernelCatalog {
+ public:
+  // A reference to a type of the kernel, among those of the traced program.
+  static bool is_mine(dif::TypeRef type) { return (type & kMark) != 0; }
+
+  // False: the probe is none of a system call.
+  static bool is_system_call(const runtime::Probe& probe);
+  Result<std::vector<dif::ArgumentDesc>> arguments(const runtime::Probe& probe);
+
+  dif::TypeDesc describe(dif::TypeRef type) const;
+  std::vector<dif::MemberDesc> members(dif::TypeRef type) const;
+  std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const;
+
+ private:
+  static constexpr dif::TypeRef kMark = dif::TypeRef{1} << 63;
+
+  // Nothing, if the kernel does not describe its types.
+  const runtime::KernelTypes* types();
+
+  bool is_loaded_ = false;
+  std::shared_ptr<const runtime::KernelTypes> types_;
+};
+
+}  // namespace dvm::cmd
