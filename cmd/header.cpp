@@ -92,19 +92,7 @@ constexpr std::string_view kNote = R"(  __asm__ volatile (
     "\t.endif\n"
 )";
 
-struct Names {
-  std::string symbol, macro, note;  // disk_start__io, DISK_START_IO, start__io
-};
-
-Names names_of(const std::string& provider, const std::string& probe) {
-  Names names;
-  names.note = replaced(probe, '-', "__");
-  names.symbol = fmt::format("dvm_{}_{}", provider, names.note);
-  names.macro = upper(fmt::format("{}_{}", provider, replaced(probe, '-', "_")));
-  return names;
-}
-
-std::string function_of(const std::string& provider, const compiler::DeclaredProbeDesc& probe, const Names& names) {
+std::string function_of(const std::string& provider, const compiler::DeclaredProbeDesc& probe, const ProbeNames& names) {
   const size_t count = std::min(probe.arguments.size(), kMostArguments);
   const auto type = [&](size_t n) { return c_type(probe.arguments[n].type); };
   const auto parameters = joined(probe.arguments.size(), ", ", [&](size_t n) {
@@ -122,7 +110,7 @@ std::string function_of(const std::string& provider, const compiler::DeclaredPro
       fmt::format(fmt::runtime(kNote), names.symbol, provider, names.note, places), operands);
 }
 
-std::string macros_of(const compiler::DeclaredProbeDesc& probe, const Names& names, bool is_there) {
+std::string macros_of(const compiler::DeclaredProbeDesc& probe, const ProbeNames& names, bool is_there) {
   const auto arguments = joined(probe.arguments.size(), ", ", [](size_t n) { return fmt::format("a{}", n); });
   if (!is_there) return fmt::format("#define {0}({1}) ((void) 0)\n#define {0}_ENABLED() 0\n", names.macro, arguments);
   return fmt::format("#define {0}({1}) {2} ({3})\n#define {0}_ENABLED() __builtin_expect ({2}_semaphore != 0, 0)\n", names.macro,
@@ -164,21 +152,11 @@ Result<std::string> make_header(const std::vector<compiler::ProviderDesc>& provi
   for (const compiler::ProviderDesc& provider : providers)
     for (const compiler::DeclaredProbeDesc& probe : provider.probes) {
       if (Status fine = check(provider, probe); !fine) return fine.error();
-      const Names names = names_of(provider.name, probe.name);
+      const ProbeNames names = probe_names(provider.name, probe.name);
       functions += function_of(provider.name, probe, names) + macros_of(probe, names, true) + "\n";
       nothing += macros_of(probe, names, false);
     }
   return fmt::format(fmt::runtime(kBegin), guard) + functions + std::string(kMiddle) + nothing + "\n#endif\n#endif\n";
-}
-
-// "dir/disk.d" is written to "disk.h".
-Result<std::string> output_path(const HeaderCommand& given, const std::vector<compiler::Source>& sources) {
-  if (!given.output.empty()) return given.output;
-  if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
-    return Error{"-o FILE is missing: it names the header"};
-  const std::string& name = sources[0].name;
-  const size_t begin = name.rfind('/') + 1;
-  return name.substr(begin, name.size() - 2 - begin) + ".h";
 }
 
 std::string guard_of(const std::string& path) {
@@ -193,25 +171,54 @@ int write_header(const std::string& path, const std::string& text) {
   return 0;
 }
 
-int make(const HeaderCommand& given) {
-  Result<dif::Options> options = run_time_options(given.script);
-  if (!options) return fail("{}", options.error().message);
-  Result<std::vector<compiler::Source>> sources = read_sources(given.script, *options);
-  if (!sources) return fail("{}", sources.error().message);
-  Result<std::string> path = output_path(given, *sources);
-  if (!path) return fail("{}", path.error().message);
+bool declares_probes(const compiler::ProviderDesc& provider) { return !provider.probes.empty(); }
+
+}  // namespace
+
+ProbeNames probe_names(const std::string& provider, const std::string& probe) {
+  ProbeNames names;
+  names.note = replaced(probe, '-', "__");
+  names.symbol = fmt::format("dvm_{}_{}", provider, names.note);
+  names.macro = upper(fmt::format("{}_{}", provider, replaced(probe, '-', "_")));
+  return names;
+}
+
+Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
+                                  const std::string& extension, const char* what) {
+  if (!output.empty()) return output;
+  if (sources.size() != 1 || sources[0].is_description || !sources[0].name.ends_with(".d"))
+    return Error{fmt::format("-o FILE is missing: it names the {}", what)};
+  const std::string& name = sources[0].name;
+  const size_t begin = name.rfind('/') + 1;
+  return name.substr(begin, name.size() - 1 - begin) + extension;
+}
+
+std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const ScriptOptions& script,
+                                                                      std::vector<compiler::Source>& sources) {
+  Result<dif::Options> options = run_time_options(script);
+  if (!options) return fail("{}", options.error().message), std::nullopt;
+  Result<std::vector<compiler::Source>> read = read_sources(script, *options);
+  if (!read) return fail("{}", read.error().message), std::nullopt;
+  sources = std::move(*read);
   std::vector<compiler::ProviderDesc> providers;
   CompileAgainst against;
   against.declared = &providers;
-  if (compile_sources(*sources, given.script, against, *options).empty()) return 1;
-  const bool has_probes = std::any_of(providers.begin(), providers.end(), [](const auto& p) { return !p.probes.empty(); });
-  if (!has_probes) return fail("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", (*sources)[0].name);
-  Result<std::string> header = make_header(providers, guard_of(*path));
+  if (compile_sources(sources, script, against, *options).empty()) return std::nullopt;
+  return providers;
+}
+
+int write_probe_header(const ScriptOptions& script, const std::string& output) {
+  std::vector<compiler::Source> sources;
+  const std::optional<std::vector<compiler::ProviderDesc>> providers = declared_providers(script, sources);
+  if (!providers) return 1;
+  if (std::none_of(providers->begin(), providers->end(), declares_probes))
+    return fail("{} declares no probes: write provider NAME {{ probe NAME(TYPES); }};", sources[0].name);
+  Result<std::string> path = output_beside(output, sources, "h", "header");
+  if (!path) return fail("{}", path.error().message);
+  Result<std::string> header = make_header(*providers, guard_of(*path));
   if (!header) return fail("{}", header.error().message);
   return write_header(*path, *header);
 }
-
-}  // namespace
 
 void add_header(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<HeaderCommand>();
@@ -221,7 +228,7 @@ void add_header(CLI::App& app, Action& chosen) {
       "  dvm header -s provider.d -o provider.h");
   add_script_options(*command, given->script, "[SCRIPT]");
   command->add_option("-o", given->output, "Write the header to this file (required); - is standard output")->type_name("FILE");
-  command->callback([given, &chosen] { chosen = [given] { return make(*given); }; });
+  command->callback([given, &chosen] { chosen = [given] { return write_probe_header(given->script, given->output); }; });
 }
 
 }  // namespace dvm::cmd

@@ -1,0 +1,32 @@
+#pragma once
+// The files that a build needs of a provider declaration: the header with its macros, and the object that dtrace -G links.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/script.h"
+
+namespace dvm::cmd {
+
+// A provider's probe as C names it.
+struct ProbeNames {
+  std::string symbol, macro, note;  // dvm_disk_start__io, DISK_START_IO, start__io
+};
+ProbeNames probe_names(const std::string& provider, const std::string& probe);
+
+// "dir/disk.d" is written to "disk.EXTENSION", if it is the only source.
+Result<std::string> output_beside(const std::string& output, const std::vector<compiler::Source>& sources,
+                                  const std::string& extension, const char* what);
+
+// Reads and compiles the sources. Nothing: there were errors, and they have been shown.
+std::optional<std::vector<compiler::ProviderDesc>> declared_providers(const ScriptOptions& script,
+                                                                      std::vector<compiler::Source>& sources);
+
+// dtrace -h; output "-": standard output; empty: named after the script. Returns the exit status.
+int write_probe_header(const ScriptOptions& script, const std::string& output);
+
+// dtrace -G, for objects that were compiled with such a header, or with one of SystemTap's dtrace.
+int write_probe_object(const ScriptOptions& script, const std::string& output, const std::vector<std::string>& objects);
+
+}  // namespace dvm::cmd
