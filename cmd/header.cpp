@@ -4,9 +4,12 @@
 //   provider disk { probe start__io(int, char *); };      DISK_START_IO(unit, name), DISK_START_IO_ENABLED()
 //
 // Each macro leaves a nop, and a note that gives the places of the arguments (runtime/symbol/stapsdt.h), by its own inline
-// assembly, so that building the program needs only the header. The nop has five bytes: the kernel can turn it into a call,
-// which costs less than a breakpoint. The targets of pointer arguments are in memory by then, also in optimized programs. A
-// variable that all files of the program share counts the tracers that have the probe enabled.
+// assembly, so that building the program needs only the header. The nop has one byte. Linux 6.18 turns a nop of five bytes into a
+// call, which is faster, but overwrites what a leaf function keeps below its stack pointer. The targets of pointer arguments are
+// in memory by then, also in optimized programs. A variable that all files of the program share counts the tracers that have the
+// probe enabled.
+
+#include "cmd/header.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -68,7 +71,7 @@ std::string joined(size_t count, std::string_view between, Format&& format) {
 
 // {0} names both the function and the semaphore, {1} the provider, {2} the probe as notes name it.
 constexpr std::string_view kNote = R"(  __asm__ volatile (
-    "990:\t.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+    "990:\tnop\n"
     "\t.pushsection .note.stapsdt, \"?\", \"note\"\n"
     "\t.balign 4\n"
     "\t.4byte 992f-991f, 994f-993f, 3\n"

@@ -40,7 +40,7 @@ class Experiments(dvmtest.PrivilegedTest):
                 self.assertGreater(by_name[name]["thread_ns"] + by_name[name]["dvm_ns"], 0, name)
                 self.assertGreater(by_name[name]["dvm_ns"], 0, name)
                 self.assertGreater(by_name[name]["predicted"], 0, name)
-            self.assertEqual(found["marker_bytes"], {"nop": 5, "load_test_branch": 10, "semaphore": 2})
+            self.assertEqual(found["marker_bytes"], {"nop": 1, "load_test_branch": 10, "semaphore": 2})
             self.assertTrue(0 <= found["quiet_share"] <= 1)
             with open(page) as file:
                 text = file.read()
