@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/modes.h"
 #include "cmd/tracing.h"
 
 namespace dvm::cmd {
 
 void add_run(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<TracingOptions>();
+  auto modes = std::make_shared<Modes>();
   CLI::App* command = app.add_subcommand("run", "Trace with a D script");
   command->footer(
       "Examples:\n"
@@ -19,11 +21,15 @@ void add_run(CLI::App& app, Action& chosen) {
   add_process_options(*command, given->script);
   add_tracing_options(*command, *given, true);
   add_run_options(*command, *given);
+  add_modes(*command, *modes);
   command->add_flag("--predict", given->predict, "Predict the cost of the script before its probes are enabled");
   add_prediction_options(*command, given->prediction, "--predict");
-  command->callback([given, &chosen] {
+  command->callback([given, modes, &chosen] {
     const auto open = [given](const dif::Options& options) { return open_live_source(given->script, options); };
-    chosen = [given, open] { return trace(*given, open).status; };
+    chosen = [given, modes, open] {
+      const std::optional<int> status = run_mode(*modes, *given);
+      return status ? *status : trace(*given, open).status;
+    };
   });
 }
 
