@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   fill_standard_files();
   try {
+    if (dvm::cmd::is_called_dtrace(argc > 0 ? argv[0] : nullptr)) return conclude(dvm::cmd::run_as_dtrace(argc, argv));
     return run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, or an error of a library
     return dvm::cmd::fail("{}", error.what());

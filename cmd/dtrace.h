@@ -1,0 +1,12 @@
+#pragma once
+// The program under the name dtrace.
+
+namespace dvm::cmd {
+
+// Whether argv[0] is a path to "dtrace".
+bool is_called_dtrace(const char* path);
+
+// Runs dtrace's command line; returns the exit status: 0, the script's exit(n), 1 for an error, 2 for bad usage.
+int run_as_dtrace(int argc, char** argv);
+
+}  // namespace dvm::cmd
