@@ -1,0 +1,229 @@
+"""dvm under the name dtrace: its options, its messages, and -h and -G as build systems use them."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import DVM
+
+USAGE = 2
+
+PROVIDER = "provider shop { probe open(); probe sold__item(int, char *); };\n"
+
+MAIN = """
+#include "shop.h"
+#ifdef __cplusplus
+extern "C"
+#endif
+int sell(int count);
+int main(void) {
+  for (int i = 0; i < 3; i++) {
+    SHOP_OPEN();
+    sell(i);
+  }
+  return 0;
+}
+"""
+
+# Asks whether the probe is enabled.
+SELL = """
+#include "shop.h"
+#ifdef __cplusplus
+extern "C"
+#endif
+int sell(int count) {
+  if (!SHOP_SOLD_ITEM_ENABLED()) return 0;
+  char name[] = "apple";
+  SHOP_SOLD_ITEM(count, name);
+  return 1;
+}
+"""
+
+SCRIPT = ('shop$target:::open { @opened = count(); } shop$target:::sold-item { printf("%d %s\\n", arg0, copyinstr(arg1)); } '
+          'END { printa("opened %@d\\n", @opened); }')
+
+
+class Link(unittest.TestCase):
+    """A folder with a link named dtrace."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        self.link = str(self.folder / "dtrace")
+        os.symlink(DVM, self.link)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def dtrace(self, *args):
+        return subprocess.run([self.link, *args], capture_output=True, text=True, timeout=120, cwd=self.folder, env=dvmtest.ENV)
+
+    def succeeds(self, *args):
+        result = self.dtrace(*args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+
+class Options(Link):
+    def test_messages_bear_its_name(self):
+        result = self.succeeds("-n", "BEGIN { exit(0); }")
+        self.assertEqual(result.stderr, "dtrace: description 'BEGIN ' matched 1 probe\n")
+        result = self.dtrace("-n", "BEGIN { exit(x); }")
+        self.assertEqual(result.returncode, 1)
+        self.assertTrue(result.stderr.startswith("dtrace: invalid probe specifier BEGIN { exit(x); }: "), result.stderr)
+
+    def test_clustered_options(self):
+        self.write("x.d", "BEGIN { printf(\"%d\", $1); exit(3); }")
+        result = self.dtrace("-qs", "x.d", "42")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "42\n", ""))
+
+    def test_operands_may_come_first(self):
+        result = self.succeeds("7", "-q", "-n", "BEGIN { printf(\"%d\", $1); exit(0); }")
+        self.assertEqual(result.stdout.strip(), "7")
+
+    def test_a_script_that_begins_with_dtrace(self):
+        script = self.write("own.d", f"#!{self.link} -Cqs\n#define SIX 6\nBEGIN {{ trace(SIX * $1); exit(0); }}\n")
+        script.chmod(0o755)
+        result = subprocess.run([script, "7"], capture_output=True, text=True, env=dvmtest.ENV)
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, "42"), result.stderr)
+
+    def test_the_preprocessor(self):
+        self.write("six.h", "#define SIX 6\n")
+        self.write("x.d", '#include "six.h"\nBEGIN { trace(SIX + SEVEN); exit(0); }\n')
+        result = self.succeeds("-C", "-H", "-I", ".", "-D", "SEVEN=7", "-q", "-s", "x.d")
+        self.assertEqual(result.stdout.strip(), "13")
+        self.assertIn("six.h", result.stderr)
+
+    def test_lists(self):
+        result = self.succeeds("-l", "-P", "dtrace")
+        self.assertEqual(re.findall(r"(BEGIN|END|ERROR)$", result.stdout, re.M), ["BEGIN", "END", "ERROR"])
+        self.assertIn("Identifier Names", self.succeeds("-lv", "-n", "BEGIN").stdout)
+
+    def test_compiling_alone_enables_nothing(self):
+        result = self.succeeds("-eS", "-n", 'BEGIN { printf("never"); }')
+        self.assertIn("DIFO", self.succeeds("-eS", "-n", "BEGIN { trace(pid); }").stdout + result.stdout)
+        self.assertNotIn("never\n", result.stdout)
+
+    def test_output_file_settings_and_folders(self):
+        self.write("own.d", "inline int ours = 5;")
+        self.succeeds("-q", "-o", "out", "-b", "1m", "-x", "strsize=4", "-L", ".", "-Z", "-w", "-n", "BEGIN { trace(ours); exit(0); }")
+        self.assertEqual((self.folder / "out").read_text().strip(), "5")
+
+    def test_version(self):
+        self.assertRegex(self.succeeds("-V").stdout, r"^dtrace: dvm D 1\.13\n$")
+        self.assertIn("engines: interp", self.succeeds("-Vv").stdout)
+
+    def test_bad_usage(self):
+        for words in ([], ["-Y"], ["-n"]):
+            result = self.dtrace(*words)
+            self.assertEqual(result.returncode, USAGE)
+            self.assertIn("Usage: dtrace ", result.stderr)
+        for words, message in ((["-q"], "no probes specified"), (["-h"], "-h requires one or more scripts or enabling options"),
+                               (["-G"], "-G requires one or more scripts or enabling options"),
+                               (["-l", "-V"], "only one of the [-AGhlV] options can be specified at a time")):
+            result = self.dtrace(*words)
+            self.assertEqual((result.returncode, result.stderr), (USAGE, f"dtrace: {message}\n"))
+
+    def test_options_without_a_meaning_say_why(self):
+        for words, message in ((["-A", "-n", "BEGIN"], "option -A: dvm has no anonymous tracing: no probe can be enabled while the system boots"),
+                               (["-a"], "option -a: dvm has no anonymous tracing, whose results this would claim"),
+                               (["-32", "-n", "BEGIN"], "option -32: dvm traces 64-bit programs only"),
+                               (["-p", "x", "-n", "BEGIN"], "invalid pid: x")):
+            result = self.dtrace(*words)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", f"dtrace: {message}\n"))
+
+    def test_a_wrong_setting_comes_before_missing_probes(self):
+        result = self.dtrace("-x", "nosuch")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, "^dtrace: failed to set -x nosuch: Invalid option name\n")
+
+    def test_a_listing_of_nothing_is_no_error(self):
+        for words, spelled in ((["-P", "nosuch"], "nosuch:::"), (["-m", "nosuch"], ":nosuch::"), (["-f", "nosuch"], "::nosuch:")):
+            result = self.dtrace("-l", *words)
+            self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 1))
+            self.assertEqual(result.stderr, f"dtrace: failed to match {spelled}: No probe matches description\n")
+
+    def test_64_bit_programs_are_the_usual(self):
+        self.succeeds("-64", "-n", "BEGIN { exit(0); }")
+
+
+class Builds(Link):
+    def setUp(self):
+        super().setUp()
+        self.write("shop.d", PROVIDER)
+        self.write("main.c", MAIN)
+        self.write("sell.c", SELL)
+
+    def run_tool(self, *words):
+        subprocess.run([str(word) for word in words], check=True, cwd=self.folder, capture_output=True, text=True)
+
+    def compile(self, compiler, *flags):
+        self.succeeds("-h", "-s", "shop.d", "-o", "shop.h")
+        for name in ("main", "sell"):
+            self.run_tool(*compiler, *flags, "-O2", "-c", f"{name}.c", "-o", f"{name}.o")
+        self.succeeds("-G", "-s", "shop.d", "-o", "shop.o", "main.o", "sell.o")
+
+    def check(self, command="./program"):
+        if reason := dvmtest.missing_privilege():
+            dvmtest.skip_or_fail(self, reason)
+        result = self.succeeds("-q", "-n", SCRIPT, "-c", command)
+        self.assertEqual(result.stdout.strip(), "0 apple\n1 apple\n2 apple\nopened 3", result.stderr)
+
+    def test_c_and_cxx_by_gcc_and_clang_as_pie_and_not(self):
+        compilers = [["gcc"], ["g++", "-x", "c++"]]
+        if shutil.which("clang-16"):
+            compilers += [["clang-16"], ["clang++-16", "-x", "c++"]]
+        for compiler in compilers:
+            for flags in (["-fPIE", "-pie"], ["-fno-pie", "-no-pie"], ["-static", "-fno-pie"]):
+                with self.subTest(compiler=compiler, flags=flags):
+                    self.compile(compiler, flags[0] if flags[0] != "-static" else flags[1])
+                    self.run_tool(compiler[0], flags[-1] if flags[0] != "-static" else "-static", "main.o", "sell.o", "shop.o", "-o", "program")
+                    self.check()
+
+    def test_a_shared_library(self):
+        self.compile(["gcc"], "-fPIC")
+        self.run_tool("gcc", "-shared", "sell.o", "shop.o", "-o", "libsell.so")
+        self.run_tool("gcc", "main.o", "-L.", "-lsell", "-Wl,-rpath,$ORIGIN", "-o", "program")
+        self.check()
+
+    def test_a_static_library(self):
+        self.compile(["gcc"])
+        self.run_tool("ar", "rcs", "libsell.a", "sell.o", "shop.o")
+        self.run_tool("gcc", "main.o", "-L.", "-lsell", "-o", "program")
+        self.check()
+
+    def test_is_enabled_probes_of_systemtap_headers(self):
+        """SystemTap's header declares the semaphore; the object of -G defines it."""
+        self.write("main.c", "extern unsigned short shop_sold__item_semaphore;\nint main(void) { return shop_sold__item_semaphore; }\n")
+        self.succeeds("-G", "-s", "shop.d", "-o", "shop.o")
+        self.run_tool("gcc", "main.c", "shop.o", "-o", "program")
+        self.run_tool("./program")
+
+    def test_names_of_the_output_follow_the_script(self):
+        self.succeeds("-h", "-s", "shop.d")
+        self.succeeds("-G", "-s", "shop.d")
+        for name in ("shop.h", "shop.o"):
+            self.assertTrue((self.folder / name).exists(), name)
+
+    def test_objects_without_the_probes_are_refused(self):
+        self.write("none.c", "int none;\n")
+        self.run_tool("gcc", "-c", "none.c")
+        for objects, message in ((["none.o"], "No probe sites found for declared provider shop"),
+                                 (["nothing.o"], "failed to open nothing.o: No such file or directory"),
+                                 (["none.c"], "none.c is not an object file of x86-64")):
+            result = self.dtrace("-G", "-s", "shop.d", "-o", "out.o", *objects)
+            self.assertEqual(result.returncode, 1)
+            self.assertTrue(result.stderr.startswith(f"dtrace: failed to link script shop.d: {message}"), result.stderr)
+            self.assertFalse((self.folder / "out.o").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
