@@ -14,6 +14,7 @@
 
 #include "cmd/account.h"
 #include "cmd/command.h"
+#include "cmd/events_file.h"
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
 #include "common/clock.h"
@@ -179,7 +180,7 @@ Status predict(const TracingOptions& given, runtime::Handle& handle, const std::
 
 // From programs to the end of tracing.
 TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& make, FiringSource& source,
-                            runtime::HandleConfig config) {
+                            runtime::HandleConfig config, EventsFile& events) {
   std::FILE* out = config.out;
   vm::Profile profile;
   if (!given.ledger.empty()) {
@@ -197,7 +198,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};
-  if (given.script.verbose) print_placements(handle), print_remarks(handle);
+  events.begin();
   if (given.predict)
     if (Status shown = predict(given, handle, programs); !shown) return {fail("{}", shown.error().message)};
   if (given.ledger.empty()) {
@@ -235,6 +236,9 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
   command.add_flag("--json", options.as_json, "Print results as JSON, one object per line (docs/json.md)");
+  command
+      .add_option("--trace-events", options.trace_events, "Write records as trace events, which Perfetto opens, into this file")
+      ->type_name("FILE");
   command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
   command.add_flag("-S", options.list_dif, "List the DIF, as dtrace -S does");
   add_setting(command, options.script, "-b", "bufsize", "SIZE", "Set the size of a principal buffer, like -x bufsize");
@@ -245,6 +249,8 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
+  EventsFile events;
+  if (Status opened = events.open(given.trace_events); !opened) return {fail("{}", opened.error().message)};
   Result<FiringSource> source = open(options);
   if (!source) return {fail("{}", source.error().message)};
   return trace_programs(given, make, *source,

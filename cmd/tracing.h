@@ -22,6 +22,7 @@ struct TracingOptions {
   std::string account;       // "", "table" or "json"
   std::string ledger;        // the profile to account by, beside the time of the run; "here": the one of this machine
   bool as_json = false;      // --json
+  std::string trace_events;  // file for trace events; empty: none
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
   bool predict = false;      // --predict
