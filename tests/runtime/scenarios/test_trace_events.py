@@ -1,0 +1,117 @@
+"""Records as trace events: --trace-events FILE."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, dvm, program
+
+LOOPER = "pid$target:looper"
+PAIRS = f"{LOOPER}:main:entry, {LOOPER}:func:entry {{ printf(\"in %s\", probefunc); }} {LOOPER}:main:return, {LOOPER}:func:return {{ }}"
+
+
+class TraceEvents(dvmtest.PrivilegedTest):
+    def setUp(self):
+        super().setUp()
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.path = pathlib.Path(holder.name) / "events.json"
+
+    def events(self, *words, status=0):
+        """All events but those that name threads; these are returned too, by (pid, tid)."""
+        result = dvm("run", "-q", "--trace-events", str(self.path), *words)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.output = result.stdout
+        everything = json.loads(self.path.read_text())
+        self.names = {(one["pid"], one["tid"]): one["args"]["name"] for one in everything if one["name"] == "thread_name"}
+        return [one for one in everything if one["ph"] != "M"]
+
+    def test_entries_and_returns_are_slices(self):
+        events = self.events("-n", PAIRS, "-c", program("looper") + " 3")
+        self.assertEqual([(one["ph"], one["name"]) for one in events],
+                         [("B", "main")] + [("B", "func"), ("E", "func")] * 3 + [("E", "main")])
+        times = [one["ts"] for one in events]
+        self.assertEqual(times, sorted(times))
+        self.assertLess(times[0], times[-1])
+        self.assertEqual({one["cat"] for one in events}, {f"pid{events[0]['pid']}"})
+        self.assertEqual(events[1]["args"]["text"], "in func")
+        self.assertNotIn("args", events[2])
+        self.assertEqual(self.names, {(events[0]["pid"], events[0]["pid"]): "looper"})
+
+    def test_the_output_is_as_without(self):
+        with_events = self.events("-n", PAIRS, "-c", program("looper") + " 3") and self.output
+        self.assertEqual([line for line in with_events.splitlines() if "in func" in line], ["in mainin funcin funcin func"])
+
+    def test_records_of_json_have_no_further_actions(self):
+        self.events("--json", "-n", 'BEGIN { printf("x"); exit(0); }')
+        record = json.loads(self.output.splitlines()[0])
+        self.assertEqual([action["action"] for action in record["actions"]], ["printf"])
+        self.assertGreater(record["time"], 0)
+
+    def test_clauses_on_one_probe_are_one_event(self):
+        events = self.events("-n", f"{LOOPER}:func:entry {{ trace(1); }} {LOOPER}:func:entry {{ printf(\" two\"); }}",
+                             "-c", program("looper") + " 2")
+        self.assertEqual([(one["name"], one["args"]["text"]) for one in events], [("func", "1 two")] * 2)
+
+    def test_other_probes_are_marks_with_what_was_printed(self):
+        events = self.events("-n", r'BEGIN { printf("a \"quote\" \\ \200\n"); } END { } tick-1ms { exit(3); }', status=3)
+        self.assertEqual([(one["ph"], one["s"], one["name"]) for one in events],
+                         [("i", "t", "BEGIN"), ("i", "t", "tick-1ms"), ("i", "t", "END")])
+        self.assertEqual(events[0]["args"]["text"], 'a "quote" \\ \ufffd\n')
+
+    def test_a_return_without_its_entry_is_a_mark(self):
+        events = self.events("-n", f"{LOOPER}:func:return {{ }}", "-c", program("looper") + " 1")
+        self.assertEqual([(one["ph"], one["name"]) for one in events], [("i", "func:return")])
+
+    def test_lost_returns_are_closed_with_their_callers(self):
+        script = f"{LOOPER}:main:entry, {LOOPER}:func:entry {{ }} {LOOPER}:func:return /++seen != 2/ {{ }} {LOOPER}:main:return {{ }}"
+        events = self.events("-n", script, "-c", program("looper") + " 2")
+        self.assertEqual("".join(one["ph"] for one in events), "BBEBEE")
+        self.assertEqual([one["name"] for one in events][-2:], ["func", "main"])
+
+    def test_each_thread_has_a_track(self):
+        events = self.events("-n", "pid$target:a.out:*work*:entry, pid$target:a.out:*work*:return { }", "-c", program("threads") + " 3 20")
+        tracks = {}
+        for one in events:
+            tracks.setdefault(one["tid"], []).append(one["ph"])
+        self.assertGreaterEqual(len(tracks), 3)
+        for phases in tracks.values():  # each closes what it opens
+            self.assertEqual(phases.count("B"), phases.count("E"))
+
+    def test_a_killed_dvm_leaves_whole_lines(self):
+        command = [DVM, "run", "-q", "--trace-events", str(self.path), "-n", 'tick-1ms { printf("%1000d", 1); }']
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENV) as tracer:
+            while not (self.path.exists() and self.path.stat().st_size > 100000):
+                time.sleep(0.05)
+            tracer.send_signal(signal.SIGKILL)
+        whole = self.path.read_text().split(",\n")[:-1]
+        self.assertGreater(len(json.loads("".join(whole[:1]) + "]")), 0)
+        self.assertEqual(json.loads(whole[-1])["name"], "tick-1ms")
+
+    def test_bad_input(self):
+        script = ["-n", "BEGIN { exit(0); }"]
+        for path, message in (("/nosuch/events.json", "failed to open /nosuch/events.json: No such file or directory"),
+                              ("/", "failed to open /: Is a directory")):
+            result = dvm("run", "--trace-events", path, *script)
+            self.assertEqual((result.returncode, result.stderr), (1, f"dvm: {message}\n"))
+        result = dvm("run", "-q", "--trace-events", "/dev/full", *script)
+        self.assertEqual((result.returncode, result.stderr), (1, "dvm: could not write /dev/full: No space left on device\n"))
+
+    def test_a_run_that_never_traces_leaves_no_file(self):
+        for words in (["-n", "BEGIN { nosuch(); }"], ["-n", "BEGIN { }", "-c", "/nosuch"]):
+            result = dvm("run", "--trace-events", str(self.path), *words)
+            self.assertEqual(result.returncode, 1)
+            self.assertFalse(self.path.exists(), words)
+        self.path.write_text("kept")
+        dvm("run", "--trace-events", str(self.path), "-n", "BEGIN { nosuch(); }")
+        self.assertEqual(self.path.read_text(), "kept")
+
+
+if __name__ == "__main__":
+    unittest.main()
