@@ -1,0 +1,29 @@
+#include "cmd/read_results.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "cmd/command.h"
+
+namespace dvm::cmd {
+namespace {
+
+Status read_one(const std::string& path, view::Results& results) {
+  if (path == "-") return results.add("standard input", std::cin);
+  std::ifstream file(path);
+  if (!file) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};
+  return results.add(path, file);
+}
+
+}  // namespace
+
+Status read_results(const std::vector<std::string>& files, view::Results& results) {
+  for (const std::string& path : files)
+    if (Status read = read_one(path, results); !read) return read;
+  for (const std::string& name : results.unfinished()) tell("{} has no last line: the run was killed, or its file was cut", name);
+  return {};
+}
+
+}  // namespace dvm::cmd
