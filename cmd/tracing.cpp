@@ -18,8 +18,7 @@
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
 #include "common/clock.h"
-#include "lab/measure_as.h"
-#include "lab/quiet_looks.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "runtime/symbol/user_symbols.h"
 
 namespace dvm::cmd {
@@ -117,8 +116,7 @@ void print_remarks(const runtime::Handle& handle) {
 
 // From probes on to probes off; the error ends tracing.
 // looks: those of a run that is accounted for by a profile, or null.
-Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out,
-              runtime::QuietLooks* looks) {
+Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
   if (Status went = handle.go(refused); !went) {
     const std::vector<std::string> endings = targets.take_exit_notices(true);
@@ -160,6 +158,8 @@ int conclude(const TracingOptions& given, runtime::Handle& handle, Targets& targ
     print_account(out, handle.account(), handle.catalog(), given.account == "json" ? AccountForm::json : AccountForm::table);
   if (ledger != nullptr && followed) print_ledger(out, handle.account(), *ledger);
   if (!followed) return fail("{}", followed.error().message);
+  if (const std::string complaint = given.complaint ? given.complaint(handle) : ""; !complaint.empty())
+    return fail("{}", complaint);
   if (given.strict_drops && handle.drops() > 0 && handle.exit_status() == 0) return fail("there were drops");
   return handle.exit_status();
 }
@@ -236,6 +236,7 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 
 void add_run_options(CLI::App& command, TracingOptions& options) {
   command.add_flag("--json", options.as_json, "Print results as JSON, one object per line (docs/json.md)");
+  add_view_options(command, options.view);
   command
       .add_option("--trace-events", options.trace_events, "Write records as trace events, which Perfetto opens, into this file")
       ->type_name("FILE");
@@ -247,24 +248,33 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 }
 
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
+  StackView view(given.view);
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
   EventsFile events;
   if (Status opened = events.open(given.trace_events); !opened) return {fail("{}", opened.error().message)};
   Result<FiringSource> source = open(options);
-  if (!source) return {fail("{}", source.error().message)};
-  return trace_programs(given, make, *source,
-                        {.options = options,
-                         .out = out->get(),
-                         .err = stderr,
-                         .as_json = given.as_json,
-                         .cost = cost_policy(given),
-                         .is_timed = given.ledger.empty(),
-                         .is_replay = source->is_replay,
-                         .recorded_processes = source->processes,
-                         .target = source->target,
-                         .late_reads = source->late_reads,
-                         .symbols = source->symbols});
+  if (!source) return (void)events.close(), TraceOutcome{fail("{}", source.error().message)};
+  TraceOutcome outcome = trace_programs(given, make, *source,
+                                        {.options = options,
+                                         .out = out->get(),
+                                         .err = stderr,
+                                         .as_json = given.as_json,
+                                         .aggregations_copy = view.copy(),
+                                         .copies_stacks_only = given.view.folded,
+                                         .trace_events = events.file(),
+                                         .cost = cost_policy(given),
+                                         .is_timed = given.ledger.empty(),
+                                         .is_replay = source->is_replay,
+                                         .recorded_processes = source->processes,
+                                         .target = source->target,
+                                         .late_reads = source->late_reads,
+                                         .symbols = source->symbols},
+                                        events);
+  if (Status closed = events.close(); !closed) outcome.status = fail("{}", closed.error().message);
+  if (outcome.traced)
+    if (Status shown = view.show(out->get()); !shown) outcome.status = fail("{}", shown.error().message);
+  return outcome;
 }
 
 TraceOutcome trace(const TracingOptions& given, const OpenSource& open) {

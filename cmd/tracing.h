@@ -9,8 +9,9 @@
 #include "cmd/firing_source.h"
 #include "cmd/predict.h"
 #include "cmd/script.h"
-#include "common/result.h"
-#include "runtime/cost/ledger.h"
+#include "cmd/stack_view.h"
+#include "dvm/common/result.h"
+#include "runtime/cost/runs/ledger.h"
 
 namespace dvm::cmd {
 
@@ -22,11 +23,13 @@ struct TracingOptions {
   std::string account;       // "", "table" or "json"
   std::string ledger;        // the profile to account by, beside the time of the run; "here": the one of this machine
   bool as_json = false;      // --json
+  StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
   bool predict = false;      // --predict
   PredictionOptions prediction;
+  std::function<std::string(runtime::Handle&)> complaint;  // asked after tracing: an error of the run, or ""; may be null
 };
 
 // The outcome of a run.

@@ -1,0 +1,75 @@
+// Covered by tests/runtime/scenarios/test_views.py.
+
+#include "cmd/stack_view.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "cmd/write_whole.h"
+#include "view/flame_graph.h"
+#include "view/folded.h"
+
+namespace dvm::cmd {
+namespace {
+
+std::string text_of(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  char part[1 << 16];
+  for (size_t size; (size = std::fread(part, 1, sizeof(part), file)) > 0;) text.append(part, size);
+  return text;
+}
+
+Status read(std::FILE* file, view::Results& results) {
+  const std::string text = text_of(file);
+  if (text.empty()) return {};
+  std::istringstream lines(text);
+  return results.add("the run", lines);
+}
+
+// a.svg for the only aggregation; a-NAME.svg for one of several.
+std::string file_for(const std::string& file, const std::string& name, bool is_only) {
+  if (is_only) return file;
+  std::filesystem::path path(file);
+  return path.replace_filename(path.stem().string() + "-" + (name.empty() ? "anonymous" : name) + path.extension().string());
+}
+
+}  // namespace
+
+void add_view_options(CLI::App& command, StackViewOptions& options) {
+  CLI::Option* folded = command.add_flag("--folded", options.folded,
+                                         "Print stacks that are keys of aggregations folded: a line each, for flame graphs");
+  command.add_option("--flame", options.flame, "Draw them as a flame graph (SVG) into this file")
+      ->type_name("FILE")
+      ->excludes(folded);
+}
+
+StackView::StackView(const StackViewOptions& given)
+    : given_(given), copy_(given.folded || !given.flame.empty() ? std::tmpfile() : nullptr, std::fclose) {}
+
+Status StackView::show(std::FILE* out) {
+  if (!given_.folded && given_.flame.empty()) return {};
+  if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
+  view::Results results;
+  if (Status done = read(copy_.get(), results); !done) return done;
+  const std::vector<std::string> names = view::names_with_stacks(results);
+  if (names.empty()) return Error{"no aggregation of the end has a stack as a key: nothing to draw"};
+  for (const std::string& name : names) {
+    const std::vector<view::FoldedStack> stacks = view::fold(results, name);
+    if (given_.folded) {
+      fmt::print(out, "{}", view::folded_lines(stacks));
+      continue;
+    }
+    Result<std::string> text = view::flame_graph(stacks, {.title = name.empty() ? "dvm" : "@" + name, .unit = "samples"});
+    if (!text) return text.error();
+    if (Status written = write_whole(*text, file_for(given_.flame, name, names.size() == 1)); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,38 @@
+#pragma once
+// --folded and --flame of a run: the stacks of its aggregations, in place of their tables or beside them.
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "dvm/common/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dvm::cmd {
+
+struct StackViewOptions {
+  std::string flame;  // file for the drawing; empty: none
+  bool folded = false;
+};
+
+void add_view_options(CLI::App& command, StackViewOptions& options);
+
+class StackView {
+ public:
+  explicit StackView(const StackViewOptions& given);
+
+  // The file into which the run copies its aggregations; null if there is nothing to show.
+  std::FILE* copy() const { return copy_.get(); }
+  // After the run: prints folded stacks, or writes the drawing. Several aggregations have a drawing each, with the name before
+  // the suffix.
+  Status show(std::FILE* out);
+
+ private:
+  const StackViewOptions& given_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy_;
+};
+
+}  // namespace dvm::cmd
