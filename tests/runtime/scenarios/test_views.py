@@ -1,0 +1,138 @@
+"""Views of results: dvm merge, dvm flame, and --folded and --flame of a run."""
+
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+import dvmtest
+from dvmtest import dvm, program
+from scenarios.test_json import SCHEMA, problem
+
+ALL_FUNCTIONS = """
+  @count["x", {0}] = count();     @all["both"] = count();
+  @sum["both"] = sum({0});        @min["both"] = min({0});        @max["both"] = max({0});
+  @avg["both"] = avg({0});        @stddev["both"] = stddev({0});  @quantize["both"] = quantize({0});
+  @lquantize["both"] = lquantize({0}, -100, 100, 7);
+  @llquantize["both"] = llquantize({0}, 10, 0, 6, 20);
+  @scaled["both"] = sum({0});
+"""
+VALUES = ((-5, 7, 1000000007), (12, -99, 3, 2147483646))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return str(self.folder / name)
+
+    def ran(self, *words, status=0):
+        result = dvm(*words)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stdout
+
+
+class Merge(Files):
+    def results(self, name, values):
+        body = "".join(ALL_FUNCTIONS.format(value) for value in values)
+        return self.write(name, self.ran("run", "-q", "--json", "-n", f"BEGIN {{ {body} normalize(@scaled, 3); exit(0); }}"))
+
+    def test_all_functions_are_as_in_one_run(self):
+        parts = [self.results(f"{i}.json", values) for i, values in enumerate(VALUES)]
+        whole = self.results("whole.json", VALUES[0] + VALUES[1])
+        merged = [json.loads(line) for line in self.ran("merge", *parts).splitlines()]
+        expected = [json.loads(line) for line in pathlib.Path(whole).read_text().splitlines()]
+        expected = [line for line in expected if line["type"] in ("aggregation", "exit")]
+        self.assertEqual(len(expected), 12)
+        self.assertEqual(merged, expected)
+        for line in merged:
+            self.assertIsNone(problem(line, SCHEMA), line)
+
+    def test_what_was_merged_can_be_merged_again(self):
+        parts = [self.results(f"{i}.json", values) for i, values in enumerate(VALUES)]
+        once = self.write("once.json", self.ran("merge", parts[0]))
+        self.assertEqual(self.ran("merge", once, parts[1]), self.ran("merge", *parts))
+
+    def test_losses_and_cut_files_are_told(self):
+        text = pathlib.Path(self.results("a.json", VALUES[0])).read_text()
+        drop = '{"type":"drop","kind":"principal","cpu":0,"count":5,"message":"5 drops on CPU 0"}\n'
+        cut = self.write("cut.json", drop + "".join(line for line in text.splitlines(True) if '"exit"' not in line))
+        result = dvm("merge", cut)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, f"dvm: {cut} has no last line: the run was killed, or its file was cut\n")
+        self.assertEqual(json.loads(result.stdout.splitlines()[0]), {**json.loads(drop), "run": cut})
+
+    def test_what_cannot_be_merged_is_refused(self):
+        for text, message in (("", "holds no aggregation: those that printa"), ("CPU ID\n", ":1: this is no line of dvm run --json")):
+            path = self.write("bad.json", text)
+            result = dvm("merge", path)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertTrue(result.stderr.startswith(f"dvm: {path}{'' if message[0] == ':' else ' '}{message}"), result.stderr)
+        result = dvm("merge", str(self.folder / "nosuch"))
+        self.assertEqual((result.returncode, result.stderr), (1, f"dvm: failed to open {self.folder}/nosuch: No such file or directory\n"))
+
+
+class Flame(Files, dvmtest.PrivilegedTest):
+    SCRIPT = "pid$target:looper:func:entry { @[ustack()] = count(); @names[probefunc] = count(); }"
+
+    def trace(self, *options):
+        return self.ran("run", "-q", *options, "-n", self.SCRIPT, "-c", program("looper") + " 10")
+
+    def boxes(self, path):
+        root = xml.parse(path).getroot()
+        titles = [group.find("{*}title").text for group in root.iter("{http://www.w3.org/2000/svg}g") if group.get("class")]
+        return [re.sub(r" \([^(]*\)$", "", title) for title in titles]
+
+    def test_folded_stacks_stand_in_place_of_their_table(self):
+        output = self.trace("--folded")
+        self.assertRegex(output, r"(?m)^(?:\S+;)+main;func 10$")
+        self.assertRegex(output, r"(?m)^ +func +10$")
+        self.assertNotIn("looper`func", output)
+
+    def test_the_drawing_is_made_beside_the_table(self):
+        output = self.trace("--flame", str(self.folder / "a.svg"))
+        self.assertIn("looper`func", output)
+        boxes = self.boxes(self.folder / "a.svg")
+        self.assertEqual(boxes[0], "all")
+        self.assertEqual(boxes[-2:], ["main", "func"])
+
+    def test_each_of_several_aggregations_has_a_drawing(self):
+        script = self.SCRIPT + "pid$target:looper:func:entry { @other[ustack(1)] = sum(3); }"
+        self.ran("run", "-q", "--flame", str(self.folder / "a.svg"), "-n", script, "-c", program("looper") + " 10")
+        self.assertEqual(self.boxes(self.folder / "a-other.svg"), ["all", "func"])
+        self.assertIn("main", self.boxes(self.folder / "a-anonymous.svg"))
+
+    def test_results_in_a_file_are_drawn_later(self):
+        results = str(self.folder / "a.json")
+        self.trace("--json", "-o", results)
+        self.assertRegex(self.ran("flame", "--folded", results), r"^(?:\S+;)+main;func 10\n$")
+        self.ran("flame", results, "-o", str(self.folder / "a.svg"))
+        self.assertEqual(self.boxes(self.folder / "a.svg")[-1], "func")
+        difference = self.ran("flame", results, "--before", results, "--unit", "calls")
+        self.assertIn("func (10 calls, 100.00 %; +0.00 %)", difference)
+
+    def test_a_file_that_cannot_be_written_is_an_error(self):
+        results = str(self.folder / "a.json")
+        self.trace("--json", "-o", results)
+        for path, reason in (("/dev/full", "could not write /dev/full: No space left on device"),
+                             ("/nosuch/a.svg", "failed to open /nosuch/a.svg: No such file or directory")):
+            result = dvm("flame", results, "-o", path)
+            self.assertEqual((result.returncode, result.stderr), (1, f"dvm: {reason}\n"))
+        self.assertTrue(pathlib.Path("/dev/full").exists())
+
+    def test_no_stack_is_an_error_at_the_end(self):
+        result = dvm("run", "-q", "--folded", "-n", "BEGIN { @ = count(); exit(0); }")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(" 1\n", result.stdout)
+        self.assertEqual(result.stderr, "dvm: no aggregation of the end has a stack as a key: nothing to draw\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
