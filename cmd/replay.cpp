@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/recording_info.h"
 #include "cmd/tracing.h"
 #include "runtime/provider/providers.h"
 
@@ -15,6 +16,7 @@ namespace {
 struct ReplayCommand {
   TracingOptions tracing;
   std::string file;
+  bool info = false;
 };
 
 // The probes of processes are the recorded ones; the provider that looks into live processes is left out.
@@ -41,6 +43,7 @@ void add_replay(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("replay", "Run a script on recorded events");
   command->footer(
       "Examples:\n"
+      "  dvm replay --info trace.dvm\n"
       "  dvm replay trace.dvm script.d\n"
       "  dvm replay trace.dvm -n 'pid$target:::entry { @[probefunc] = count(); }'");
   command->add_option("RECORDING", given->file, "File that dvm record wrote")->type_name("FILE")->required();
@@ -51,7 +54,12 @@ void add_replay(CLI::App& app, Action& chosen) {
       ->add_flag("--ledger{here}", given->tracing.ledger,
                  "Price the run by a profile (default: that of this machine) and compare with its measured time")
       ->type_name("[=PROFILE]");
+  command->add_flag("--info", given->info, "Print what the recording holds, and exit");
   command->callback([given, &chosen] {
+    if (given->info) {
+      chosen = [given] { return print_recording_info(given->file); };
+      return;
+    }
     const auto open = [given](const dif::Options&) { return open_recording(given->file); };
     chosen = [given, open] { return trace(given->tracing, open).status; };
   });

@@ -36,6 +36,20 @@ class Recordings(dvmtest.PrivilegedTest):
         self.assertRegex(result.stdout, r" 1000\n")
         self.assertIn("looper", result.stdout)
 
+    def test_info_says_what_it_holds(self):
+        result = dvm("replay", "--info", self.path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(f"recording  {self.path}, {os.path.getsize(self.path)} bytes\n", result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^events     2000 of 1 threads, 0 dropped$")
+        self.assertRegex(result.stdout, r"(?m)^begun      \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nduration   0\.\d{3} s$")
+        target = re.search(r"(?m)^\$target    (\d+)$", result.stdout)[1]
+        self.assertRegex(result.stdout, rf"(?m)^ +2000 +{target} +\d+  \S*looper( 1000)?$")
+        for name in ("entry", "return"):
+            self.assertRegex(result.stdout, rf"(?m)^ +1000 +\d+  pid{target}:looper:func:{name}$")
+        result = dvm("replay", "--info", "/dev/null")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/dev/null", result.stderr)
+
     def test_one_of_which_nothing_is_wanted_ends_at_once(self):
         result = dvm("replay", "-q", self.path, "-n", 'BEGIN { trace("begun"); } END { trace("ended"); }')
         self.assertEqual((result.returncode, result.stdout.strip()), (0, "begunended"), result.stderr)
