@@ -1,0 +1,134 @@
+// Completion of command lines. Covered by tests/runtime/scenarios/test_complete.py.
+
+#include "cmd/complete.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include "cmd/script.h"
+#include "cmd/tool_page.h"
+#include "cmd/usage.h"
+#include "dvm/dif/option.h"
+
+namespace dvm::cmd {
+namespace {
+
+void print_if(std::string_view typed, std::string_view candidate, std::string_view text) {
+  if (candidate.starts_with(typed)) fmt::print("{}\t{}\n", candidate, text);
+}
+
+// The words before the last one: the command, the option that the last word is the value of, and the process.
+struct Context {
+  const CLI::App* command = nullptr;
+  const CLI::Option* open = nullptr;
+  ScriptOptions given;
+};
+
+bool takes_value(const CLI::Option& option) { return option.get_type_size() > 0; }
+
+void take_value(Context& context, const std::string& word) {
+  if (context.open->check_name("-c")) context.given.commands = {word};
+  pid_t pid = 0;
+  if (context.open->check_name("-p") && std::from_chars(word.data(), word.data() + word.size(), pid).ec == std::errc())
+    context.given.pids = {pid};
+  context.open = nullptr;
+}
+
+void take_option(Context& context, const std::string& word) {
+  const bool is_long = word.starts_with("--");
+  const CLI::Option* option = context.command->get_option_no_throw(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+  if (option == nullptr || !takes_value(*option)) return;
+  context.open = option;
+  if (is_long ? word.find('=') != std::string::npos : word.size() > 2) take_value(context, word.substr(is_long ? 0 : 2));
+}
+
+Context read_context(const CLI::App& app, const std::vector<std::string>& words) {
+  Context context;
+  context.command = &app;
+  for (size_t i = 1; i + 1 < words.size(); i++) {
+    if (context.open != nullptr)
+      take_value(context, words[i]);
+    else if (words[i].starts_with('-'))
+      take_option(context, words[i]);
+    else if (const CLI::App* command = find_command(*context.command, words[i]))
+      context.command = command;
+  }
+  return context;
+}
+
+// The words that an option takes, as its check lists them: {table,json}.
+void print_words(const CLI::Option& option, std::string_view begin, std::string_view typed) {
+  const std::string type = option.get_type_name();
+  const size_t open = type.find('{'), close = type.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) return;
+  for (size_t at = open + 1; at < close;) {
+    const size_t end = std::min(type.find(',', at), close);
+    print_if(typed, std::string(begin) + type.substr(at, end - at), "");
+    at = end + 1;
+  }
+}
+
+// --NAME=VALUE.
+void print_joined_values(const CLI::App& command, const std::string& typed) {
+  const std::string name = typed.substr(0, typed.find('='));
+  if (const CLI::Option* option = command.get_option_no_throw(name)) print_words(*option, name + "=", typed);
+}
+
+void print_options(const CLI::App& command, std::string_view typed) {
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_snames()) print_if(typed, "-" + name, option->get_description());
+    for (const std::string& name : option->get_lnames()) print_if(typed, "--" + name, option->get_description());
+  }
+}
+
+void print_commands(const CLI::App& command, std::string_view typed) {
+  for (const CLI::App* one : commands_of(command)) print_if(typed, one->get_name(), one->get_description());
+}
+
+// -x NAME, then NAME=VALUE for options whose values are words.
+void print_settings(std::string_view typed) {
+  for (const dif::OptionInfo& option : dif::kOptions) {
+    if (!option.unsupported.empty()) continue;
+    const std::string_view words = info(option.kind).words;
+    const bool is_flag = option.kind == dif::OptionKind::flag || option.kind == dif::OptionKind::bare;
+    if (typed.find('=') == std::string_view::npos) {
+      print_if(typed, fmt::format("{}{}", option.name, is_flag ? "" : "="), option.text);
+      continue;
+    }
+    for (size_t begin = 0; begin < words.size();) {
+      const size_t end = std::min(words.find(' ', begin), words.size());
+      print_if(typed, fmt::format("{}={}", option.name, words.substr(begin, end - begin)), "");
+      begin = end + 1;
+    }
+  }
+}
+
+void print_processes(std::string_view typed) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string pid = entry.path().filename();
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm"), name);
+    print_if(typed, pid, name);
+  }
+}
+
+// The last field of the descriptions that each option takes.
+struct DescriptionOption {
+  const char* name;
+  size_t last;
+};
+constexpr DescriptionOption kDescriptionOptions[] = {{"-P", 0}, {"-m", 1}, {"-f", 2}, {"-n", 3}};
+
+void print_descriptions(const Context& context, const std::string& typed, size_t last) {
+  for (const std::string& one : complete_description(context.given, typed, last)) fmt::print("{}\t\n", one);
+}
+
+
+}  // namespace dvm::cmd
