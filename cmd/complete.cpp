@@ -130,5 +130,58 @@ void print_descriptions(const Context& context, const std::string& typed, size_t
   for (const std::string& one : complete_description(context.given, typed, last)) fmt::print("{}\t\n", one);
 }
 
+void print_values(const Context& context, const std::string& typed) {
+  print_words(*context.open, "", typed);
+  if (context.open->check_name("-x")) print_settings(typed);
+  if (context.open->check_name("-p")) print_processes(typed);
+  for (const auto& [name, last] : kDescriptionOptions)
+    if (context.open->check_name(name)) print_descriptions(context, typed, last);
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+
+}  // namespace
+
+std::vector<std::string> split_line(std::string_view line) {
+  std::vector<std::string> words(1);
+  char quote = 0;
+  bool is_begun = false;
+  for (size_t i = 0; i < line.size(); i++) {
+    const char c = line[i];
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+      is_begun = true;
+    } else if (quote == 0 && is_blank(c)) {
+      if (is_begun) words.emplace_back();
+      is_begun = false;
+    } else {
+      if (c == '\\' && quote != '\'' && i + 1 < line.size()) i++;
+      words.back() += line[i];
+      is_begun = true;
+    }
+  }
+  return words;
+}
+
+int complete(const CLI::App& app, std::string_view line) {
+  const std::vector<std::string> words = split_line(line);
+  const Context context = read_context(app, words);
+  const std::string& typed = words.back();
+  if (context.open != nullptr)
+    print_values(context, typed);
+  else if (typed.starts_with("--") && typed.find('=') != std::string::npos)
+    print_joined_values(*context.command, typed);
+  else if (typed.starts_with('-'))
+    print_options(*context.command, typed);
+  else if (context.command->get_require_subcommand_min() > 0)
+    print_commands(*context.command, typed);
+  else if (context.command->get_name() == "list")
+    print_descriptions(context, typed, 3);
+  else if (context.command->get_name() == "tool")
+    for (const auto& [name, summary] : tool_summaries()) print_if(typed, name, summary);
+  return 0;
+}
 
 }  // namespace dvm::cmd

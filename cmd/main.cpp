@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "cmd/command.h"
+#include "cmd/complete.h"
+#include "cmd/dtrace.h"
 #include "cmd/usage.h"
 #include "cmd/version.h"
 
@@ -70,6 +72,7 @@ int run(int argc, char** argv) {
   dvm::cmd::add_simulate(app, chosen);
   dvm::cmd::add_header(app, chosen);
   const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
+  if (words.size() == 2 && words[0] == "complete") return dvm::cmd::complete(app, words[1]);  // for shells, not for --help
   if (const std::string problem = dvm::cmd::command_problem(app, words); !problem.empty()) {
     dvm::cmd::fail("{}", problem);
     return 2;
