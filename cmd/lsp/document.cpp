@@ -1,0 +1,194 @@
+// Tested by tests/unit/cmd/document_test.cpp.
+
+#include "cmd/lsp/document.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace dvm::cmd::lsp {
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+// UTF-16 units of the character that begins with this byte.
+size_t units_of(char first) { return static_cast<unsigned char>(first) >= 0xf0 ? 2 : 1; }
+
+// Reads a script from its beginning, and keeps what matters at the place where it stops.
+class Reader {
+ public:
+  Reader(std::string_view text, size_t end) : text_(text.substr(0, end)) {}
+
+  Cursor read() {
+    while (at_ < text_.size() && !is_cut_) step();
+    if (is_cut_) return cursor_;
+    if (depth_ == 0 && !in_predicate_) return description();
+    cursor_.begin = word_begin(text_.size());
+    cursor_.context = Context::word;
+    find_owner();
+    return cursor_;
+  }
+
+ private:
+  void step() {
+    const char c = text_[at_];
+    if (text_.substr(at_, 2) == "/*") return skip("*/", 2);
+    if (text_.substr(at_, 2) == "//" && depth_ > 0) return skip("\n", 2);
+    if (c == '"' || c == '\'') return skip_quoted(c);
+    if (c == '#' && is_line_start()) return skip_directive();
+    if (depth_ == 0 && c == '/') return take_slash();
+    if (c == '{') return open();
+    if (c == '}') return close();
+    if (c == ';') return end_statement();
+    at_++;
+  }
+
+  bool is_line_start() const {
+    size_t at = at_;
+    while (at > 0 && text_[at - 1] != '\n' && is_space(text_[at - 1])) at--;
+    return at == 0 || text_[at - 1] == '\n';
+  }
+  void skip(std::string_view end, size_t from) {
+    const size_t found = text_.find(end, at_ + from);
+    is_cut_ = found == std::string_view::npos;
+    at_ = is_cut_ ? text_.size() : found + end.size();
+  }
+  void skip_quoted(char quote) {
+    for (at_++; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; at_++)
+      if (text_[at_] == '\\') at_++;
+    is_cut_ = at_ >= text_.size();
+    at_++;
+  }
+  void skip_directive() {
+    const size_t begin = at_;
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    if (at_ < text_.size()) return cursor_.clause = at_ + 1, void();
+    is_cut_ = true;
+    cursor_.begin = word_begin(text_.size());
+    const std::string_view before = text_.substr(begin, cursor_.begin - begin);
+    if (before.find("pragma") != std::string_view::npos && before.find("option") != std::string_view::npos)
+      cursor_.context = Context::pragma;
+  }
+  void take_slash() {
+    in_predicate_ = !in_predicate_;
+    at_++;
+  }
+  void open() {
+    if (++depth_ == 1) cursor_.body = at_ + 1, in_predicate_ = false;
+    cursor_.statement = ++at_;
+  }
+  void close() {
+    at_++;
+    if (depth_ > 0) depth_--;
+    cursor_.statement = at_;
+    if (depth_ == 0) cursor_.clause = at_, cursor_.body = 0;
+  }
+  void end_statement() {
+    cursor_.statement = ++at_;
+    if (depth_ == 0) cursor_.clause = at_;
+  }
+
+  Cursor description() {
+    cursor_.context = Context::description;
+    cursor_.begin = text_.size();
+    while (cursor_.begin > cursor_.clause && !is_space(text_[cursor_.begin - 1]) && text_[cursor_.begin - 1] != ',')
+      cursor_.begin--;
+    return cursor_;
+  }
+  size_t word_begin(size_t end) const {
+    while (end > 0 && is_word(text_[end - 1])) end--;
+    return end > 0 && (text_[end - 1] == '$' || text_[end - 1] == '@') ? end - 1 : end;
+  }
+
+  // Behind an arrow or dot, the expression with it: names, members, and what is in parentheses and brackets.
+  void find_owner() {
+    const size_t end = before_selector(cursor_.begin);
+    if (end == cursor_.begin) return;
+    const size_t begin = operand_begin(end);
+    if (begin == end) return;
+    cursor_.context = Context::member;
+    cursor_.owner = text_.substr(begin, cursor_.begin - begin);
+  }
+  // Where an arrow or dot begins that ends here; the same place: there is none.
+  size_t before_selector(size_t end) const {
+    if (end >= 2 && text_.substr(end - 2, 2) == "->") return end - 2;
+    return end >= 1 && text_[end - 1] == '.' ? end - 1 : end;
+  }
+  size_t operand_begin(size_t end) const {
+    for (size_t at = end;;) {
+      while (at > 0 && (text_[at - 1] == ')' || text_[at - 1] == ']')) at = matching_open(at);
+      const size_t name = word_begin(at);
+      if (before_selector(name) == name) return name;
+      at = before_selector(name);
+    }
+  }
+  size_t matching_open(size_t end) const {
+    size_t open = 0, at = end;
+    while (at > 0) {
+      const char c = text_[--at];
+      if (c == ')' || c == ']') open++;
+      if ((c == '(' || c == '[') && --open == 0) return at;
+    }
+    return 0;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0, depth_ = 0;
+  bool in_predicate_ = false, is_cut_ = false;
+  Cursor cursor_;
+};
+
+}  // namespace
+
+size_t Document::begin_of_line(size_t line) const {
+  size_t at = 0;
+  for (; line > 0 && at < text_.size(); line--) {
+    const size_t end = text_.find('\n', at);
+    if (end == std::string::npos) return text_.size();
+    at = end + 1;
+  }
+  return at;
+}
+
+size_t Document::offset_of(Position position) const {
+  size_t at = begin_of_line(position.line);
+  for (size_t left = position.character; left > 0 && at < text_.size() && text_[at] != '\n';) {
+    left -= std::min(left, in_bytes_ ? 1 : units_of(text_[at]));
+    at++;
+    while (!in_bytes_ && at < text_.size() && continues_character(text_[at])) at++;
+  }
+  return at;
+}
+
+Position Document::position_of(size_t offset) const {
+  const std::string_view before = std::string_view(text_).substr(0, offset);
+  const size_t newline = before.rfind('\n');
+  const std::string_view line = newline == std::string_view::npos ? before : before.substr(newline + 1);
+  Position position{static_cast<size_t>(std::count(before.begin(), before.end(), '\n')), line.size()};
+  if (in_bytes_) return position;
+  position.character = 0;
+  for (const char c : line)
+    if (!continues_character(c)) position.character += units_of(c);
+  return position;
+}
+
+size_t Document::offset_of_column(unsigned line, unsigned column) const {
+  return std::min<size_t>(begin_of_line(line == 0 ? 0 : line - 1) + (column == 0 ? 0 : column - 1), text_.size());
+}
+
+size_t Document::end_of_line(unsigned line) const {
+  return std::min(text_.find('\n', begin_of_line(line == 0 ? 0 : line - 1)), text_.size());
+}
+
+Cursor look_at(std::string_view text, size_t offset) { return Reader(text, offset).read(); }
+
+std::string_view word_at(std::string_view text, size_t offset) {
+  size_t begin = std::min(offset, text.size()), end = begin;
+  while (begin > 0 && is_word(text[begin - 1])) begin--;
+  while (end < text.size() && is_word(text[end])) end++;
+  if (begin < end && begin > 0 && (text[begin - 1] == '$' || text[begin - 1] == '@')) begin--;
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace dvm::cmd::lsp

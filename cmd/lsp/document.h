@@ -1,0 +1,57 @@
+#pragma once
+// A D script in an editor: its text, positions as the protocol counts them, and what stands at the cursor.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dvm::cmd::lsp {
+
+struct Position {
+  size_t line = 0, character = 0;  // from 0; characters are UTF-16 units, or bytes if the client takes those
+};
+
+class Document {
+ public:
+  Document(std::string text, bool in_bytes) : text_(std::move(text)), in_bytes_(in_bytes) {}
+
+  const std::string& text() const { return text_; }
+  // A position behind the end of its line, or of the text, is that end.
+  size_t offset_of(Position position) const;
+  Position position_of(size_t offset) const;
+  // Of a line from 1 and a column from 1 in bytes, as diagnostics have them.
+  size_t offset_of_column(unsigned line, unsigned column) const;
+  size_t end_of_line(unsigned line) const;
+
+ private:
+  size_t begin_of_line(size_t line) const;  // from 0
+
+  std::string text_;
+  bool in_bytes_;
+};
+
+// What is being written at an offset.
+enum class Context {
+  nothing,      // a comment or a string
+  description,  // of a probe
+  pragma,       // an option behind "#pragma D option"
+  member,       // a name behind -> or .
+  word          // in a predicate or a clause
+};
+
+struct Cursor {
+  Context context = Context::nothing;
+  size_t begin = 0;        // of the description or word that ends at the cursor
+  size_t clause = 0;       // where the descriptions of the clause begin
+  size_t body = 0;         // behind the { of the clause; 0: before it
+  size_t statement = 0;    // where the statement begins
+  std::string_view owner;  // context member: the expression with its arrow or dot
+};
+
+Cursor look_at(std::string_view text, size_t offset);
+
+// The whole word around an offset, with the $ or @ before it; empty: there is none.
+std::string_view word_at(std::string_view text, size_t offset);
+
+}  // namespace dvm::cmd::lsp
