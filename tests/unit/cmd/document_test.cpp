@@ -1,0 +1,84 @@
+// Positions in a script, and what stands at a cursor.
+
+#include "cmd/lsp/document.h"
+
+#include <gtest/gtest.h>
+
+namespace dvm::cmd::lsp {
+namespace {
+
+// What stands at the end of a text.
+Cursor at_end(std::string_view text) { return look_at(text, text.size()); }
+
+TEST(Document, PositionsCountUtf16UnitsOrBytes) {
+  const std::string text = "a\n\xc3\xbc\xf0\x9f\x98\x80z\n";  // two bytes in one unit, four bytes in two
+  const Document units(text, false), bytes(text, true);
+  EXPECT_EQ(units.position_of(8).line, 1u);
+  EXPECT_EQ(units.position_of(8).character, 3u);
+  EXPECT_EQ(bytes.position_of(8).character, 6u);
+  EXPECT_EQ(units.offset_of({1, 3}), 8u);
+  EXPECT_EQ(bytes.offset_of({1, 6}), 8u);
+  EXPECT_EQ(units.offset_of({1, 99}), 9u);
+  EXPECT_EQ(units.offset_of({99, 0}), text.size());
+  EXPECT_EQ(units.offset_of_column(2, 3), 4u);
+  EXPECT_EQ(units.offset_of_column(99, 99), text.size());
+  EXPECT_EQ(units.end_of_line(1), 1u);
+}
+
+TEST(Cursor, ADescriptionBeginsAfterABlankOrAComma) {
+  const std::string_view text = "int x;\nBEGIN { x = 1; }\nsyscall::read:entry,sysc";
+  const Cursor cursor = at_end(text);
+  EXPECT_EQ(cursor.context, Context::description);
+  EXPECT_EQ(text.substr(cursor.begin), "sysc");
+  EXPECT_EQ(text.substr(cursor.clause), "\nsyscall::read:entry,sysc");
+}
+
+TEST(Cursor, NothingStandsInCommentsAndStrings) {
+  EXPECT_EQ(at_end("/* BEG").context, Context::nothing);
+  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"").context, Context::nothing);
+  EXPECT_EQ(at_end("/* a */ BEG").context, Context::description);
+  EXPECT_EQ(at_end("BEGIN { trace(\"a\\\"\"); t").context, Context::word);
+}
+
+TEST(Cursor, PredicatesAndClausesHaveWords) {
+  EXPECT_EQ(at_end("BEGIN /p").context, Context::word);
+  EXPECT_EQ(at_end("BEGIN /pid == 1/").context, Context::description);
+  EXPECT_EQ(at_end("BEGIN /pid == 1/ { if (x) { t").context, Context::word);
+  EXPECT_EQ(at_end("BEGIN { if (x) { } } E").context, Context::description);
+}
+
+TEST(Cursor, OptionsFollowAPragma) {
+  EXPECT_EQ(at_end("#pragma D option buf").context, Context::pragma);
+  EXPECT_EQ(at_end("#define buf").context, Context::nothing);
+  EXPECT_EQ(at_end("#pragma D option quiet\nB").context, Context::description);
+}
+
+TEST(Cursor, AMemberHasAnOwner) {
+  for (const auto& [text, owner] : {std::pair("BEGIN { x = curpsinfo->pr", "curpsinfo->"),
+                                    {"BEGIN /args[0]->a.", "args[0]->a."},
+                                    {"BEGIN { x = 1 + ((struct s *)arg0)->", "((struct s *)arg0)->"},
+                                    {"BEGIN { self->", "self->"},
+                                    {"BEGIN { x[f(1)[2]].", "x[f(1)[2]]."}}) {
+    const Cursor cursor = at_end(text);
+    EXPECT_EQ(cursor.context, Context::member) << text;
+    EXPECT_EQ(cursor.owner, owner);
+  }
+  EXPECT_EQ(at_end("BEGIN { x = ->").context, Context::word);
+}
+
+TEST(Cursor, KnowsTheStatementsBefore) {
+  const std::string_view text = "BEGIN { this->a = 1; this->b = a.";
+  const Cursor cursor = at_end(text);
+  EXPECT_EQ(text.substr(cursor.body, cursor.statement - cursor.body), " this->a = 1;");
+}
+
+TEST(Word, IsWholeWithItsSigil) {
+  EXPECT_EQ(word_at("trace(timestamp)", 8), "timestamp");
+  EXPECT_EQ(word_at("@total = sum(1)", 3), "@total");
+  EXPECT_EQ(word_at("$target", 7), "$target");
+  EXPECT_EQ(word_at("( )", 1), "");
+  EXPECT_EQ(word_at("", 5), "");
+}
+
+}  // namespace
+}  // namespace dvm::cmd::lsp
