@@ -1,0 +1,101 @@
+// Covered by tests/runtime/scenarios/test_lsp.py.
+
+#include "cmd/lsp/language.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
+
+#include "cmd/complete.h"
+#include "cmd/profiles.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/runs/sample.h"
+
+namespace dvm::cmd::lsp {
+namespace {
+
+constexpr std::string_view kNoMember = "_";
+
+std::string spelled_cost(double ns) { return ns < 1000 ? fmt::format("{:.0f} ns", ns) : fmt::format("{:.1f} us", ns / 1000); }
+
+compiler::Source source_of(const std::string& name, std::string text) { return {name, std::move(text)}; }
+
+// The script up to the clause of the cursor, and of that the statements before the cursor's, which may declare variables.
+std::string selecting(std::string_view text, const Cursor& cursor, bool with_statements) {
+  std::string made(text.substr(0, cursor.clause));
+  const std::string_view clause = text.substr(cursor.clause);
+  made +=
+      cursor.body == 0 ? std::string(clause.substr(0, clause.find('/'))) + "{" : clause.substr(0, cursor.body - cursor.clause);
+  if (with_statements && cursor.statement > cursor.body) made += text.substr(cursor.body, cursor.statement - cursor.body);
+  return fmt::format("{}\ntrace({}{}); }}", made, cursor.owner, kNoMember);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
+  const Result<dif::Options> options = run_time_options(given);
+  if (!options) return options.error();
+  Result<compiler::CompileOptions> how = compile_options(given, {nullptr, nullptr, getpid(), true, nullptr}, *options);
+  if (!how) return how.error();
+  how->refuse_unused_arguments = false;
+  how->default_arguments = true;  // $1 has no value here
+  std::unique_ptr<Language> made(new Language(given, *std::move(how)));
+  if (Result<vm::Profile> profile = read_profile("")) {
+    made->profile_ = *std::move(profile);
+  } else {
+    made->no_costs_ = profile.error().message;
+  }
+  return made;
+}
+
+Checked Language::check(const std::string& name, const std::string& text) const {
+  const compiler::Source source = source_of(name, text);
+  compiler::CompileResult compiled = compiler::compile({&source, 1}, how_);
+  Checked checked;
+  for (compiler::Diagnostic& one : compiled.diagnostics)
+    if (one.origin.empty() && one.file == name) checked.diagnostics.push_back(std::move(one));
+  for (const compiler::CompiledSource& one : compiled.programs) {
+    checked.variables.insert(checked.variables.end(), one.program.variables.begin(), one.program.variables.end());
+    for (const dif::AggregationDesc& aggregation : one.program.aggregations)
+      checked.aggregations.push_back("@" + aggregation.name);
+  }
+  checked.costs = costs(compiled.programs);
+  return checked;
+}
+
+std::vector<compiler::MemberOfType> Language::members(const std::string& name, std::string_view text,
+                                                      const Cursor& cursor) const {
+  for (const bool with_statements : {true, false}) {
+    auto found = compiler::members_of_last(source_of(name, selecting(text, cursor, with_statements)), how_);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+std::vector<std::string> Language::descriptions(const std::string& typed) const {
+  constexpr size_t kName = 3;
+  return complete_description(given_, typed, kName);
+}
+
+// A clause on several descriptions is shown as it is on the first.
+std::vector<ClauseCost> Language::costs(const std::vector<compiler::CompiledSource>& programs) const {
+  if (!profile_) return {};
+  std::vector<const dif::Program*> compiled;
+  for (const compiler::CompiledSource& one : programs) compiled.push_back(&one.program);
+  runtime::PredictOptions how;
+  runtime::add_timer_rates(compiled, std::max(1u, std::thread::hardware_concurrency()), how);
+  const double ns = 1e9 / profile_->clock_hz;
+  std::vector<ClauseCost> costs;
+  for (const runtime::ProbePrediction& probe : runtime::predict(compiled, *profile_, how).probes)
+    for (const runtime::ClausePrediction& clause : probe.clauses) {
+      if (!costs.empty() && costs.back().line == clause.position.line) continue;
+      const double own = clause.cost.predicate.expected.clocks + clause.cost.probability * clause.cost.actions.expected.clocks;
+      costs.push_back({clause.position.line, fmt::format("{} of {} a firing", spelled_cost(own * ns),
+                                                         spelled_cost(probe.firing.expected.clocks * ns))});
+    }
+  return costs;
+}
+
+}  // namespace dvm::cmd::lsp
