@@ -1,0 +1,61 @@
+#pragma once
+// The language server: answers the messages of an editor. docs/manual/editors.md says what it can do.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cmd/lsp/language.h"
+
+namespace dvm::cmd::lsp {
+
+using Json = nlohmann::json;
+
+class Server {
+ public:
+  using Send = std::function<void(const Json&)>;
+  Server(const Language& language, Send send) : language_(language), send_(std::move(send)) {}
+
+  // Answers a message, of any shape at all. Requests that it does not know get an error, notifications are ignored.
+  void handle(const Json& message);
+  // Takes a text that is no message.
+  void refuse(const std::string& problem);
+  // Whether the editor has said exit, and if it had not said shutdown before, the exit status is 1.
+  bool has_ended() const { return has_ended_; }
+  int status() const { return is_shut_down_ ? 0 : 1; }
+
+ private:
+  struct Open {
+    Document document;
+    Checked checked;
+  };
+  using Answer = Json (Server::*)(const Json& parameters);
+  static const std::map<std::string, Answer>& requests();
+  static const std::map<std::string, Answer>& notifications();
+
+  Json initialize(const Json& parameters);
+  Json initialized(const Json& parameters);
+  Json shutdown(const Json& parameters);
+  Json exit(const Json& parameters);
+  Json did_open(const Json& parameters);
+  Json did_change(const Json& parameters);
+  Json did_close(const Json& parameters);
+  Json completion(const Json& parameters);
+  Json hover(const Json& parameters);
+  Json inlay_hints(const Json& parameters);
+
+  void take(const std::string& uri, std::string text);
+  Open* find(const Json& parameters);
+  Json range(const Document& document, size_t begin, size_t end) const;
+  Json diagnostic(const Document& document, const compiler::Diagnostic& one) const;
+  Json items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const;
+
+  const Language& language_;
+  Send send_;
+  std::map<std::string, Open> documents_;  // by URI
+  bool in_bytes_ = false, is_shut_down_ = false, has_ended_ = false;
+};
+
+}  // namespace dvm::cmd::lsp
