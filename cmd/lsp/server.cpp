@@ -89,5 +89,149 @@ void Server::handle(const Json& message) {
   }
 }
 
+Json Server::initialize(const Json& parameters) {
+  const Json encodings = parameters.value(Json::json_pointer("/capabilities/general/positionEncodings"), Json::array());
+  in_bytes_ = std::find(encodings.begin(), encodings.end(), "utf-8") != encodings.end();
+  const Json completion = {{"triggerCharacters", {":", ">", ".", "@", "$"}}};
+  return {{"serverInfo", {{"name", "dvm"}}},
+          {"capabilities",
+           {{"positionEncoding", in_bytes_ ? "utf-8" : "utf-16"},
+            {"textDocumentSync", {{"openClose", true}, {"change", kFullText}}},
+            {"completionProvider", completion},
+            {"hoverProvider", true},
+            {"inlayHintProvider", true}}}};
+}
+
+Json Server::initialized(const Json&) {
+  constexpr int kInfo = 3;
+  if (!language_.no_costs().empty())
+    send_({{"jsonrpc", "2.0"},
+           {"method", "window/logMessage"},
+           {"params", {{"type", kInfo}, {"message", fmt::format("no costs are shown: {}", language_.no_costs())}}}});
+  return {};
+}
+
+Json Server::shutdown(const Json&) {
+  is_shut_down_ = true;
+  return {};
+}
+
+Json Server::exit(const Json&) {
+  has_ended_ = true;
+  return {};
+}
+
+Json Server::did_open(const Json& parameters) {
+  take(uri_of(parameters), parameters.at("textDocument").at("text").get<std::string>());
+  return {};
+}
+
+Json Server::did_change(const Json& parameters) {
+  for (const Json& change : parameters.at("contentChanges")) take(uri_of(parameters), change.at("text").get<std::string>());
+  return {};
+}
+
+Json Server::did_close(const Json& parameters) {
+  documents_.erase(uri_of(parameters));
+  return {};
+}
+
+void Server::take(const std::string& uri, std::string text) {
+  Document document(std::move(text), in_bytes_);
+  Checked checked = language_.check(uri, document.text());
+  Json list = Json::array();
+  for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(document, one));
+  // Words of the script stay while it has an error, as it has at most times when something is typed.
+  const auto before = documents_.find(uri);
+  if (before != documents_.end() && !checked.diagnostics.empty()) {
+    checked.variables = std::move(before->second.checked.variables);
+    checked.aggregations = std::move(before->second.checked.aggregations);
+  }
+  documents_.insert_or_assign(uri, Open{std::move(document), std::move(checked)});
+  send_({{"jsonrpc", "2.0"}, {"method", "textDocument/publishDiagnostics"}, {"params", {{"uri", uri}, {"diagnostics", list}}}});
+}
+
+Server::Open* Server::find(const Json& parameters) {
+  const auto found = documents_.find(uri_of(parameters));
+  return found == documents_.end() ? nullptr : &found->second;
+}
+
+Json Server::range(const Document& document, size_t begin, size_t end) const {
+  const Position from = document.position_of(begin), to = document.position_of(end);
+  return {{"start", {{"line", from.line}, {"character", from.character}}},
+          {"end", {{"line", to.line}, {"character", to.character}}}};
+}
+
+Json Server::diagnostic(const Document& document, const compiler::Diagnostic& one) const {
+  const size_t begin = document.offset_of_column(one.line, one.column);
+  std::string message = one.message;
+  for (const std::string& hint : one.hints) message += "\n" + hint;
+  return {{"range", range(document, begin, std::min(begin + one.length, document.text().size()))},
+          {"severity", one.severity == compiler::Severity::error ? kError : kWarning},
+          {"code", one.tag},
+          {"source", "dvm"},
+          {"message", message}};
+}
+
+Json Server::completion(const Json& parameters) {
+  const Open* open = find(parameters);
+  if (open == nullptr) return Json::array();
+  const size_t offset = open->document.offset_of(position_of(parameters));
+  const Cursor cursor = look_at(open->document.text(), offset);
+  Json list = items(*open, uri_of(parameters), cursor, offset);
+  const bool is_cut = list.size() > kMostItems;
+  if (is_cut) list.erase(list.begin() + kMostItems, list.end());
+  const Json replaced = range(open->document, cursor.begin, offset);
+  for (Json& one : list) one["textEdit"] = {{"range", replaced}, {"newText", one["label"]}};
+  return {{"isIncomplete", is_cut || cursor.context == Context::description}, {"items", list}};
+}
+
+Json Server::items(const Open& open, const std::string& uri, const Cursor& cursor, size_t offset) const {
+  const std::string& text = open.document.text();
+  Json list = Json::array();
+  if (cursor.context == Context::description)
+    for (const std::string& one : language_.descriptions(text.substr(cursor.begin, offset - cursor.begin)))
+      list.push_back(item(one, WordKind::constant, "", ""));
+  if (cursor.context == Context::member)
+    for (const compiler::MemberOfType& one : language_.members(uri, text, cursor))
+      list.push_back(item(one.name, WordKind::property, one.type, ""));
+  if (cursor.context == Context::pragma)
+    for (const Word& one : options()) list.push_back(item(one));
+  if (cursor.context == Context::member && (cursor.owner == "self->" || cursor.owner == "this->"))
+    for (const dif::Variable& one : open.checked.variables)
+      if (spelled(one).starts_with(cursor.owner)) list.push_back(item(one.name, WordKind::variable, "", ""));
+  if (cursor.context != Context::word) return list;
+  for (const Word& one : words()) list.push_back(item(one));
+  for (const dif::Variable& one : open.checked.variables) list.push_back(item(spelled(one), WordKind::variable, "", ""));
+  for (const std::string& one : open.checked.aggregations) list.push_back(item(one, WordKind::variable, "aggregation", ""));
+  return list;
+}
+
+Json Server::hover(const Json& parameters) {
+  const Open* open = find(parameters);
+  if (open == nullptr) return {};
+  const std::string& text = open->document.text();
+  const size_t offset = open->document.offset_of(position_of(parameters));
+  if (look_at(text, offset).context == Context::nothing) return {};
+  const std::string_view word = word_at(text, offset);
+  if (word.empty()) return {};
+  const Word* found = find_word(words(), word);
+  if (found == nullptr && look_at(text, offset).context == Context::pragma) found = find_word(options(), word);
+  if (found == nullptr) return {};
+  const auto begin = static_cast<size_t>(word.data() - text.data());
+  return {{"contents", {{"kind", "markdown"}, {"value", fmt::format("```\n{}\n```\n{}", declaration(*found), found->text)}}},
+          {"range", range(open->document, begin, begin + word.size())}};
+}
+
+Json Server::inlay_hints(const Json& parameters) {
+  const Open* open = find(parameters);
+  Json list = Json::array();
+  if (open == nullptr) return list;
+  for (const ClauseCost& one : open->checked.costs) {
+    const Position at = open->document.position_of(open->document.end_of_line(one.line));
+    list.push_back({{"position", {{"line", at.line}, {"character", at.character}}}, {"label", one.text}, {"paddingLeft", true}});
+  }
+  return list;
+}
 
 }  // namespace dvm::cmd::lsp
