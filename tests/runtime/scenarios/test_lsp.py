@@ -1,0 +1,226 @@
+"""dvm lsp: what an editor gets for its messages."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+
+URI = "file:///tmp/script.d"
+SCRIPT = """\
+#pragma D option quiet
+
+syscall::read:entry
+/execname == "sh"/
+{
+\tself->began = timestamp;
+\tthis->who = pid;
+}
+
+proc:::exit
+{
+\t@total[pid] = sum(timestamp - self->began);
+\tprintf("%s\\n", curpsinfo->pr_fname);
+}
+"""
+
+
+class Editor:
+    """Starts the server and talks to it."""
+
+    def __init__(self, *options, capabilities=None, **environment):
+        self.process = subprocess.Popen([dvmtest.DVM, "lsp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env={**os.environ, **environment})
+        self.number = 0
+        self.told = []
+        self.initialized = self.ask("initialize", {"capabilities": capabilities or {}})["result"]
+        self.tell("initialized", {})
+
+    def send(self, message):
+        text = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.send_bytes(b"Content-Length: %d\r\n\r\n%s" % (len(text), text))
+
+    def send_bytes(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def tell(self, method, parameters):
+        self.send({"method": method, "params": parameters})
+
+    def read(self):
+        length = 0
+        while (line := self.process.stdout.readline().strip()):
+            if line.startswith(b"Content-Length:"):
+                length = int(line.split(b":")[1])
+        return json.loads(self.process.stdout.read(length))
+
+    def ask(self, method, parameters):
+        self.number += 1
+        self.send({"id": self.number, "method": method, "params": parameters})
+        return self.answer()
+
+    def answer(self):
+        while True:
+            message = self.read()
+            if "method" not in message:
+                return message
+            self.told.append(message)
+
+    def open(self, text):
+        self.tell("textDocument/didOpen", {"textDocument": {"uri": URI, "languageId": "d", "version": 1, "text": text}})
+        return self.diagnostics()
+
+    def change(self, text):
+        self.tell("textDocument/didChange", {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": text}]})
+        return self.diagnostics()
+
+    def diagnostics(self):
+        while (message := self.read())["method"] != "textDocument/publishDiagnostics":
+            self.told.append(message)
+        return message["params"]["diagnostics"]
+
+    def at(self, method, line, character):
+        return self.ask(f"textDocument/{method}", {"textDocument": {"uri": URI}, "position": {"line": line, "character": character}})["result"]
+
+    def complete(self, text):
+        """Labels of what may stand at the end of a text, and their details."""
+        self.change(text)
+        lines = text.split("\n")
+        return {item["label"]: item.get("detail", "") for item in self.at("completion", len(lines) - 1, len(lines[-1]))["items"]}
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        self.ask("shutdown", None)
+        self.tell("exit", None)
+        self.process.stdin.flush()
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return self.process.wait(), out, err
+
+
+class LanguageServer(unittest.TestCase):
+    def editor(self, *options, **how):
+        editor = Editor(*options, **how)
+        self.addCleanup(editor.close)
+        return editor
+
+    def test_a_script_without_errors_has_no_diagnostics(self):
+        editor = self.editor()
+        self.assertEqual(editor.open(SCRIPT), [])
+        self.assertEqual(editor.end(), (0, b"", b""))
+
+    def test_errors_are_told_with_their_place_as_they_are_typed(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        diagnostic, = editor.change('BEGIN\n{\n\tprintf("ü %d", timestmp);\n}\n')
+        self.assertEqual(diagnostic["code"], "D_IDENT_UNDEF")
+        self.assertEqual(diagnostic["severity"], 1)
+        self.assertIn("timestamp", diagnostic["message"])  # the hint
+        self.assertEqual(diagnostic["range"], {"start": {"line": 2, "character": 16}, "end": {"line": 2, "character": 24}})
+        self.assertEqual(editor.change("BEGIN\n{\n\texit(0);\n}\n"), [])
+
+    def test_positions_in_bytes_if_the_editor_wants_them(self):
+        editor = self.editor(capabilities={"general": {"positionEncodings": ["utf-16", "utf-8"]}})
+        self.assertEqual(editor.initialized["capabilities"]["positionEncoding"], "utf-8")
+        diagnostic, = editor.open('BEGIN { printf("ü %d", timestmp); }')
+        self.assertEqual(diagnostic["range"]["start"]["character"], 24)
+
+    def test_words_of_the_language_and_of_the_script(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        words = editor.complete(SCRIPT + "BEGIN { ")
+        self.assertEqual(words["strlen"], "uint64 strlen(string)")
+        self.assertEqual(words["timestamp"], "uint64")
+        self.assertEqual(words["quantize"], "@ = quantize(int, int?)")
+        for name in ("printf", "self->began", "this->who", "@total", "pid"):
+            self.assertIn(name, words)
+        self.assertNotIn("expression", words)
+
+    def test_members_of_what_is_before_the_arrow(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        for text in ("proc:::exit { printf(\"%s\", curpsinfo->", "proc:::exit /curpsinfo->pr_f"):
+            self.assertEqual(editor.complete(text).get("pr_fname"), "string", text)
+        members = editor.complete("struct inner { int low; }; struct outer { struct inner in; char name[8]; } o; BEGIN { o.")
+        self.assertEqual(members, {"in": "struct inner", "name": "char [8]"})
+        self.assertEqual(set(editor.complete("struct inner { int low; }; struct outer { struct inner in; } *o; BEGIN { x = (o + 1)->in.")), {"low"})
+        self.assertEqual(editor.complete("BEGIN { nothing->"), {})
+
+    def test_options_behind_a_pragma(self):
+        editor = self.editor()
+        editor.open("")
+        options = editor.complete("#pragma D option buf")
+        self.assertIn("bufsize", options)
+        self.assertNotIn("printf", options)
+
+    def test_probes(self):
+        editor = self.editor()
+        editor.open("")
+        self.assertIn("BEGIN", " ".join(editor.complete("BEG")))
+        self.assertEqual(editor.complete("/* BEG"), {})
+        self.assertEqual(editor.complete('BEGIN { trace("BEG'), {})
+
+    def test_probes_of_a_process(self):
+        target = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        editor = self.editor("-p", str(target.pid))
+        editor.open("")
+        self.assertIn("pid$target:libc.so.6:malloc:entry", editor.complete("BEGIN { } pid$target:libc.so.6:malloc:e"))
+
+    def test_what_a_word_is(self):
+        editor = self.editor()
+        editor.open(SCRIPT)
+        hover = editor.at("hover", 5, 18)
+        self.assertEqual(hover["contents"]["value"].split("\n")[1], "uint64 timestamp")
+        self.assertEqual(hover["range"]["start"], {"line": 5, "character": 15})
+        self.assertIn("print values by a format", editor.at("hover", 12, 3)["contents"]["value"])
+        self.assertIsNone(editor.at("hover", 0, 0))
+
+    def test_costs_beside_clauses(self):
+        with tempfile.TemporaryDirectory() as home:
+            editor = self.editor(XDG_CONFIG_HOME=home)
+            editor.open(SCRIPT)
+            self.assertEqual(self.hints(editor), [])
+            self.assertIn("no costs are shown", editor.told[0]["params"]["message"])
+            os.mkdir(f"{home}/dvm")
+            with open(f"{home}/dvm/profile.json", "w", encoding="utf-8") as file:
+                file.write('{"dvm_profile": 1, "name": "test", "machine": "any", "clock_hz": 1e9, '
+                           '"prices": {"aggregation": {"sum": {"m": 1500}}, "source": {"tracepoint": {"trigger": {"m": 1}}}}}')
+            editor = self.editor(XDG_CONFIG_HOME=home)
+            editor.open(SCRIPT)
+            hints = self.hints(editor)
+            self.assertEqual([hint["position"]["line"] for hint in hints], [2, 9])
+            self.assertRegex(hints[1]["label"], r"^1\.5 us of \d")
+
+    def hints(self, editor):
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+        return editor.ask("textDocument/inlayHint", {"textDocument": {"uri": URI}, "range": whole})["result"]
+
+    def test_what_is_no_request_is_refused(self):
+        editor = self.editor()
+        for text, code in ((b"{", -32700), (b"[]", -32600), (b'{"id": 7, "method": 3}', -32600), (b'{"id": 7, "method": "dance"}', -32601),
+                           (b'{"id": 7, "method": "textDocument/hover", "params": {"textDocument": 5}}', -32602)):
+            editor.send_bytes(b"Content-Length: %d\r\n\r\n%s" % (len(text), text))
+            self.assertEqual(editor.answer()["error"]["code"], code, text)
+        editor.tell("dance", {})
+        self.assertEqual(editor.at("hover", 0, 0), None)  # no document, and it goes on
+
+    def test_a_head_without_a_length_ends_it(self):
+        for head in (b"\r\n", b"Content-Length: 99999999999\r\n\r\n", b"Content-Length: -1\r\n\r\n"):
+            done = subprocess.run([dvmtest.DVM, "lsp"], input=head, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, b"^dvm: a message has ")
+
+    def test_the_status_says_whether_it_was_shut_down(self):
+        editor = self.editor()
+        editor.tell("exit", None)
+        self.assertEqual(editor.process.wait(), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
