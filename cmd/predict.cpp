@@ -14,9 +14,8 @@
 #include "cmd/profiles.h"
 #include "cmd/untraced.h"
 #include "common/output_file.h"
-#include "runtime/cost/sample.h"
-#include "runtime/cost/site_sources.h"
-#include "runtime/cost/timer_rates.h"
+#include "runtime/cost/runs/sample.h"
+#include "runtime/cost/runs/site_sources.h"
 
 namespace dvm::cmd {
 namespace {
@@ -208,50 +207,30 @@ int predict(const PredictCommand& given) {
 
 void add_prediction_options(CLI::App& command, PredictionOptions& options, const std::string& needs_also) {
   std::vector<CLI::Option*> all;
-  all.push_back(
-      command
-          .add_option(
-              "--profile", options.profile,
-              "Take prices from this file, or from a profile that comes with dvm (pentium4-1700); default: that of this machine")
-          ->type_name("PROFILE"));
-  all.push_back(command.add_option("--rate", options.rates, "Set how often a probe fires, per second; may be repeated")
-                    ->type_name("PROBE=N")
-                    ->allow_extra_args(false)
-                    ->take_all());
-  all.push_back(command.add_option("--sample", options.sample, "Count first how often the probes fire, for this time, like 2s")
-                    ->type_name("TIME"));
-  all.push_back(
-      command
-          .add_option("--prob", options.probability,
-                      "Probability that a predicate holds (default 0.5); measured: take predicates and branches from a run")
-          ->type_name("N"));
-  all.push_back(command.add_option("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")
-                    ->type_name("N")
-                    ->check(CLI::Range(1.0, 1e9)));
-  all.push_back(command.add_option("--frames", options.frames, "Expected number of frames of a stack (default 10)")
-                    ->type_name("N")
-                    ->check(CLI::Range(1.0, 127.0)));
-  all.push_back(command
-                    .add_option("--returns", options.returns,
-                                "Returns after a firing before the next call (default 0); on some processors a trap slows "
-                                "each of them down")
-                    ->type_name("N")
-                    ->check(CLI::Range(0.0, 1e3)));
-  all.push_back(command
-                    .add_option("--rests", options.rests,
-                                "How often per second threads wake from idle, in total (default 1000). The first firing "
-                                "after a wake-up costs more")
-                    ->type_name("N")
-                    ->check(CLI::Range(0.0, 1e9)));
-  all.push_back(
-      command
-          .add_option("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")
-          ->type_name("N")
-          ->check(CLI::Range(0.0, 1e9)));
-  all.push_back(
-      command.add_option("--cpus", options.cpus, "CPUs on which threads and profile-N fire (default: those of this machine)")
-          ->type_name("N")
-          ->check(CLI::Range(1u, 65536u)));
+  const auto add = [&](const char* name, auto& value, const char* text, const char* of = "N") {
+    return all.emplace_back(command.add_option(name, value, text)->type_name(of));
+  };
+  add("--profile", options.profile,
+      "Take prices from this file, or from a profile that comes with dvm (pentium4-1700); default: that of this machine",
+      "PROFILE");
+  add("--rate", options.rates, "Set how often a probe fires, per second; may be repeated", "PROBE=N")
+      ->allow_extra_args(false)
+      ->take_all();
+  add("--sample", options.sample, "Count first how often the probes fire, for this time, like 2s", "TIME");
+  add("--prob", options.probability,
+      "Probability that a predicate holds (default 0.5); measured: take predicates and branches from a run");
+  add("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")->check(CLI::Range(1.0, 1e9));
+  add("--frames", options.frames, "Expected number of frames of a stack (default 10)")->check(CLI::Range(1.0, 127.0));
+  add("--returns", options.returns,
+      "Returns after a firing before the next call (default 0); on some processors a trap slows each of them down")
+      ->check(CLI::Range(0.0, 1e3));
+  add("--rests", options.rests,
+      "How often per second threads wake from idle, in total (default 1000). The first firing after a wake-up costs more")
+      ->check(CLI::Range(0.0, 1e9));
+  add("--keys", options.keys, "Expected number of keys of an aggregation or an associative array (default 10)")
+      ->check(CLI::Range(0.0, 1e9));
+  add("--cpus", options.cpus, "CPUs on which threads and profile-N fire (default: those of this machine)")
+      ->check(CLI::Range(1u, 65536u));
   if (needs_also.empty()) return;
   for (CLI::Option* option : all) option->needs(needs_also)->group("With " + needs_also);
 }
