@@ -71,6 +71,12 @@ int run(int argc, char** argv) {
   dvm::cmd::add_cost(app, chosen);
   dvm::cmd::add_simulate(app, chosen);
   dvm::cmd::add_header(app, chosen);
+  dvm::cmd::add_detach(app, chosen);
+  dvm::cmd::add_doctor(app, chosen);
+  dvm::cmd::add_tool(app, chosen);
+  dvm::cmd::add_merge(app, chosen);
+  dvm::cmd::add_flame(app, chosen);
+  dvm::cmd::add_lsp(app, chosen);
   const std::vector<std::string> words = dvm::cmd::spell_out_help(split_interpreter_argument(argc, argv));
   if (words.size() == 2 && words[0] == "complete") return dvm::cmd::complete(app, words[1]);  // for shells, not for --help
   if (const std::string problem = dvm::cmd::command_problem(app, words); !problem.empty()) {
