@@ -1,0 +1,53 @@
+#pragma once
+// The ready scripts of tools/: a script whose first comment is its page and declares its options.
+//
+//   /*
+//    * funccount: calls of functions of a process          name and summary
+//    *
+//    *   FUNCTION    $1 = a.out  Text                      an operand, and the macro argument that it becomes; "= DEFAULT" if it
+//    *   -d SECONDS  $3 = 0      Text                      may be left out; a flag without a value is 0 or 1
+//    *
+//    * Needs: PROBE...                                     or "Needs one of:"; the tool says which is not there
+//    */
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dvm/common/result.h"
+
+namespace dvm::cmd {
+
+struct ToolOption {
+  std::string flag;     // "-d"; empty: an operand
+  std::string value;    // name of its value; empty: a flag
+  size_t argument = 0;  // N of $N
+  std::optional<std::string> otherwise;
+  std::string text;
+};
+
+struct Tool {
+  std::string name, summary, script;
+  std::vector<ToolOption> options;
+  std::vector<std::string> notes;  // the page's other lines
+  std::vector<std::string> needs;  // probe descriptions
+  bool needs_one = false;          // one of them is enough
+  bool needs_process = false;      // the script names $target
+};
+
+// The summary of each tool, by name.
+std::map<std::string, std::string> tool_summaries();
+
+Tool parse_tool(std::string name, std::string script);
+
+// The output of `dvm tool NAME --help`.
+std::string tool_page(const Tool& tool);
+
+// $1, $2, ... for what was given on the command line; an error that says what is wrong with it.
+// rest: takes the words that the tool does not declare, for dvm run.
+Result<std::vector<std::string>> tool_arguments(const Tool& tool, const std::vector<std::string>& words,
+                                                std::vector<std::string>& rest);
+
+}  // namespace dvm::cmd
