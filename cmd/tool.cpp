@@ -1,0 +1,177 @@
+// dvm tool: runs the ready scripts of tools/. Covered by tests/runtime/scenarios/test_tools.py.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/embedded.h"
+#include "cmd/libraries.h"
+#include "cmd/read_file.h"
+#include "cmd/tool_page.h"
+#include "cmd/tracing.h"
+#include "common/similar.h"
+#include "dvm/dif/probe_desc.h"
+#include "runtime/catalog/catalog.h"
+
+namespace dvm::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kUsage = 2;
+
+// By name. A file beside the program replaces the one that it carries.
+std::map<std::string, std::string> scripts() {
+  std::map<std::string, std::string> all;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.folder == "tools") all[fs::path(file.name).stem()] = file.text;
+  std::error_code error;
+  for (fs::directory_iterator it(own_folder() / "tools", error), end; !error && it != end; it.increment(error))
+    if (it->path().extension() == ".d")
+      if (Result<compiler::Source> source = read_file(it->path().string())) all[it->path().stem()] = source->text;
+  return all;
+}
+
+int list_tools() {
+  for (const auto& [name, summary] : tool_summaries()) fmt::print("{:<14}{}\n", name, summary);
+  return 0;
+}
+
+int no_such_tool(const std::string& name) {
+  const auto all = scripts();
+  std::vector<std::string_view> names;
+  for (const auto& [one, script] : all) names.push_back(one);
+  std::string hints;
+  for (const std::string& hint : near_hints(name, names, "dvm tool ")) hints += "\n    hint: " + hint;
+  fail("there is no tool '{}'; 'dvm tool' lists them{}", name, hints);
+  return kUsage;
+}
+
+// $target and $1, $2, ... in a description of the page.
+std::string expand(const std::string& text, const std::vector<std::string>& arguments, pid_t target) {
+  const auto value = [&](std::string_view name, size_t) -> std::optional<std::string> {
+    if (name == "target") return std::to_string(target);
+    const size_t number = name.empty() ? 0 : static_cast<size_t>(name[0] - '0');
+    return number >= 1 && number <= arguments.size() ? std::optional(arguments[number - 1]) : std::nullopt;
+  };
+  return dif::expand_macros(text, value).value_or(text);
+}
+
+// Why the tool cannot run here; empty: it can.
+std::string missing_probes(runtime::Handle& handle, const Tool& tool, const std::vector<std::string>& arguments, pid_t target) {
+  std::string missing, reason;
+  for (const std::string& text : tool.needs) {
+    const std::string wanted = expand(text, arguments, target);
+    const std::optional<dif::ProbeDesc> description = dif::parse_probe_desc(wanted);
+    const compiler::ProbeMatches found = description ? match_probes(handle, *description) : compiler::ProbeMatches();
+    if (found.count > 0 && tool.needs_one) return "";
+    if (found.count > 0) continue;
+    missing += (missing.empty() ? "" : ", ") + wanted;
+    if (reason.empty()) reason = found.reason;
+  }
+  if (missing.empty()) return "";
+  if (tool.needs_one) return fmt::format("none of these probes is there: {}", missing);
+  return fmt::format("these probes are not there: {}{}", missing, reason.empty() ? "" : fmt::format(" ({})", reason));
+}
+
+// A program that was started may load its probes later, as java does with its virtual machine.
+bool may_come_late(const Tool& tool, const TracingOptions& tracing) { return tool.needs_one && !tracing.script.commands.empty(); }
+
+bool has_probe(runtime::Handle& handle, const Tool& tool, const std::vector<std::string>& arguments, pid_t target) {
+  return std::any_of(tool.needs.begin(), tool.needs.end(), [&](const std::string& text) {
+    const std::optional<dif::ProbeDesc> wanted = dif::parse_probe_desc(expand(text, arguments, target));
+    return wanted && !handle.catalog().match(*wanted).empty();
+  });
+}
+
+// Options that a tool passes on to dvm run.
+Status take_run_options(TracingOptions& tracing, const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); i++) {
+    const std::string& word = words[i];
+    if (word == "--json")
+      tracing.as_json = true;
+    else if (word == "-v")
+      tracing.script.verbose = true;
+    else if (word == "-o")
+      tracing.output = words[++i];
+    else if (word == "-x")
+      tracing.script.settings.push_back(words[++i]);
+    else if (word == "-c")
+      tracing.script.commands.push_back(words[++i]);
+    else if (const int pid = std::atoi(words[++i].c_str()); pid > 0)
+      tracing.script.pids.push_back(pid);
+    else
+      return Error{fmt::format("'{}' is not the number of a process", words[i])};
+  }
+  return {};
+}
+
+int run_tool(const Tool& tool, const std::vector<std::string>& words) {
+  std::vector<std::string> rest;
+  Result<std::vector<std::string>> arguments = tool_arguments(tool, words, rest);
+  if (!arguments) return fail("{}", arguments.error().message), kUsage;
+  TracingOptions tracing;
+  if (Status taken = take_run_options(tracing, rest); !taken)
+    return fail("tool {}: {}", tool.name, taken.error().message), kUsage;
+  ScriptOptions& script = tracing.script;
+  if (tool.needs_process && script.pids.empty() && script.commands.empty())
+    return fail("tool {}: name a process by -p PID, or start one by -c 'CMD ARGS'", tool.name), kUsage;
+  script.zero_matches = tool.needs_one;
+  script.programs.push_back({GivenProgram::Form::file, tool.name + ".d"});  // $0
+  script.operands = *arguments;
+  Result<dif::Options> options = run_time_options(script);
+  if (!options) return fail("{}", options.error().message);
+  const std::vector<compiler::Source> sources = {{tool.name + ".d", tool.script}};
+  const auto open = [&](const dif::Options& with) { return open_live_source(script, with); };
+  const auto make = [&](runtime::Handle& handle, pid_t target) -> std::vector<ReadyProgram> {
+    const std::string missing = missing_probes(handle, tool, *arguments, target);
+    if (!missing.empty() && may_come_late(tool, tracing))
+      tracing.complaint = [&, missing, target](runtime::Handle& ended) {
+        return has_probe(ended, tool, *arguments, target) ? "" : fmt::format("tool {}: {}", tool.name, missing);
+      };
+    if (missing.empty() || tracing.complaint) return compile_live(handle, sources, script, target);
+    tell("tool {}: {}", tool.name, missing);
+    return {};
+  };
+  return trace(tracing, *options, open, make).status;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty()) return list_tools();
+  const auto all = scripts();
+  const auto found = all.find(words[0]);
+  if (found == all.end()) return no_such_tool(words[0]);
+  const Tool tool = parse_tool(found->first, found->second);
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::none_of(rest.begin(), rest.end(), asks)) return run_tool(tool, rest);
+  fmt::print("{}", tool_page(tool));
+  return 0;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> tool_summaries() {
+  std::map<std::string, std::string> summaries;
+  for (const auto& [name, script] : scripts()) summaries[name] = parse_tool(name, script).summary;
+  return summaries;
+}
+
+void add_tool(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("tool", "Run a ready script, or list them");
+  command->prefix_command();
+  command->footer(
+      "Examples:\n"
+      "  dvm tool\n"
+      "  dvm tool funccount --help\n"
+      "  dvm tool funccount -p 1234 'malloc*' 'libc*'\n"
+      "  dvm tool opensnoop -n bash -d 10");
+  command->callback([command, &chosen] { chosen = [words = command->remaining()] { return run(words); }; });
+}
+
+}  // namespace dvm::cmd
