@@ -1,0 +1,60 @@
+#!/usr/bin/env -S dvm run -s
+/*
+ * opensnoop: files that are opened, and what became of it
+ *
+ *   -p PID       $1 = 0   Only this process
+ *   -n NAME      $2 = ""  Only processes of this name
+ *   -e           $3 = 0   Only opens that failed
+ *   -d SECONDS   $4 = 0   Stop after this time; 0: at Ctrl-C
+ *
+ * One line for each open(), openat(), openat2() and creat(): process, its name, file descriptor (-1: failed), errno, path.
+ *
+ * Needs: syscall::openat:entry syscall::openat:return
+ */
+#pragma D option quiet
+#pragma D option switchrate=100ms
+
+dtrace:::BEGIN
+{
+	printf("%-7s %-16s %4s %4s %s\n", "PID", "COMM", "FD", "ERR", "PATH");
+}
+
+syscall::open:entry,
+syscall::creat:entry
+/($1 == 0 || pid == $1) && ($$2 == "" || execname == $$2)/
+{
+	self->path = copyinstr(arg0);
+	self->is_open = 1;
+}
+
+syscall::openat:entry,
+syscall::openat2:entry
+/($1 == 0 || pid == $1) && ($$2 == "" || execname == $$2)/
+{
+	self->path = copyinstr(arg1);
+	self->is_open = 1;
+}
+
+syscall::open:return,
+syscall::creat:return,
+syscall::openat:return,
+syscall::openat2:return
+/self->is_open && ($3 == 0 || errno != 0)/
+{
+	printf("%-7d %-16s %4d %4d %s\n", pid, execname, (int)arg1, errno, self->path);
+}
+
+syscall::open:return,
+syscall::creat:return,
+syscall::openat:return,
+syscall::openat2:return
+{
+	self->is_open = 0;
+	self->path = 0;
+}
+
+tick-1s
+/$4 > 0 && ++seconds >= $4/
+{
+	exit(0);
+}
