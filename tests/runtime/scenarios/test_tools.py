@@ -92,3 +92,159 @@ class Pages(unittest.TestCase):
             result = dvm("tool", *words)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", f"dvm: {message}\n"))
 
+
+class OnWorkloads(dvmtest.PrivilegedTest):
+    def tool(self, *words, status=0):
+        result = dvm("tool", *words)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stdout
+
+    def build(self, source):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        path = pathlib.Path(holder.name) / "program"
+        subprocess.run(["gcc", "-O1", "-g", "-fno-omit-frame-pointer", "-x", "c", "-", "-o", path, "-pthread"], input=source, text=True,
+                       check=True)
+        return str(path)
+
+    def while_running(self, command, *words):
+        """The tool's output, over a time in which the command runs again and again."""
+        process = subprocess.Popen(["sh", "-c", f"while :; do {command}; done"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        try:
+            return self.tool(*words)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def test_probes_that_are_not_there_are_named_in_one_line(self):
+        looper = program("looper") + " 10"
+        for words, message in (
+                (["funccount", "-c", looper, "nosuch"], r"tool funccount: these probes are not there: pid\d+:a.out:nosuch:entry \(.*nosuch.*\)"),
+                (["ugc", "-c", looper], r"tool ugc: none of these probes is there: python\d+:::gc-start, ruby\d+.*"),
+                (["dbslower", "-c", looper], r"tool dbslower: none of these probes is there: postgresql\d+:::query-start, .*")):
+            result = dvm("tool", *words)
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, rf"^dvm: {message}\n$")
+
+    def test_execsnoop(self):
+        output = self.while_running("/bin/true one two; sleep 0.1", "execsnoop", "-n", "true", "-d", "2")
+        self.assertRegex(output, r"^TIME\(ms\) +PID +PPID +UID +ARGS\n")
+        self.assertRegex(output, r"(?m)^\d+ +\d+ +\d+ +0 +/bin/true one two$")
+
+    def test_opensnoop(self):
+        output = self.while_running("cat /etc/passwd /nosuch; sleep 0.1", "opensnoop", "-n", "cat", "-d", "2")
+        self.assertRegex(output, r"(?m)^\d+ +cat +\d+ +0 /etc/passwd$")
+        self.assertRegex(output, r"(?m)^\d+ +cat +-1 +2 /nosuch$")
+        output = self.while_running("cat /etc/passwd /nosuch; sleep 0.1", "opensnoop", "-n", "cat", "-e", "-d", "2")
+        self.assertIn("/nosuch", output)
+        self.assertNotIn("/etc/passwd", output)
+
+    def test_syscount(self):
+        output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-d", "2")
+        self.assertRegex(output, r"(?m)^read +\d+ +\d+$")
+        output = self.while_running("cat /etc/passwd; sleep 0.1", "syscount", "-P", "-d", "2")
+        self.assertRegex(output, r"(?m)^cat +\d+ +\d+$")
+
+    def test_funccount(self):
+        self.assertRegex(self.tool("funccount", "func", "-c", program("looper") + " 1000"), r"(?m)^looper +func +1000$")
+
+    def test_funclatency(self):
+        output = self.tool("funclatency", "func", "-c", program("looper") + " 1000")
+        self.assertIn("\nnanoseconds\n", output)
+        counts = re.findall(r"\|@* +(\d+)", output)
+        self.assertEqual(sum(map(int, counts)), 1000)
+        self.assertIn("\nmicroseconds\n", self.tool("funclatency", "-u", "func", "-c", program("looper") + " 10"))
+
+    def test_argdist(self):
+        locks = self.build(LOCKS)
+        output = self.tool("argdist", "malloc", "libc*", "-v", "-c", locks)
+        self.assertRegex(output, r"(?m)^malloc +1000 +7$")
+        output = self.tool("argdist", "realloc", "libc*", "-a", "arg1", "-c", locks)
+        self.assertRegex(output, r"512 \|@+ 50")
+
+    def test_stackcount(self):
+        output = self.tool("stackcount", "malloc", "libc*", "-c", self.build(LOCKS))
+        self.assertRegex(output, r"malloc\n +program`leak\+0x[0-9a-f]+\n +program`main\+0x[0-9a-f]+\n(?:.*\n)*? +7\n")
+
+    def test_profile(self):
+        output = self.while_running(program("looper") + " 100000000", "profile", "-d", "2")
+        self.assertRegex(output, r"looper *\n +looper`(func|main)")
+
+    def test_profile_with_the_kernel(self):
+        output = self.while_running("dd if=/dev/zero of=/dev/null bs=1 count=300000", "profile", "-k", "-d", "2")
+        self.assertRegex(output, r"dd *\n(?: +vmlinux`[\w.]+\+0x\w+\n)+")
+
+    def test_offcputime(self):
+        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        output = self.tool("offcputime", "-p", str(process.pid), "-d", "2")
+        self.assertRegex(output, r"python\S* *\n +libc\.so\.6`\w*(nanosleep|select)\+")
+        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 1_000_000, output)
+
+    def test_runqlat(self):
+        output = self.while_running("sleep 0.01", "runqlat", "-d", "2")
+        self.assertRegex(output, r"^microseconds\nall programs\n +value  -+ Distribution -+ count")
+
+    def test_biolatency(self):
+        # A dd that was just killed may still close its file: the folder then cannot be removed at the first try.
+        with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
+            output = self.while_running(f"dd if=/dev/zero of={folder}/x bs=64k count=4 oflag=direct conv=fsync", "biolatency", "-d", "2")
+        self.assertTrue(output.startswith("microseconds\n"), output)
+
+    def test_memleak(self):
+        output = self.tool("memleak", "-c", self.build(LOCKS))
+        self.assertRegex(output, r"(?m)^ +\d+ +7000 +7  program`leak\+0x")
+        self.assertNotRegex(output, r"(?m)^ +\d+ +[1-9]\d* +\d+  program`tidy")
+        output = self.tool("memleak", "-s", "-c", self.build(LOCKS))
+        self.assertRegex(output, r"depth \d+, program`leak\+0x\w+: 7000 bytes\n.*`malloc\n.*`leak\+0x\w+\n.*`main\+0x")
+
+    def test_plockstat(self):
+        output = self.tool("plockstat", "-c", self.build(LOCKS))
+        waits, holds = output.split("Mutex hold\n")
+        self.assertRegex(waits, r"(?m)^ +\d+ +\d{6,} 0x[0-9a-f]+ +program`worker\+0x")
+        self.assertRegex(holds, r"(?m)^ +40 +\d{8,} 0x[0-9a-f]+ +program`worker\+0x")
+
+    def test_threadsnoop(self):
+        output = self.tool("threadsnoop", "-c", self.build(LOCKS))
+        self.assertEqual(len(re.findall(r"(?m)^\d+ +\d+ +\d+ +program +program`worker$", output)), 2, output)
+
+    def test_dbslower(self):
+        with tempfile.TemporaryDirectory() as folder:
+            header = subprocess.run([dvmtest.DVM, "header", "-o", f"{folder}/server.h", "-s", "/dev/stdin"], text=True, env=dvmtest.ENV,
+                                    input="provider postgresql { probe query__start(char *); probe query__done(char *); };")
+            self.assertEqual(header.returncode, 0)
+            subprocess.run(["gcc", f"-I{folder}", "-x", "c", "-", "-o", f"{folder}/server"], input=QUERIES, text=True, check=True)
+            output = self.tool("dbslower", "-m", "20", "-c", f"{folder}/server")
+        self.assertRegex(output, r"(?m)^\d+ +\d+ +[5-9]\d\.\d{3} select pg_sleep\(0\.05\)$")
+        self.assertNotIn("select 1", output)
+
+    def python_with_markers(self):
+        for path in ("/usr/bin/python3", shutil.which("python3")):
+            notes = subprocess.run(["readelf", "-n", os.path.realpath(path)], capture_output=True, text=True).stdout
+            if "gc__start" in notes:
+                return path
+        dvmtest.skip_or_fail(self, "no python that was built with markers")
+
+    def test_ugc(self):
+        python = self.python_with_markers()
+        script = pathlib.Path(self.build("int main(void) { return 0; }")).with_name("collect.py")
+        script.write_text("import gc\nfor _ in range(5):\n    gc.collect()\n")
+        output = self.tool("ugc", "-c", f"{python} {script}")
+        self.assertGreaterEqual(len(re.findall(r"(?m)^\d+ +python +\d+$", output)), 5, output)
+        self.assertIn("Distribution", output)
+
+    def test_ugc_of_a_virtual_machine_that_loads_late(self):
+        if not shutil.which("java"):
+            dvmtest.skip_or_fail(self, "no java")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        source = pathlib.Path(folder.name) / "Collect.java"
+        source.write_text("class Collect { public static void main(String[] a) { for (int i = 0; i < 5; i++) System.gc(); } }")
+        output = self.tool("ugc", "-c", f"java -XX:+UseSerialGC {source}")
+        self.assertGreaterEqual(len(re.findall(r"(?m)^\d+ +hotspot +\d+$", output)), 5, output)
+
+
+if __name__ == "__main__":
+    unittest.main()
