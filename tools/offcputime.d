@@ -1,0 +1,47 @@
+#!/usr/bin/env -S dvm run -s
+/*
+ * offcputime: where threads wait: time off the CPU by user stack
+ *
+ *   -p PID       $1 = 0   Only this process
+ *   -t TOP       $2 = 20  Print this many stacks
+ *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
+ *
+ * Microseconds; the longest total is printed last. Waits in system calls count, where the stack is taken when the call returns; a
+ * thread that still waits at the end does not count.
+ *
+ * Needs: sched:::sleep sched:::on-cpu syscall::read:return
+ */
+#pragma D option quiet
+
+sched:::sleep
+/pid != 0 && pid != $pid && ($1 == 0 || pid == $1)/
+{
+	self->begin = timestamp;
+}
+
+sched:::on-cpu
+/self->begin/
+{
+	self->waited += timestamp - self->begin;
+	self->begin = 0;
+}
+
+syscall:::return
+/self->waited/
+{
+	@[execname, ustack()] = sum(self->waited);
+	self->waited = 0;
+}
+
+tick-1s
+/$3 > 0 && ++seconds >= $3/
+{
+	exit(0);
+}
+
+dtrace:::END
+{
+	trunc(@, $2);
+	normalize(@, 1000);
+	printa(@);
+}
