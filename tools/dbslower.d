@@ -1,0 +1,48 @@
+#!/usr/bin/env -S dvm run -s
+/*
+ * dbslower: slow queries of PostgreSQL and MySQL servers
+ *
+ *   -m MS        $1 = 1  Print queries that take at least this many milliseconds
+ *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C or when the server ends
+ *
+ * The server must have been built with markers (PostgreSQL --enable-dtrace, as Debian does; MySQL 5.7 with ENABLE_DTRACE). Name the
+ * server process of the connection, or any server process with -x followfork.
+ *
+ * Needs one of: postgresql$target:::query-start mysql$target:::query-start
+ */
+#pragma D option quiet
+#pragma D option switchrate=100ms
+
+dtrace:::BEGIN
+{
+	begin = timestamp;
+	printf("%-8s %-7s %8s %s\n", "TIME(ms)", "PID", "MS", "QUERY");
+}
+
+postgresql$target:::query-start,
+mysql$target:::query-start
+{
+	self->query = copyinstr(arg0);
+	self->begin = timestamp;
+}
+
+postgresql$target:::query-done,
+mysql$target:::query-done
+/self->begin != 0 && timestamp - self->begin >= $1 * 1000000/
+{
+	this->us = (timestamp - self->begin) / 1000;
+	printf("%-8d %-7d %4d.%03d %s\n", (timestamp - begin) / 1000000, pid, this->us / 1000, this->us % 1000, self->query);
+}
+
+postgresql$target:::query-done,
+mysql$target:::query-done
+{
+	self->begin = 0;
+	self->query = 0;
+}
+
+tick-1s
+/$2 > 0 && ++seconds >= $2/
+{
+	exit(0);
+}
