@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import subprocess
+import tempfile
 import unittest
 
 import dvmtest
@@ -109,6 +110,36 @@ class Examples(dvmtest.PrivilegedTest):
         self.assertEqual(len(theirs), 4, result.stdout)
         self.assertEqual(ours, theirs)
         self.assertIn("all: 40000 calls", result.stdout)
+
+
+class Kubernetes(dvmtest.PrivilegedTest):
+    """The job for a cluster, as far as one machine can run it: its command on two "nodes", and the merged logs."""
+
+    def test_its_command_gives_results_that_merge(self):
+        try:
+            import yaml
+        except ImportError:
+            dvmtest.skip_or_fail(self, "no module yaml for python")
+        job = yaml.safe_load((dvmtest.ROOT / "examples/kubernetes/job.yaml").read_text())
+        self.assertEqual((job["apiVersion"], job["kind"]), ("batch/v1", "Job"))
+        self.assertEqual(job["spec"]["completions"], job["spec"]["parallelism"])
+        pod = job["spec"]["template"]["spec"]
+        self.assertTrue(pod["hostPID"] and pod["containers"][0]["securityContext"]["privileged"])
+        spread = pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
+        self.assertEqual(spread, job["spec"]["template"]["metadata"]["labels"])
+        name, *words = pod["containers"][0]["command"]
+        self.assertEqual(name, "dvm")
+        words = [word.replace("tick-10s", "tick-500ms") for word in words]
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [f"{folder}/{node}.json" for node in ("one", "two")]
+            for path in paths:
+                with open(path, "w") as log:
+                    run = subprocess.run([dvmtest.DVM, *words], stdout=log, stderr=log, env=dvmtest.ENV, timeout=60)
+                self.assertEqual(run.returncode, 0)
+            merged = dvm("merge", *paths)
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        self.assertIn('"name":"calls"', merged.stdout)
+        self.assertIn('"name":"programs"', merged.stdout)
 
 
 if __name__ == "__main__":
