@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 // None: the kernel does not say.
@@ -51,4 +51,4 @@ Placed::~Placed() {
   sched_setaffinity(traced_, sizeof before_, &before_);
 }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/types.h>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 // Until it is gone; then both may run where the thread could before. Where the thread has a single CPU nothing is changed.
 class Placed {
@@ -30,4 +30,4 @@ class Placed {
   bool is_placed_;
 };
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "lab/noise/core_share.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 constexpr unsigned kTimes = 10;
@@ -42,4 +42,4 @@ double core_speed_over(unsigned long ns) {
   return speeds[speeds.size() / 2];
 }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -3,7 +3,7 @@
 // same work takes more ticks at one moment than at another. Times that are held against each other are taken as at one speed, the
 // one that the profile notes.
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 // Now: the steps of a chain of multiplications, three cycles each, that pass in a tick of the counter, times three. It takes some
 // twenty microseconds.
@@ -17,4 +17,4 @@ double core_speed_over(unsigned long ns);
 void give_times_at(double core_speed);
 double speed_of_times();
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -7,7 +7,7 @@
 
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 constexpr double kInterrupted = 3;  // times as long as it should
@@ -83,4 +83,4 @@ double time_of_replay(const std::vector<Look>& looks) {
   return time_of_alike(firings) + time_of_alike(steps) + time_of_alike(reads);
 }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

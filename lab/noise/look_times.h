@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 struct Look {
   double ns = 0, firings = 0;
@@ -20,4 +20,4 @@ double time_of(std::vector<Look> looks);
 // and what the consumer took for a step, or for a read where it did no more (QuietSamples), for all of them.
 double time_of_replay(const std::vector<Look>& looks);
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 Middle middle(std::vector<double> values) {
   if (values.empty()) return {};
@@ -25,4 +25,4 @@ Middle quiet_middle(std::vector<double> values) {
   return middle(std::move(values));
 }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

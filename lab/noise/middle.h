@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 struct Middle {
   double median = 0;
@@ -21,4 +21,4 @@ Middle quiet_middle(std::vector<double> values);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -15,7 +15,7 @@
 #include "common/clock.h"
 #include "lab/noise/core_speed.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 constexpr double kInterrupted = 3;                       // times as long as the middle one
@@ -197,4 +197,4 @@ Middle QuietSamples::middle() const {
 
 Middle QuietSamples::plain_middle() const { return noise::middle(is_quiet() ? quiet_ : all_); }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

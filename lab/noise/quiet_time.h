@@ -8,7 +8,7 @@
 #include "lab/noise/core_share.h"
 #include "lab/noise/middle.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 // The calling thread's.
 dvm_gauge& own_gauge();
@@ -114,4 +114,4 @@ class QuietSamples {
   std::vector<double> quiet_, all_;
 };
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

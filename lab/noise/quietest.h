@@ -6,7 +6,7 @@
 
 #include "dvm/common/result.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 // Takes samples until so many of them were quiet enough, or three times as many were taken; the quietest so many are left. Each
 // says by `quiet` which part of it was, 0 to 1.
@@ -26,4 +26,4 @@ Result<std::vector<Sample>> quietest(size_t wanted, const Take& take) {
   return samples;
 }
 
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

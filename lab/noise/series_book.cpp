@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 constexpr double kDoubt = 0.03;  // in what only one pass found

@@ -14,7 +14,7 @@
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 
 // Of some series those that had quiet samples enough.
 struct QuietSeries {

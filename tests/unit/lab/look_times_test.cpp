@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 constexpr double kNs = 1e-6;
@@ -72,4 +72,4 @@ TEST(LookTimes, WhereTooFewWereQuietAllCount) {
 }
 
 }  // namespace
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

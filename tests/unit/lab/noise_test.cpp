@@ -8,7 +8,7 @@
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 // No processor that dvm runs on does less than one cycle in ten ticks of its counter, or more than ten.
@@ -101,4 +101,4 @@ TEST(Noise, OfTimesTheSlowerHalfCountsForNothing) {
 }
 
 }  // namespace
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 struct Sample {
@@ -50,4 +50,4 @@ TEST(Quietest, AnErrorEndsIt) {
 }
 
 }  // namespace
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dvm::noise {
+namespace dvm::lab::noise {
 namespace {
 
 Middle settle_all(SeriesBook& book, const std::vector<double>& passes) {
@@ -103,4 +103,4 @@ TEST(SeriesBook, WhatWasNeverQuietIsTriedMoreOftenWhileThereIsTime) {
 }
 
 }  // namespace
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise
