@@ -16,7 +16,10 @@
 #include "lab/calibrate/row_measurement.h"
 #include "runtime/cost/machine.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
+
 namespace {
 
 constexpr const char* kTime = "ns";  // of a use
@@ -80,7 +83,7 @@ void add_all() {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::lab
 
 int main(int argc, char** argv) {
   std::string once = "--benchmark_min_time=0";  // a measurement has its own samples; what the caller says comes later, and wins

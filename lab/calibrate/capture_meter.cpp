@@ -19,7 +19,9 @@
 #include "runtime/cost/predict.h"
 #include "runtime/cost/rows.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr const char* kProbe = "calibrated:::entry";
@@ -204,4 +206,4 @@ Status measure_captures(const Bench& bench, std::optional<Row> only, vm::Profile
 
 const Meter kCaptureMeter = {"captures", "captures were", capture_rows, measure_captures};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

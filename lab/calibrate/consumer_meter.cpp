@@ -30,7 +30,6 @@
 #include "runtime/cost/consumer.h"
 #include "runtime/cost/tables.h"
 
-namespace dvm::runtime {
 namespace {
 
 // Ticks of a stage of a whole run, and how often it was reached.
@@ -295,4 +294,4 @@ Status measure_consumer(const Bench& bench, std::optional<Row>, vm::Profile& pro
 const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer};
 const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -13,7 +13,7 @@
 #include "dvm/vm/operands.h"
 #include "dvm/vm/profile.h"
 
-namespace dvm::runtime {
+using namespace runtime;
 namespace {
 
 using dif::Format;
@@ -329,4 +329,4 @@ std::string case_text(const DifCase& one, const std::string& part, unsigned copi
   return text + one.end;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

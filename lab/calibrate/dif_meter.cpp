@@ -16,7 +16,9 @@
 #include "lab/noise/quiet_time.h"
 #include "lab/price_of.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 // Letters of the strings that by_size is found with: as likely as others, so no multiples of what is moved at once.
@@ -254,4 +256,4 @@ Status measure_dif_rows(const Bench& bench, std::optional<Row> only, vm::Profile
 
 const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

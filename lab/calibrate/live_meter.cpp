@@ -32,7 +32,9 @@
 #include "runtime/instrument/timer.h"
 #include "runtime/provider/providers.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr const char* kEntry = "calibrated:::entry";
@@ -326,4 +328,4 @@ Status measure_sources(const Bench& bench, std::optional<Row> only, vm::Profile&
 const Meter kSourceMeter = {"sources", "", source_rows<false>, measure_sources<false>};
 const Meter kTimerMeter = {"timers", "", source_rows<true>, measure_sources<true>};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

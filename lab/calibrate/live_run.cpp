@@ -20,7 +20,9 @@
 #include "runtime/instrument/uprobe/uprobe.h"
 #include "runtime/provider/providers.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr const char* kProvider = "calibrated";
@@ -294,4 +296,4 @@ Result<noise::Middle> measure_untraced(const std::string& series, const StubCall
   return settle_calls(options.book, untraced, calls, samples);
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -14,7 +14,7 @@
 #include "lab/noise/middle.h"
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 // Of this machine, as a timer on each counts them.
 double cpus();
@@ -96,4 +96,4 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
 Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
                                        const LiveMeterOptions& options);
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

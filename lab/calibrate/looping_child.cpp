@@ -49,7 +49,9 @@ asm(".pushsection .text\n"
     ".cfi_endproc\n.size dvm_stub_deep, . - dvm_stub_deep\n"
     ".popsection");
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 using Function = uint64_t (*)(uint64_t);
@@ -141,4 +143,4 @@ Result<uint64_t> offset_of(Stub stub) {
   return address - program->address + program->offset;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -7,7 +7,7 @@
 #include "common/piped_child.h"
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 // What is done: functions by their first instruction, a system call, a signal to itself that is ignored, and a loop that watches
 // the clock for interrupts.
@@ -50,4 +50,4 @@ class LoopingChild {
 // Offset in the file of this program of the instruction of a function stub that is probed.
 Result<uint64_t> offset_of(Stub stub);
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -10,7 +10,7 @@
 #include "lab/calibrate/bench.h"
 #include "runtime/cost/rows.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 struct Meter {
   std::string_view subject;     // for a progress line

@@ -19,7 +19,9 @@
 #include "lab/price_of.h"
 #include "runtime/cost/predict.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr const char* kProbe = "calibrated:::entry";
@@ -143,4 +145,4 @@ Status measure_processes(const Bench& bench, std::optional<Row>, vm::Profile& pr
 
 const Meter kProcessMeter = {"processes", "requests to processes were", process_rows, measure_processes};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -8,7 +8,9 @@
 #include "dvm/vm/operands.h"
 #include "runtime/cost/predict.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr unsigned kFewLetters = kExecnameBytes - 1, kManyLetters = 197;
@@ -271,4 +273,4 @@ std::vector<ScriptCase> script_cases() {
   return cases;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

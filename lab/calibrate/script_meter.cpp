@@ -358,4 +358,4 @@ Status measure_scripts(const Bench& bench, std::optional<Row> only, vm::Profile&
 const Meter kScriptMeter = {"actions", "", script_rows, measure_scripts};
 const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay};
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -89,4 +89,4 @@ Result<ScriptSample> time_program(const dif::Program& program, const RunSettings
 Status measure_script(const ScriptCase& one, const CompileScript& compile, const ScriptMeterOptions& options,
                       vm::Profile& profile);
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

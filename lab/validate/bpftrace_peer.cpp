@@ -9,7 +9,9 @@
 
 #include "runtime/process/process.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr int kLongestStartMs = 20'000;
@@ -43,4 +45,4 @@ Result<std::unique_ptr<BpftracePeer>> BpftracePeer::start(int32_t pid, const std
   return std::unique_ptr<BpftracePeer>(new BpftracePeer(*std::move(child)));
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -8,7 +8,7 @@
 
 #include "common/piped_child.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 class BpftracePeer {
  public:
@@ -21,4 +21,4 @@ class BpftracePeer {
   std::unique_ptr<PipedChild> child_;
 };
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -18,7 +18,9 @@
 #include "runtime/cost/sample.h"
 #include "runtime/cost/site_sources.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 // Of shares, as the paper has it: so many rounds in each so many ns.
@@ -321,4 +323,4 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   return {};
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -97,4 +97,4 @@ class LiveValidation {
   LiveSettings settings_;
 };
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -8,7 +8,9 @@
 #include "lab/noise/middle.h"
 #include "runtime/cost/measured.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr uint64_t kCountedFirings = 1000;
@@ -63,4 +65,4 @@ Validated ProgramValidation::finish(const vm::Profile& profile) const {
   return result;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -9,7 +9,7 @@
 #include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 // Ns of a firing, on the probe side.
 struct Validated {
@@ -42,4 +42,4 @@ class ProgramValidation {
   noise::QuietSamples samples_;
 };
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

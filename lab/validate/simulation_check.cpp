@@ -14,7 +14,9 @@
 #include "runtime/cost/site_sources.h"
 #include "runtime/cost/total.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 constexpr SimulationPoint kPoints[] = {
@@ -239,4 +241,4 @@ Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point
   return traced->lost > kNoticed * traced->times.calls;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -14,7 +14,7 @@
 #include "lab/validate/traced_job.h"
 #include "runtime/cost/simulate.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 struct SimulationPoint {
   std::string_view name;  // what --only asks for

@@ -43,4 +43,4 @@ Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChil
   return traced;
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -4,7 +4,7 @@
 #include "lab/validate/traced_program.h"
 #include "lab/validate/workload_child.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 struct JobRun {
   JobTimes times;
@@ -29,4 +29,4 @@ struct TracedJob {
 // The program's probes must be on already; it is stopped.
 Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child);
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

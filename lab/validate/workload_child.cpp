@@ -12,7 +12,7 @@
 #include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 Result<std::unique_ptr<WorkloadChild>> WorkloadChild::start(const std::string& program) {
   if (access(program.c_str(), X_OK) != 0) return Error{fmt::format("failed to start {}: {}", program, std::strerror(errno))};
@@ -51,4 +51,4 @@ Result<JobTimes> WorkloadChild::run(const Job& job) {
   return finish();
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -7,7 +7,7 @@
 
 #include "common/piped_child.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
 struct Job {
   std::string name;
@@ -40,4 +40,4 @@ class WorkloadChild {
   std::unique_ptr<PipedChild> child_;
 };
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

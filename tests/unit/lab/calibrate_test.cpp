@@ -19,7 +19,10 @@
 #include "lab/noise/quiet_time.h"
 #include "tests/support/skip.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
+
 namespace {
 
 TEST(Calibrate, EachRowHasOneCaseOrAReason) {
@@ -120,4 +123,4 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -9,7 +9,10 @@
 
 #include "runtime/cost/rows.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
+
 namespace {
 
 // A source by its name: which of its stages are measured is its own affair.
@@ -45,4 +48,4 @@ TEST(RowMeasurement, BenchmarksHaveNamesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace dvm::runtime
+}  // namespace dvm::lab
