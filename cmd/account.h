@@ -21,7 +21,7 @@ struct LedgerContext {
   const vm::Profile& profile;
   runtime::Replayed replayed;
   double measured_ns;  // CPU time, from probes on to the last line
-  const runtime::QuietLooks& looks;
+  const lab::QuietLooks& looks;
 };
 // Accounted beside measured clocks, and the difference.
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context);

@@ -62,7 +62,7 @@ runtime::Bench bench_of(bool is_quick, noise::SeriesBook& book) {
 // On a machine that allows no probes, the profile has the other prices only.
 Status run_meters(runtime::Bench bench, const PassProgress& progress, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
-  for (const runtime::Meter* meter : runtime::meters()) {
+  for (const lab::Meter* meter : lab::meters()) {
     bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
     bench.progress(0, 1);
     const Status measured = meter->measure(bench, {}, profile);
@@ -217,7 +217,7 @@ Agreement compare_profiles(const vm::Profile& a, const vm::Profile& b, double sh
     const vm::Price* other = b.find(vm::RowName::of_table(row));
     if (!other) continue;
     agreement.rows++;
-    if (!agree(runtime::times(price, speed), *other, share))
+    if (!agree(lab::times(price, speed), *other, share))
       agreement.different.push_back(fmt::format("{} {:.1f} and {:.1f}", row, price.m, other->m));
   }
   return agreement;

@@ -133,13 +133,13 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
-Result<runtime::ProgramValidation> begin_validation(const std::string& path, unsigned samples) {
+Result<lab::ProgramValidation> begin_validation(const std::string& path, unsigned samples) {
   Result<compiler::Source> source = read_file(path);
   if (!source) return source.error();
   dif::Options options;
   auto programs = compile_sources({*source}, {}, {}, options);
   if (programs.empty()) return Error{fmt::format("{} does not compile", path)};
-  auto made = runtime::ProgramValidation::make(std::move(programs.front().program), samples);
+  auto made = lab::ProgramValidation::make(std::move(programs.front().program), samples);
   if (!made) return Error{fmt::format("{}: {}", path, made.error().message)};
   return made;
 }
@@ -170,10 +170,10 @@ Status sample_scripts(const ValidateCommand& given, std::vector<runtime::Program
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
-  runtime::measure_as(*profile);
-  std::vector<runtime::ProgramValidation> scripts;
+  lab::measure_as(*profile);
+  std::vector<lab::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
-    Result<runtime::ProgramValidation> made = begin_validation(path, validation_options(given).samples);
+    Result<lab::ProgramValidation> made = begin_validation(path, samples_of(given));
     if (!made) return fail("{}", made.error().message);
     scripts.push_back(std::move(*made));
   }

@@ -212,7 +212,7 @@ std::string name_of(runtime::Row row) {
 
 std::string unpriced_text(const std::set<std::string>& rows, std::string_view indent) {
   if (rows.empty()) return "";
-  const std::vector<runtime::Uncalibrated> never = runtime::unmeasured_rows();
+  const std::vector<lab::Uncalibrated> never = lab::unmeasured_rows();
   std::string text = fmt::format("{}not priced by this profile, counted as 0:\n", indent);
   for (const std::string& row : rows) {
     const auto found = std::find_if(never.begin(), never.end(), [&](const auto& one) { return name_of(one.row) == row; });
@@ -295,7 +295,7 @@ void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, c
   std::set<std::string> missing;
   size_t disturbed = 0;
   for (const ValidatedScript& row : rows) {
-    const runtime::Validated& result = row.result;
+    const lab::Validated& result = row.result;
     fmt::print(out, "{:<44}{:>12.1f}{:>9.1f}{:>12.1f}{:>9.1f}{:>+9.1f}{}\n", row.script, result.predicted,
                result.predicted_spread, result.measured, result.measured_spread, result.error(), result.is_quiet ? "" : " ~");
     disturbed += !result.is_quiet;

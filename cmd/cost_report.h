@@ -31,7 +31,7 @@ std::string draw_prediction(const runtime::Prediction& prediction, const Predict
 
 struct ValidatedScript {
   std::string script;
-  runtime::Validated result;
+  lab::Validated result;
 };
 void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);
 void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);

@@ -16,7 +16,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-class LiveProgram final : public runtime::TracedProgram {
+class LiveProgram final : public lab::TracedProgram {
  public:
   LiveProgram(File nowhere, runtime::HandleConfig config, Targets targets)
       : nowhere_(std::move(nowhere)), targets_(std::move(targets)), handle_(std::move(config)) {}
@@ -48,9 +48,9 @@ constexpr const char* kRates[] = {"switchrate=100ms", "aggrate=100ms"};
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
-                                                                 const ScriptOptions& script, const dif::Options& options,
-                                                                 vm::CostPolicy cost) {
+Result<std::unique_ptr<lab::TracedProgram>> open_live_script(const std::vector<compiler::Source>& sources,
+                                                             const ScriptOptions& script, const dif::Options& options,
+                                                             vm::CostPolicy cost) {
   File nowhere(std::fopen("/dev/null", "we"), std::fclose);
   if (!nowhere) return Error{"failed to open /dev/null"};
   Result<FiringSource> source = open_live_source(script, options);
@@ -62,8 +62,8 @@ Result<std::unique_ptr<runtime::TracedProgram>> open_live_script(const std::vect
   config.target = source->target;
   auto live = std::make_unique<LiveProgram>(std::move(nowhere), std::move(config), std::move(source->targets));
   if (Status compiled = live->compile(sources, script, *source); !compiled) return compiled.error();
-  if (live->programs().empty()) return std::unique_ptr<runtime::TracedProgram>();
-  return std::unique_ptr<runtime::TracedProgram>(std::move(live));
+  if (live->programs().empty()) return std::unique_ptr<lab::TracedProgram>();
+  return std::unique_ptr<lab::TracedProgram>(std::move(live));
 }
 
 Result<std::string> find_workload() {
@@ -75,8 +75,8 @@ Result<std::string> find_workload() {
                   path, std::strerror(errno))};
 }
 
-Result<std::unique_ptr<runtime::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
-                                                            int32_t pid) {
+Result<std::unique_ptr<lab::TracedProgram>> open_traced(const std::string& text, const std::vector<std::string>& settings,
+                                                        int32_t pid) {
   ScriptOptions script;
   script.programs.push_back({GivenProgram::Form::name, text});
   script.pids = {pid};

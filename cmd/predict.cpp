@@ -136,7 +136,7 @@ int show(const runtime::Prediction& prediction, const PredictionContext& context
 }
 
 // The script really runs, only without output, so it must not be destructive.
-Status measure_clauses(runtime::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
+Status measure_clauses(lab::TracedProgram& live, double seconds, runtime::PredictOptions& how) {
   dif::Options& options = live.handle().options();
   if (options[dif::Option::destructive] > 0)
     return Error{"--prob measured runs the script, and this script may be destructive: use --prob N"};

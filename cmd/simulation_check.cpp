@@ -31,7 +31,7 @@ struct Check {
 };
 
 Result<std::vector<const SimulationPoint*>> find_points(const std::vector<std::string>& names) {
-  const auto all = runtime::simulation_points();
+  const auto all = lab::simulation_points();
   std::vector<const SimulationPoint*> found;
   for (const std::string& name : names)
     if (std::none_of(all.begin(), all.end(), [&](const auto& point) { return point.name == name; }))
@@ -105,8 +105,8 @@ int check_simulation(const SimulationCheckOptions& given) {
   const Result<std::string> workload = find_workload();
   if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its point
-  runtime::measure_as(*profile);
-  runtime::CheckSettings settings;
+  lab::measure_as(*profile);
+  lab::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
   const runtime::SimulationCheck meter(*profile, open_traced, *workload, settings);
   Check check{*profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};

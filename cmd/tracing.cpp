@@ -206,8 +206,8 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
     return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
             handle.instrument_drops()};
   }
-  runtime::measure_as(profile);
-  runtime::QuietLooks looks(handle, true);
+  lab::measure_as(profile);
+  lab::QuietLooks looks(handle, true);
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
   Status followed = follow(given, handle, source.targets, out, &looks);
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;

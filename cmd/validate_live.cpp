@@ -32,11 +32,11 @@ std::string today() {
   return std::strftime(text, sizeof text, "%Y-%m-%d", &time) > 0 ? text : "";
 }
 
-Validation validate(const std::vector<const runtime::LiveRow*>& rows, const vm::Profile& profile, const std::string& workload,
+Validation validate(const std::vector<const lab::LiveRow*>& rows, const vm::Profile& profile, const std::string& workload,
                     const LiveValidateOptions& given) {
-  runtime::LiveSettings settings;
+  lab::LiveSettings settings;
   if (given.quick) settings = {2, 0.1, 0.05};
-  runtime::LiveValidation meter(profile, open_traced, workload, settings);
+  lab::LiveValidation meter(profile, open_traced, workload, settings);
   Validation validation{profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), today(), given.quick, {}, {}};
   const Progress progress;
   for (size_t i = 0; i < rows.size(); i++) {
@@ -59,8 +59,8 @@ Status write_report(const Validation& validation, const std::string& path) {
 
 // If nothing can be traced, all rows say why.
 Status check_measured(const Validation& validation) {
-  const auto is_missing = [](const runtime::LiveResult& row) {
-    return !row.is_measured() && row.row->measure != runtime::Measure::absent && row.row->measure != runtime::Measure::peer;
+  const auto is_missing = [](const lab::LiveResult& row) {
+    return !row.is_measured() && row.row->measure != lab::Measure::absent && row.row->measure != lab::Measure::peer;
   };
   const auto missing = std::find_if(validation.rows.begin(), validation.rows.end(), is_missing);
   if (missing == validation.rows.end()) return {};
@@ -71,14 +71,14 @@ Status check_measured(const Validation& validation) {
 
 int validate_live(const LiveValidateOptions& given) {
   std::string unknown;
-  const auto rows = runtime::find_live_rows(given.only, unknown);
+  const auto rows = lab::find_live_rows(given.only, unknown);
   if (!unknown.empty()) return fail("--only {}: there is no such row or group", unknown);
   const Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
   const Result<std::string> workload = find_workload();
   if (!workload) return fail("{}", workload.error().message);
   std::signal(SIGPIPE, SIG_IGN);  // a workload that ended is an error of its row
-  runtime::measure_as(*profile);
+  lab::measure_as(*profile);
   const Validation validation = validate(rows, *profile, *workload, given);
   if (given.as_json)
     fmt::print("{}", validation_json(validation));

@@ -15,9 +15,9 @@ namespace dvm::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using runtime::LiveResult;
-using runtime::LiveRow;
-using runtime::Measure;
+using lab::LiveResult;
+using lab::LiveRow;
+using lab::Measure;
 
 constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
     {"a", "Tao and Yang's experiments, in per cent of a CPU"},

@@ -14,7 +14,7 @@ struct Validation {
   const vm::Profile& profile;
   std::string machine, date;
   bool quick = false;
-  std::vector<runtime::LiveResult> rows;
+  std::vector<lab::LiveResult> rows;
   std::vector<long> marker_bytes;  // a nop, a load-test-branch, a semaphore; empty: not asked
 };
 
