@@ -1,23 +1,21 @@
 #pragma once
-// Whether the caller has its core for itself. A core runs two threads at a time, and on a rented machine the other one may be
-// somebody else's, whom nothing here shows: no process, no load, no stolen time. As long as that one is awake, whatever it does,
-// each of the two has half of the instructions that the core looks ahead over, and the work of this one takes up to twice as
-// long. So the caller times two chains of multiplications that do not wait for each other, so many instructions apart that a core
-// of one's own sees the second while the first is under way, and half of one does not:
+// Detects a busy neighbour on the SMT sibling. On a rented machine nothing else shows it: no process, no load, no stolen time.
+// While the neighbour is awake each thread has half of the core's look-ahead, and work takes up to twice as long. Two independent
+// chains of multiplications are timed, too far apart for half a look-ahead to overlap them:
 //
-//   apart   alone     shared         cycles of both, there and back; Intel Xeon (Emerald Rapids), a million readings:
-//     150   113       140 and more   nothing was between
-//     300   148, 149  240 to 400
+//   instructions apart   idle sibling   busy sibling     cycles of both, there and back; Intel Xeon (Emerald Rapids)
+//                  150   113            140 and more
+//                  300   148, 149       240 to 400
 //
-// Processors look ahead over 224 to 512 instructions: for each of them one of the two distances is within that and beyond its
-// half. What a core of one's own reads depends on the processor, and is always the same: what counts is how far a reading lies
-// above the lowest one. Of 7000 pieces of replayed firings, some 50 us each, those between two quiet readings took what the
-// quickest took within 5 % (94 of 100), others 25 to 80 % longer. All this holds for x86-64. For C and C++.
+// Processors look ahead over 224 to 512 instructions, so for each of them one of the two distances lies within that and beyond
+// its half. The cycles with an idle sibling depend on the processor but are constant: a reading counts by its distance from the
+// lowest one. Pieces of 50 us of replayed firings between two quiet readings took what the quickest took within 5 % (94 % of
+// 7000), others 25 to 80 % longer. x86-64; for C and C++.
 
 #include <stdint.h>
 #include <x86intrin.h>
 
-// The counter when all that comes before is done, and nothing that follows has begun: a processor looks hundreds of steps ahead.
+// The cycle counter, read when all earlier instructions are done and no later one has begun.
 static inline uint64_t dvm_ticks(void) {
   _mm_lfence();
   const uint64_t ticks = __rdtsc();
@@ -32,7 +30,7 @@ static inline uint64_t dvm_time_chain(int turns) {
   return dvm_ticks() - begin;
 }
 
-// There and back, the two chains so many instructions apart.
+// Times the two chains, `distance` instructions apart, there and back.
 #define DVM_TIME_APART(name, distance)                                                      \
   static inline uint64_t name(int turns) {                                                  \
     uint64_t a = 3, b = 5;                                                                  \
@@ -47,8 +45,8 @@ static inline uint64_t dvm_time_chain(int turns) {
 DVM_TIME_APART(dvm_time_near, 150)
 DVM_TIME_APART(dvm_time_far, 300)
 
-// What is found in some three microseconds: cycles of the two chains at both distances, and cycles of the core in a tick of the
-// counter. Of three readings those in the middle and the fastest chain, since an interrupt makes one of them anything.
+// Cycles of the two chains at both distances, and cycles of the core in a tick of the counter. Takes three microseconds. The
+// chains are the middle ones of three, and the speed is the highest, because an interrupt may spoil one of them.
 enum { dvm_distances = 2 };
 struct dvm_reading {
   double cycles[dvm_distances], speed;
@@ -73,11 +71,11 @@ static inline struct dvm_reading dvm_read_core(void) {
   return reading;
 }
 
-// What quiet readings are told by: the lowest that several in a row were, since where the chain was slowed down a reading is too
-// low. Until there were any, nothing is quiet.
+// The lowest cycles that several readings in a row agreed on; a single one may be too low, if the chain was slowed down. Nothing
+// is quiet until there are any.
 struct dvm_least {
   double least;           // 0: not known
-  double first, highest;  // of those in a row that were the same
+  double first, highest;  // of the readings in a row that agree
   int same;               // how many
 };
 struct dvm_gauge {
@@ -106,7 +104,6 @@ static inline int dvm_is_quiet(struct dvm_gauge* gauge, const struct dvm_reading
   return is_quiet;
 }
 
-// The core now.
 struct dvm_core {
   int is_quiet;
   double speed;  // as in a reading
@@ -118,13 +115,13 @@ static inline struct dvm_core dvm_look_at_core(struct dvm_gauge* gauge) {
   return core;
 }
 
-// A gauge that knows what a core of one's own reads, in cycles.
+// A gauge that knows the cycles with an idle sibling.
 static inline struct dvm_gauge dvm_known_gauge(double near, double far) {
   const struct dvm_gauge gauge = {{{near, 0, 0, 0}, {far, 0, 0, 0}}};
   return gauge;
 }
 
-// A gauge that has looked at the core for so many ticks: somebody else is rarely there all the time.
+// A gauge that has read the core for so many ticks: a neighbour is rarely busy all the time.
 static inline struct dvm_gauge dvm_new_gauge(uint64_t ticks) {
   struct dvm_gauge gauge = {{{0, 0, 0, 0}, {0, 0, 0, 0}}};
   const uint64_t begin = dvm_ticks();
@@ -133,12 +130,12 @@ static inline struct dvm_gauge dvm_new_gauge(uint64_t ticks) {
   return gauge;
 }
 
-// One that knows these readings, or where one of them is 0 has looked for so many ticks.
+// The former if both cycles are known (not 0), otherwise the latter.
 static inline struct dvm_gauge dvm_first_gauge(double near, double far, uint64_t ticks) {
   return near > 0 && far > 0 ? dvm_known_gauge(near, far) : dvm_new_gauge(ticks);
 }
 
-// What passed between two looks, as it would have at another speed. 0: it stays as it is.
+// The time between two readings, scaled to another speed of the core. 0: not scaled.
 static inline double dvm_at_speed(double time, struct dvm_core before, struct dvm_core after, double speed) {
   return speed > 0 ? time * (before.speed + after.speed) / 2 / speed : time;
 }

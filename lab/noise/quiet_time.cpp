@@ -27,7 +27,7 @@ constexpr uint64_t kStay = 3'000'000;                    // ns, on a core that i
 constexpr uint64_t kLongestWait = 20'000'000, kLeastPatience = 1'000'000'000;
 constexpr uint64_t kPatience = 2;  // of its time a process waits half
 
-// To another core, where somebody else is the neighbour. The thread may run on all that it could before.
+// Moves to another core, which has another neighbour. The thread may still run on all of its CPUs.
 void change_core() {
   cpu_set_t allowed, one;
   const int here = sched_getcpu();
@@ -41,7 +41,7 @@ void change_core() {
   sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-// Of this process and of those that it forks.
+// Shared with forked processes.
 std::atomic<uint64_t>* shared_counter() {
   void* page = mmap(nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   static std::atomic<uint64_t> own = 0;
@@ -58,14 +58,14 @@ dvm_core wait_until(uint64_t until, bool may_move) {
   return look_at_core();
 }
 
-// By how much it may be too long is not seen in it.
+// The samples do not show by how much it may be too long.
 Middle not_quiet(Middle found) {
   found.distance = std::max(found.distance, kTooLong * found.median);
   return found;
 }
 
-// The middle of the quickest fifth, and how far off that may be. Of samples of which some were quiet no more than half of these:
-// what looks quiet before and behind need not have been so between.
+// The median of the quickest fifth, with its error. At most half as many as were quiet count: a core that is quiet before and
+// after a sample may have been disturbed between.
 Middle quickest(std::vector<double> all, size_t quiet) {
   std::sort(all.begin(), all.end());
   const size_t fifth = (all.size() + 4) / 5, half = (quiet + 1) / 2;
@@ -87,7 +87,7 @@ QuietReadings quiet_core() {
   return {gauge.of[0].least, gauge.of[1].least};
 }
 
-// What the first thread expects, or has learnt in a tenth of a second, the others know.
+// Other threads start with the readings that the first one expects, or has found in a tenth of a second.
 dvm_gauge& own_gauge() {
   constexpr uint64_t kLearning = 200'000'000;  // ticks
   static const dvm_gauge learnt = dvm_first_gauge(expected.near, expected.far, kLearning);

@@ -1,7 +1,7 @@
 #pragma once
-// What something takes on a core that is shared with nobody and runs at one speed (core_speed.h). It is done in pieces, and
-// before and behind each the thread looks at its core (core_share.h): by its speed the time of the piece is made one at the speed
-// of all times, and only those pieces count for which the core was the thread's own. Where these are too few, all do.
+// Times as on a core with an idle SMT sibling at one speed (core_speed.h). Work is done in pieces, and the core is read before
+// and after each (core_share.h). The speed scales the time of the piece; only pieces with an idle sibling at both ends count,
+// unless they are too few.
 
 #include <vector>
 
@@ -10,22 +10,21 @@
 
 namespace dvm::lab::noise {
 
-// The calling thread's.
+// The gauge of the calling thread.
 dvm_gauge& own_gauge();
-// What a quiet core reads where it is asked whether it is one (core_share.h), in cycles; 0: not known.
+// Cycles of the two chains of core_share.h with an idle sibling; 0: not known.
 struct QuietReadings {
   double near = 0, far = 0;
 };
-// Readings that are known already, so that nothing need be learnt from a core that a neighbour may be using. To be called before
-// the first look.
+// Sets readings that are known, which then need not be found on a core whose neighbour may be busy. To be called before the first
+// reading.
 void expect_readings(const QuietReadings& known);
-// The lowest readings that the calling thread has found; at first the expected ones.
+// The lowest readings of the calling thread; at first the expected ones.
 QuietReadings quiet_core();
-// Its core now.
+// Reads the core.
 dvm_core look_at_core();
-// The same, once it is quiet, or another one that the thread may move to; or 20 ms have passed, or the process and its
-// children have waited so for a second and half of its time. Threads that work for each other should not move: they
-// could meet on one core.
+// Waits until the core, or another one if the thread may move, is quiet: for 20 ms at most, and with its children no more than a
+// second and half of the process's time. Threads that work for each other should not move: they could meet on one core.
 dvm_core wait_for_quiet_core(bool may_move = true);
 
 struct QuietSample {
@@ -33,15 +32,15 @@ struct QuietSample {
   bool is_quiet = false;  // the core was
 };
 
-// A piece of work, from where it is made.
+// A piece of work, which begins when the object is made.
 class QuietPiece {
  public:
   QuietPiece() : before_(look_at_core()) {}
   explicit QuietPiece(dvm_core before) : before_(before) {}
   bool starts_quietly() const { return before_.is_quiet != 0; }
-  // What it took as at the speed of all times, in the unit of what it took. Begins the next one, if that follows at once.
+  // Ends it: the time it took, scaled. Begins the next one, if that follows at once.
   QuietSample end(double taken);
-  // The same of one in which the thread slept: who was on the core before says nothing.
+  // The same for a piece in which the thread slept: the core before the sleep does not count.
   QuietSample end_of_rest(double taken);
 
  private:
@@ -50,27 +49,26 @@ class QuietPiece {
 
 class QuietTime {
  public:
-  // Waits for the core to be quiet, or another one that the thread may move to, and begins a piece.
+  // Waits for a quiet core and begins a piece.
   void begin(bool may_move = false);
-  // Begins one on whatever core it is.
+  // Begins one without waiting.
   void begin_at_once() { piece_ = QuietPiece(); }
-  // Whether the piece that end() began starts so.
+  // True if the piece that end() began starts on a quiet core.
   bool starts_quietly() const { return piece_.starts_quietly(); }
-  // Ends it: so many ns for so many things; those without things count for nothing. Begins the next one, if that follows at once.
-  // Returns what it took.
+  // Ends it, with the ns it took for so many things; a piece without things does not count. Begins the next one.
   QuietSample end(double ns, double things);
   void add(const QuietSample& ns, double things);  // a piece
 
-  // ns of one thing, of pieces that do one thing or another, or many at once: the mean. Pieces that took three times as long a
-  // thing as others were interrupted, and are left out. Where too little was quiet, all counts.
+  // ns of one thing, if pieces differ: the mean of quiet pieces, or of all if too few were quiet. Pieces that took three times as
+  // long as others were interrupted and are left out.
   double each() const;
-  // The same, of pieces that do all the same: the middle one, since a stranger who came and went within a piece makes it longer.
-  // Where too few were quiet, that of the quickest fifth.
+  // The same, if pieces are alike: the median of the quiet ones, because a neighbour may come and go within a piece; if too few
+  // were quiet, the median of the quickest fifth.
   double usual() const;
-  // Of all things, those in quiet pieces: 0 to 1.
+  // Share of the things that were done in quiet pieces: 0 to 1.
   double quiet_share() const;
   double things() const;  // of all pieces
-  // What each piece took for one thing.
+  // ns of one thing in each piece.
   const std::vector<QuietSample>& pieces() const { return pieces_; }
 
  private:
@@ -79,16 +77,16 @@ class QuietTime {
   QuietPiece piece_{dvm_core{}};
 };
 
-// Of what a sample did, to call it quiet.
+// Quiet share that makes a sample quiet.
 inline constexpr double kQuietEnough = 0.05;
-// Times as long as others that were quiet before and behind: somebody came and went meanwhile, which makes it 1.5 to 1.9.
+// A piece that takes so many times as long as others: a neighbour came and went, which makes it 1.5 to 1.9 times as long.
 inline constexpr double kDisturbed = 1.4;
-// Of what was timed, by how much it may be too long where that was not so.
+// Share by which a time may be too long if the core was not quiet.
 inline constexpr double kTooLong = 0.1;
 
 inline constexpr unsigned kUsualTries = 2;
 
-// Samples of which so many quiet ones are wanted, and tried for some times. A sample may have pieces, which then count one by
+// Samples, of which so many quiet ones are wanted: at most `tries` times as many are taken. The pieces of a sample count one by
 // one.
 class QuietSamples {
  public:
@@ -96,12 +94,10 @@ class QuietSamples {
   bool wants_more() const;
   void add(const QuietSample& sample);
   void add(const QuietTime& sample);
-  // Of many the middle of the quickest: of a fifth of all, or of as many as half of the quiet ones, if these are fewer. Of few
-  // that of the quicker half of the quiet ones, or of all. Where too few were quiet it may be a tenth too much, as its deviation
-  // says.
+  // The median of the quickest samples. Of many: a fifth of all, or half as many as were quiet if that is less. If they are few,
+  // the quicker half of the quiet ones, or of all. If too few were quiet it may be a tenth too long, and its distance says so.
   Middle middle() const;
-  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: of the quiet ones, or of
-  // all.
+  // For times that vary anyway, such as waking up: the median of the quiet samples, or of all.
   Middle plain_middle() const;
   bool is_quiet() const;
   bool is_empty() const { return all_.empty(); }
