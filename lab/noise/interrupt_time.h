@@ -1,12 +1,8 @@
 #pragma once
-// How long an interrupt keeps a thread from running, though nobody else is given the CPU: the CPU time of a thread knows nothing
-// of it. For C and C++, x86-64.
-//
-// The thread reads the cycle counter over and over. Between two readings lie some ticks; an interrupt makes it more than the
-// shortest gap that counts, and in what takes longer than the longest another thread ran. Of all the time in gaps half lies in
-// those that are no longer than the one that counts as the usual: the interrupts of a fast timer are nearly all of that time.
-// What is rare (the kernel's own tick, a host that has something to do, which makes the mean another one each time) does not move
-// it.
+// How long an interrupt keeps a thread from running, which its CPU time does not show. The thread reads the cycle counter over
+// and over: an interrupt makes a long gap between two readings, another thread a longer one. The usual gap is the one below which
+// half of all time in gaps lies. The interrupts of a fast timer are nearly all of that time, so rare ones (the kernel's tick, the
+// host) do not move it. x86-64; for C and C++.
 
 #include <stdint.h>
 #include <time.h>
@@ -20,7 +16,7 @@ static inline int64_t dvm_ns_now(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// Ticks of gaps between two readings, by their length.
+// Ticks in gaps between two readings, by the length of the gap.
 enum { dvm_shortest_gap = 500, dvm_longest_gap = 200000, dvm_gap_step = 50, dvm_gap_steps = dvm_longest_gap / dvm_gap_step };
 struct dvm_gaps {
   double of[dvm_gap_steps], all;
@@ -42,7 +38,7 @@ static inline double dvm_usual_gap(const struct dvm_gaps* gaps) {
   return 0;
 }
 
-// Watches for so many ns; the gaps that it had room for.
+// Watches for so many ns. Returns the number of gaps found, at most `room`.
 static inline int dvm_watch(int64_t ns, uint64_t* gaps, int room) {
   enum { turns = 256 };
   const int64_t end = dvm_ns_now() + ns;
@@ -58,9 +54,8 @@ static inline int dvm_watch(int64_t ns, uint64_t* gaps, int room) {
   return count;
 }
 
-// Ns of the usual interrupt while the caller watches for so many ns and a little more, as on a core of its own that has this
-// speed (core_share.h; 0: its own), and which share of the time it was one. Where it was too little of it, all interrupts count.
-// 0: there was none.
+// The usual interrupt in ns, watched for at least `wanted` ns; 0: there was none. speed: of the core, to scale it to; 0: not
+// scaled. quiet_share: the share of the time with an idle SMT sibling; if it is too small, all interrupts count.
 static inline double dvm_interrupt_time(struct dvm_gauge* gauge, double speed, int64_t wanted, double* quiet_share) {
   enum { room = 512 };
   const int64_t slice = wanted < 400000 ? wanted : 400000;

@@ -37,13 +37,13 @@ Line line_through(const std::vector<Look>& looks) {
   return line;
 }
 
-// Those that took so many times as long as all of them say.
+// Removes polls that took kInterrupted times as long as the line through all of them.
 void leave_out_interrupted(std::vector<Look>& looks) {
   const Line rough = line_through(looks);
   std::erase_if(looks, [&](const Look& look) { return look.ns > kInterrupted * rough.at(look.firings); });
 }
 
-// The same, as long as most of them say.
+// Removes those that took kDisturbed times as long as most others.
 void leave_out_disturbed(std::vector<Look>& looks) {
   const Line rough = line_through(looks);
   std::vector<double> of_line;

@@ -1,6 +1,6 @@
 #pragma once
-// What all looks of a series took, from those before and behind which the core was quiet. A look takes something by itself and
-// something for each thing that it finds: the quiet ones say what both are, and all of them how often.
+// Time of all polls of a series, from those with an idle SMT sibling before and after. A poll takes something by itself and
+// something for each firing: the quiet polls say how much, all polls say how often.
 
 #include <vector>
 
@@ -9,15 +9,15 @@ namespace dvm::lab::noise {
 struct Look {
   double ns = 0, firings = 0;
   bool is_quiet = false;
-  double reads = 0, steps = 0;  // of buffers; of the consumer
+  double reads = 0, steps = 0;  // of buffers; steps of the consumer
   double consumer = 0;          // ns that both took
 };
 
-// Of looks of a kind, all together. Those that took three times as long as they should were interrupted, and are left out.
+// Time of polls of one kind, together. Polls that took three times as long as expected were interrupted and are left out.
 double time_of(std::vector<Look> looks);
 
-// Of looks that handle firings of a recording, one after the other without a rest: what most of the quickest took for a firing,
-// and what the consumer took for a step, or for a read where it did no more (QuietSamples), for all of them.
+// Time of the polls of a replay, which never sleeps. The quickest firings count for all, and the quickest consumer steps (reads,
+// if nothing was printed).
 double time_of_replay(const std::vector<Look>& looks);
 
 }  // namespace dvm::lab::noise
