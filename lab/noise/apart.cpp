@@ -7,7 +7,7 @@
 namespace dvm::lab::noise {
 namespace {
 
-// None: the kernel does not say.
+// Empty if the kernel does not say.
 cpu_set_t allowed() {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -15,7 +15,7 @@ cpu_set_t allowed() {
   return cpus;
 }
 
-// So many of them, the last ones.
+// The last `count` of them.
 cpu_set_t last_of(const cpu_set_t& cpus, unsigned count) {
   cpu_set_t last;
   CPU_ZERO(&last);

@@ -1,19 +1,17 @@
 #pragma once
-// Where a process that is traced and the thread that traces it run while they are measured. To wake up on a CPU that was idle
-// takes twice as long as on one that traced threads keep awake, and where the scheduler puts dvm it may do one or the other for
-// seconds. A machine with more CPUs than busy threads has idle ones, so that is what is priced, and what predictions are compared
-// with; where all are in use dvm shares one.
+// CPUs for a traced process and for the thread that traces it, while they are measured. Waking up on an idle CPU takes twice as
+// long as on one that traced threads keep awake, and the scheduler may choose either for seconds. On CPUs of their own dvm wakes
+// up on an idle one: that is the case which is priced, unless the traced threads need all CPUs.
 
 #include <sched.h>
 #include <sys/types.h>
 
 namespace dvm::lab::noise {
 
-// Until it is gone; then both may run where the thread could before. Where the thread has a single CPU nothing is changed.
+// Restores the former CPUs when it is destroyed. Changes nothing if the thread has a single CPU.
 class Placed {
  public:
-  // On CPUs of their own, the process on as many as it has busy threads; where there are no more CPUs than that nothing is
-  // changed.
+  // On CPUs of their own: the process on as many as it has busy threads. Changes nothing if no further CPU is left.
   static Placed apart(pid_t traced, unsigned threads = 1);
   // On one CPU.
   static Placed together(pid_t traced);
@@ -22,7 +20,7 @@ class Placed {
   Placed& operator=(const Placed&) = delete;
 
  private:
-  // No CPUs: nothing is changed.
+  // own: empty to change nothing.
   Placed(pid_t traced, const cpu_set_t& before, const cpu_set_t& own, const cpu_set_t& others);
 
   pid_t traced_;

@@ -26,7 +26,7 @@ std::atomic<double> speed_of_all_times = 0;
 void give_times_at(double core_speed) { speed_of_all_times = core_speed; }
 double speed_of_times() { return speed_of_all_times; }
 
-// What disturbs a chain makes it longer.
+// Disturbances make a chain longer.
 double core_speed() {
   uint64_t least = std::numeric_limits<uint64_t>::max();
   for (unsigned i = 0; i < kTimes; i++) least = std::min(least, dvm_time_chain(kTurns));

@@ -1,6 +1,6 @@
 #pragma once
-// Samples as one figure: a median, and the median distance of the samples from it. A disturbance makes a sample longer, never
-// shorter, and on a shared machine may last for several samples. So the slower half of such samples is left out.
+// Samples as one figure: their median, and their median distance from it. A disturbance makes a sample longer, never shorter, and
+// may last for several samples; so the slower half of samples of time is left out.
 
 #include <vector>
 
@@ -14,9 +14,9 @@ struct Middle {
   double deviation() const { return 1.4826 * distance; }
 };
 
-// Of none: 0.
+// 0 without values.
 Middle middle(std::vector<double> values);
-// Of samples of time: of the quicker half.
+// The same for the quicker half of the values.
 Middle quiet_middle(std::vector<double> values);
 
 inline Middle times(const Middle& of, double factor) { return {of.median * factor, of.distance * factor}; }

@@ -8,8 +8,8 @@
 
 namespace dvm::lab::noise {
 
-// Takes samples until so many of them were quiet enough, or three times as many were taken; the quietest so many are left. Each
-// says by `quiet` which part of it was, 0 to 1.
+// Takes samples until `wanted` of them were quiet enough, or three times as many were taken; returns the quietest. `quiet` is the
+// quiet share of a sample, 0 to 1.
 template <class Sample, class Take>
 Result<std::vector<Sample>> quietest(size_t wanted, const Take& take) {
   constexpr size_t kMostTimes = 3;
