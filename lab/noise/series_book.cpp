@@ -52,10 +52,10 @@ bool SeriesBook::is_sure(const std::string& series) const {
   return least.is_quiet && next.is_quiet && next.of_pass.median <= kSame * least.of_pass.median;
 }
 
-unsigned SeriesBook::tries(const std::string& series, unsigned usual) const {
+QuietSamples SeriesBook::samples_of(const std::string& series, unsigned samples) const {
   const auto all = series_.find(series);
-  if (all == series_.end() || was_quiet(all->second)) return usual;
-  return read_clock(CLOCK_MONOTONIC) < patient_until_ ? kMore * usual : usual;
+  const bool is_patient = all != series_.end() && !was_quiet(all->second) && read_clock(CLOCK_MONOTONIC) < patient_until_;
+  return QuietSamples(is_sure(series) ? 0 : samples, is_patient ? kMore * kUsualTries : kUsualTries);
 }
 
 Middle SeriesBook::settle_middle(const std::string& series, const Middle& found, bool is_quiet) {
@@ -97,24 +97,4 @@ Result<SeriesBook> SeriesBook::parse(std::string_view text) try {
   return Error{error.what()};
 }
 
-unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples) {
-  return book && book->is_sure(series) ? 0 : samples;
-}
-
-QuietSamples samples_of(const SeriesBook* book, const std::string& series, unsigned samples, unsigned tries) {
-  return QuietSamples(wanted(book, series, samples), book ? book->tries(series, tries) : tries);
-}
-
-Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples) {
-  return book ? book->settle(series, samples) : samples.middle();
-}
-
-Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet) {
-  return book ? book->settle_middle(series, found, is_quiet) : found;
-}
-
-Middle settle(SeriesBook* book, const std::string& series, const Middle& found) {
-  return book ? book->settle(series, found, true) : found;
-}
-
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

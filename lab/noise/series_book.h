@@ -1,8 +1,7 @@
 #pragma once
-// What each series of samples came to, in all passes of a calibration. Whoever else uses a core makes what is timed on it longer,
-// often for all of a series and sometimes for all of a minute, but hardly in every pass. So a pass begins with what those before
-// it found, and makes its prices of the lowest that was found of each series. Prices themselves could not be mixed like that:
-// many are what is left of a script when others are taken off, and those of one moment fit no script of another.
+// Results of each series of samples in all passes of a calibration. A neighbour makes a series longer, sometimes for a minute,
+// but hardly in every pass. So a pass starts with the results of those before it, and makes its prices from the lowest result of
+// each series. Prices themselves cannot be mixed like that: many are differences, and must come from the same moment.
 
 #include <cstdint>
 #include <map>
@@ -16,37 +15,34 @@
 
 namespace dvm::lab::noise {
 
-// Of some series those that had quiet samples enough.
+// How many series had enough quiet samples.
 struct QuietSeries {
   size_t quiet = 0, all = 0;
-  double disturbed() const { return all > 0 ? static_cast<double>(all - quiet) / static_cast<double>(all) : 0; }  // a part
+  double disturbed() const { return all > 0 ? static_cast<double>(all - quiet) / static_cast<double>(all) : 0; }
 };
 
 class SeriesBook {
  public:
-  // Of this pass: notes what it found, and returns the least of all. It may be off by half of what it is apart from the next one,
-  // but no more than a thirtieth: that others were disturbed says little about it. `series`: the same name in each pass, and
-  // another for each series.
-  Middle settle(const std::string& series, const Middle& found, bool is_quiet);
+  // Adds the result of this pass and returns the lowest of all passes. Its distance is at least half of the gap to the next one,
+  // up to 3 %. A series has the same name in each pass.
+  Middle settle(const std::string& series, const Middle& found, bool is_quiet = true);
   Middle settle(const std::string& series, const QuietSamples& samples);
 
-  // Whether two passes have found the same on quiet cores, so that a further one has no need to take samples of it: it then
-  // settles the series with none.
+  // True if two passes agree on quiet cores. A further pass then needs no samples, and settles the series with none.
   bool is_sure(const std::string& series) const;
-  // Until then (CLOCK_MONOTONIC, ns) more tries are made of what the passes before did not find quiet.
+  // Until then (CLOCK_MONOTONIC, ns), series that no pass found quiet are tried more often.
   void be_patient_until(uint64_t time) { patient_until_ = time; }
-  // How often to try for its samples, where others are tried so often.
-  unsigned tries(const std::string& series, unsigned usual) const;
-  // What was found of it so far; of none, nothing.
+  // Samples to take of the series: none if it is sure.
+  QuietSamples samples_of(const std::string& series, unsigned samples) const;
+  // The result so far; 0 without one.
   Middle settled(const std::string& series) const;
-  // Of what is not only longer where it is disturbed, but another time each time, such as waking up: the one in the middle of the
-  // passes that found it quiet, or of all.
+  // For times that vary anyway, such as waking up: the median of the passes that found it quiet, or of all.
   Middle settle_middle(const std::string& series, const Middle& found, bool is_quiet = true);
 
-  // Of the series, those that any pass found quiet.
+  // Counts series that any pass found quiet.
   QuietSeries quiet_series() const;
 
-  // As JSON, to hand it on. An error: the text is none of a book.
+  // JSON, for the next pass.
   std::string text() const;
   static Result<SeriesBook> parse(std::string_view text);
 
@@ -58,20 +54,10 @@ class SeriesBook {
   const std::vector<Found>& keep(const std::string& series, const Found& now);
   static Middle settled(const std::vector<Found>& all);
   static bool is_less(const Found& a, const Found& b) { return a.of_pass.median < b.of_pass.median; }
-  // Whether a pass found it so.
   static bool was_quiet(const std::vector<Found>& all);
 
   std::map<std::string, std::vector<Found>> series_;  // the least first
   uint64_t patient_until_ = 0;
 };
 
-// As many samples as that, or none of a series that is sure.
-unsigned wanted(const SeriesBook* book, const std::string& series, unsigned samples);
-// The same, with as many tries as it needs.
-QuietSamples samples_of(const SeriesBook* book, const std::string& series, unsigned samples, unsigned tries = kUsualTries);
-// Without a book, what the samples say by themselves.
-Middle settle(SeriesBook* book, const std::string& series, const QuietSamples& samples);
-Middle settle(SeriesBook* book, const std::string& series, const Middle& found);
-Middle settle_middle(SeriesBook* book, const std::string& series, const Middle& found, bool is_quiet = true);
-
-}  // namespace dvm::noise
+}  // namespace dvm::lab::noise

@@ -36,9 +36,8 @@ TEST(SeriesBook, WhatTwoPassesFoundAlikeNeedsNoMoreSamples) {
   EXPECT_FALSE(book.is_sure("one"));  // was it disturbed?
   book.settle("one", {40.3, 1}, true);
   EXPECT_TRUE(book.is_sure("one"));
-  EXPECT_EQ(wanted(&book, "one", 3), 0u);
-  EXPECT_EQ(wanted(&book, "two", 3), 3u);
-  EXPECT_EQ(wanted(nullptr, "one", 3), 3u);
+  EXPECT_FALSE(book.samples_of("one", 3).wants_more());
+  EXPECT_TRUE(book.samples_of("two", 3).wants_more());
   EXPECT_EQ(book.settle("one", QuietSamples(0)).median, 40);
   EXPECT_EQ(book.settled("one").median, 40);
   book.settle("two", {40, 1}, true);
@@ -78,28 +77,23 @@ TEST(SeriesBook, ItIsHandedOnAsText) {
     EXPECT_FALSE(SeriesBook::parse(bad)) << bad;
 }
 
-TEST(SeriesBook, WithoutOneSamplesSpeakForThemselves) {
-  EXPECT_EQ(settle(nullptr, "one", Middle{40, 1}).median, 40);
-  QuietSamples samples(1);
-  samples.add(QuietSample{30, true});
-  EXPECT_EQ(settle(nullptr, "one", samples).median, 30);
-}
-
 TEST(SeriesBook, WhatWasNeverQuietIsTriedMoreOftenWhileThereIsTime) {
   SeriesBook book;
   book.settle("disturbed", {40, 1}, false);
   book.settle("quiet once", {40, 1}, false);
   book.settle("quiet once", {44, 1}, true);
-  EXPECT_EQ(book.tries("disturbed", 2), 2u);  // there is none
+  // Samples that are taken if the core never becomes quiet, for each one that is wanted.
+  const auto tries = [&](const char* series) {
+    QuietSamples samples = book.samples_of(series, 3);
+    unsigned taken = 0;
+    for (; samples.wants_more(); taken++) samples.add(QuietSample{40, false});
+    return taken / 3;
+  };
+  EXPECT_EQ(tries("disturbed"), 2u);  // there is no time left
   book.be_patient_until(UINT64_MAX);
-  EXPECT_EQ(book.tries("disturbed", 2), 8u);
-  EXPECT_EQ(book.tries("quiet once", 2), 2u);
-  EXPECT_EQ(book.tries("new", 2), 2u);
-
-  QuietSamples samples = samples_of(&book, "disturbed", 3);
-  unsigned taken = 0;
-  for (; samples.wants_more(); taken++) samples.add(QuietSample{40, false});
-  EXPECT_EQ(taken, 3u * 8u);
+  EXPECT_EQ(tries("disturbed"), 8u);
+  EXPECT_EQ(tries("quiet once"), 2u);
+  EXPECT_EQ(tries("new"), 2u);
 }
 
 }  // namespace
