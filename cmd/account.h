@@ -5,8 +5,9 @@
 #include <string>
 
 #include "dvm/runtime/handle.h"
-#include "lab/quiet_looks.h"
-#include "runtime/cost/ledger.h"
+#include "lab/calibrate/quiet_looks.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/cost/runs/ledger.h"
 
 namespace dvm::cmd {
 

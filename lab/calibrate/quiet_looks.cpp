@@ -1,15 +1,19 @@
 // Covered by tests/runtime/scenarios/test_cost.py.
 
-#include "lab/quiet_looks.h"
+#include "lab/calibrate/quiet_looks.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "common/clock.h"
+#include "lab/noise/core_speed.h"
+#include "runtime/cost/machine.h"
 #include "runtime/instrument/pace.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+using namespace runtime;
 namespace {
 
 double count_quiet(const std::vector<noise::Look>& looks) {
@@ -25,6 +29,32 @@ std::vector<noise::Look> looks_that(bool read, const std::vector<noise::Look>& l
 }
 
 }  // namespace
+
+void measure_as(const vm::Profile& profile) {
+  noise::give_times_at(profile.core_speed);
+  if (profile.made_on.cpu == this_machine("").cpu) noise::expect_readings({profile.quiet_core.near, profile.quiet_core.far});
+}
+
+RunClock read_run_clock(Handle& handle) {
+  static const double rate = tick_rate(20'000'000) / 1e9;
+  const Account account = handle.account(false);  // what has to be added up for clauses would be in the caches then
+  RunClock clock;
+  clock.firings = static_cast<double>(account.events);
+  clock.files = static_cast<double>(account.reading_ns + account.writing_ns);
+  for (const auto& [step, tally] : account.consumer) clock.steps += static_cast<double>(tally.count);
+  for (const auto& [stage, tally] : account.stages) {
+    const bool is_print = stage == "print";
+    if (!is_print && !stage.starts_with("snapshot_")) continue;
+    (is_print ? clock.prints : clock.reads) += static_cast<double>(tally.count);
+    clock.consumer += static_cast<double>(tally.ticks) / rate;
+  }
+  return clock;
+}
+
+RunClock operator-(const RunClock& now, const RunClock& before) {
+  return {now.firings - before.firings, now.reads - before.reads,       now.steps - before.steps,
+          now.prints - before.prints,   now.consumer - before.consumer, now.files - before.files};
+}
 
 QuietLooks::QuietLooks(Handle& handle, bool is_replay) : handle_(handle), is_replay_(is_replay), seen_(read_run_clock(handle)) {}
 
@@ -42,19 +72,19 @@ QuietLooks::Part QuietLooks::end_part() {
 bool QuietLooks::look() {
   begin_part();
   bool goes_on = handle_.look();
-  if (goes_on && is_replay_) goes_on = handle_.rest();
+  if (goes_on && is_replay_) goes_on = handle_.wait();
   const auto [ns, done] = end_part();
   const noise::QuietSample taken = piece_.end(ns);
   const double speed = ns > 0 ? taken.value / ns : 1;
   as_it_was_ += ns;
   looks_.push_back({taken.value, done.firings, taken.is_quiet, done.reads, done.steps, done.consumer * speed});
-  return goes_on && (is_replay_ || rest());
+  return goes_on && (is_replay_ || wait());
 }
 
-bool QuietLooks::rest() {
+bool QuietLooks::wait() {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   begin_part();
-  const bool goes_on = handle_.rest();
+  const bool goes_on = handle_.wait();
   const auto [ns, done] = end_part();
   const bool has_slept = static_cast<double>(read_clock(CLOCK_MONOTONIC) - begin) > kShortestWait / 2;
   (done.reads > 0 ? reading_rests_ : has_slept ? rests_ : short_rests_).add(piece_.end_of_rest(ns), 1);
@@ -76,4 +106,4 @@ double QuietLooks::taken_ns() const {
 
 double QuietLooks::quiet_share() const { return looks_.empty() ? 0 : count_quiet(looks_) / count(); }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab

@@ -1,0 +1,65 @@
+#pragma once
+// CPU time of dvm's polls, as with an idle SMT sibling. Polls with an idle sibling before and after give the cost of a poll and
+// of a firing; all polls give the counts (look_times.h). Polls in which the consumer read buffers are a kind of their own. Sleeps
+// count by those after which the sibling was idle.
+
+#include <cstdint>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
+#include "dvm/vm/profile.h"
+#include "lab/noise/look_times.h"
+#include "lab/noise/quiet_time.h"
+
+namespace dvm::lab {
+
+// From here on times are given as at the profile's speed of the core; on the profile's CPU its readings of a quiet core are
+// expected. To be called before anything is measured.
+void measure_as(const vm::Profile& profile);
+
+// What a run has done so far, by its account, and what its consumer took: two readings say what lies between them.
+struct RunClock {
+  double firings = 0, reads = 0, steps = 0;  // reads: of principal and aggregation buffers; steps: of the consumer, where counted
+  double prints = 0;                         // reads of principal buffers, whose records were printed
+  double consumer = 0, files = 0;            // ns, of reads and prints; of reading a recording and writing the output
+};
+
+RunClock read_run_clock(runtime::Handle& handle);
+RunClock operator-(const RunClock& now, const RunClock& before);
+
+class QuietLooks {
+ public:
+  // is_replay: the handle does not sleep between polls, which are alike but for the consumer's work.
+  explicit QuietLooks(runtime::Handle& handle, bool is_replay = false);
+  // One poll and the sleep after it; false: it was the last one.
+  bool look();
+
+  double ns() const;           // of all polls and sleeps
+  double quiet_share() const;  // share of polls with an idle sibling
+  // Time of all polls, and the time spent on measuring them. speed() is the factor that scaled the former.
+  double taken_ns() const;
+  double own_ns() const { return own_ns_; }
+  double speed() const { return as_it_was_ > 0 ? taken_ns() / as_it_was_ : 1; }
+  double count() const { return static_cast<double>(looks_.size()); }
+
+ private:
+  struct Part {
+    double ns = 0;  // of the thread's CPU time, less that of files
+    RunClock done;
+  };
+  void begin_part();
+  Part end_part();
+  bool wait();
+
+  runtime::Handle& handle_;
+  const bool is_replay_;
+  RunClock seen_;
+  noise::QuietPiece piece_;
+  double as_it_was_ = 0;                  // time of all polls, not scaled
+  uint64_t begun_at_ = 0, ended_at_ = 0;  // CPU time, of the last part
+  double own_ns_ = 0;
+  std::vector<noise::Look> looks_;
+  noise::QuietTime rests_, short_rests_, reading_rests_;  // short: without sleep; reading: buffers were read then
+};
+
+}  // namespace dvm::lab
