@@ -1,30 +1,82 @@
 #pragma once
-// A meter measures some rows of a profile and sets their prices. Calibration runs all meters in their order, since a price is
-// what is left when prices that are known are subtracted; a benchmark runs the meter of one row.
+// A meter measures some rows of a profile and sets their prices. Calibration runs all meters in order, because a price is what is
+// left after known prices are subtracted; a benchmark runs the meter of one row.
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "lab/calibrate/bench.h"
+#include "dvm/common/result.h"
+#include "dvm/dif/program.h"
+#include "dvm/vm/profile.h"
+#include "lab/noise/series_book.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::lab {
 
-struct Meter {
-  std::string_view subject;     // for a progress line
-  std::string_view unmeasured;  // where probes may be impossible: "the ring was", of a profile that does without
-  std::vector<Row> (*rows)();
-  // All of the rows, or at least the one. The profile has the prices of the meters before this one; without them the price of a
-  // row includes what they would subtract.
-  Status (*measure)(const Bench& bench, std::optional<Row> only, vm::Profile& profile);
+using CompileScript = std::function<Result<dif::Program>(const std::string& text)>;
+
+// The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
+struct Bench {
+  CompileScript compile;
+  unsigned dif_samples = 15;    // of a DIF text and of its base
+  uint64_t dif_ns = 50'000;     // of one such sample, about
+  unsigned samples = 3;         // of a script
+  uint64_t firings = 50'000;    // of a sample; their recording must exceed the CPU's caches
+  uint64_t calls = 3'000;       // of a sample on the looping child
+  noise::SeriesBook book = {};  // of this pass and those before it
+  std::function<void(size_t done, size_t all)> progress = [](size_t, size_t) {};
+  std::function<void(const std::string&)> warn = [](const std::string&) {};  // part of a meter failed
 };
 
-extern const Meter kDifMeter, kScriptMeter, kActionMeter, kTableMeter, kReplayMeter, kAccountMeter, kConsumerMeter, kCaptureMeter,
-    kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter;
+struct Meter {
+  std::string_view subject;  // for a progress line
+  std::string_view
+      unmeasured;  // "the ring was": what is missing where probes are impossible; empty: its failure ends calibration
+  std::vector<runtime::Row> (*rows)();
+  // Measures all of the rows, or at least one. The profile has the prices of earlier meters; without them the price of a row
+  // includes what they would subtract.
+  Status (*measure)(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile);
+};
 
-// In the order of calibration.
+// All meters, in the order of calibration.
 std::span<const Meter* const> meters();
 
-}  // namespace dvm::runtime
+// Every row that has a meter, once.
+std::vector<runtime::Row> measured_rows();
+
+// Rows that are not measured, and cost nothing in a calibrated profile.
+struct Uncalibrated {
+  runtime::Row row;
+  const char* reason;
+};
+// All of them; one stage of a source stands for all.
+std::vector<Uncalibrated> unmeasured_rows();
+
+// Measures one row by itself and sets it. The prices of scripts then include their DIF.
+Status measure_row(runtime::Row row, const CompileScript& compile, vm::Profile& profile);
+
+// The name of the row's benchmark: interp/opcode/add, interp/agg/count, source/uprobe/entry, consumer/copy.
+std::string benchmark_name(runtime::Row row, const std::string& engine);
+
+// Prices made of times. Negative differences are noise and count as 0.
+
+// The extra time of `with` over `without`, in the unit of both.
+inline vm::Price difference(const noise::Middle& with, const noise::Middle& without) {
+  return {std::max(with.median - without.median, 0.0), 0, std::hypot(with.deviation(), without.deviation())};
+}
+inline vm::Price times(vm::Price price, double factor) { return {price.m * factor, price.n * factor, price.spread * factor}; }
+// m and n from the prices of `things` things and of `more` further ones.
+inline vm::Price by_size(const vm::Price& few, double things, const vm::Price& many, double more) {
+  const double n = std::max((many.m - few.m) / more, 0.0);
+  return {std::max(few.m - n * things, 0.0), n, std::max(few.spread, many.spread)};
+}
+inline double clocks_of_ns(const vm::Profile& profile) { return profile.clock_hz / 1e9; }
+
+}  // namespace dvm::lab
