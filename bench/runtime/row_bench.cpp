@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dvm/compiler/compile.h"
-#include "lab/calibrate/row_measurement.h"
+#include "lab/calibrate/meter.h"
 #include "runtime/cost/machine.h"
 
 namespace dvm::lab {
@@ -90,9 +90,9 @@ int main(int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
   words.insert(words.begin() + std::min(argc, 1), once.data());
   argc = static_cast<int>(words.size());
-  dvm::runtime::add_all();
+  dvm::lab::add_all();
   benchmark::Initialize(&argc, words.data());
   if (benchmark::ReportUnrecognizedArguments(argc, words.data())) return 1;
-  dvm::runtime::PricesAsTimes reporter;
+  dvm::lab::PricesAsTimes reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
 }

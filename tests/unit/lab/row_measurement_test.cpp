@@ -1,12 +1,11 @@
 // Each row of a profile has a measurement, and so a benchmark, or a reason why not.
 
-#include "lab/calibrate/row_measurement.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
+#include "lab/calibrate/meter.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::lab {

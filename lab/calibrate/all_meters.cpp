@@ -1,13 +1,19 @@
 // Covered by tests/unit/lab/row_measurement_test.cpp.
 
-#include "lab/calibrate/row_measurement.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
-namespace dvm::runtime {
+#include "lab/calibrate/dif_meter.h"
+#include "lab/calibrate/meter.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
+
+extern const Meter kDifMeter, kScriptMeter, kCommitMeter, kTableMeter, kReplayMeter, kAccountMeter, kConsumerMeter, kCaptureMeter,
+    kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter;
+
 namespace {
 
 bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begin(), rows.end(), row) != rows.end(); }
@@ -15,7 +21,7 @@ bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begi
 }  // namespace
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter,   &kActionMeter,  &kTableMeter,   &kReplayMeter,
+  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter,   &kCommitMeter,  &kTableMeter,   &kReplayMeter,
                                      &kAccountMeter, &kConsumerMeter, &kCaptureMeter, &kProcessMeter, &kRingMeter,
                                      &kRestMeter,    &kSourceMeter,   &kLookMeter,    &kTimerMeter};
   return all;
@@ -38,7 +44,7 @@ std::vector<Uncalibrated> unmeasured_rows() {
 }
 
 Status measure_row(Row row, const CompileScript& compile, vm::Profile& profile) {
-  const Bench bench{compile, {}, {3, 50'000}, {3, 20'000}};
+  Bench bench{.compile = compile, .calls = 20'000};
   for (const Meter* meter : meters())
     if (has_row(meter->rows(), row)) return meter->measure(bench, row, profile);
   return Error{fmt::format("there is no measurement of {}", row.name())};
@@ -64,4 +70,4 @@ std::string benchmark_name(Row row, const std::string& engine) {
                      end == "trigger" ? "" : end);
 }
 
-}  // namespace dvm::runtime
+}  // namespace dvm::lab
