@@ -1,7 +1,5 @@
 // The cases of DIF's rows. Covered by tests/unit/lab/calibrate_test.cpp, which runs each of them.
 
-#include "lab/calibrate/dif_cases.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,9 @@
 #include "dvm/dif/variable.h"
 #include "dvm/vm/operands.h"
 #include "dvm/vm/profile.h"
+#include "lab/calibrate/dif_meter.h"
+
+namespace dvm::lab {
 
 using namespace runtime;
 namespace {
@@ -22,7 +23,7 @@ using dif::Opcode;
 constexpr unsigned kFew = 16;  // copies of what takes scratch: all together must fit in there
 constexpr std::string_view kTwoNumbers = "setx 7, %r1\nsetx 5, %r2\n";
 constexpr std::string_view kTwoStrings = "sets \"{s}\", %r1\nmov %r1, %r2\n";  // equal ones
-// A string that was written just now takes longer to be read than one that lies there, so what a subroutine made is read once.
+// A string that was just written takes longer to read than an old one, so the result of a subroutine is read once.
 constexpr std::string_view kReading = "pushtr string, %r0, %r{}\nflushts\n";
 constexpr std::string_view kScratch = "setx 512, %r3\nallocs %r3, %r4\n";  // 8-aligned, at %r4
 
@@ -80,7 +81,7 @@ DifCase sized(Row row, std::string setup, std::string body, std::string base = {
   return made;
 }
 
-// Those that their format does not tell.
+// Opcodes whose format does not determine the case.
 std::map<Opcode, DifCase> special_opcodes() {
   std::map<Opcode, DifCase> cases;
   const auto add = [&cases](Opcode opcode, DifCase one) -> DifCase& {
@@ -97,7 +98,7 @@ std::map<Opcode, DifCase> special_opcodes() {
   return cases;
 }
 
-// The ret of a DIFO that is a variable alone.
+// The ret of a DIFO that only loads a variable.
 DifCase alone_case(const dif::OpcodeInfo& opcode) {
   DifCase made = flat(variant_of(opcode.opcode), "ldgs arg0, %r1\n", "");
   made.only_body = {"variable/arg0"_row};
@@ -140,7 +141,7 @@ DifCase opcode_case(const dif::OpcodeInfo& opcode) {
   }
 }
 
-// What makes %r3 a string in such a place, of %r1, a literal.
+// DIF that makes %r3 a string in such a place, from the literal in %r1.
 std::string made_in(vm::Place place) {
   switch (place) {
     case vm::Place::scratch:
@@ -201,7 +202,7 @@ DifCase built_in_case(const dif::BuiltInInfo& variable) {
   return {row_of(variable), fmt::format("setx {}, %r1\n", index), fmt::format("ldga {}, %r1, %r2\n", variable.name)};
 }
 
-// What is pushed for the arguments of a subroutine, where its prototype alone would not make it work.
+// Arguments of subroutines that do not work with any values of their types.
 const std::map<std::string_view, std::vector<std::string>>& special_arguments() {
   static const std::map<std::string_view, std::vector<std::string>> arguments = {
       {"copyin", {"captured", "size"}},
@@ -209,6 +210,7 @@ const std::map<std::string_view, std::vector<std::string>>& special_arguments() 
       {"bcopy", {"text", "scratch", "size"}},
       {"alloca", {"size"}},
       {"inet_ntop", {"2", "captured"}},
+      {"link_ntop", {"1", "captured"}},
       {"substr", {"string", "1"}},
       {"strchr", {"string", "122"}},
       {"strrchr", {"string", "122"}},
@@ -237,7 +239,7 @@ std::vector<std::string> arguments_of(const dif::SubroutineInfo& subroutine) {
   return arguments;
 }
 
-// What makes an argument, for the register whose number follows.
+// DIF that makes an argument in this register.
 std::string setup_of(const std::string& argument, unsigned number) {
   static const std::map<std::string, std::string> made = {
       {"string", "ldgs execname"}, {"text", "sets \"{s}\""},  {"other", "sets \"zz\""},
@@ -288,6 +290,7 @@ bool is_measured(Row row) {
 
 std::vector<Uncalibrated> uncalibrated_rows() {
   return {{"subroutine/progenyof"_row, "it asks for the parents of a live process"},
+          {"variable/dvm_out_of_bounds"_row, "reading it is a fault"},
           {"subroutine/copyout"_row, "it writes to a live process"},
           {"subroutine/copyoutstr"_row, "it writes to a live process"},
           {"subroutine/speculation"_row, "it takes a speculation each time"}};

@@ -12,9 +12,7 @@
 #include "common/clock.h"
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
-#include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
-#include "lab/price_of.h"
 
 namespace dvm::lab {
 
@@ -104,21 +102,20 @@ class Runnable {
 };
 
 // So that one sample takes about as long as is asked for.
-uint64_t times_of(Runnable& text, const MeterOptions& options) {
+uint64_t times_of(Runnable& text, uint64_t ns) {
   const uint64_t begin = read_clock(CLOCK_MONOTONIC);
   uint64_t times = 0;
   uint64_t taken = 0;
-  for (; taken < options.sample_ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
+  for (; taken < ns; taken = read_clock(CLOCK_MONOTONIC) - begin) text.run(1), times++;
   return std::max<uint64_t>(times, 1);
 }
 
 constexpr unsigned kTries = 6;  // of a sample, which is short
 
-vm::Price time_difference(const std::string& series, Runnable& text, Runnable* base, const MeterOptions& options) {
-  const uint64_t runs = times_of(text, options);
+vm::Price time_difference(const std::string& series, Runnable& text, Runnable* base, Bench& bench) {
+  const uint64_t runs = times_of(text, bench.dif_ns);
   const std::string of_with = series + " with", of_without = series + " without";
-  const unsigned samples =
-      std::max(noise::wanted(options.book, of_with, options.samples), noise::wanted(options.book, of_without, options.samples));
+  const unsigned samples = bench.book.is_sure(of_with) && bench.book.is_sure(of_without) ? 0 : bench.dif_samples;
   noise::QuietSamples with(samples, kTries), without(samples, kTries);
   while (with.wants_more()) {
     noise::QuietPiece piece(noise::wait_for_quiet_core());
@@ -127,18 +124,18 @@ vm::Price time_difference(const std::string& series, Runnable& text, Runnable* b
     const bool is_quiet = one.is_quiet && other.is_quiet;
     with.add({one.value, is_quiet}), without.add({other.value, is_quiet});
   }
-  return difference(noise::settle(options.book, of_with, with), noise::settle(options.book, of_without, without));
+  return difference(bench.book.settle(of_with, with), bench.book.settle(of_without, without));
 }
 
-// What a copy of the body takes more than one of the base. A case without copies is its setup alone.
-Result<vm::Price> measure(const DifCase& one, unsigned letters, const MeterOptions& options, const char* state = "") {
+// The extra cost of a copy of the body over one of the base. A case without copies is its setup alone.
+Result<vm::Price> measure(const DifCase& one, unsigned letters, Bench& bench, const char* state = "") {
   const std::string series = fmt::format("{}{} {}", one.row.name(), state, letters);
   auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
   if (!text) return text.error();
-  if (one.copies == 0) return time_difference(series, **text, nullptr, options);
+  if (one.copies == 0) return time_difference(series, **text, nullptr, bench);
   auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
   if (!base) return base.error();
-  return times(time_difference(series, **text, base->get(), options), 1.0 / one.copies);
+  return times(time_difference(series, **text, base->get(), bench), 1.0 / one.copies);
 }
 
 // m without something, n with it; the body of the latter does it so many times.
@@ -148,31 +145,31 @@ Result<vm::Price> price_with(const Result<vm::Price>& m, const Result<vm::Price>
   return by_size(*m, 0, times(*more, 1.0 / uses), 1);
 }
 
-// What one takes where it does not find the variable, and where it does.
-Result<vm::Price> price_of_found(const DifCase& one, const MeterOptions& options) {
+// The costs without and with an existing variable.
+Result<vm::Price> price_of_found(const DifCase& one, Bench& bench) {
   DifCase other = one;
   other.setup = one.setup_without;
-  return price_with(measure(other, kShort, options, " not there"), measure(one, kShort, options), 1);
+  return price_with(measure(other, kShort, bench, " not there"), measure(one, kShort, bench), 1);
 }
 
-// What one takes where the variable stays, and where it comes or goes.
-Result<vm::Price> price_of_change(const DifCase& one, const MeterOptions& options) {
+// The costs if the variable stays, and if it is created or deleted.
+Result<vm::Price> price_of_change(const DifCase& one, Bench& bench) {
   DifCase other = one;
   other.body = one.body_of_change;
-  return price_with(measure(one, kShort, options), measure(other, kShort, options, " changing"), 2);
+  return price_with(measure(one, kShort, bench), measure(other, kShort, bench, " changing"), 2);
 }
 
-Result<vm::Price> price(const DifCase& one, const MeterOptions& options) {
-  if (!one.setup_without.empty()) return price_of_found(one, options);
-  if (!one.body_of_change.empty()) return price_of_change(one, options);
-  Result<vm::Price> few = measure(one, kShort, options);
+Result<vm::Price> price(const DifCase& one, Bench& bench) {
+  if (!one.setup_without.empty()) return price_of_found(one, bench);
+  if (!one.body_of_change.empty()) return price_of_change(one, bench);
+  Result<vm::Price> few = measure(one, kShort, bench);
   if (!few || !one.by_size) return few;
-  Result<vm::Price> many = measure(one, kLong, options);
+  Result<vm::Price> many = measure(one, kLong, bench);
   if (!many) return many;
   return by_size(*few, kShort + 1, *many, kLong - kShort);
 }
 
-// What is left of a case without the rows that it has besides its own; those may have others besides, too.
+// The price of a case without its other rows, whose own prices may need others in turn.
 class Parting {
  public:
   explicit Parting(const std::vector<DifCase>& cases) : cases_(cases) {}
@@ -203,14 +200,13 @@ class Parting {
 
 }  // namespace
 
-Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
-                                             const std::function<void(size_t)>& told) {
+Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, Bench& bench) {
   Parting parting(cases);
   for (const DifCase& one : cases) {
-    Result<vm::Price> found = price(one, options);
+    Result<vm::Price> found = price(one, bench);
     if (!found) return Error{fmt::format("{}: {}", one.row.name(), found.error().message)};
     parting.set(one.row, *found);
-    told(parting.size());
+    bench.progress(parting.size(), cases.size());
   }
   std::vector<MeasuredRow> rows;
   for (const DifCase& one : cases) rows.push_back({one.row, parting.own(one)});
@@ -243,9 +239,9 @@ std::vector<Row> dif_case_rows() {
   return rows;
 }
 
-Status measure_dif_rows(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+Status measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<DifCase> cases = cases_of(only);
-  const auto rows = measure_dif(cases, bench.dif, [&](size_t done) { bench.progress(done, cases.size()); });
+  const auto rows = measure_dif(cases, bench);
   if (!rows) return rows.error();
   for (const MeasuredRow& row : *rows)
     if (!only || row.row == *only) profile.set(row.row, row.price);
@@ -254,6 +250,6 @@ Status measure_dif_rows(const Bench& bench, std::optional<Row> only, vm::Profile
 
 }  // namespace
 
-const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
+extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
 
 }  // namespace dvm::lab

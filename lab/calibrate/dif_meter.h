@@ -1,28 +1,52 @@
 #pragma once
-// Times the cases of DIF's rows on one engine. The clock steps by more than most rows take, so a text that executes a row many
-// times is run many times over between two readings; the text and its base take turns, so that a machine that changes its speed
-// changes it for both. Each is known by the median of its samples, and its spread by their median distance from it: samples that
-// an interrupt fell into count for no more than others.
+// How each row of DIF's tables is measured: a text that executes it many times, and one that does all the same but this. Cases
+// are made from the tables: of opcodes by their format, of subroutines by their prototype.
+//
+//   left                    right               price
+//   setup                   setup               (T of the left - T of the right) / copies
+//   body  body  body ...    base  base ...      + rows of the right alone
+//   ret                     ret                 - other rows of the left alone
+//
+// In texts {i} is the number of the copy, {s} a string with the letters that the size asks for, {n} its bytes. The clock is
+// coarser than most rows, so a text is run many times between two readings, in turn with its base.
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "common/result.h"
-#include "dvm/vm/profile.h"
-#include "lab/calibrate/bench.h"
-#include "lab/calibrate/dif_cases.h"
-#include "lab/noise/series_book.h"
+#include "lab/calibrate/meter.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
-struct MeasuredRow {
-  Row row;
-  vm::Price price;
+struct DifCase {
+  runtime::Row row;
+  std::string setup = {};
+  std::string body = {};
+  std::string base = {};
+  std::vector<runtime::Row> only_base = {}, only_body = {};
+  bool by_size = false;  // measured with two sizes, for m and n
+  // For n of a row on a variable that may not exist: a setup with which the body does not find it, or a body that creates and
+  // deletes it.
+  std::string setup_without = {}, body_of_change = {};
+  unsigned copies = 128;  // 0: the setup alone is measured, against a firing without DIF
+  std::string end = "ret %r0\n";
 };
 
-// In the order of the cases. The error names the case that does not run. told: how many of them are done, for a progress line.
-Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, const MeterOptions& options,
-                                             const std::function<void(size_t)>& told);
+// One for each row of vm::dif_rows(), without those of uncalibrated_rows() and ret, which is measured in scripts.
+std::vector<DifCase> dif_cases();
+std::vector<Uncalibrated> uncalibrated_rows();
 
-}  // namespace dvm::runtime
+// The text with so many copies of the part, and strings of `letters` letters.
+std::string case_text(const DifCase& one, const std::string& part, unsigned copies, unsigned letters);
+
+// Address of the captured memory that cases read: a string of `letters` letters.
+inline constexpr unsigned long kCaptured = 0x1000;
+
+struct MeasuredRow {
+  runtime::Row row;
+  vm::Price price;
+};
+// In the order of the cases. An error names the case that does not run.
+Result<std::vector<MeasuredRow>> measure_dif(const std::vector<DifCase>& cases, Bench& bench);
+
+}  // namespace dvm::lab

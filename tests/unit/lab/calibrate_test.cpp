@@ -8,7 +8,6 @@
 #include <set>
 
 #include "dvm/vm/profile.h"
-#include "lab/calibrate/dif_cases.h"
 #include "lab/calibrate/dif_meter.h"
 #include "lab/calibrate/looping_child.h"
 #include "lab/noise/apart.h"
@@ -42,11 +41,9 @@ TEST(Calibrate, ACaseExecutesItsRowOnceACopy) {
 }
 
 TEST(Calibrate, EachCaseRuns) {
-  MeterOptions quick;
-  quick.samples = 1;
-  quick.sample_ns = 1;
   size_t done = 0;
-  const auto rows = measure_dif(dif_cases(), quick, [&done](size_t count) { done = count; });
+  Bench quick{.compile = {}, .dif_samples = 1, .dif_ns = 1, .progress = [&](size_t count, size_t) { done = count; }};
+  const auto rows = measure_dif(dif_cases(), quick);
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_EQ(rows->size(), dif_cases().size());
   EXPECT_EQ(done, rows->size());
@@ -54,7 +51,8 @@ TEST(Calibrate, EachCaseRuns) {
 
 TEST(Calibrate, ACaseThatFaultsIsNamed) {
   const std::vector<DifCase> cases = {{"opcode/sdiv"_row, "setx 1, %r1\n", "sdiv %r1, %r0, %r2\n"}};
-  const auto rows = measure_dif(cases, {}, [](size_t) {});
+  Bench bench;
+  const auto rows = measure_dif(cases, bench);
   ASSERT_FALSE(rows);
   EXPECT_EQ(rows.error().message, "opcode/sdiv: fault at instruction 1");
 }
@@ -96,7 +94,7 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   const pid_t pid = (*child)->pid();
   const cpu_set_t of_child = cpus_of(pid);
   {
-    const noise::Placed apart = noise::Placed::apart(pid);
+    const lab::noise::Placed apart = lab::noise::Placed::apart(pid);
     const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
     cpu_set_t both;
     CPU_AND(&both, &own, &other);
@@ -108,12 +106,12 @@ TEST(Calibrate, TheTracedProcessAndItsTracerHaveCpusOfTheirOwnForAWhile) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
   EXPECT_TRUE(CPU_EQUAL(&of_child, &of_child_after));
   {
-    const noise::Placed too_many = noise::Placed::apart(pid, all);
+    const lab::noise::Placed too_many = lab::noise::Placed::apart(pid, all);
     const cpu_set_t own = cpus_of(0);
     EXPECT_TRUE(CPU_EQUAL(&before, &own));
   }
   {
-    const noise::Placed together = noise::Placed::together(pid);
+    const lab::noise::Placed together = lab::noise::Placed::together(pid);
     const cpu_set_t own = cpus_of(0), other = cpus_of(pid);
     EXPECT_EQ(CPU_COUNT(&own), 1);
     EXPECT_TRUE(CPU_EQUAL(&own, &other));
