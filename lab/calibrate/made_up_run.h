@@ -1,0 +1,83 @@
+#pragma once
+// Sessions that replay made-up firings of one probe from a recording, through all of the runtime: from the instrument to the
+// buffers, and from there to the text, which goes nowhere.
+
+#include <cstdio>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "dvm/common/result.h"
+#include "dvm/dif/option.h"
+#include "dvm/dif/program.h"
+#include "dvm/runtime/handle.h"
+#include "lab/noise/quiet_time.h"
+#include "runtime/instrument/replay/recording.h"
+
+namespace dvm::lab {
+
+// The probe of the firings.
+inline constexpr const char* kCalibratedProbe = "replay:::firing";
+// Bytes of execname in the firings, with the NUL. No multiple of a word, as few names are: the bytes behind the last word cost
+// most.
+inline constexpr unsigned kExecnameBytes = 14;
+// Size of a buffer of which half is read in less than a millisecond, a time for which a core is often quiet. It fits into the
+// CPU's caches. Records in larger ones wait for memory, which no row prices.
+inline constexpr const char* kReadAtOnce = "256k";
+inline constexpr const char* kNotRead = "4m";     // of a buffer that no sample fills by half
+inline constexpr double kTracedBytes = 24;        // of the record of a trace() of an integer, with its head
+inline constexpr uint64_t kMostRecords = 40'000;  // that a sample prints
+
+struct RunSettings {
+  uint64_t firings = 0;
+  unsigned memory = 0;  // bytes of a string at arg2 that is captured with each firing
+  unsigned frames = 0;  // of the user stack
+  vm::CostPolicy cost = vm::CostPolicy::none;
+  const char *bufsize = kReadAtOnce, *aggsize = "4m";
+  bool is_quiet = true;
+  bool is_read = true;   // by the consumer, at the end
+  bool may_act = false;  // destructively
+};
+
+// A piece of a run, in ns of CPU time.
+struct RunPiece {
+  double events = 0, reads = 0;    // reads: of buffers, by the consumer
+  double probe = 0, consumer = 0;  // without reading the recording and writing the output
+};
+
+// A recording of made-up firings, in a file without a name. arg2 and the frames have symbols.
+struct MadeUpRecording {
+  std::unique_ptr<runtime::RecordingReader> reader;
+  double event_bytes = 0;  // of the file, a firing
+  // Made once for each of its settings, and kept.
+  static Result<std::shared_ptr<const MadeUpRecording>> of(const RunSettings& settings);
+};
+
+// A session that has begun to replay to the program: BEGIN has fired.
+class MadeUpRun {
+ public:
+  static Result<std::unique_ptr<MadeUpRun>> make(const dif::Program& program, const RunSettings& settings);
+  runtime::Handle& handle() { return *handle_; }
+  double event_bytes() const { return recording_->event_bytes; }
+  // Reports each piece.
+  void fire_all(const std::function<void(const RunPiece&)>& report = {});
+
+ private:
+  explicit MadeUpRun(std::shared_ptr<const MadeUpRecording> recording);
+  std::shared_ptr<const MadeUpRecording> recording_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere_;
+  std::unique_ptr<runtime::Handle> handle_;
+};
+
+Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings);
+
+// CPU time of a firing, in ns: of the probe side, and of the consumer, which reads half-full buffers and once more at the end.
+struct ScriptSample {
+  noise::QuietTime probe, consumer;
+  double event_bytes = 0;  // of the recording, a firing
+};
+Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings);
+
+}  // namespace dvm::lab
