@@ -1,0 +1,184 @@
+// Covered by tests/runtime/scenarios/test_cost.py.
+
+#include "lab/calibrate/made_up_run.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include "common/clock.h"
+#include "lab/calibrate/quiet_looks.h"
+#include "runtime/instrument/replay/replay.h"
+#include "runtime/provider/providers.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kProbe = 100;  // its id
+constexpr uint64_t kPointer = 0x1000, kFunction = 64;
+constexpr int32_t kProcess = 1000;
+
+vm::Firing made_up_firing(const std::string& execname) {
+  vm::Firing firing;
+  firing.probe_id = kProbe;
+  firing.timestamp = 1'000'000'000;
+  firing.pid = firing.tid = kProcess;
+  firing.args = {1, 42, kPointer};
+  firing.execname = execname;
+  return firing;
+}
+
+// From kPointer on, one after the other.
+std::vector<uint64_t> made_up_stack(unsigned frames) {
+  std::vector<uint64_t> stack;
+  for (unsigned i = 0; i < frames; i++) stack.push_back(kPointer + i * kFunction);
+  return stack;
+}
+
+void name_functions(UserSymbols& symbols, unsigned frames) {
+  for (unsigned i = 0; i < std::max(frames, 1u); i++) {
+    const uint64_t address = kPointer + i * kFunction;
+    symbols.use_recorded(kProcess, address, {"libmadeup.so.1", fmt::format("made_up_function_{}", i), address - 8, kPointer - 8});
+  }
+}
+
+Status write(RecordingWriter& writer, const RunSettings& settings) {
+  writer.add_probe({.id = kProbe, .provider = "replay", .name = "firing", .site = UprobeSite{"", 1, false, kProcess}});
+  const std::string execname(kExecnameBytes - 1, 'x'), text(settings.memory, 'a');
+  const vm::CapturedMemory captured{kPointer, std::as_bytes(std::span(text.c_str(), text.size() + 1)), true};
+  const std::vector<uint64_t> stack = made_up_stack(settings.frames);
+  name_functions(*writer.symbols(), settings.frames);
+  vm::Firing firing = made_up_firing(execname);
+  firing.stack = stack;
+  if (settings.memory != 0) firing.memory = std::span(&captured, 1);
+  for (uint64_t i = 0; i < settings.firings; i++, firing.timestamp += 1000) writer.write(firing);
+  return writer.finish(0);
+}
+
+Result<std::shared_ptr<const MadeUpRecording>> make_recording(const std::string& path, const RunSettings& settings) {
+  auto writer = RecordingWriter::open(path, 0);
+  if (!writer) return writer.error();
+  if (Status written = write(**writer, settings); !written) return written.error();
+  auto reader = RecordingReader::open(path);
+  if (!reader) return reader.error();
+  const double bytes = static_cast<double>((*reader)->size()) / static_cast<double>(settings.firings);
+  return std::make_shared<const MadeUpRecording>(MadeUpRecording{std::move(*reader), bytes});
+}
+
+// Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
+// are not.
+void keep_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MadeUpRecording>> MadeUpRecording::of(const RunSettings& settings) {
+  static std::map<std::tuple<uint64_t, unsigned, unsigned>, std::shared_ptr<const MadeUpRecording>> all;
+  auto& known = all[{settings.firings, settings.memory, settings.frames}];
+  if (known) return known;
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  if (error) return Error{fmt::format("there is no folder for temporary files: {}", error.message())};
+  const std::string path = (folder / fmt::format("dvm-made-up-{}", getpid())).string();
+  auto made = make_recording(path, settings);
+  unlink(path.c_str());
+  if (made) known = *made;
+  return made;
+}
+
+Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
+  for (const auto& [name, value] : settings)
+    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
+  return {};
+}
+
+MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording)
+    : recording_(std::move(recording)), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
+
+Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
+  auto recording = MadeUpRecording::of(settings);
+  if (!recording) return recording.error();
+  auto reader = (*recording)->reader->again();
+  if (!reader) return reader.error();
+  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording)));
+  if (!run->nowhere_) return Error{"failed to open /dev/null"};
+  keep_memory();
+  HandleConfig config;
+  config.is_timed = false;
+  config.out = config.err = run->nowhere_.get();
+  config.is_replay = true;
+  config.symbols = (*reader)->symbols();
+  config.cost = settings.cost;
+  const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
+                                                {"destructive", settings.may_act ? "on" : "off"},
+                                                {"switchrate", "1h"},
+                                                {"aggrate", "1h"},
+                                                {"bufsize", settings.bufsize},
+                                                {"aggsize", settings.aggsize}});
+  if (!set) return set.error();
+  run->handle_ = std::make_unique<Handle>(config);
+  make_dtrace_provider()->discover({}, run->handle_->catalog());
+  if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
+  run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
+  run->handle_->add_instrument(make_replay_instrument(std::move(*reader)));
+  if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
+  const std::vector<EnabledProbe> probes = run->handle_->enabled();
+  const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
+  if (std::none_of(probes.begin(), probes.end(), is_made_up))
+    return Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
+  std::vector<Refused> refused;
+  if (Status went = run->handle_->go(refused); !went) return went.error();
+  return run;
+}
+
+void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& report) {
+  RunClock last = read_run_clock(*handle_);
+  for (bool goes_on = true; goes_on;) {
+    const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    goes_on = handle_->look() && handle_->wait();
+    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
+    const RunClock now = read_run_clock(*handle_), done = now - last;
+    if (report) report({done.firings, done.prints, taken - done.consumer - done.files, done.consumer});
+    last = now;
+  }
+}
+
+Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings) {
+  auto made = MadeUpRun::make(program, settings);
+  if (!made) return made.error();
+  MadeUpRun& run = **made;
+  ScriptSample sample{{}, {}, run.event_bytes()};
+  noise::QuietTime& probe = sample.probe;
+  noise::QuietTime reads;
+  probe.begin();
+  run.fire_all([&](const RunPiece& piece) {
+    const noise::QuietSample taken = probe.end(piece.probe, piece.events);
+    const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
+    reads.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
+    if (!probe.starts_quietly()) probe.begin();
+  });
+  noise::QuietPiece rest(noise::wait_for_quiet_core());  // what is left to read, at the end
+  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  if (Status stopped = settings.is_read ? run.handle().stop() : Status(); !stopped) return stopped.error();
+  const noise::QuietSample end = rest.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
+  if (const uint64_t drops = run.handle().drops(); drops != 0) return Error{fmt::format("{} drops", drops)};
+  const auto firings = static_cast<double>(settings.firings);
+  for (const noise::QuietSample& read : reads.pieces())
+    sample.consumer.add({read.value * reads.things() + end.value, read.is_quiet}, firings);
+  if (reads.things() == 0) sample.consumer.add(end, firings);
+  return sample;
+}
+
+}  // namespace dvm::lab
