@@ -3,23 +3,10 @@
 #include "lab/calibrate/script_meter.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "common/clock.h"
-#include "dvm/runtime/handle.h"
-#include "lab/calibrate/made_up_recording.h"
-#include "lab/calibrate/meter.h"
-#include "lab/noise/quiet_time.h"
-#include "lab/price_of.h"
-#include "lab/run_clock.h"
-#include "runtime/cost/machine.h"
 #include "runtime/cost/predict.h"
-#include "runtime/instrument/pace.h"
-#include "runtime/instrument/replay/replay.h"
-#include "runtime/provider/providers.h"
 
 namespace dvm::runtime {
 namespace {
@@ -57,174 +44,11 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
   return predict(programs, profile, options).consumer.clocks;
 }
 
-struct Sides {
-  Sides(const noise::SeriesBook* book, const std::string& series, unsigned samples)
-      : probe(noise::samples_of(book, series, samples)), consumer(probe) {}
-  void add(const ScriptSample& sample) { probe.add(sample.probe), consumer.add(sample.consumer); }
-  noise::QuietSamples probe, consumer;
-};
-
-}  // namespace
-
-std::string with_probe(std::string text) {
-  const std::string_view probe = kCalibratedProbe;
-  for (size_t at = 0; (at = text.find_first_of("{/", at + 1)) != std::string::npos;)
-    if (text[at - 1] == 'P') text.replace(at - 1, 1, probe), at += probe.size() - 1;
-  return text;
-}
-
-Status set_options(dif::Options& options, std::initializer_list<std::pair<const char*, const char*>> settings) {
-  for (const auto& [name, value] : settings)
-    if (!options.set(name, value)) return Error{fmt::format("option {} cannot be set", name)};
-  return {};
-}
-
-namespace {
-
-// Memory that a run has given back is used again by the next one, and is not new to the processor, as the buffers of a long run
-// are not.
-void keep_memory() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
-}
-
-}  // namespace
-
-MadeUpRun::MadeUpRun(std::shared_ptr<const MadeUpRecording> recording, uint64_t firings)
-    : recording_(std::move(recording)), firings_(firings), nowhere_(std::fopen("/dev/null", "we"), std::fclose) {}
-MadeUpRun::~MadeUpRun() = default;
-
-Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, const RunSettings& settings) {
-  auto recording = MadeUpRecording::of(settings.firings, settings.memory, settings.frames);
-  if (!recording) return recording.error();
-  auto reader = (*recording)->read();
-  if (!reader) return reader.error();
-  std::unique_ptr<MadeUpRun> run(new MadeUpRun(std::move(*recording), settings.firings));
-  if (!run->nowhere_) return Error{"failed to open /dev/null"};
-  keep_memory();
-  HandleConfig config;
-  config.is_timed = false;
-  config.out = config.err = run->nowhere_.get();
-  config.is_replay = true;
-  config.symbols = (*reader)->symbols();
-  config.cost = settings.cost;
-  const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
-                                                {"destructive", settings.may_act ? "on" : "off"},
-                                                {"switchrate", "1h"},
-                                                {"aggrate", "1h"},
-                                                {"bufsize", settings.bufsize},
-                                                {"aggsize", settings.aggsize}});
-  if (!set) return set.error();
-  run->handle_ = std::make_unique<Handle>(config);
-  make_dtrace_provider()->discover({}, run->handle_->catalog());
-  if (Status added = (*reader)->add_probes(run->handle_->catalog()); !added) return added.error();
-  run->handle_->catalog().add({.provider = "replay", .name = "never", .site = UprobeSite{"", 2, false, 1000}});
-  run->handle_->add_instrument(make_replay_instrument(std::move(*reader)));
-  if (Status enabled = run->handle_->enable(program); !enabled) return enabled.error();
-  const std::vector<EnabledProbe> probes = run->handle_->enabled();
-  const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
-  if (std::none_of(probes.begin(), probes.end(), is_made_up))
-    return Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
-  std::vector<Refused> refused;
-  if (Status went = run->handle_->go(refused); !went) return went.error();
-  return run;
-}
-
-void MadeUpRun::fire_all(const std::function<void(const RunPiece&)>& told, const std::function<void(uint64_t)>& before) {
-  RunClock last = read_run_clock(*handle_);
-  uint64_t left = firings_;
-  for (bool goes_on = true; goes_on;) {
-    if (before) before(left);
-    const uint64_t events = std::min(left, kReplayBatch), begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    left -= events;
-    goes_on = handle_->look() && handle_->rest();
-    const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
-    const RunClock now = read_run_clock(*handle_), done = now - last;
-    if (told) told({static_cast<double>(events), done.prints, taken - done.consumer - done.files, done.consumer});
-    last = now;
-  }
-}
-
-namespace {
-
-// A run, and what it took.
-class TimedRun {
- public:
-  explicit TimedRun(const RunSettings& settings) : settings_(settings) {}
-  Result<ScriptSample> sample(const dif::Program& program);
-
- private:
-  void fire(MadeUpRun& run);
-  void fire_rested(MadeUpRun& run);
-  Status read(Handle& handle);
-
-  // A firing, of all that the consumer did: reads of buffers that were half full, and the end.
-  noise::QuietTime consumer() const;
-
-  const RunSettings& settings_;
-  noise::QuietTime probe_, reads_;
-  noise::QuietSample end_;
-};
-
-void TimedRun::fire(MadeUpRun& run) {
-  if (settings_.rested > 0) return fire_rested(run);
-  probe_.begin();
-  const auto told = [&](const RunPiece& piece) {
-    const noise::QuietSample taken = probe_.end(piece.probe, piece.events);
-    const double speed = piece.probe > 0 ? taken.value / piece.probe : 1;
-    reads_.add({piece.consumer * speed, taken.is_quiet}, piece.reads);
-    if (!probe_.starts_quietly()) probe_.begin();
-  };
-  run.fire_all(told);
-}
-
-void TimedRun::fire_rested(MadeUpRun& run) {
-  bool has_rested = false;
-  const auto rest = [&](uint64_t left) {
-    has_rested = left > 0 && left <= settings_.rested * kReplayBatch;
-    if (!has_rested) return;
-    const timespec time{0, static_cast<long>(kLongestWait)};
-    nanosleep(&time, nullptr);
-    probe_.begin();
-  };
-  const auto told = [&](const RunPiece& piece) {
-    if (has_rested) probe_.end(piece.probe, piece.events);
-  };
-  run.fire_all(told, rest);
-}
-
-// What is left, at the end.
-Status TimedRun::read(Handle& handle) {
-  noise::QuietPiece piece(noise::wait_for_quiet_core());
-  const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  Status stopped = settings_.is_read ? handle.stop() : Status();
-  end_ = piece.end(static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin));
-  return stopped;
-}
-
-noise::QuietTime TimedRun::consumer() const {
-  const auto firings = static_cast<double>(settings_.firings);
-  noise::QuietTime all;
-  const double reads = reads_.things();
-  for (const noise::QuietSample& read : reads_.pieces()) all.add({read.value * reads + end_.value, read.is_quiet}, firings);
-  if (reads == 0) all.add(end_, firings);
-  return all;
-}
-
-Result<ScriptSample> TimedRun::sample(const dif::Program& program) {
-  auto run = MadeUpRun::make(program, settings_);
-  if (!run) return run.error();
-  noise::wait_for_quiet_core();
-  fire(**run);
-  if (Status stopped = read((*run)->handle()); !stopped) return stopped.error();
-  if ((*run)->handle().drops() != 0) return Error{fmt::format("{} drops", (*run)->handle().drops())};
-  return ScriptSample{std::move(probe_), consumer(), (*run)->recording().event_bytes()};
-}
-
-}  // namespace
-
-Result<ScriptSample> time_program(const dif::Program& program, const RunSettings& settings) {
-  return TimedRun(settings).sample(program);
+// Rows without a price count as nothing.
+Result<double> predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
+  const Result<dif::Program> program = bench.compile(with_probe(text));
+  if (!program) return program.error();
+  return one.is_consumer ? predicted_print(*program, profile) : predicted_firing(*program, profile);
 }
 
 namespace {
