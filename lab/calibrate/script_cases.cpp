@@ -210,6 +210,61 @@ std::vector<ScriptCase> printed_values() {
   return cases;
 }
 
+constexpr uint64_t kActing = 20'000;  // firings of scripts with actions that act
+
+// Speculations, exit() (once in a run) and chill(). A speculation that is discarded where it was taken is free again at once, so
+// one is enough. discard() is measured on one that is not in use; the rest belongs to speculation().
+std::vector<ScriptCase> acting() {
+  constexpr unsigned kDiscards = 4, kExits = 64;
+  constexpr unsigned kRuns = 31;  // of what happens once in a run
+  const std::string takes = "P{ arg0; this->id = speculation(); ", discards = "P{ discard(this->id); }", nothing(kNothing);
+  std::vector<ScriptCase> cases = {
+      {.row = "action/discard"_row,
+       .with = repeated("P{ arg0; ", "discard(1); ", kDiscards, "}"),
+       .without = nothing,
+       .uses = kDiscards,
+       .is_read = false},
+      {"subroutine/speculation"_row, takes + "} " + discards, "P{ arg0; this->id = 1; } " + discards},
+      {"action/speculate"_row, takes + "speculate(this->id); trace(arg1); } " + discards, takes + "trace(arg1); } " + discards},
+      {.row = "action/exit"_row,
+       .with = repeated("P{ arg0; ", "exit(0); ", kExits + 1, "}"),
+       .without = "P{ arg0; exit(0); }",
+       .uses = kExits,
+       .most_firings = 1,
+       .least_samples = kRuns},
+      {"action/chill"_row, "P{ arg0; chill(0); }", nothing},
+  };
+  for (ScriptCase& one : cases) one.may_act = true, one.most_firings = std::min(one.most_firings, kActing);
+  return cases;
+}
+
+// Actions of the consumer on dvm's own output, a file without a name. The probe side of such an action is its record.
+struct ConsumedAction {
+  Row recorded, consumed;
+  const char* call;
+  uint64_t most_firings;  // that are consumed
+};
+constexpr ConsumedAction kConsumed[] = {
+    {"action/system"_row, "consumer/system"_row, "system(\":\")", 10},
+    {"action/freopen"_row, "consumer/freopen"_row, "freopen(\"/dev/null\")", 500},
+    {"action/ftruncate"_row, "consumer/ftruncate"_row, "ftruncate()", 500},
+    {"action/setopt"_row, "consumer/setopt"_row, "setopt(\"aggsortrev\")", 500},
+};
+
+std::vector<ScriptCase> on_output() {
+  static const std::string file = fmt::format("/proc/self/fd/{}", memfd_create("dvm-calibrate", MFD_CLOEXEC));
+  const std::string begin = fmt::format("dtrace:::BEGIN {{ freopen(\"{}\"); }} ", file), without = begin + std::string(kNothing);
+  std::vector<ScriptCase> cases;
+  for (const ConsumedAction& one : kConsumed) {
+    ScriptCase made{.row = one.recorded, .with = fmt::format("{}P{{ arg0; {}; }}", begin, one.call), .without = without};
+    made.most_firings = kActing, made.is_read = false, made.may_act = true;
+    cases.push_back(made);
+    made.row = one.consumed, made.is_consumer = made.is_read = true, made.most_firings = one.most_firings;
+    cases.push_back(made);
+  }
+  return cases;
+}
+
 void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
   for (ScriptCase& one : more) to.push_back(std::move(one));
 }
@@ -270,6 +325,9 @@ std::vector<ScriptCase> script_cases() {
   append(cases, printing());
   append(cases, consumed_aggregations());
   append(cases, printed_values());
+  append(cases, acting());
+  append(cases, on_output());
+  append(cases, other_actions(cases));
   return cases;
 }
 
