@@ -1,11 +1,15 @@
-// Covered by tests/runtime/scenarios/test_cost.py, whose quick calibration runs all of them.
-
-#include "lab/calibrate/script_cases.h"
+// The cases of rows that scripts measure. Covered by tests/runtime/scenarios/test_cost.py, whose quick calibration runs all of
+// them.
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
 
 #include "dvm/dif/action.h"
 #include "dvm/vm/operands.h"
+#include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::lab {
@@ -27,7 +31,7 @@ std::string call_of(const dif::AggregationInfo& function) {
 
 std::string literal(unsigned letters) { return "\"" + std::string(letters, 'x') + "\""; }
 
-// What values cost that are kept, by scripts that keep one more, or a longer one.
+// Values that are kept, by scripts that keep one more, or a longer one.
 std::vector<ScriptCase> kept_values() {
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   const double longer = kManyLetters - kFewLetters;
@@ -48,16 +52,12 @@ std::vector<ScriptCase> kept_values() {
   };
 }
 
-}  // namespace
-
-namespace {
-
-// Of a literal, so many assignments or sums a firing.
+// Several sums or assignments in a firing.
 std::string sums_of(const std::string& value) { return repeated("P{ ", fmt::format("@s{{}} = sum({}); ", value), kMore, "}"); }
 std::string arrays_by(const std::string& key) { return repeated("P{ ", fmt::format("a{{}}[{}] = 1; ", key), kMore, "}"); }
 
-// What instructions work on. In a text that does nothing else the processor finds several strings at a time; a script makes it
-// wait for each.
+// Operands of instructions. A DIF text that does nothing else lets the processor find several strings at a time; a script makes
+// it wait for each.
 std::vector<ScriptCase> operands() {
   const std::string few = literal(kFewLetters), many = literal(kManyLetters);
   const auto strlen_of = [](const std::string& text) { return fmt::format("strlen({})", text); };
@@ -82,8 +82,7 @@ std::vector<ScriptCase> operands() {
   };
 }
 
-// Subroutines that look at strings, likewise: what they return is read by who wants it at once. What they take more for each byte
-// is known by then.
+// Subroutines on strings, likewise: their result is read at once. Their price of a byte is known by then.
 std::vector<ScriptCase> string_subroutines() {
   const std::string few = literal(kFewLetters);
   // What they return is a key, too, and so has as many letters.
@@ -118,7 +117,7 @@ std::vector<ScriptCase> string_subroutines() {
 
 constexpr unsigned kManyDigits = 14;  // as addresses have
 
-// What the consumer does. Its last row is what is left of a record when the others are known.
+// Steps of the consumer. The last row is the rest of a record when the others are known.
 std::vector<ScriptCase> printing() {
   const auto printed = [](const std::string& value) { return fmt::format("P{{ arg0; printf(\"%s\", {}); }}", value); };
   const auto traced = [](const std::string& value) { return fmt::format("P{{ arg0; trace({}); }}", value); };
@@ -148,7 +147,7 @@ std::string with_keys(unsigned keys, const std::string& call) {
 constexpr unsigned kManyKeys = 65;
 constexpr uint64_t kSlow = 500, kQuick = 5'000;  // firings, by what the consumer does at each
 
-// What the consumer does to an aggregation. Keys that trunc() has dropped are gone, so what one takes is seen at the end.
+// Steps on an aggregation. Keys that trunc() has dropped are gone, so its price of a key is measured at the end.
 std::vector<ScriptCase> consumed_aggregations() {
   const std::string nothing = with_keys(kPrintedKeys, "1");
   const auto once = [&](Row row, const std::string& call) {
@@ -204,7 +203,8 @@ std::vector<ScriptCase> printed_values() {
       {"consumer/print"_row, structure(kDeep), structure(kShallow), longer, true, 1, 0, 0, kSlow},
       {"consumer/print"_row, "P{ arg0; print(arg1); }", std::string(kNothing), 0, true, 1, 0, 0, kQuick},
   };
-  for (const Row row : {"consumer/uaddr"_row, "consumer/usym"_row, "consumer/umod"_row, "consumer/ufunc"_row})
+  for (const Row row : {"consumer/uaddr"_row, "consumer/usym"_row, "consumer/umod"_row, "consumer/ufunc"_row, "consumer/sym"_row,
+                        "consumer/func"_row, "consumer/mod"_row})
     cases.push_back(
         {row, fmt::format("P{{ arg0; {}(arg2); }}", row.text().name), std::string(kNothing), 0, true, 1, 0, 0, kQuick});
   return cases;
@@ -269,6 +269,53 @@ void append(std::vector<ScriptCase>& to, std::vector<ScriptCase> more) {
   for (ScriptCase& one : more) to.push_back(std::move(one));
 }
 
+// An argument of this type; empty: the format asks for it.
+std::string argument_of(dif::ArgumentType type) {
+  switch (type) {
+    case dif::ArgumentType::number:
+      return "2";
+    case dif::ArgumentType::string:
+      return literal(kFewLetters);
+    case dif::ArgumentType::bytes:
+      return "alloca(16)";
+    case dif::ArgumentType::constant:
+      return "16";
+    case dif::ArgumentType::format:
+      return "\"%d\\n\", arg1";
+    case dif::ArgumentType::aggregation:
+      return "@";
+    case dif::ArgumentType::formatted:
+      return "";
+    default:
+      return "arg1";
+  }
+}
+
+// A call with the arguments that must be there, beside a firing without it.
+ScriptCase action_case(const dif::ActionInfo& action) {
+  std::string arguments, before = "arg0; ";
+  for (const dif::Argument& argument : action.arguments) {
+    const std::string text = argument.is_optional ? "" : argument_of(argument.type);
+    if (text.empty()) continue;
+    arguments += (arguments.empty() ? "" : ", ") + text;
+    if (argument.type == dif::ArgumentType::aggregation) before += "@ = count(); ";
+  }
+  return {row_of(action), fmt::format("P{{ {}{}({}); }}", before, action.name, arguments), fmt::format("P{{ {}}}", before)};
+}
+
+// The actions that no other case or meter measures, by their prototypes. What a destructive one does is not known here.
+std::vector<ScriptCase> other_actions(const std::vector<ScriptCase>& known) {
+  constexpr Row kMeasuredElsewhere[] = {"action/ustack"_row, "action/commit"_row};
+  const auto is_known = [&](Row row) {
+    return std::any_of(known.begin(), known.end(), [&](const ScriptCase& one) { return one.row == row; }) ||
+           std::find(std::begin(kMeasuredElsewhere), std::end(kMeasuredElsewhere), row) != std::end(kMeasuredElsewhere);
+  };
+  std::vector<ScriptCase> cases;
+  for (const dif::ActionInfo& action : dif::kActions)
+    if (action.unsupported.empty() && !action.destructive && !is_known(row_of(action))) cases.push_back(action_case(action));
+  return cases;
+}
+
 }  // namespace
 
 std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end) {
@@ -286,10 +333,9 @@ std::vector<ScriptCase> script_cases() {
   std::vector<ScriptCase> cases = {
       {"opcode/ret"_row, repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"),
        repeated("P{ ", "@s{} = sum(arg1); ", kMore, "}"), 0, false, kMore},
-      {"action/expression"_row, repeated("P{ arg0; ", "this->v{} = arg1 + arg2; ", kMore, "}"), nothing, 0, false, kMore},
+      {"action/expression"_row, repeated("P{ arg0; ", "v{} = arg1; ", kMore, "}"), nothing, 0, false, kMore},
       {"prepare/ecb"_row, repeated("", "P{ @s{} = count(); } ", kMore + 1), repeated("P{ ", "@s{} = count(); ", kMore + 1, "}"),
        0, false, kMore},
-      {"prepare/predicate"_row, repeated("P{ arg0; } ", "P/arg0 == 9{}/{ arg0; } ", kMore), nothing, 0, false, kMore},
   };
   append(cases, operands());
   // By those that follow a first one.
@@ -300,7 +346,11 @@ std::vector<ScriptCase> script_cases() {
   for (const dif::AggregationInfo& function : dif::kAggregations) add_more(row_of(function), "@s{} = " + call_of(function));
   append(cases, kept_values());
   add_more("key/any"_row, "@s{}[arg1] = count()");
+  const std::string one_local = "this int v; P{ arg0; }";
+  cases.push_back({"prepare/locals"_row, one_local, nothing});
+  cases.push_back({"prepare/locals"_row, repeated("", "this int v{}; ", kMore + 1, "P{ arg0; }"), one_local, kMore});
   cases.push_back({"prepare/dif"_row, "P{ @ = sum(arg1); }", "P{ @ = count(); }"});
+  cases.push_back({"prepare/actions"_row, "P{ @ = sum(arg1); }", "P/arg0 == 9/{ @ = sum(arg1); }"});
   cases.push_back({"key/once"_row, "P{ @[execname] = count(); }", "P{ @ = count(); }"});
   append(cases, string_subroutines());
   const auto add = [&](Row row, const std::string& action) {
@@ -310,14 +360,6 @@ std::vector<ScriptCase> script_cases() {
   add("record/any"_row, "trace(arg1)");
   add_more("action/printf"_row, "printf(\"%d\\n\", arg1)");
   add_more("action/print"_row, "print(arg1)");
-  for (const Row row : {"action/uaddr"_row, "action/usym"_row, "action/umod"_row, "action/ufunc"_row})
-    add(row, fmt::format("{}(arg1)", row.text().name));
-  add("action/stack"_row, "stack()");
-  const auto add_consumed = [&](Row row, const char* more = "") {
-    cases.push_back({row, fmt::format("P{{ arg0; @ = count(); {}(@{}); }}", row.text().name, more), "P{ arg0; @ = count(); }"});
-  };
-  for (const Row row : {"action/printa"_row, "action/clear"_row, "action/trunc"_row, "action/denormalize"_row}) add_consumed(row);
-  add_consumed("action/normalize"_row, ", 2");
   cases.push_back({.row = "action/tracemem"_row,
                    .with = "P{ arg0; this->s = alloca(16); tracemem(this->s, 16); }",
                    .without = "P{ arg0; this->s = alloca(16); }",
