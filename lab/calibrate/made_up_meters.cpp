@@ -103,5 +103,54 @@ Status measure_commit(Bench& bench, std::optional<Row>, vm::Profile& profile) {
   return {};
 }
 
+// The cost of counting: the same scripts counted and not counted, with one and with several of each counted thing.
+
+struct CountedScript {
+  const char* text;
+  bool is_consumer = false;
+};
+constexpr CountedScript kCounted[] = {
+    {"P{ @a = count(); }"},
+    {"P{ @a = count(); @b = count(); @c = count(); @d = count(); @e = count(); }"},
+    {"P{ @a = count(); } P{ @b = count(); } P{ @c = count(); } P{ @d = count(); } P{ @e = count(); }"},
+    {"P{ @a = sum(arg1); }"},
+    {"P{ arg0; printf(\"%d %d\\n\", 77777, 77777); } P{ trace(execname); }", true},
+};
+constexpr double kMore = 4;       // actions or clauses
+constexpr double kSteps = 4 + 3;  // of that printf: the action, the format, the values; of the string that is traced
+
+std::vector<Row> account_rows() {
+  return {"account/action"_row, "account/ecb"_row, "account/evaluation"_row, "account/step"_row, "account/firing"_row};
+}
+
+Status measure_accounting(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  std::vector<TimedScript> scripts;
+  for (const CountedScript& one : kCounted)
+    for (const vm::CostPolicy policy : {vm::CostPolicy::blocks, vm::CostPolicy::none}) {
+      const uint64_t firings = one.is_consumer ? std::min(bench.firings, kMostRecords) : bench.firings;
+      scripts.push_back({one.text, {.firings = firings, .cost = policy}, one.is_consumer});
+    }
+  const auto timed = time_scripts(bench, "account", scripts, bench.samples);
+  if (!timed) return timed.error();
+  const auto counting = [&](size_t i) { return times(difference((*timed)[2 * i], (*timed)[2 * i + 1]), clocks_of_ns(profile)); };
+  // Each of `more` things beyond `without`, less `others`.
+  const auto each = [](const vm::Price& with, const vm::Price& without, double more, double others = 0) {
+    return vm::Price{std::max((with.m - without.m) / more - others, 0.0), 0, (with.spread + without.spread) / more};
+  };
+  const vm::Price one = counting(0), action = each(counting(1), one, kMore), ecb = each(counting(2), one, kMore, action.m);
+  profile.set("account/action"_row, action);
+  profile.set("account/ecb"_row, ecb);
+  profile.set("account/evaluation"_row, each(counting(3), one, 1));
+  profile.set("account/step"_row, times(counting(4), 1 / kSteps));
+  profile.set("account/firing"_row, {std::max(one.m - action.m - ecb.m, 0.0), 0, one.spread});
+  return {};
+}
+
+}  // namespace
+
+extern const Meter kReplayMeter = {"replay", "", replay_rows, measure_replay};
+extern const Meter kTableMeter = {"tables", "", table_rows, measure_tables};
+extern const Meter kCommitMeter = {"commit", "", commit_rows, measure_commit};
+extern const Meter kAccountMeter = {"accounting", "", account_rows, measure_accounting};
 
 }  // namespace dvm::lab
