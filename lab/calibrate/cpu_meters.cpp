@@ -1,0 +1,99 @@
+// Costs that depend on other users of the CPUs: polls, a thread's first firing after idle time, and two CPUs that fire at the
+// same time. Covered by tests/runtime/scenarios/test_cost.py.
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "lab/calibrate/live_run.h"
+#include "lab/noise/apart.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
+
+namespace {
+
+constexpr Row kHandlerOfLooks = "source/pid_emulated/handler"_row;  // of the firings that looks are measured with
+
+// Polls for the calls that a child makes in each millisecond before it sleeps. Waking up and handling the first firing is most of
+// a poll, and varies with what else wakes up on that CPU.
+class LooksOf {
+ public:
+  explicit LooksOf(unsigned clauses) : one_(looked_for(clauses)) {}
+
+  Status start(const Bench& bench, const vm::Profile& profile) {
+    const Result<dif::Program> program = bench.compile(one_.script);
+    if (!program) return program.error();
+    firing_ = known_firings(one_.script, bench, profile, 0).m;  // of the clauses the first alone has no predicate
+    if (const vm::Price* handler = profile.find(kHandlerOfLooks)) firing_ += handler->m / profile.clock_hz * 1e9;
+    auto child = LoopingChild::start();
+    if (!child) return child.error();
+    child_ = std::move(*child);
+    run_.emplace(one_, std::array{child_.get()});
+    return run_->start(*program);
+  }
+  // Ns of a poll without its firings, as far as they are priced.
+  Result<LiveLooks> sample(bool is_apart = true) {
+    const noise::Placed placed = is_apart ? noise::Placed::apart(child_->pid()) : noise::Placed::together(child_->pid());
+    Result<LiveLooks> looks = run_->look();
+    if (looks) looks->ns.value = std::max(looks->ns.value - looks->firings * firing_, 0.0);
+    return looks;
+  }
+
+ private:
+  static LiveCase looked_for(unsigned clauses) {
+    constexpr uint64_t kBursts = 80, kCalls = 50;
+    LiveCase one{.calls = {.stub = Stub::emulated, .times = kBursts * kCalls, .rests = true},
+                 .script = "calibrated:::entry { @ = count(); }",
+                 .settings = {{"switchrate", "1h"}}};
+    for (unsigned i = 1; i < clauses; i++)
+      one.script += fmt::format(" calibrated:::entry /arg2 == {}/ {{ @ = count(); }}", 1000 + i);
+    return one;
+  }
+
+  LiveCase one_;
+  std::unique_ptr<LoopingChild> child_;
+  std::optional<LiveRun> run_;
+  double firing_ = 0;
+};
+
+// The first firing of each clause in a poll finds it cache-cold. So a poll for many clauses is compared with the one just before
+// it for one clause; polls of another moment take half as long, or twice.
+Status sample_looks(Bench& bench, vm::Profile& profile) {
+  constexpr unsigned kRuns = 6, kClauses = 10;
+  LooksOf one(1), many(kClauses);
+  for (LooksOf* looks : {&one, &many})
+    if (Status started = looks->start(bench, profile); !started) return started;
+  const unsigned wanted = kRuns * bench.samples;
+  noise::QuietSamples look(wanted), shared(wanted), clause(wanted), late(wanted);
+  while (look.wants_more() || shared.wants_more() || clause.wants_more()) {
+    const Result<LiveLooks> of_one = one.sample(), of_many = many.sample(), together = one.sample(false);
+    for (const auto* sample : {&of_one, &of_many, &together})
+      if (!*sample) return sample->error();
+    look.add(of_one->ns), shared.add(together->ns);
+    late.add({of_one->late, of_one->ns.is_quiet});  // who shares the core wakes dvm up later
+    clause.add({(of_many->ns.value - of_one->ns.value) / (kClauses - 1), of_one->ns.is_quiet && of_many->ns.is_quiet});
+  }
+  const auto settled = [&](const char* series, const noise::QuietSamples& samples) {
+    return noise::times(bench.book.settle_middle(series, samples.plain_middle(), samples.is_quiet()), clocks_of_ns(profile));
+  };
+  const noise::Middle first = settled("look", look), each = settled("clause of a look", clause), lateness = settled("late", late);
+  const double n = std::max(each.median, 0.0);
+  const auto look_row = [&](Row row, const noise::Middle& whole) {
+    profile.set(row, {std::max(whole.median - n, 0.0), n, std::hypot(whole.deviation(), each.deviation())});
+  };
+  look_row("consumer/look"_row, first);
+  look_row("consumer/look_shared"_row, settled("shared look", shared));
+  profile.set("consumer/late"_row, {lateness.median, 0, lateness.deviation()});
+  return {};
+}
+
+std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
+
+
+}  // namespace dvm::lab
