@@ -95,5 +95,91 @@ Status sample_looks(Bench& bench, vm::Profile& profile) {
 
 std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
 
+struct RestedCase {
+  Row row;
+  Stub stub;
+  const char* probe;
+  const char* predicate;  // {}: the child
+};
+constexpr RestedCase kCases[] = {{"rested/process"_row, Stub::emulated, "calibrated:::entry", ""},
+                                 {"rested/kernel"_row, Stub::system_call, "syscall::getppid:entry", "/pid == {}/"}};
+
+// Few, or the extra cost of the first one would be lost among them. That of the following ones is included.
+constexpr uint32_t kBurst = 8;
+constexpr uint64_t kBursts = 40;  // a sample
+
+// Extra ns of a burst after idle time, compared with one after another burst.
+template <class Call>
+Result<noise::QuietSample> behind_rest(Stub stub, const Call& call) {
+  StubCalls calls{.stub = stub, .times = kBurst * kBursts, .burst = kBurst};
+  const Result<noise::QuietSample> busy = call(calls);
+  if (!busy) return busy.error();
+  calls.rests = true;
+  const Result<noise::QuietSample> rested = call(calls);
+  if (!rested) return rested.error();
+  return noise::QuietSample{kBurst * (rested->value - busy->value), busy->is_quiet && rested->is_quiet};
+}
+
+class RestMeter {
+ public:
+  RestMeter(const RestedCase& one, LoopingChild& child, const dif::Program& program)
+      : one_(one), child_(child), program_(program), live_{.calls = {.stub = one.stub}, .script = {}} {}
+
+  // Extra ns when traced, compared with untraced. Both are measured one right after the other, because the state of the caches
+  // varies from second to second.
+  Result<noise::QuietSample> sample() {
+    const auto untraced = behind_rest(one_.stub, [&](const StubCalls& calls) -> Result<noise::QuietSample> {
+      if (Status called = child_.call(calls); !called) return called.error();
+      return child_.finish();
+    });
+    if (!untraced) return untraced.error();
+    LiveRun run(live_, std::array{&child_});
+    if (Status started = run.start(program_); !started) return started.error();
+    const auto traced = behind_rest(one_.stub, [&](const StubCalls& calls) { return run.thread(calls); });
+    if (!traced) return traced.error();
+    return noise::QuietSample{traced->value - untraced->value, traced->is_quiet && untraced->is_quiet};
+  }
+
+ private:
+  const RestedCase& one_;
+  LoopingChild& child_;
+  const dif::Program& program_;
+  LiveCase live_;
+};
+
+Status measure(const RestedCase& one, Bench& bench, vm::Profile& profile) {
+  constexpr unsigned kRuns = 3;
+  const auto child = LoopingChild::start();
+  if (!child) return child.error();
+  const noise::Placed apart = noise::Placed::apart((*child)->pid());
+  const std::string predicate = fmt::format(fmt::runtime(one.predicate), (*child)->pid());
+  const auto program = bench.compile(fmt::format("{} {} {{ @ = count(); }}", one.probe, predicate));
+  if (!program) return program.error();
+  RestMeter meter(one, **child, *program);
+  noise::QuietSamples more(kRuns * bench.samples);
+  while (more.wants_more()) {
+    const Result<noise::QuietSample> sample = meter.sample();
+    if (!sample) return sample.error();
+    more.add(*sample);
+  }
+  // Other users of the caches during the sleep make it longer, and no gauge shows them: the quicker samples of a pass count.
+  const noise::Middle rested = bench.book.settle_middle(one.row.name(), more.middle(), more.is_quiet());
+  profile.set(one.row, times({std::max(rested.median, 0.0), 0, rested.deviation()}, clocks_of_ns(profile)));
+  return {};
+}
+
+std::vector<Row> rest_rows() {
+  std::vector<Row> rows;
+  for (const RestedCase& one : kCases) rows.push_back(one.row);
+  return rows;
+}
+
+Status measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  for (const RestedCase& one : kCases)
+    if (!only || *only == one.row)
+      if (Status measured = measure(one, bench, profile); !measured) return measured;
+  return {};
+}
+
 
 }  // namespace dvm::lab
