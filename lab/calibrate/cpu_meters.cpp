@@ -95,6 +95,15 @@ Status sample_looks(Bench& bench, vm::Profile& profile) {
 
 std::vector<Row> look_rows() { return {"consumer/look"_row, "consumer/look_shared"_row, "consumer/late"_row}; }
 
+// If nothing can be traced, a poll costs two context switches.
+Status measure_looks(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  const Status sampled = sample_looks(bench, profile);
+  const vm::Price* context_switch = profile.find("consumer/context_switch"_row);
+  if (sampled || only || !context_switch) return sampled;
+  for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row}) profile.set(row, times(*context_switch, 2));
+  return {};
+}
+
 struct RestedCase {
   Row row;
   Stub stub;
@@ -181,5 +190,49 @@ Status measure_rests(Bench& bench, std::optional<Row> only, vm::Profile& profile
   return {};
 }
 
+// Puts them on CPUs of their own; otherwise neither waits for the other.
+void spread(const LoopingChild& first, const LoopingChild& second) {
+  cpu_set_t all, own, other;
+  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2) return;
+  CPU_ZERO(&own);
+  for (int cpu = 0; CPU_COUNT(&own) == 0; cpu++)
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &own);
+  CPU_XOR(&other, &all, &own);
+  sched_setaffinity(first.pid(), sizeof own, &own);
+  sched_setaffinity(second.pid(), sizeof other, &other);
+}
+
+std::vector<Row> ring_rows() { return {"ring/shared"_row}; }
+
+Status measure_ring(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  LiveCase one{{Stub::emulated, bench.firings}, "calibrated:::entry { @ = count(); }"};
+  one.calls.hurries = true;
+  const Result<dif::Program> program = bench.compile(one.script);
+  if (!program) return program.error();
+  const auto first = LoopingChild::start(), second = LoopingChild::start();
+  for (const auto* child : {&first, &second})
+    if (!*child) return child->error();
+  spread(**first, **second);
+  LiveRun run(one, std::array{first->get(), second->get()});
+  if (Status started = run.start(*program); !started) return started;
+  constexpr unsigned kRuns = 4;
+  noise::QuietSamples alone(kRuns * bench.samples), both(kRuns * bench.samples);
+  while (alone.wants_more() || both.wants_more())
+    for (const auto& [callers, samples] : {std::pair(size_t{1}, &alone), {size_t{2}, &both}}) {
+      const Result<LiveSample> sample = run.sample(callers);
+      if (!sample) return sample.error();
+      samples->add(sample->thread);
+    }
+  const noise::Middle of_both = bench.book.settle_middle("ring both", both.plain_middle(), both.is_quiet()),
+                      of_alone = bench.book.settle_middle("ring alone", alone.plain_middle(), alone.is_quiet());
+  profile.set("ring/shared"_row, times(difference(of_both, of_alone), clocks_of_ns(profile)));
+  return {};
+}
+
+}  // namespace
+
+extern const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
+extern const Meter kRestMeter = {"rests", "firings after idle time were", rest_rows, measure_rests};
+extern const Meter kRingMeter = {"ring", "the ring was", ring_rows, measure_ring};
 
 }  // namespace dvm::lab
