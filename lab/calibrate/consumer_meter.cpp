@@ -1,36 +1,28 @@
-// What the consumer's steps cost but printing, which is measured as actions are: the stages of runs that leave nothing, many
-// records or many keys.
-//
-//   status_snapshot                  asking for the drops
-//   buffer_snapshot, copy            switching buffers: empty ones; a byte more
-//   aggregation_snapshot, ..._build  taking one key; each further one
-//   context_switch                   half of what it takes to sleep and to be woken
-//   look, look_shared, late          waking up to look for firings
-//
-// Covered by tests/runtime/scenarios/test_cost.py.
+// The consumer's steps but printing, which is measured as actions are: the stages of runs that leave nothing, many records or
+// many keys. Covered by tests/runtime/scenarios/test_cost.py.
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "common/clock.h"
-#include "dvm/runtime/handle.h"
-#include "lab/calibrate/live_run.h"
-#include "lab/calibrate/meter.h"
 #include "lab/calibrate/script_meter.h"
-#include "lab/noise/apart.h"
 #include "lab/noise/quiet_time.h"
-#include "lab/price_of.h"
-#include "runtime/cost/consumer.h"
-#include "runtime/cost/tables.h"
+#include "runtime/cost/table_uses.h"
+
+namespace dvm::lab {
+
+using namespace runtime;
 
 namespace {
+
+uint64_t most_firings(const Bench& bench) { return std::min(bench.firings, kMostRecords); }  // each may leave a key
+
+void set_settled(vm::Profile& profile, Row row, const noise::Middle& clocks) {
+  profile.set(row, {std::max(clocks.median, 0.0), 0, clocks.deviation()});
+}
 
 // Ticks of a stage of a whole run, and how often it was reached.
 struct StageSample {
@@ -58,48 +50,43 @@ Result<StageSample> sample_stage(const dif::Program& program, uint64_t firings, 
   return Error{"the account has no such stage"};
 }
 
-// Reading what is empty, and what is full.
-Status measure_records(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+// Switching empty buffers, and each further byte of full ones.
+Status measure_records(Bench& bench, vm::Profile& profile) {
   constexpr std::string_view kStage = "snapshot_records";
-  const Result<dif::Program> empty = compile("replay:::firing { @ = count(); }"),
-                             full = compile("replay:::firing { trace(arg1); }");
-  if (!empty) return empty.error();
-  if (!full) return full.error();
-  noise::QuietSamples once(options.samples), each(options.samples);
+  const uint64_t firings = most_firings(bench);
+  const Result<dif::Program> empty = bench.compile("replay:::firing { @ = count(); }"),
+                             full = bench.compile("replay:::firing { trace(arg1); }");
+  if (!empty || !full) return (empty ? full : empty).error();
+  noise::QuietSamples once(bench.samples), each(bench.samples);
   while (once.wants_more() || each.wants_more()) {
-    const auto little = sample_stage(*empty, options.firings, kStage), much = sample_stage(*full, options.firings, kStage);
-    if (!little) return little.error();
-    if (!much) return much.error();
+    const auto little = sample_stage(*empty, firings, kStage), much = sample_stage(*full, firings, kStage);
+    if (!little || !much) return (little ? much : little).error();
     const double first = little->ticks / std::max(little->count, 1.0);
     once.add({first, little->is_quiet});
-    each.add({(much->ticks - first * much->count) / static_cast<double>(options.firings) / kTracedBytes, much->is_quiet});
+    each.add({(much->ticks - first * much->count) / static_cast<double>(firings) / kTracedBytes, much->is_quiet});
   }
-  const noise::Middle first = noise::settle(options.book, "buffer_snapshot", once),
-                      byte = noise::settle(options.book, "copy", each);
-  profile.set("consumer/buffer_snapshot"_row, {first.median, 0, first.deviation()});
-  profile.set("consumer/copy"_row, {0, std::max(byte.median, 0.0), 0});
+  set_settled(profile, "consumer/buffer_snapshot"_row, bench.book.settle("buffer_snapshot", once));
+  profile.set("consumer/copy"_row, {0, std::max(bench.book.settle("copy", each).median, 0.0), 0});
   return {};
 }
 
-// Reading an aggregation buffer with few keys in it, and one with many: what it takes besides its keys.
-Status measure_aggregation_snapshot(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+// Reading an aggregation buffer with few keys, and one with many: the cost besides keys.
+Status measure_aggregation_snapshot(Bench& bench, vm::Profile& profile) {
   constexpr std::string_view kStage = "snapshot_aggregations";
-  const Result<dif::Program> program = compile("replay:::firing { @[rand()] = count(); }");
+  const Result<dif::Program> program = bench.compile("replay:::firing { @[rand()] = count(); }");
   if (!program) return program.error();
-  noise::QuietSamples once(options.samples);
+  noise::QuietSamples once(bench.samples);
   while (once.wants_more()) {
-    const auto large = sample_stage(*program, options.firings, kStage);
-    const auto small = sample_stage(*program, options.firings, kStage, "4k");
-    if (!large) return large.error();
-    if (!small) return small.error();
+    const auto large = sample_stage(*program, most_firings(bench), kStage),
+               small = sample_stage(*program, most_firings(bench), kStage, "4k");
+    if (!large || !small) return (large ? small : large).error();
     once.add({(small->ticks - large->ticks) / std::max(small->count - large->count, 1.0), small->is_quiet && large->is_quiet});
   }
-  const noise::Middle first = noise::settle(options.book, "aggregation_snapshot", once);
-  profile.set("consumer/aggregation_snapshot"_row, {std::max(first.median, 0.0), 0, first.deviation()});
+  set_settled(profile, "consumer/aggregation_snapshot"_row, bench.book.settle("aggregation_snapshot", once));
   return {};
 }
 
-// Reads of a run of so many firings by some thousand keys each, in a look or two.
+// Reads of a run of so many firings by some thousand keys each, in a poll or two.
 Result<noise::QuietTime> time_reads_of_keys(const dif::Program& program, uint64_t firings) {
   auto run = MadeUpRun::make(program, {.firings = firings, .aggsize = kReadAtOnce});
   if (!run) return run.error();
@@ -116,43 +103,45 @@ Result<noise::QuietTime> time_reads_of_keys(const dif::Program& program, uint64_
   return reads;
 }
 
-// Merging keys into as many others, in no order.
-Status measure_keys(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  const Result<dif::Program> program = compile(fmt::format("replay:::firing {{ @[rand() % {:.0f}] = count(); }}", kMostKeys));
+// Merging keys into as many others, in random order.
+Status measure_keys(Bench& bench, vm::Profile& profile) {
+  const Result<dif::Program> program =
+      bench.compile(fmt::format("replay:::firing {{ @[rand() % {:.0f}] = count(); }}", kMostKeys));
   if (!program) return program.error();
-  noise::QuietSamples each(options.samples);
+  noise::QuietSamples each(bench.samples);
   while (each.wants_more()) {
     const Result<noise::QuietTime> reads = time_reads_of_keys(*program, 2 * static_cast<uint64_t>(kMostKeys));
     if (!reads) return reads.error();
     each.add(*reads);
   }
-  const noise::Middle key = times(noise::settle(options.book, "aggregation_build", each), profile.clock_hz / 1e9);
-  profile.set("consumer/aggregation_build"_row, {0, std::max(key.median, 0.0), 0});
+  const double key = bench.book.settle("aggregation_build", each).median * clocks_of_ns(profile);
+  profile.set("consumer/aggregation_build"_row, {0, std::max(key, 0.0), 0});
   return {};
 }
 
-Status measure_status(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
+// Asking for the drops.
+Status measure_status(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kTimes = 1000;
-  const Result<dif::Program> program = compile("replay:::firing { @ = count(); }");
+  const Result<dif::Program> program = bench.compile("replay:::firing { @ = count(); }");
   if (!program) return program.error();
-  auto run = MadeUpRun::make(*program, {.firings = options.firings});
+  auto run = MadeUpRun::make(*program, {.firings = most_firings(bench)});
   if (!run) return run.error();
-  noise::QuietSamples samples(options.samples);
+  noise::QuietSamples samples(bench.samples);
   while (samples.wants_more()) {
     noise::QuietPiece piece(noise::wait_for_quiet_core());
     const uint64_t begin = vm::read_ticks();
     for (unsigned n = 0; n < kTimes; n++) (void)(*run)->handle().drops();
     samples.add(piece.end(static_cast<double>(vm::read_ticks() - begin) / kTimes));
   }
-  const noise::Middle all = noise::settle(options.book, "status_snapshot", samples);
-  profile.set("consumer/status_snapshot"_row, {all.median, 0, all.deviation()});
+  set_settled(profile, "consumer/status_snapshot"_row, bench.book.settle("status_snapshot", samples));
   return {};
 }
 
-void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
+// Half of sleeping and being woken.
+Status measure_wake_up(Bench& bench, vm::Profile& profile) {
   constexpr unsigned kTimes = 200;
   std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
+  for (unsigned i = 0; i < bench.samples; i++) {
     noise::QuietTime time;
     for (unsigned n = 0; n < kTimes; n++) {
       time.begin();
@@ -168,19 +157,12 @@ void measure_wake_up(const ScriptMeterOptions& options, vm::Profile& profile) {
   return {};
 }
 
-Status measure_heading(const CompileScript& compile, const ScriptMeterOptions& options, vm::Profile& profile) {
-  const Result<dif::Program> program = compile("replay:::firing { trace(arg1); }");
-  if (!program) return program.error();
-  noise::QuietSamples quiet(options.samples), headed(options.samples);
-  while (quiet.wants_more() || headed.wants_more())
-    for (const auto& [is_quiet, samples] : {std::pair(true, &quiet), {false, &headed}}) {
-      const Result<ScriptSample> sample = time_program(*program, {.firings = options.firings, .is_quiet = is_quiet});
-      if (!sample) return sample.error();
-      samples->add(sample->consumer);
-    }
-  const noise::Middle of_headed = noise::settle(options.book, "heading", headed),
-                      of_quiet = noise::settle(options.book, "heading quiet", quiet);
-  profile.set("consumer/heading"_row, times(difference(of_headed, of_quiet), profile.clock_hz / 1e9));
+Status measure_heading(Bench& bench, vm::Profile& profile) {
+  TimedScript headed{"P{ trace(arg1); }", {.firings = most_firings(bench), .is_quiet = false}, true}, quiet = headed;
+  quiet.settings.is_quiet = true;
+  const auto timed = time_scripts(bench, "heading", std::array{headed, quiet}, bench.samples);
+  if (!timed) return timed.error();
+  profile.set("consumer/heading"_row, times(difference((*timed)[0], (*timed)[1]), clocks_of_ns(profile)));
   return {};
 }
 
@@ -190,30 +172,15 @@ std::vector<Row> consumer_rows() {
           "consumer/context_switch"_row};
 }
 
-// Where nothing can be traced a look is two switches of threads.
-Status measure_looks(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  if (sample_looks(bench.compile, bench.scripts, profile)) return {};
-  if (profile.find("consumer/context_switch"_row) == nullptr) measure_wake_up(bench.scripts, profile);
-  for (const Row row : {"consumer/look"_row, "consumer/look_shared"_row})
-    profile.set(row, times(*profile.find("consumer/context_switch"_row), 2));
+Status measure_consumer(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  for (const auto measure :
+       {measure_records, measure_aggregation_snapshot, measure_keys, measure_wake_up, measure_heading, measure_status})
+    if (Status measured = measure(bench, profile); !measured) return measured;
   return {};
-}
-
-Status measure_consumer(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  ScriptMeterOptions options = bench.scripts;
-  options.firings = std::min(options.firings, kMostRecords);  // each of them leaves a key
-  const CompileScript& compile = bench.compile;
-  if (Status measured = measure_records(compile, options, profile); !measured) return measured;
-  if (Status measured = measure_aggregation_snapshot(compile, options, profile); !measured) return measured;
-  if (Status measured = measure_keys(compile, options, profile); !measured) return measured;
-  measure_wake_up(options, profile);
-  if (Status measured = measure_heading(compile, options, profile); !measured) return measured;
-  return measure_status(compile, options, profile);
 }
 
 }  // namespace
 
-const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer};
-const Meter kLookMeter = {"looks", "", look_rows, measure_looks};
+extern const Meter kConsumerMeter = {"consumer", "", consumer_rows, measure_consumer};
 
 }  // namespace dvm::lab
