@@ -1,6 +1,6 @@
-// What capturing takes (captures.def), and the action ustack(): scripts on the looping child that need one thing more than one
-// that only counts. What the profile says of the rest of their difference is taken off; what is priced by size is measured with
-// two.
+// The costs of captures (captures.def) and of ustack(), from scripts on the looping child that need one thing more than a script
+// that only counts. The profile's prices for the rest of the difference are subtracted. Rows with a price by size are measured
+// with two sizes.
 //
 // Covered by tests/runtime/scenarios/test_cost.py.
 
@@ -14,10 +14,7 @@
 #include <utility>
 
 #include "lab/calibrate/live_run.h"
-#include "lab/calibrate/meter.h"
-#include "lab/price_of.h"
 #include "runtime/cost/predict.h"
-#include "runtime/cost/rows.h"
 
 namespace dvm::lab {
 
@@ -30,7 +27,7 @@ constexpr uint32_t kShort = 7, kLong = 199;   // letters
 constexpr uint32_t kSmallCopy = 1024, kLargeCopy = 4096;
 constexpr uint64_t kMostCopies = 1500;  // of a stack, that the ring has room for
 
-// How a case is run once: of a row that is priced by size there are two.
+// One run of a case; rows with a price by size have two.
 struct Size {
   uint32_t letters = 0, depth = 0;
   uint32_t stack_bytes = 0;  // of ustackunwind
@@ -75,7 +72,7 @@ struct Sides {
   double thread = 0, dvm = 0;  // ns
 };
 
-// What the profile says of a firing.
+// The profile's prediction for a firing.
 Sides predicted(const dif::Program& program, const Size& size, const vm::Profile& profile) {
   const dif::Program* programs[] = {&program};
   PredictOptions how;
@@ -93,52 +90,44 @@ Sides predicted(const dif::Program& program, const Size& size, const vm::Profile
 
 class CaptureMeter {
  public:
-  CaptureMeter(LoopingChild& child, const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile)
-      : child_(child), compile_(compile), options_(options), profile_(profile) {}
+  CaptureMeter(LoopingChild& child, Bench& bench, vm::Profile& profile) : child_(child), bench_(bench), profile_(profile) {}
 
-  // What firings of a function take more where more functions return behind it.
+  // The extra cost of a firing for each function that returns after it.
   Status measure_returns() {
     const auto few = traced_more(kShallow), many = traced_more(kDeep);
     if (!few) return few.error();
     if (!many) return many.error();
     const double more = kDeep - kShallow;
-    profile_.set("resume/return"_row,
-                 times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more},
-                       profile_.clock_hz / 1e9));
+    profile_.set(
+        "resume/return"_row,
+        times({std::max(many->m - few->m, 0.0) / more, 0, std::hypot(few->spread, many->spread) / more}, clocks_of_ns(profile_)));
     return {};
   }
 
   Status measure(const CaptureCase& one) {
     profile_.set(one.row, {});
-    const auto first = rest(one, *one.sizes[0]);
-    if (!first) return Error{fmt::format("{}: {}", one.row.name(), first.error().message)};
-    if (!one.sizes[1]) {
-      const double things = one.row == "capture/argument"_row ? kArguments : 1;
-      return set(one, {first->m / things, 0, first->spread / things});
-    }
-    const auto second = rest(one, *one.sizes[1]);
-    if (!second) return Error{fmt::format("{}: {}", one.row.name(), second.error().message)};
-    return set(one, by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things));
-  }
-
- private:
-  Status set(const CaptureCase& one, const vm::Price& ns) {
-    profile_.set(one.row, times(ns, profile_.clock_hz / 1e9));
+    const auto first = rest(one, *one.sizes[0]), second = one.sizes[1] ? rest(one, *one.sizes[1]) : first;
+    if (!first || !second) return Error{fmt::format("{}: {}", one.row.name(), (first ? second : first).error().message)};
+    const double things = one.row == "capture/argument"_row ? kArguments : 1;
+    const vm::Price ns = one.sizes[1]
+                             ? by_size(*first, one.sizes[0]->things, *second, one.sizes[1]->things - one.sizes[0]->things)
+                             : times(*first, 1 / things);
+    profile_.set(one.row, times(ns, clocks_of_ns(profile_)));
     return {};
   }
 
-  // Ns of a call through so many functions, more than untraced.
+ private:
+  // Extra ns of a traced call through so many functions.
   Result<vm::Price> traced_more(uint32_t depth) {
     const Size size{0, depth};
     const auto traced = counting(size);
+    const auto plain = measure_untraced(fmt::format("depth {}", depth), {Stub::emulated, bench_.calls, depth, 0}, child_, bench_);
     if (!traced) return traced.error();
-    const auto plain =
-        measure_untraced(fmt::format("depth {}", depth), {Stub::emulated, options_.calls, depth, 0}, child_, options_);
     if (!plain) return plain.error();
     return difference(traced->figures.thread, *plain);
   }
 
-  // Ns of what the profile does not say.
+  // Ns that the profile does not predict.
   Result<vm::Price> rest(const CaptureCase& one, const Size& size) {
     const auto with = run(script_of(one, size), size), without = counting(size);
     if (!with) return with.error();
@@ -165,22 +154,20 @@ class CaptureMeter {
   }
 
   Result<Measured> run(const std::string& script, const Size& size) {
-    const Result<dif::Program> program = compile_(script);
+    const Result<dif::Program> program = bench_.compile(script);
     if (!program) return program.error();
     const std::string bytes = std::to_string(size.stack_bytes);
-    const uint64_t calls = size.stack_bytes > 0 ? std::min(options_.calls, kMostCopies) : options_.calls;
+    const uint64_t calls = size.stack_bytes > 0 ? std::min(bench_.calls, kMostCopies) : bench_.calls;
     LiveCase live{{Stub::emulated, calls, size.depth, size.letters}, script, {}};
     live.settings = {{"ustackunwind", bytes.c_str()}};
-    const Result<LiveFigures> figures =
-        measure_live(fmt::format("{} depth {} letters {} bytes {}", script, size.depth, size.letters, bytes), live, child_,
-                     compile_, options_);
+    const Result<LiveFigures> figures = measure_live(
+        fmt::format("{} depth {} letters {} bytes {}", script, size.depth, size.letters, bytes), live, child_, bench_);
     if (!figures) return figures.error();
     return Measured{*figures, predicted(*program, size, profile_)};
   }
 
   LoopingChild& child_;
-  const CompileScript& compile_;
-  LiveMeterOptions options_;
+  Bench& bench_;
   vm::Profile& profile_;
   std::map<std::pair<uint32_t, bool>, Measured> counting_;
 };
@@ -192,10 +179,10 @@ std::vector<Row> capture_rows() {
   return rows;
 }
 
-Status measure_captures(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+Status measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   auto child = LoopingChild::start();
   if (!child) return child.error();
-  CaptureMeter meter(**child, bench.compile, bench.live, profile);
+  CaptureMeter meter(**child, bench, profile);
   for (const CaptureCase& one : kCases)
     if (!only || *only == one.row)
       if (Status measured = meter.measure(one); !measured) return measured;
@@ -204,6 +191,6 @@ Status measure_captures(const Bench& bench, std::optional<Row> only, vm::Profile
 
 }  // namespace
 
-const Meter kCaptureMeter = {"captures", "captures were", capture_rows, measure_captures};
+extern const Meter kCaptureMeter = {"captures", "captures were", capture_rows, measure_captures};
 
 }  // namespace dvm::lab

@@ -1,9 +1,9 @@
-// What clauses ask of the process that fired, after it has gone on: raise(), stop(), progenyof(), copyout() and copyoutstr(). One
-// script asks for each of them in turn, by the number of the firing, and once for none: dvm's CPU time of the firings of a turn
-// less that of those that ask for nothing, less what the profile says of the rest of the clause.
+// Requests to the process that fired: raise(), stop(), progenyof(), copyout() and copyoutstr(). One script makes each of them in
+// turn, by the number of the firing, and in one turn none. The price is dvm's CPU time for the firings of a turn, less that of
+// firings without a request, less the profile's prices for the rest of the clause.
 //
-// Nobody else is touched: the signal is one that the looping child ignores, a stop is followed by the signal that ends it, and
-// what is written is what stood there.
+// No other process is affected: the looping child ignores the signal, a stop is followed by the signal that ends it, and the
+// bytes that are written stood there already.
 //
 // Covered by tests/runtime/scenarios/test_cost.py.
 
@@ -15,8 +15,7 @@
 #include <array>
 
 #include "lab/calibrate/live_run.h"
-#include "lab/calibrate/meter.h"
-#include "lab/price_of.h"
+#include "lab/calibrate/script_meter.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::lab {
@@ -66,37 +65,36 @@ std::string script_of_all() {
 using Samples = std::array<std::vector<double>, kCount>;
 using Settled = std::array<noise::Middle, kCount>;
 
-Settled settle_turns(const Samples& samples, noise::SeriesBook* book) {
+Settled settle_turns(const Samples& samples, noise::SeriesBook& book) {
   Settled settled;
-  for (size_t i = 0; i < kCount; i++)
-    settled[i] = noise::settle(book, fmt::format("turn {}", i), noise::quiet_middle(samples[i]));
+  for (size_t i = 0; i < kCount; i++) settled[i] = book.settle(fmt::format("turn {}", i), noise::quiet_middle(samples[i]));
   return settled;
 }
 
-Result<Samples> sample_turns(const CompileScript& compile, unsigned count) {
+Result<Samples> sample_turns(const Bench& bench) {
   auto child = LoopingChild::start();
   if (!child) return child.error();
   const LiveCase live{{Stub::emulated, kCalls, 0, kMany}, script_of_all(), {{"destructive", ""}}};
-  const Result<dif::Program> program = compile(live.script);
+  const Result<dif::Program> program = bench.compile(live.script);
   if (!program) return program.error();
   LoopingChild* const children[] = {child->get()};
   LiveRun run(live, children);
   if (Status started = run.start(*program); !started) return started.error();
   Samples samples;
-  for (size_t i = 0; i < count * kCount; i++) {
+  for (size_t i = 0; i < bench.samples * kCount; i++) {
     const Result<LiveSample> sample = run.sample();
     if (!sample) return sample.error();
     samples[i % kCount].push_back(sample->looked.value);
   }
-  const Result<std::string> printed = run.stop();
-  if (!printed) return printed.error();
-  if (printed->find("error") != std::string::npos) return Error{*printed};
+  const Result<std::string> messages = run.stop();
+  if (!messages) return messages.error();
+  if (messages->find("error") != std::string::npos) return Error{*messages};
   return samples;
 }
 
 // Clocks of the turn's actions, as far as the profile goes.
-Result<double> known(const Turn& turn, const CompileScript& compile, const vm::Profile& profile) {
-  const Result<dif::Program> program = compile(fmt::format("{} {{ {} }}", kProbe, actions_of(turn)));
+Result<double> known(const Turn& turn, const Bench& bench, const vm::Profile& profile) {
+  const Result<dif::Program> program = bench.compile(fmt::format("{} {{ {} }}", kProbe, actions_of(turn)));
   if (!program) return program.error();
   const dif::Program* programs[] = {&*program};
   PredictOptions how;
@@ -106,11 +104,11 @@ Result<double> known(const Turn& turn, const CompileScript& compile, const vm::P
 }
 
 // Clocks of one use; nothing is known of its row but, of the second turn of two, what the first one has found.
-Result<vm::Price> price_of(const Turn& turn, const Settled& settled, const CompileScript& compile, const vm::Profile& profile) {
-  const Result<double> rest = known(turn, compile, profile);
+Result<vm::Price> price_of(const Turn& turn, const Settled& settled, const Bench& bench, const vm::Profile& profile) {
+  const Result<double> rest = known(turn, bench, profile);
   if (!rest) return rest.error();
   const auto at = static_cast<size_t>(&turn - kTurns);
-  vm::Price price = times(difference(settled[at], settled[0]), profile.clock_hz / 1e9 / turn.uses);
+  vm::Price price = times(difference(settled[at], settled[0]), clocks_of_ns(profile) / turn.uses);
   price.m = std::max(price.m - *rest / turn.uses, 0.0);
   return price;
 }
@@ -127,14 +125,14 @@ std::vector<Row> process_rows() {
   return rows;
 }
 
-Status measure_processes(const Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  const Result<Samples> samples = sample_turns(bench.compile, bench.live.samples);
+Status measure_processes(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const Result<Samples> samples = sample_turns(bench);
   if (!samples) return samples.error();
-  const Settled settled = settle_turns(*samples, bench.live.book);
+  const Settled settled = settle_turns(*samples, bench.book);
   for (const Row row : process_rows()) profile.set(row, {});
   for (const Turn& turn : kTurns) {
     if (!turn.row) continue;
-    const Result<vm::Price> found = price_of(turn, settled, bench.compile, profile);
+    const Result<vm::Price> found = price_of(turn, settled, bench, profile);
     if (!found) return found.error();
     profile.set(*turn.row, turn.bytes == kMany ? with_many(*profile.find(*turn.row), *found) : *found);
   }
@@ -143,6 +141,6 @@ Status measure_processes(const Bench& bench, std::optional<Row>, vm::Profile& pr
 
 }  // namespace
 
-const Meter kProcessMeter = {"processes", "requests to processes were", process_rows, measure_processes};
+extern const Meter kProcessMeter = {"processes", "requests to processes were", process_rows, measure_processes};
 
 }  // namespace dvm::lab
