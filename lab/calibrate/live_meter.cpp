@@ -1,5 +1,5 @@
-// What the sources of live processes cost, measured on a child of dvm (looping_child.h): it calls functions with instructions of
-// each kind, makes system calls, sends itself a signal, runs while timers fire. In points of a firing, as the paper has them:
+// The costs of live sources, measured on a child (looping_child.h) that calls functions with instructions of each kind, makes
+// system calls, sends itself a signal, or runs while timers fire. By the paper's points of a firing:
 //
 //   A to F in the traced thread     CPU time of a call with the probe less that of one without (profile: the usual time that an
 //                                   interrupt takes from a loop)
@@ -8,7 +8,7 @@
 //   resume   E to F                 the rest
 //   handler  C to D, in dvm         CPU time of a firing that counts, less what the profile says of its ECB
 //
-// A call that can hand over no time has no resume: trigger holds both.
+// A call that cannot hand over a time has no resume: trigger includes it.
 //
 // Covered by tests/runtime/scenarios/test_cost.py.
 
@@ -17,18 +17,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
+#include <numeric>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "common/clock.h"
 #include "dvm/runtime/handle.h"
 #include "lab/calibrate/live_run.h"
-#include "lab/calibrate/meter.h"
+#include "lab/calibrate/made_up_run.h"
 #include "lab/noise/quiet_time.h"
-#include "lab/price_of.h"
-#include "runtime/cost/consumer.h"
+#include "runtime/cost/model.h"
 #include "runtime/instrument/timer.h"
 #include "runtime/provider/providers.h"
 
@@ -72,12 +70,12 @@ constexpr SharedSource kShared[] = {{Source::pid_shared, "calibrated:::again"}, 
 
 std::string_view name_of(Source source) { return kSources[static_cast<size_t>(source)].name; }
 
-// What is left of it. Less than nothing is nothing, lost in the spread.
+// The rest, at least 0.
 vm::Price rest_of(const noise::Middle& all, const vm::Price& known) {
   return {std::max(all.median - known.m, 0.0), 0, std::hypot(all.deviation(), known.spread)};
 }
 
-// Ns a firing that dvm takes to look for those of a timer, which are few.
+// Ns of polling for each firing of a timer.
 double looking(const LiveFigures& traced, const vm::Profile& profile) {
   Prices prices(profile);
   const double rate = traced.rate * cpus();
@@ -88,7 +86,7 @@ double looking(const LiveFigures& traced, const vm::Profile& profile) {
 class SourceRows {
  public:
   SourceRows(Source source, vm::Profile& profile) : source_(source), profile_(profile) {}
-  void set(FlowStage stage, const vm::Price& ns) { profile_.set(row_of(source_, stage), times(ns, profile_.clock_hz / 1e9)); }
+  void set(FlowStage stage, const vm::Price& ns) { profile_.set(row_of(source_, stage), times(ns, clocks_of_ns(profile_))); }
 
  private:
   Source source_;
@@ -97,22 +95,14 @@ class SourceRows {
 
 constexpr double kStep = 10;  // ns
 
-// Of a distribution that lquantize() has printed, by steps: what a quarter took no longer than, since what disturbs a firing
-// makes it longer.
-std::optional<double> quick_one(const std::string& printed) {
-  std::istringstream lines(printed);
-  std::vector<std::pair<double, double>> steps;  // from, count
-  double all = 0;
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    const size_t bar = line.find('|'), last = line.find_last_of(' ');
-    if (bar == std::string::npos || last == std::string::npos || last < bar) continue;
-    steps.emplace_back(std::atof(line.c_str()), std::atof(line.c_str() + last));
-    all += steps.back().second;
-  }
+// The lower quartile of a distribution by lquantize(..., 0, ..., kStep): disturbances make firings longer.
+std::optional<double> quick_one(const std::vector<uint64_t>& buckets) {
+  const double quarter = static_cast<double>(std::accumulate(buckets.begin(), buckets.end(), uint64_t{0})) / 4;
   double below = 0;
-  for (const auto& [from, count] : steps) {
-    if (below + count >= all / 4 && count > 0) return from + kStep * (all / 4 - below) / count;
+  for (size_t i = 0; i < buckets.size(); i++) {
+    const auto count = static_cast<double>(buckets[i]);
+    if (count > 0 && below + count >= quarter)
+      return kStep * (static_cast<double>(i) - 1 + (quarter - below) / count);  // the first bucket lies below 0
     below += count;
   }
   return std::nullopt;
@@ -120,25 +110,24 @@ std::optional<double> quick_one(const std::string& printed) {
 
 class SourceMeter {
  public:
-  SourceMeter(const LiveSource& source, LoopingChild& child, const CompileScript& compile, const LiveMeterOptions& options)
-      : source_(source), child_(child), compile_(compile), options_(options) {
+  SourceMeter(const LiveSource& source, LoopingChild& child, Bench& bench) : source_(source), child_(child), bench_(bench) {
     calls_.stub = source.stub;
-    calls_.times = source.stub == Stub::loop ? kLoopTime * options.calls : options.calls;
+    calls_.times = source.stub == Stub::loop ? kLoopTime * bench.calls : bench.calls;
     if (source.stub == Stub::stepped) calls_.times /= kSlower;
   }
 
   Status measure(vm::Profile& profile) {
     const bool is_loop = source_.stub == Stub::loop;
     const std::string script = counting();
-    // Of the loop an interrupt is timed as such: there is nothing to take off.
+    // The loop times an interrupt by itself: there is nothing to subtract.
     const Result<noise::Middle> plain =
-        is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, options_);
+        is_loop ? noise::Middle{} : measure_untraced(std::string(name_of(source_.source)), calls_, child_, bench_);
     if (!plain) return plain.error();
-    const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, compile_, options_);
+    const Result<LiveFigures> traced = measure_live(series("counting"), {calls_, script}, child_, bench_);
     if (!traced) return traced.error();
     if (traced->thread.median == 0) return Error{"it never fired"};
     SourceRows rows(source_.source, profile);
-    vm::Price known = known_firings(script, compile_, profile);
+    vm::Price known = known_firings(script, bench_, profile);
     known.m += is_loop ? looking(*traced, profile) : 0;
     rows.set(FlowStage::handler, rest_of(traced->handled, known));
     return set_stages(*plain, *traced, rows);
@@ -154,7 +143,7 @@ class SourceMeter {
 
   Status set_stages(const noise::Middle& plain, const LiveFigures& traced, SourceRows& rows) {
     const vm::Price all = difference(traced.thread, plain);
-    const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, compile_, options_);
+    const Result<LiveFigures> bare = measure_live(series("bare"), {calls_, counting(), {}, true}, child_, bench_);
     if (!bare) return bare.error();
     vm::Price capture = difference(traced.thread, bare->thread);
     capture.m = std::min(capture.m, all.m);
@@ -170,47 +159,42 @@ class SourceMeter {
     return {};
   }
 
-  // Ns from the call to the firing's time. Between two readings of the clock lies one reading, and that is not the probe's.
+  // Ns from the call to the firing's time, without the reading of the clock.
   Result<double> until_handler(const noise::Middle& plain) {
     StubCalls stamped = calls_;
     stamped.is_stamped = true;
-    const Result<noise::Middle> reading = measure_untraced(series("stamped"), stamped, child_, options_);
+    const Result<noise::Middle> reading = measure_untraced(series("stamped"), stamped, child_, bench_);
     if (!reading) return reading.error();
     const std::string only = only_child();
-    const std::string script =
-        fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }} END {{ printa(\"%@d\", @); }}", source_.probe,
-                    only.empty() ? "" : "/" + only + "/", source_.stamp, kStep);
-    const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, compile_, options_);
+    const std::string script = fmt::format("{} {} {{ @ = lquantize(timestamp - {}, 0, 20000, {}); }}", source_.probe,
+                                           only.empty() ? "" : "/" + only + "/", source_.stamp, kStep);
+    const Result<LiveFigures> traced = measure_live(series("stamped"), {stamped, script}, child_, bench_);
     if (!traced) return traced.error();
-    const std::optional<double> found = quick_one(traced->printed);
-    const noise::Middle until = found || !options_.book
-                                    ? noise::settle(options_.book, series("until"), noise::Middle{found.value_or(0), 0})
-                                    : options_.book->settled(series("until"));
+    const std::optional<double> found = quick_one(traced->buckets);
+    const noise::Middle until =
+        found ? bench_.book.settle(series("until"), noise::Middle{*found, 0}) : bench_.book.settled(series("until"));
     return until.median - (reading->median - plain.median);
   }
 
   const LiveSource& source_;
   LoopingChild& child_;
-  const CompileScript& compile_;
-  LiveMeterOptions options_;
+  Bench& bench_;
   StubCalls calls_;
 };
 
-// What the probe takes more where the entry is probed as well.
-Status measure_shared(const SharedSource& source, LoopingChild& child, const CompileScript& compile,
-                      const LiveMeterOptions& options, vm::Profile& profile) {
-  const StubCalls calls{Stub::emulated, options.calls};
+// The extra cost of the probe if the entry is probed as well.
+Status measure_shared(const SharedSource& source, LoopingChild& child, Bench& bench, vm::Profile& profile) {
+  const StubCalls calls{Stub::emulated, bench.calls};
   const std::string entry = fmt::format("{} {{ @ = count(); }}", kEntry),
                     more = fmt::format("{} {{ @ = count(); }}", source.probe);
-  const Result<LiveFigures> one =
-      measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, compile, options);
+  const Result<LiveFigures> one = measure_live(fmt::format("{} one", name_of(source.source)), {calls, entry}, child, bench);
   if (!one) return one.error();
   const Result<LiveFigures> both =
-      measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, compile, options);
+      measure_live(fmt::format("{} both", name_of(source.source)), {calls, entry + more}, child, bench);
   if (!both) return both.error();
   SourceRows rows(source.source, profile);
   rows.set(FlowStage::trigger, difference(both->thread, one->thread));
-  const vm::Price known = known_firings(more, compile, profile);
+  const vm::Price known = known_firings(more, bench, profile);
   // Both firings of a call, less the one and the ECB of the other.
   const vm::Price others{one->handled.median + known.m, 0, one->handled.deviation() + known.spread};
   rows.set(FlowStage::handler, rest_of(both->handled, others));
@@ -248,23 +232,23 @@ Result<double> sample_tick(const dif::Program& program, uint64_t firings) {
   return time.usual();
 }
 
-Status measure_tick(const CompileScript& compile, const LiveMeterOptions& options, vm::Profile& profile) {
+Status measure_tick(Bench& bench, vm::Profile& profile) {
   constexpr uint64_t kCalls = 15;  // of other sources, for each firing
-  const Result<dif::Program> program = compile(kTickScript);
+  const Result<dif::Program> program = bench.compile(kTickScript);
   if (!program) return program.error();
   std::vector<double> samples;
-  for (unsigned i = 0; i < options.samples; i++) {
-    Result<double> sample = sample_tick(*program, options.calls / kCalls);
+  for (unsigned i = 0; i < bench.samples; i++) {
+    Result<double> sample = sample_tick(*program, bench.calls / kCalls);
     if (!sample) return sample.error();
     samples.push_back(*sample);
   }
-  const noise::Middle firing = noise::settle_middle(options.book, "tick", noise::quiet_middle(samples));
-  const vm::Price known = known_firings(kTickScript, compile, profile);
-  profile.set("source/tick/handler"_row, times(rest_of(firing, known), profile.clock_hz / 1e9));
+  const noise::Middle firing = bench.book.settle_middle("tick", noise::quiet_middle(samples));
+  const vm::Price known = known_firings(kTickScript, bench, profile);
+  profile.set("source/tick/handler"_row, times(rest_of(firing, known), clocks_of_ns(profile)));
   return {};
 }
 
-// Of one source.
+// The rows of one source.
 std::vector<Row> rows_of(Source name) {
   std::vector<Row> rows = {row_of(name, FlowStage::handler)};
   if (name != Source::tick) rows.push_back(row_of(name, FlowStage::trigger));
@@ -276,14 +260,14 @@ std::vector<Row> rows_of(Source name) {
   return rows;
 }
 
-Status measure_source(Source name, const Bench& bench, vm::Profile& profile) {
-  if (name == Source::tick) return measure_tick(bench.compile, bench.live, profile);
+Status measure_source(Source name, Bench& bench, vm::Profile& profile) {
+  if (name == Source::tick) return measure_tick(bench, profile);
   auto child = LoopingChild::start();
   if (!child) return child.error();
   for (const SharedSource& source : kShared)
-    if (name == source.source) return measure_shared(source, **child, bench.compile, bench.live, profile);
+    if (name == source.source) return measure_shared(source, **child, bench, profile);
   for (const LiveSource& source : kLive)
-    if (name == source.source) return SourceMeter(source, **child, bench.compile, bench.live).measure(profile);
+    if (name == source.source) return SourceMeter(source, **child, bench).measure(profile);
   return Error{fmt::format("there is no measurement of {}", name_of(name))};
 }
 
@@ -307,9 +291,9 @@ std::vector<Row> source_rows() {
   return rows;
 }
 
-// One that cannot be had here does not keep others from being measured.
+// A source that is not available here does not prevent others from being measured.
 template <bool kTimers>
-Status measure_sources(const Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+Status measure_sources(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
   const std::vector<Source> sources = live_sources(kTimers);
   for (size_t i = 0; i < sources.size(); i++) {
     bench.progress(i, sources.size());
@@ -324,8 +308,8 @@ Status measure_sources(const Bench& bench, std::optional<Row> only, vm::Profile&
 
 }  // namespace
 
-// Timers come after the looks: the cost of one of their few firings in dvm is mostly a look, which must have a price by then.
-const Meter kSourceMeter = {"sources", "", source_rows<false>, measure_sources<false>};
-const Meter kTimerMeter = {"timers", "", source_rows<true>, measure_sources<true>};
+// Timers come after polls: one of their few firings costs dvm mostly a poll, which must have a price by then.
+extern const Meter kSourceMeter = {"sources", "", source_rows<false>, measure_sources<false>};
+extern const Meter kTimerMeter = {"timers", "", source_rows<true>, measure_sources<true>};
 
 }  // namespace dvm::lab
