@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 
 #include "common/clock.h"
-#include "dvm/runtime/handle.h"
-#include "lab/price_of.h"
-#include "lab/quiet_looks.h"
+#include "lab/calibrate/made_up_run.h"
+#include "lab/calibrate/quiet_looks.h"
+#include "runtime/catalog/catalog.h"
 #include "runtime/cost/predict.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/timer.h"
@@ -33,37 +32,13 @@ double seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 
-// A stream into a string.
-class LiveRun::Text {
- public:
-  Text() : file_(open_memstream(&text_, &size_)) {}
-  ~Text() {
-    if (file_ != nullptr) std::fclose(file_);
-    std::free(text_);
-  }
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-
-  std::FILE* file() { return file_; }
-  std::string text() {
-    std::fflush(file_);
-    return {text_, size_};
-  }
-
- private:
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* file_;
-};
-
 LiveRun::LiveRun(const LiveCase& one, std::span<LoopingChild* const> children)
-    : case_(one), children_(children.begin(), children.end()), printed_(std::make_unique<Text>()) {}
-LiveRun::~LiveRun() = default;
+    : case_(one), children_(children.begin(), children.end()) {}
 
 Status LiveRun::start(const dif::Program& program) {
-  if (printed_->file() == nullptr) return Error{"failed to open a stream"};
+  if (!nowhere_ || !messages_) return Error{"failed to open a file for the output"};
   HandleConfig config;
-  config.out = config.err = printed_->file();
+  config.out = nowhere_.get(), config.err = messages_.get();
   if (Status set = set_options(config.options, {{"quiet", ""}, {"switchrate", "20ms"}, {"aggrate", "1h"}}); !set) return set;
   for (const auto& [name, value] : case_.settings)
     if (Status set = set_options(config.options, {{name, value}}); !set) return set;
@@ -94,7 +69,7 @@ Result<LiveSample> LiveRun::sample(size_t callers) {
 
 Result<noise::QuietSample> LiveRun::thread(const StubCalls& calls) {
   if (Status called = children_.front()->call(calls); !called) return called.error();
-  while (!children_.front()->is_done() && handle_->look() && handle_->rest()) {
+  while (!children_.front()->is_done() && handle_->look() && handle_->wait()) {
   }
   return children_.front()->finish();
 }
@@ -114,7 +89,7 @@ Result<LiveLooks> LiveRun::look() {
   constexpr double kQuiet = 0.2;  // of the looks, as of the samples of a live row
   constexpr unsigned kFirst = 2;  // looks, which find what others have left: in a long run there are hardly any such
   if (Status called = call(1); !called) return called.error();
-  for (unsigned i = 0; i < kFirst && handle_->look(); i++) handle_->rest();
+  for (unsigned i = 0; i < kFirst && handle_->look(); i++) handle_->wait();
   QuietLooks looks(*handle_);
   const uint64_t begin = read_clock(CLOCK_MONOTONIC), events = handle_->account().events;
   while (!children_.front()->is_done() && looks.look()) {
@@ -130,7 +105,7 @@ Result<LiveLooks> LiveRun::look() {
 // A piece of what dvm's thread does for firings.
 bool LiveRun::work(noise::QuietTime& looked) {
   const uint64_t begin = read_clock(CLOCK_THREAD_CPUTIME_ID), events = handle_->account().events;
-  const bool goes_on = handle_->look() && handle_->rest();
+  const bool goes_on = handle_->look() && handle_->wait();
   const auto taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin);
   looked.end(taken, static_cast<double>(handle_->account().events - events));
   return goes_on;
@@ -139,7 +114,10 @@ bool LiveRun::work(noise::QuietTime& looked) {
 Result<std::string> LiveRun::stop() {
   if (Status stopped = handle_->stop(); !stopped) return stopped.error();
   if (const uint64_t lost = handle_->drops(); lost != 0) return Error{fmt::format("{} firings were lost", lost)};
-  return printed_->text();
+  std::string text(static_cast<size_t>(std::max(std::ftell(messages_.get()), 0L)), '\0');
+  std::rewind(messages_.get());
+  text.resize(std::fread(text.data(), 1, text.size(), messages_.get()));
+  return text;
 }
 
 Status LiveRun::call(size_t callers) {
@@ -186,12 +164,12 @@ double cpus() { return static_cast<double>(std::max(1L, sysconf(_SC_NPROCESSORS_
 
 namespace {
 
-// What dvm takes for a firing without the look for it: of looks for few firings and for many. A look is another one each time,
-// and so is what two of them are apart.
+// The cost of a firing in dvm without the poll, from polls that find few firings and many. Polls vary, and so does their
+// difference.
 class Drains {
  public:
-  Drains(const std::string& series, const LiveMeterOptions& options)
-      : series_(series + " drained"), book_(options.book), few_(options.samples * kDrains), many_(options.samples * kDrains) {}
+  Drains(const std::string& series, Bench& bench)
+      : series_(series + " drained"), book_(bench.book), few_(bench.samples * kDrains), many_(bench.samples * kDrains) {}
   bool want_more() const { return few_.wants_more() || many_.wants_more(); }
   Status add(LiveRun& run) {
     for (unsigned i = 0; i < kDrains; i++)
@@ -202,21 +180,21 @@ class Drains {
       }
     return {};
   }
-  noise::Middle settled() const {
+  noise::Middle settled() {
     const noise::Middle few = few_.middle(), many = many_.middle();
     const noise::Middle found =
         times(noise::Middle{std::max(many.median - few.median, 0.0), std::hypot(many.distance, few.distance)},
               1.0 / static_cast<double>(kMany - kFew));
-    return noise::settle_middle(book_, series_, found, few_.is_quiet() && many_.is_quiet());
+    return book_.settle_middle(series_, found, few_.is_quiet() && many_.is_quiet());
   }
 
  private:
   std::string series_;
-  noise::SeriesBook* book_;
+  noise::SeriesBook& book_;
   noise::QuietSamples few_, many_;
 };
 
-// By what part two attachments of the same script to the same calls differ.
+// Relative difference of two attachments of the same script to the same calls.
 constexpr double kAttachment = 0.01;
 
 noise::Middle of_an_attachment(noise::Middle found) {
@@ -224,25 +202,22 @@ noise::Middle of_an_attachment(noise::Middle found) {
   return found;
 }
 
-// What an interrupt takes is another time each time, as waking up is.
-noise::Middle settle_calls(noise::SeriesBook* book, const std::string& series, const StubCalls& calls,
+// The time of an interrupt varies, as that of waking up does.
+noise::Middle settle_calls(noise::SeriesBook& book, const std::string& series, const StubCalls& calls,
                            const noise::QuietSamples& samples) {
-  if (calls.stub == Stub::loop) return noise::settle_middle(book, series, samples.middle(), samples.is_quiet());
-  return noise::settle(book, series, samples);
+  if (calls.stub == Stub::loop) return book.settle_middle(series, samples.middle(), samples.is_quiet());
+  return book.settle(series, samples);
 }
 
 }  // namespace
 
-Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child,
-                                 const CompileScript& compile, const LiveMeterOptions& options) {
-  const Result<dif::Program> program = compile(one.script);
+Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one, LoopingChild& child, Bench& bench) {
+  const Result<dif::Program> program = bench.compile(one.script);
   if (!program) return program.error();
   const bool is_loop = one.calls.stub == Stub::loop, is_drained = !is_loop && !one.is_counted_only;
   const std::string of_thread = series + " thread";
-  noise::QuietSamples thread = is_loop ? noise::QuietSamples(options.samples)
-                                       : noise::samples_of(options.book, of_thread, options.samples),
-                      looked(options.samples);
-  Drains drains(series, options);
+  noise::QuietSamples looked(bench.samples), thread = is_loop ? looked : bench.book.samples_of(of_thread, bench.samples);
+  Drains drains(series, bench);
   const auto wants_more = [&] {
     return thread.wants_more() || (is_loop && looked.wants_more()) || (is_drained && drains.want_more());
   };
@@ -258,19 +233,20 @@ Result<LiveFigures> measure_live(const std::string& series, const LiveCase& one,
     if (Status drained = is_drained ? drains.add(run) : Status(); !drained) return drained.error();
   }
   if (!is_sure) {
-    Result<std::string> printed = run.stop();
-    if (!printed) return printed.error();
-    figures.printed = *std::move(printed);
+    if (const Result<std::string> stopped = run.stop(); !stopped) return stopped.error();
+    for (const dif::AggregationDesc& aggregation : program->aggregations)
+      for (AggregatedKey& key : run.handle().aggregated(aggregation.id))
+        if (figures.buckets.empty()) figures.buckets = std::move(key.state);
   }
-  figures.thread = of_an_attachment(settle_calls(options.book, of_thread, one.calls, thread));
+  figures.thread = of_an_attachment(settle_calls(bench.book, of_thread, one.calls, thread));
   figures.rate = noise::middle(rate).median;
   if (is_drained) figures.handled = drains.settled();
-  if (is_loop) figures.handled = noise::settle_middle(options.book, series + " looked", looked.middle(), looked.is_quiet());
+  if (is_loop) figures.handled = bench.book.settle_middle(series + " looked", looked.middle(), looked.is_quiet());
   return figures;
 }
 
-vm::Price known_firings(const std::string& script, const CompileScript& compile, const vm::Profile& profile, double probability) {
-  const Result<dif::Program> program = compile(script);
+vm::Price known_firings(const std::string& script, const Bench& bench, const vm::Profile& profile, double probability) {
+  const Result<dif::Program> program = bench.compile(script);
   if (!program) return {};
   const dif::Program* programs[] = {&*program};
   PredictOptions options;
@@ -283,17 +259,16 @@ vm::Price known_firings(const std::string& script, const CompileScript& compile,
   return times(clocks, 1e9 / profile.clock_hz);
 }
 
-Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child,
-                                       const LiveMeterOptions& options) {
+Result<noise::Middle> measure_untraced(const std::string& series, const StubCalls& calls, LoopingChild& child, Bench& bench) {
   const std::string untraced = series + " untraced";
-  noise::QuietSamples samples = noise::samples_of(options.book, untraced, options.samples);
+  noise::QuietSamples samples = bench.book.samples_of(untraced, bench.samples);
   while (samples.wants_more()) {
     if (Status called = child.call(calls); !called) return called.error();
     const Result<noise::QuietSample> taken = child.finish();
     if (!taken) return taken.error();
     samples.add(*taken);
   }
-  return settle_calls(options.book, untraced, calls, samples);
+  return settle_calls(bench.book, untraced, calls, samples);
 }
 
 }  // namespace dvm::lab
