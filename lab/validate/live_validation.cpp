@@ -3,20 +3,20 @@
 #include "lab/validate/live_validation.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
+#include "lab/calibrate/meter.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/quietest.h"
-#include "lab/price_of.h"
 #include "lab/validate/bpftrace_peer.h"
-#include "lab/validate/traced_job.h"
-#include "runtime/cost/model.h"
-#include "runtime/cost/sample.h"
-#include "runtime/cost/site_sources.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/cost/predict.h"
+#include "runtime/cost/runs/sample.h"
+#include "runtime/cost/runs/site_sources.h"
 
 namespace dvm::lab {
 
@@ -34,14 +34,12 @@ constexpr double kSampledSeconds = 0.1;
 constexpr double kTimerRate = 5000;  // of the fastest timer, on each CPU
 constexpr double kShared = 0.3;      // of what dvm takes where its core is hardly ever its own: how far off the half of it may be
 
-// Ns that all CPUs together were busy, in ticks of the kernel's clock.
-double busy_time() {
-  std::ifstream file("/proc/stat");
-  std::string name;
-  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, interrupts = 0, soft = 0;
-  file >> name >> user >> nice >> system >> idle >> wait >> interrupts >> soft;
-  return (user + nice + system + interrupts + soft) / static_cast<double>(sysconf(_SC_CLK_TCK)) * 1e9;
-}
+constexpr LiveRow kRows[] = {
+#define DVM_LIVE_ROW(group, name, title, reference, measure, job, rounds, baseline, probability, frames, returns, program, \
+                     setting)                                                                                              \
+  {#group, #name, title, reference, Measure::measure, job, rounds, baseline, probability, frames, returns, program, setting},
+#include "lab/validate/live_rows.def"
+};
 
 // Of what the ring has no room for more, or what takes long: over in some milliseconds.
 bool is_short(const LiveRow& row) { return row.measure == Measure::call && row.rounds < kShortJob; }
@@ -64,31 +62,36 @@ bool LiveResult::is_within() const {
   return predicted && std::abs(predicted->value - measured) <= 2 * (predicted->spread + spread);
 }
 
-LiveResult LiveValidation::measure(const LiveRow& row) {
-  LiveResult failed;
-  failed.row = &row;
-  if (row.measure == Measure::absent) {
-    failed.problem = row.program;
-    return failed;
-  }
-  Result<LiveResult> result = try_measure(row);
-  if (result) return *std::move(result);
-  failed.problem = result.error().message;
-  return failed;
+std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown) {
+  const auto is_asked_for = [](const LiveRow& row, const std::string& name) { return row.name == name || row.group == name; };
+  for (const std::string& name : names)
+    if (std::none_of(std::begin(kRows), std::end(kRows), [&](const LiveRow& row) { return is_asked_for(row, name); }))
+      unknown = name;
+  std::vector<const LiveRow*> found;
+  for (const LiveRow& row : kRows)
+    if (names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_asked_for(row, name); }))
+      found.push_back(&row);
+  return found;
 }
 
-Result<std::vector<long>> LiveValidation::sizes() {
+LiveResult LiveValidation::measure(const LiveRow& row) const {
+  LiveResult result;
+  result.row = &row;
+  if (row.measure == Measure::absent) {
+    result.problem = row.program;
+  } else if (Status measured = try_measure(result); !measured) {
+    result = {};
+    result.row = &row, result.problem = measured.error().message;
+  }
+  return result;
+}
+
+Result<std::vector<long>> LiveValidation::sizes() const {
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   auto sizes = (*child)->run({"sizes"});
   if (!sizes) return sizes.error();
   return std::vector{static_cast<long>(sizes->user), static_cast<long>(sizes->system), static_cast<long>(sizes->cpu)};
-}
-
-Result<LiveResult> LiveValidation::try_measure(const LiveRow& row) {
-  if (row.measure == Measure::plain) return measure_plain(row);
-  if (row.measure == Measure::peer) return measure_peer(row);
-  return measure_traced(row);
 }
 
 // At full speed, or in bursts, so that rounds come as often as they should. Timers interrupt a job that does nothing else.

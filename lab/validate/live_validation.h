@@ -1,29 +1,57 @@
 #pragma once
-// dvm cost validate: measures a row on a live process, untraced and traced in alternation, and predicts it from a profile.
+// dvm cost validate: measures the rows of live_rows.def on a live process, untraced and traced in turn, and predicts them from a
+// profile.
 //
-//   call    CPU time of a round, traced less untraced, and dvm's                        beside the cost of a firing (4)
-//   share   the same, at the traced rate: as the paper has it, the traced share of a
-//           CPU - untraced share * traced rate / untraced rate                          beside probes and consumer (7, 8)
-//   timer   what the interrupts by timers take of a CPU, and dvm's share                likewise
-//   plain   clocks a round, less those of the baseline; what is off costs nothing       nothing, or no prediction
+//   call    ns a round at full speed: the CPU time of traced rounds less that of untraced ones, and dvm's       beside (4)
+//   share   % of a CPU at the traced rate, of the same: traced share - untraced share * traced / untraced rate  beside (7), (8)
+//   timer   % of a CPU: interrupts by timers, and dvm's share                                                   beside (7), (8)
+//   plain   clocks a round, less those of the baseline                                                          no prediction
 //
-// dvm's time is that of the thread that handles firings. All times are those of quiet cores (core_share.h); pairs of samples that
-// had too few of these are repeated (quietest.h). Of the rest the slower half is left out of what
-// the workload took (middle.h), but of dvm's time none: to wake up is another time each time.
+// Times are those with an idle SMT sibling (core_share.h); pairs of samples with too few of these are repeated (quietest.h). The
+// slower half of the workload's samples is left out. Of dvm's samples none is: waking up takes another time each time.
 
-#include <functional>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dvm/vm/profile.h"
-#include "lab/noise/middle.h"
-#include "lab/validate/live_rows.h"
-#include "lab/validate/traced_program.h"
-#include "lab/validate/workload_child.h"
-#include "runtime/cost/predict.h"
+#include "lab/validate/traced_job.h"
+#include "runtime/cost/assumptions.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
+
+enum class Measure : uint8_t {
+  share,
+  timer,
+  call,
+  plain,
+  peer,    // ns a round, traced by bpftrace
+  absent,  // not here: `program` says why
+};
+
+struct LiveRow {
+  std::string_view group;  // a: Tao and Yang, c: Gregg, d: GitLab, e: LTTng (b is --paper)
+  std::string_view name;   // what --only asks for
+  std::string_view title;
+  std::string_view reference;  // the document's figure
+  Measure measure;
+  std::string_view job;
+  long rounds;                // at full speed, of one sample
+  std::string_view baseline;  // of plain: the other job; empty: none
+  double probability;         // that a predicate holds
+  double frames;              // of the stack where it fires
+  double returns;             // functions that return behind it before others are called
+  std::string_view program;
+  std::string_view setting;
+};
+
+std::span<const LiveRow> live_rows();
+
+// Those whose name or group is asked for, all if nothing is. An error names what there is not.
+std::vector<const LiveRow*> find_live_rows(std::span<const std::string> names, std::string& unknown);
 
 struct LiveSettings {
   unsigned pairs = 7;       // untraced and traced samples
@@ -46,10 +74,10 @@ struct LiveResult {
   std::optional<Predicted> predicted;
   std::set<std::string> missing;  // rows without a price
   uint64_t drops = 0;
-  double quiet = 0;  // share of the rounds that were done on a core of the workload's own
+  double quiet = 0;  // share of the rounds with an idle SMT sibling
 
   bool is_measured() const { return problem.empty() && row->measure != Measure::absent; }
-  // Of the prediction, in per cent of the measured cost.
+  // Error of the prediction, in per cent of the measured cost.
   std::optional<double> error() const;
   bool is_within() const;  // the error bars
   double one_percent_rate() const { return measured > 0 ? 1e7 / measured : 0; }
@@ -61,35 +89,33 @@ class LiveValidation {
       : profile_(profile), open_(std::move(open)), workload_(std::move(workload)), settings_(settings) {}
 
   // What cannot be measured says why in `problem`.
-  LiveResult measure(const LiveRow& row);
+  LiveResult measure(const LiveRow& row) const;
   // Bytes of a nop marker, a load-test-branch and a semaphore.
-  Result<std::vector<long>> sizes();
+  Result<std::vector<long>> sizes() const;
 
  private:
   struct Sample {
     JobTimes times;
-    double dvm = 0, busy = 0;  // ns: of dvm's thread, of all CPUs by /proc/stat
+    double dvm = 0, busy = 0;  // ns: of dvm's thread; of all CPUs by /proc/stat
     uint64_t firings = 0;
-    double dvm_quiet = 1;  // share of dvm's looks for firings
+    double dvm_quiet = 1;  // share of dvm's polls
   };
   struct Pair {
     Sample untraced, traced;
-    double quiet = 0;  // share of the rounds or looks of that which had the fewest
+    double quiet = 0;  // the smallest share of rounds or polls with an idle sibling
   };
 
-  Result<LiveResult> try_measure(const LiveRow& row);
-  Result<LiveResult> measure_plain(const LiveRow& row);
-  Result<LiveResult> measure_peer(const LiveRow& row);
-  Result<LiveResult> measure_traced(const LiveRow& row);
+  Status try_measure(LiveResult& result) const;
+  void conclude(const std::vector<Pair>& pairs, const Job& job, LiveResult& result) const;
   Job job_of(const LiveRow& row) const;
   Result<Pair> measure_pair(const Job& job, WorkloadChild& child, LiveResult& result) const;
+  Result<Pair> measure_plain_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
   Result<Pair> measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const;
-  Result<Sample> trace(TracedProgram& program, const Job& job, WorkloadChild& child) const;
   static double firings_of(const LiveRow& row, const Sample& traced);
   static double thread_time(const LiveRow& row, const Sample& sample);
-  Result<SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;
-  Status predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
-                     LiveResult& result) const;
+  Result<runtime::SourcesOfProbes> find_sources_of(TracedProgram& program, const Job& job, WorkloadChild& child) const;
+  void predict_row(TracedProgram& program, runtime::SourcesOfProbes sources, double rounds_rate, double firings,
+                   LiveResult& result) const;
 
   const vm::Profile& profile_;
   OpenTraced open_;
