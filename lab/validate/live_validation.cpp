@@ -105,61 +105,12 @@ Job LiveValidation::job_of(const LiveRow& row) const {
   return job;
 }
 
-namespace {
-
-struct PlainPair {
-  JobTimes with, without;
-  double quiet = 0;
-};
-
-Result<PlainPair> measure_plain_pair(const Job& job, std::string_view baseline, WorkloadChild& child) {
+Result<LiveValidation::Pair> LiveValidation::measure_plain_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const {
   const auto with = child.run(job);
   if (!with) return with.error();
-  const auto without = baseline.empty() ? Result<JobTimes>(JobTimes{}) : child.run({std::string(baseline), job.rounds});
+  const auto without = row.baseline.empty() ? Result<JobTimes>(JobTimes{}) : child.run({std::string(row.baseline), job.rounds});
   if (!without) return without.error();
-  return PlainPair{*with, *without, std::min(with->quiet, without->quiet)};
-}
-
-}  // namespace
-
-Result<LiveResult> LiveValidation::measure_plain(const LiveRow& row) {
-  auto child = WorkloadChild::start(workload_);
-  if (!child) return child.error();
-  const Job job = job_of(row);
-  const auto pairs = noise::quietest<PlainPair>(settings_.pairs, [&] { return measure_plain_pair(job, row.baseline, **child); });
-  if (!pairs) return pairs.error();
-  LiveResult result;
-  result.row = &row;
-  std::vector<double> with, without, quiet;
-  for (const PlainPair& pair : *pairs) {
-    with.push_back(of_round(pair.with.cpu, job)), without.push_back(of_round(pair.without.cpu, job));
-    quiet.push_back(pair.with.quiet);
-  }
-  const double clocks = profile_.clock_hz / 1e9;
-  const noise::Middle of_with = noise::quiet_middle(with), of_without = noise::quiet_middle(without);
-  result.measured = (of_with.median - of_without.median) * clocks;
-  result.spread = std::hypot(of_with.deviation(), of_without.deviation()) * clocks;
-  result.quiet = mean(quiet);
-  if (row.name.starts_with("off_")) result.predicted = Predicted{};  // what is not enabled costs nothing
-  return result;
-}
-
-Result<LiveResult> LiveValidation::measure_peer(const LiveRow& row) {
-  auto child = WorkloadChild::start(workload_);
-  if (!child) return child.error();
-  const Job job = job_of(row);
-  const auto pairs = noise::quietest<Pair>(std::min(settings_.pairs, 3u), [&] { return measure_peer_pair(row, job, **child); });
-  if (!pairs) return pairs.error();
-  std::vector<double> added, quiet;
-  for (const Pair& pair : *pairs)
-    added.push_back(of_round(pair.traced.times.cpu - pair.untraced.times.cpu, job)), quiet.push_back(pair.traced.times.quiet);
-  const noise::Middle all = noise::middle(added);
-  LiveResult result;
-  result.row = &row;
-  result.measured = result.thread = all.median;
-  result.spread = all.deviation();
-  result.quiet = mean(quiet);
-  return result;
+  return Pair{{.times = *without}, {.times = *with}, std::min(with->quiet, without->quiet)};
 }
 
 Result<LiveValidation::Pair> LiveValidation::measure_peer_pair(const LiveRow& row, const Job& job, WorkloadChild& child) const {
@@ -172,14 +123,7 @@ Result<LiveValidation::Pair> LiveValidation::measure_peer_pair(const LiveRow& ro
   return Pair{{.times = *untraced}, {.times = *traced}, std::min(untraced->quiet, traced->quiet)};
 }
 
-Result<LiveValidation::Sample> LiveValidation::trace(TracedProgram& program, const Job& job, WorkloadChild& child) const {
-  const double busy = busy_time();
-  const Result<JobRun> run = run_job(program.handle(), job, child);
-  if (!run) return run.error();
-  return Sample{run->times, run->dvm, busy_time() - busy, 0, run->quiet};
-}
-
-// Timers fire on other CPUs, too, and there for nobody: that many fire on the busy one.
+// Timers fire on idle CPUs too; only those on the busy CPU count.
 double LiveValidation::firings_of(const LiveRow& row, const Sample& traced) {
   return row.measure == Measure::timer ? std::min(static_cast<double>(traced.firings), kTimerRate * traced.times.wall / 1e9)
                                        : static_cast<double>(traced.firings);
@@ -204,18 +148,14 @@ Result<LiveValidation::Pair> LiveValidation::measure_pair(const Job& job, Worklo
   if (!sources) return sources.error();
   std::vector<Refused> refused;
   if (Status went = (*program)->handle().go(refused); !went) return went.error();
-  auto traced = trace(**program, job, child);
+  const auto traced = trace_job(**program, job, child);
   if (!traced) return traced.error();
-  pair.traced = *traced;
-  pair.quiet = std::min({untraced->quiet, traced->times.quiet, traced->dvm_quiet});
-  if (Status stopped = (*program)->handle().stop(); !stopped) return stopped.error();
-  pair.traced.firings = (*program)->handle().account().events;
+  pair.traced = {traced->times, traced->dvm, traced->busy, (*program)->handle().account().events, traced->quiet};
+  pair.quiet = std::min({untraced->quiet, traced->times.quiet, traced->quiet});
   result.drops += (*program)->handle().drops();
   if (!is_first) return pair;
   const double firings = firings_of(row, pair.traced) / pair.traced.times.wall * 1e9;
-  if (Status predicted = predict_row(**program, *std::move(sources), rate_of(pair.traced.times, job), firings, result);
-      !predicted)
-    return predicted.error();
+  predict_row(**program, *std::move(sources), rate_of(pair.traced.times, job), firings, result);
   return pair;
 }
 
@@ -229,54 +169,62 @@ bool any_description(const std::vector<const dif::Program*>& programs, const std
   return false;
 }
 
-// Samples of a row, each pair of them as soon after another as can be.
-struct Series {
-  std::vector<double> untraced, traced, dvm, rate;  // ns a round, ns a round, ns a round, rounds a second
-  std::vector<double> quiet, dvm_quiet;             // shares
-};
-
-// What traced rounds take more than untraced ones, and what dvm takes for them.
-struct Taken {
-  vm::Price thread;
-  noise::Middle dvm;
-};
-Taken taken_by(const Series& series) {
-  Taken taken{difference(noise::quiet_middle(series.traced), noise::quiet_middle(series.untraced)), noise::middle(series.dvm)};
-  if (mean(series.dvm_quiet) < noise::kQuietEnough) taken.dvm.distance = std::max(taken.dvm.distance, kShared * taken.dvm.median);
-  return taken;
-}
-
 }  // namespace
 
-Result<LiveResult> LiveValidation::measure_traced(const LiveRow& row) {
+Status LiveValidation::try_measure(LiveResult& result) const {
+  const LiveRow& row = *result.row;
   auto child = WorkloadChild::start(workload_);
   if (!child) return child.error();
   const Job job = job_of(row);
-  LiveResult result;
-  result.row = &row;
-  const unsigned wanted = settings_.pairs * (row.measure == Measure::share || is_short(row) ? kShorterShares : 1);
-  const auto pairs = noise::quietest<Pair>(wanted, [&] { return measure_pair(job, **child, result); });
+  const bool is_short_job = row.measure == Measure::share || is_short(row);
+  const unsigned wanted =
+      row.measure == Measure::peer ? std::min(settings_.pairs, 3u) : settings_.pairs * (is_short_job ? kShorterShares : 1);
+  const auto pairs = noise::quietest<Pair>(wanted, [&] {
+    if (row.measure == Measure::plain) return measure_plain_pair(row, job, **child);
+    return row.measure == Measure::peer ? measure_peer_pair(row, job, **child) : measure_pair(job, **child, result);
+  });
   if (!pairs) return pairs.error();
-  Series series;
-  double busy = 0, untraced_busy = 0, wall = 0;
-  for (const Pair& pair : *pairs) {
-    series.untraced.push_back(of_round(thread_time(row, pair.untraced), job));
-    series.traced.push_back(of_round(thread_time(row, pair.traced), job));
-    series.dvm.push_back(of_round(pair.traced.dvm, job));
-    series.rate.push_back(rate_of(pair.traced.times, job));
-    series.quiet.push_back(pair.traced.times.quiet), series.dvm_quiet.push_back(pair.traced.dvm_quiet);
-    busy += pair.traced.busy, untraced_busy += pair.untraced.busy, wall += pair.traced.times.wall;
+  conclude(*pairs, job, result);
+  return {};
+}
+
+void LiveValidation::conclude(const std::vector<Pair>& pairs, const Job& job, LiveResult& result) const {
+  const LiveRow& row = *result.row;
+  const auto all = [&](const std::function<double(const Pair&)>& of) {
+    std::vector<double> values;
+    for (const Pair& pair : pairs) values.push_back(of(pair));
+    return values;
+  };
+  const auto round = [&](const Sample& sample) { return of_round(thread_time(row, sample), job); };
+  const std::vector<double> traced = all([&](const Pair&pair) { return round(pair.traced); }),
+                            untraced = all([&](const Pair&pair) { return round(pair.untraced); });
+  result.quiet = mean(all([](const Pair& pair) { return pair.traced.times.quiet; }));
+  if (row.measure == Measure::plain) {
+    const noise::Middle with = noise::quiet_middle(traced), without = noise::quiet_middle(untraced);
+    result.measured = (with.median - without.median) * clocks_of_ns(profile_);
+    result.spread = std::hypot(with.deviation(), without.deviation()) * clocks_of_ns(profile_);
+    if (row.name.starts_with("off_")) result.predicted = Predicted{};  // what is not enabled costs nothing
+    return;
   }
-  const Taken taken = taken_by(series);
-  result.rate = noise::middle(series.rate).median, result.quiet = mean(series.quiet);
-  result.thread = taken.thread.m, result.dvm = taken.dvm.median;
+  if (row.measure == Measure::peer) {
+    const noise::Middle added = noise::middle(all([&](const Pair& pair) { return round(pair.traced) - round(pair.untraced); }));
+    result.measured = result.thread = added.median, result.spread = added.deviation();
+    return;
+  }
+  const vm::Price thread = difference(noise::quiet_middle(traced), noise::quiet_middle(untraced));
+  noise::Middle dvm = noise::middle(all([&](const Pair& pair) { return of_round(pair.traced.dvm, job); }));
+  if (mean(all([](const Pair& pair) { return pair.traced.dvm_quiet; })) < noise::kQuietEnough)
+    dvm.distance = std::max(dvm.distance, kShared * dvm.median);
+  result.rate = noise::middle(all([&](const Pair& pair) { return rate_of(pair.traced.times, job); })).median;
+  result.thread = thread.m, result.dvm = dvm.median;
   // What a round takes more, at the traced rate, is the share that the paper computes from both shares.
   const double unit = row.measure == Measure::call ? 1 : 100 * result.rate / 1e9;  // ns a round, or % of a CPU
-  result.measured = unit * (taken.thread.m + taken.dvm.median);
-  result.spread = unit * std::hypot(taken.thread.spread, taken.dvm.deviation());
+  result.measured = unit * (thread.m + dvm.median);
+  result.spread = unit * std::hypot(thread.spread, dvm.deviation());
   if (result.quiet < noise::kQuietEnough) result.spread = std::max(result.spread, noise::kTooLong * result.measured);
-  if (row.measure != Measure::call) result.by_stat = 100 * (busy - untraced_busy) / wall;  // of the same rounds
-  return result;
+  if (row.measure == Measure::call) return;
+  const double busy = mean(all([](const Pair& pair) { return pair.traced.busy - pair.untraced.busy; }));
+  result.by_stat = 100 * busy / mean(all([](const Pair& pair) { return pair.traced.times.wall; }));  // of the same rounds
 }
 
 // Which instructions the probes lie on. Of several probes of a description it must be known how often each fires: they are
@@ -296,8 +244,8 @@ Result<SourcesOfProbes> LiveValidation::find_sources_of(TracedProgram& program, 
 }
 
 // Of the first pair: each description of the program has its part of the firings.
-Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
-                                   LiveResult& result) const {
+void LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sources, double rounds_rate, double firings,
+                                 LiveResult& result) const {
   PredictOptions how;
   how.sources = std::move(sources);
   how.probability = result.row->probability;
@@ -323,7 +271,6 @@ Status LiveValidation::predict_row(TracedProgram& program, SourcesOfProbes sourc
   result.predicted = Predicted{cost.clocks, cost.spread, 0};
   if (result.row->measure == Measure::call && cost.clocks > 0) result.predicted->one_percent_rate = 1e7 / cost.clocks;
   result.missing = prediction.missing;
-  return {};
 }
 
 }  // namespace dvm::lab
