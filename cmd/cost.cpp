@@ -19,7 +19,7 @@
 #include "cmd/script.h"
 #include "cmd/validate_live.h"
 #include "common/output_file.h"
-#include "lab/measure_as.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "runtime/cost/profile_file.h"
 
 namespace dvm::cmd {
@@ -144,13 +144,10 @@ Result<lab::ProgramValidation> begin_validation(const std::string& path, unsigne
   return made;
 }
 
-runtime::ScriptMeterOptions validation_options(const ValidateCommand& given) {
-  if (given.quick) return {3, 2'000};
-  return {.samples = 9};
-}
+unsigned samples_of(const ValidateCommand& given) { return given.quick ? 3 : 9; }
 
-Status sample_scripts(const ValidateCommand& given, std::vector<runtime::ProgramValidation>& scripts) {
-  const uint64_t firings = validation_options(given).firings;
+Status sample_scripts(const ValidateCommand& given, std::vector<lab::ProgramValidation>& scripts) {
+  const uint64_t firings = given.quick ? 2'000 : 50'000;
   const Progress progress;
   size_t round = 0;  // in each a sample of those that want more
   for (bool again = true; again; round++) {

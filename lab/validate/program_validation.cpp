@@ -6,7 +6,7 @@
 
 #include "dvm/runtime/handle.h"
 #include "lab/noise/middle.h"
-#include "runtime/cost/measured.h"
+#include "runtime/cost/runs/sample.h"
 
 namespace dvm::lab {
 

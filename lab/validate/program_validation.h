@@ -1,12 +1,12 @@
 #pragma once
-// A prediction held against a measurement: a program on made-up firings, which all clauses of the probe replay:::firing see. How
-// often its predicates hold and its branches are taken is from a counted run; nothing else of the run goes into the prediction.
+// Compares the prediction for a program with its measurement on made-up firings of replay:::firing. A counted run says how often
+// predicates hold and branches are taken; nothing else of the run goes into the prediction.
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "lab/calibrate/script_meter.h"
+#include "lab/calibrate/made_up_run.h"
 #include "runtime/cost/predict.h"
 
 namespace dvm::lab {
@@ -18,11 +18,11 @@ struct Validated {
   bool is_quiet = true;           // the core was, where it was measured
   std::set<std::string> missing;  // rows that the profile does not price
 
-  // Of the prediction, in per cent of the measured cost.
+  // Error of the prediction, in per cent of the measured cost.
   double error() const { return measured > 0 ? 100 * (predicted - measured) / measured : 0; }
 };
 
-// One program's validation. Of many, samples are taken in turn, so that what else happens on the machine meets one of each.
+// One program's validation. Samples of several programs are taken in turn, so that a disturbance meets all of them.
 class ProgramValidation {
  public:
   // Counts how often its predicates hold and its branches are taken.
@@ -33,12 +33,12 @@ class ProgramValidation {
   Validated finish(const vm::Profile& profile) const;
 
  private:
-  static constexpr unsigned kTries = 10;  // of a sample of some milliseconds, in turn with those of other programs
+  static constexpr unsigned kTries = 10;  // of a sample of some milliseconds
 
   explicit ProgramValidation(unsigned samples) : samples_(samples, kTries) {}
 
   dif::Program program_;
-  PredictOptions how_;
+  runtime::PredictOptions how_;
   noise::QuietSamples samples_;
 };
 
