@@ -10,9 +10,10 @@
 
 #include "lab/noise/quietest.h"
 #include "lab/validate/workload_naps.h"
-#include "runtime/cost/firing_model.h"
-#include "runtime/cost/site_sources.h"
-#include "runtime/cost/total.h"
+#include "runtime/cost/model.h"
+#include "runtime/cost/runs/firing_model.h"
+#include "runtime/cost/runs/site_sources.h"
+#include "runtime/instrument/instrument.h"
 
 namespace dvm::lab {
 
@@ -68,82 +69,72 @@ Job job_of(const SimulationPoint& point, double rate, double seconds) {
 
 double rate_of(const JobTimes& times) { return times.calls / times.wall * 1e9; }
 
-// In the order of kFigures.
-std::array<double, std::size(kFigures)> figures_of(const JobTimes& untraced, const TracedJob& traced) {
-  const double wall = traced.times.wall, second = wall / 1e9;
-  const double threads =
-      measured_share(traced.times.cpu / wall, rate_of(traced.times), untraced.cpu / untraced.wall, rate_of(untraced));
-  return {traced.times.calls / second, traced.handled / second, traced.lost / second,
-          traced.unrecorded / second,  100 * threads,           100 * traced.dvm / wall};
-}
-
-}  // namespace
-
-std::span<const SimulationPoint> simulation_points() { return kPoints; }
-
-struct SimulationCheck::Sample {
+// A sample of a point at its rate: figures in the order of kFigures.
+struct Sample {
   std::array<double, std::size(kFigures)> figures;
   double untraced_rate = 0;  // calls a second
   double slowdown = 1;       // of the threads
-  double quiet = 0;          // share of dvm's looks, or of the calls
+  double quiet = 0;          // share of dvm's polls, or of the calls
 };
 
-CheckedPoint SimulationCheck::check(const SimulationPoint& point) const {
-  CheckedPoint checked;
-  checked.point = &point;
-  if (Status done = try_check(checked); !done) checked.problem = done.error().message;
-  return checked;
+Sample sample_of(const JobTimes& untraced, const TracedJob& traced) {
+  const double wall = traced.times.wall, second = wall / 1e9;
+  const double threads =
+      measured_share(traced.times.cpu / wall, rate_of(traced.times), untraced.cpu / untraced.wall, rate_of(untraced));
+  return {{traced.times.calls / second, traced.handled / second, traced.lost / second, traced.unrecorded / second, 100 * threads,
+           100 * traced.dvm / wall},
+          rate_of(untraced),
+          traced.times.slowdown,
+          std::min(traced.quiet, traced.times.quiet)};
 }
 
-Status SimulationCheck::try_check(CheckedPoint& checked) const {
-  auto child = WorkloadChild::start(workload_);
-  if (!child) return child.error();
-  checked.machine.threads = checked.point->threads;
-  checked.machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  checked.machine.keys = checked.point->keys;
-  if (checked.point->rate > 0) checked.machine.rests = 1e9 / paced_mean_nap(checked.point->rate);
-  if (checked.point->rate < 0) return check_first_drop(**child, checked);
-  return is_filled(*checked.point) ? check_full(**child, checked) : check_figures(**child, checked);
-}
-
-namespace {
-
-// Of each.
-template <class Sample, class Of>
+template <class Of>
 noise::Middle middle_of(const std::vector<Sample>& samples, Of of) {
   std::vector<double> all;
   for (const Sample& one : samples) all.push_back(of(one));
   return noise::middle(std::move(all));
 }
 
-}  // namespace
+class PointCheck {
+ public:
+  PointCheck(const vm::Profile& profile, const OpenTraced& open, const CheckSettings& settings, CheckedPoint& checked,
+             WorkloadChild& child)
+      : profile_(profile), open_(open), settings_(settings), checked_(checked), point_(*checked.point), child_(child) {}
 
-// At full speed a thread would fire as often as it calls untraced.
-Status SimulationCheck::check_figures(WorkloadChild& child, CheckedPoint& checked) const {
-  const SimulationPoint& point = *checked.point;
-  const auto simulated = model_of(point, child, checked);
-  if (!simulated) return simulated.error();
-  const auto samples = noise::quietest<Sample>(settings_.samples, [&] { return sample(point, child); });
-  if (!samples) return samples.error();
-  const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
-  checked.machine.rate = point.rate > 0 ? point.rate : untraced / point.threads;
-  checked.machine.slowdown = middle_of(*samples, [](const Sample& one) { return one.slowdown; }).median;
-  const SimulationResult result = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds);
-  for (size_t i = 0; i < std::size(kFigures); i++)
-    checked.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
-                               middle_of(*samples, [&](const Sample& one) { return one.figures[i]; })});
-  return {};
-}
+  Status check() {
+    SimulatedMachine& machine = checked_.machine;
+    machine.threads = point_.threads, machine.keys = point_.keys;
+    machine.cpus = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    if (point_.rate > 0) machine.rests = 1e9 / paced_mean_nap(point_.rate);
+    if (Status made = make_model(); !made) return made;
+    if (point_.rate < 0) return check_first_drop();
+    return is_filled(point_) ? check_full() : check_figures();
+  }
 
-// Its probes are on.
-Result<std::unique_ptr<TracedProgram>> SimulationCheck::start(const SimulationPoint& point, const WorkloadChild& child) const {
-  auto program = open_(std::string(point.program), settings_of(point), child.pid());
-  if (!program) return program;
-  std::vector<Refused> refused;
-  if (Status went = (*program)->handle().go(refused); !went) return went.error();
-  if (!refused.empty()) return Error{refused.front().reason};
-  return program;
-}
+ private:
+  Status make_model() {
+    auto program = start();
+    if (!program) return program.error();
+    const std::vector<const dif::Program*> programs = (*program)->programs();
+    const dif::Options& options = (*program)->handle().options();
+    PredictOptions how;
+    how.sources = find_sources((*program)->handle(), programs);
+    how.is_quiet = options[dif::Option::quiet] > 0;
+    const auto model = model_firing(programs, profile_, how, options, checked_.missing);
+    if (!model) return model.error();
+    model_ = *model, buffers_ = buffers_of(options);
+    return {};
+  }
+
+  // A program whose probes are on.
+  Result<std::unique_ptr<TracedProgram>> start() const {
+    auto program = open_(std::string(point_.program), settings_of(point_), child_.pid());
+    if (!program) return program;
+    std::vector<Refused> refused;
+    if (Status went = (*program)->handle().go(refused); !went) return went.error();
+    if (!refused.empty()) return Error{refused.front().reason};
+    return program;
+  }
 
 Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child) const {
   const Job job = job_of(point, point.rate, settings_.seconds);

@@ -1,8 +1,7 @@
 #pragma once
-// dvm simulate --check: points of simulation_points.def, simulated from a profile and measured here on a live process. As in
-// live_validation.h what tracing takes of the process is its traced share less its untraced one at the traced rate, and all
-// shares are as on cores of one's own. What is simulated is the machine as it was found: its threads took so many times as long
-// for a call as in those pieces in which their core was their own (SimulatedMachine::slowdown).
+// dvm simulate --check: points of simulation_points.def, simulated from a profile and measured on a live process. Shares are as
+// with an idle SMT sibling (live_validation.h). The simulated machine has the measured slow-down (SimulatedMachine::slowdown):
+// the time of a call relative to that with an idle sibling.
 
 #include <set>
 #include <span>
@@ -40,7 +39,7 @@ struct CheckedFigure {
 struct CheckedPoint {
   const SimulationPoint* point = nullptr;
   std::string problem;  // why it was not measured
-  SimulatedMachine machine;
+  runtime::SimulatedMachine machine;
   std::vector<CheckedFigure> figures;
   std::set<std::string> missing;  // rows without a price
 };
@@ -50,38 +49,8 @@ struct CheckSettings {
   double seconds = 0.5;  // of a sample
 };
 
-class SimulationCheck {
- public:
-  SimulationCheck(const vm::Profile& profile, OpenTraced open, std::string workload, const CheckSettings& settings)
-      : profile_(profile), open_(std::move(open)), workload_(std::move(workload)), settings_(settings) {}
+// Simulates and measures a point. If it cannot be measured, `problem` says why.
+CheckedPoint check_point(const SimulationPoint& point, const vm::Profile& profile, const OpenTraced& open,
+                         const std::string& workload, const CheckSettings& settings);
 
-  // What cannot be measured says why in `problem`.
-  CheckedPoint check(const SimulationPoint& point) const;
-
- private:
-  struct Sample;
-  // What is simulated of a program.
-  struct Simulated {
-    FiringModel model;
-    SimulatedBuffers buffers;
-  };
-
-  Status try_check(CheckedPoint& checked) const;
-  Status check_figures(WorkloadChild& child, CheckedPoint& checked) const;
-  Status check_full(WorkloadChild& child, CheckedPoint& checked) const;
-  Status check_first_drop(WorkloadChild& child, CheckedPoint& checked) const;
-  Result<double> find_first_drop(const SimulationPoint& point, WorkloadChild& child, std::vector<double>& slowdowns) const;
-  Result<bool> drops_at(double rate, const SimulationPoint& point, WorkloadChild& child, std::vector<double>& slowdowns) const;
-  Result<bool> usually_drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
-                                std::vector<double>& slowdowns) const;
-  Result<std::unique_ptr<TracedProgram>> start(const SimulationPoint& point, const WorkloadChild& child) const;
-  Result<Simulated> model_of(const SimulationPoint& point, const WorkloadChild& child, CheckedPoint& checked) const;
-  Result<Sample> sample(const SimulationPoint& point, WorkloadChild& child) const;
-
-  const vm::Profile& profile_;
-  OpenTraced open_;
-  std::string workload_;
-  CheckSettings settings_;
-};
-
-}  // namespace dvm::runtime
+}  // namespace dvm::lab
