@@ -136,100 +136,108 @@ class PointCheck {
     return program;
   }
 
-Result<SimulationCheck::Sample> SimulationCheck::sample(const SimulationPoint& point, WorkloadChild& child) const {
-  const Job job = job_of(point, point.rate, settings_.seconds);
-  auto untraced = child.run(job);
-  if (!untraced) return untraced.error();
-  auto program = start(point, child);
-  if (!program) return program.error();
-  auto traced = trace_job(**program, job, child);
-  if (!traced) return traced.error();
-  return Sample{figures_of(*untraced, *traced), rate_of(*untraced), traced->times.slowdown,
-                std::min(traced->quiet, traced->times.quiet)};
-}
-
-Result<SimulationCheck::Simulated> SimulationCheck::model_of(const SimulationPoint& point, const WorkloadChild& child,
-                                                             CheckedPoint& checked) const {
-  auto program = start(point, child);
-  if (!program) return program.error();
-  const std::vector<const dif::Program*> programs = (*program)->programs();
-  const dif::Options& options = (*program)->handle().options();
-  PredictOptions how;
-  how.sources = find_sources((*program)->handle(), programs);
-  how.is_quiet = options[dif::Option::quiet] > 0;
-  const auto model = model_firing(programs, profile_, how, options, checked.missing);
-  if (!model) return model.error();
-  return Simulated{*model, buffers_of(options)};
-}
-
-Status SimulationCheck::check_first_drop(WorkloadChild& child, CheckedPoint& checked) const {
-  const SimulationPoint& point = *checked.point;
-  const auto simulated = model_of(point, child, checked);
-  if (!simulated) return simulated.error();
-  std::vector<double> found, slowdowns;
-  for (unsigned i = 0; i < settings_.samples; i++) {
-    const auto rate = find_first_drop(point, child, slowdowns);
-    if (!rate) return rate.error();
-    found.push_back(*rate);
-  }
-  checked.machine.slowdown = noise::middle(slowdowns).median;
-  const double begin = rate_of_first_drop(simulated->model, checked.machine, simulated->buffers, kSearched, kMostRate, kNoticed);
-  checked.figures.push_back({"drops begin", "/s of each thread", begin, noise::middle(found)});
-  return {};
-}
-
-Status SimulationCheck::check_full(WorkloadChild& child, CheckedPoint& checked) const {
-  const SimulationPoint& point = *checked.point;
-  const auto simulated = model_of(point, child, checked);
-  if (!simulated) return simulated.error();
-  checked.machine.rate = point.rate;
-  const double end = simulate(simulated->model, checked.machine, simulated->buffers, settings_.seconds).seconds;
-  std::vector<double> found;
-  for (unsigned i = 0; i < settings_.samples; i++) {
-    auto program = start(point, child);
+  Result<TracedJob> trace(double rate, double seconds) const {
+    auto program = start();
     if (!program) return program.error();
-    const auto traced = trace_job(**program, job_of(point, point.rate, settings_.seconds), child);
+    return trace_job(**program, job_of(point_, rate, seconds), child_);
+  }
+
+  Result<Sample> sample() const {
+    const auto untraced = child_.run(job_of(point_, point_.rate, settings_.seconds));
+    if (!untraced) return untraced.error();
+    const auto traced = trace(point_.rate, settings_.seconds);
     if (!traced) return traced.error();
-    found.push_back(traced->worked / 1e6);
+    return sample_of(*untraced, *traced);
   }
-  checked.figures.push_back({"ends after", "ms", 1000 * end, noise::middle(found)});
-  return {};
-}
 
-// Doubles the rate until something is dropped, and halves the range; where nothing is at any rate, the largest one.
-Result<double> SimulationCheck::find_first_drop(const SimulationPoint& point, WorkloadChild& child,
-                                                std::vector<double>& slowdowns) const {
-  double without = 0, with = 0;
-  while (with == 0 || with - without > kSearchedShare * with) {
-    const double rate = with > 0 ? (without + with) / 2 : std::max(2 * without, kLeastRate);
-    if (rate > kMostRate) return kMostRate;
-    const auto drops = usually_drops_at(rate, point, child, slowdowns);
-    if (!drops) return drops.error();
-    (*drops ? with : without) = rate;
+  // At full speed a thread would fire as often as it calls untraced.
+  Status check_figures() {
+    const auto samples = noise::quietest<Sample>(settings_.samples, [&] { return sample(); });
+    if (!samples) return samples.error();
+    const double untraced = middle_of(*samples, [](const Sample& one) { return one.untraced_rate; }).median;
+    checked_.machine.rate = point_.rate > 0 ? point_.rate : untraced / point_.threads;
+    checked_.machine.slowdown = middle_of(*samples, [](const Sample& one) { return one.slowdown; }).median;
+    const SimulationResult result = simulate(model_, checked_.machine, buffers_, settings_.seconds);
+    for (size_t i = 0; i < std::size(kFigures); i++)
+      checked_.figures.push_back({kFigures[i].name, kFigures[i].unit, kFigures[i].simulated(result),
+                                  middle_of(*samples, [&](const Sample& one) { return one.figures[i]; })});
+    return {};
   }
-  return (with + without) / 2;
-}
 
-// Once may be when the host took dvm's CPU away.
-Result<bool> SimulationCheck::usually_drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
-                                               std::vector<double>& slowdowns) const {
-  unsigned votes[2] = {0, 0};
-  while (votes[false] < kVotes && votes[true] < kVotes) {
-    const auto drops = drops_at(rate, point, child, slowdowns);
-    if (!drops) return drops.error();
-    votes[*drops]++;
+  Status check_full() {
+    checked_.machine.rate = point_.rate;
+    const double end = simulate(model_, checked_.machine, buffers_, settings_.seconds).seconds;
+    std::vector<double> found;
+    for (unsigned i = 0; i < settings_.samples; i++) {
+      const auto traced = trace(point_.rate, settings_.seconds);
+      if (!traced) return traced.error();
+      found.push_back(traced->worked / 1e6);
+    }
+    checked_.figures.push_back({"ends after", "ms", 1000 * end, noise::middle(found)});
+    return {};
   }
-  return votes[true] >= kVotes;
-}
 
-Result<bool> SimulationCheck::drops_at(double rate, const SimulationPoint& point, WorkloadChild& child,
-                                       std::vector<double>& slowdowns) const {
-  auto program = start(point, child);
-  if (!program) return program.error();
-  auto traced = trace_job(**program, job_of(point, rate, kSearched), child);
-  if (!traced) return traced.error();
-  slowdowns.push_back(traced->times.slowdown);
-  return traced->lost > kNoticed * traced->times.calls;
+  Status check_first_drop() {
+    std::vector<double> found;
+    for (unsigned i = 0; i < settings_.samples; i++) {
+      const auto rate = find_first_drop();
+      if (!rate) return rate.error();
+      found.push_back(*rate);
+    }
+    checked_.machine.slowdown = noise::middle(slowdowns_).median;
+    const double begin = rate_of_first_drop(model_, checked_.machine, buffers_, kSearched, kMostRate, kNoticed);
+    checked_.figures.push_back({"drops begin", "/s of each thread", begin, noise::middle(found)});
+    return {};
+  }
+
+  // Doubles the rate until something is dropped, and halves the range; kMostRate if nothing is dropped at any rate.
+  Result<double> find_first_drop() {
+    double without = 0, with = 0;
+    while (with == 0 || with - without > kSearchedShare * with) {
+      const double rate = with > 0 ? (without + with) / 2 : std::max(2 * without, kLeastRate);
+      if (rate > kMostRate) return kMostRate;
+      const auto drops = usually_drops_at(rate);
+      if (!drops) return drops.error();
+      (*drops ? with : without) = rate;
+    }
+    return (with + without) / 2;
+  }
+
+  // A single drop may be due to a host that took dvm's CPU away.
+  Result<bool> usually_drops_at(double rate) {
+    unsigned votes[2] = {0, 0};
+    while (votes[false] < kVotes && votes[true] < kVotes) {
+      const auto traced = trace(rate, kSearched);
+      if (!traced) return traced.error();
+      slowdowns_.push_back(traced->times.slowdown);
+      votes[traced->lost > kNoticed * traced->times.calls]++;
+    }
+    return votes[true] >= kVotes;
+  }
+
+  const vm::Profile& profile_;
+  const OpenTraced& open_;
+  const CheckSettings& settings_;
+  CheckedPoint& checked_;
+  const SimulationPoint& point_;
+  WorkloadChild& child_;
+  FiringModel model_;
+  SimulatedBuffers buffers_;
+  std::vector<double> slowdowns_;
+};
+
+}  // namespace
+
+std::span<const SimulationPoint> simulation_points() { return kPoints; }
+
+CheckedPoint check_point(const SimulationPoint& point, const vm::Profile& profile, const OpenTraced& open,
+                         const std::string& workload, const CheckSettings& settings) {
+  CheckedPoint checked;
+  checked.point = &point;
+  auto child = WorkloadChild::start(workload);
+  const Status done = child ? PointCheck(profile, open, settings, checked, **child).check() : Status(child.error());
+  if (!done) checked.problem = done.error().message;
+  return checked;
 }
 
 }  // namespace dvm::lab
