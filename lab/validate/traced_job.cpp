@@ -2,17 +2,32 @@
 
 #include "lab/validate/traced_job.h"
 
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "common/clock.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "lab/noise/apart.h"
-#include "lab/quiet_looks.h"
 
-namespace dvm::runtime {
+namespace dvm::lab {
 
-Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
+double busy_time() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0, wait = 0, interrupts = 0, soft = 0;
+  file >> name >> user >> nice >> system >> idle >> wait >> interrupts >> soft;
+  return (user + nice + system + interrupts + soft) / static_cast<double>(sysconf(_SC_CLK_TCK)) * 1e9;
+}
+
+Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
+  runtime::Handle& handle = program.handle();
   const noise::Placed apart = noise::Placed::apart(child.pid(), job.threads);
+  const double before = static_cast<double>(handle.account().events);
   QuietLooks looks(handle);
+  const double busy = busy_time();
   const uint64_t ordered_at = read_clock(CLOCK_MONOTONIC);
   if (Status ordered = child.order(job); !ordered) return ordered.error();
   std::jthread watcher([&] {
@@ -21,21 +36,14 @@ Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child) {
   });
   while (looks.look()) {
   }
-  looks.look();  // at what came while the last one was under way
-  const auto worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
+  looks.look();  // for what came during the last one
+  TracedJob traced;
+  traced.worked = static_cast<double>(read_clock(CLOCK_MONOTONIC) - ordered_at);
   watcher.join();
   const Result<JobTimes> times = child.finish();
   if (!times) return times.error();
-  return JobRun{*times, looks.ns(), worked, looks.quiet_share()};
-}
-
-Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child) {
-  Handle& handle = program.handle();
-  const double before = static_cast<double>(handle.account().events);
-  const Result<JobRun> run = run_job(handle, job, child);
-  if (!run) return run.error();
-  TracedJob traced;
-  traced.times = run->times, traced.dvm = run->dvm, traced.worked = run->worked, traced.quiet = run->quiet;
+  traced.times = *times, traced.dvm = looks.ns(), traced.quiet = looks.quiet_share();
+  traced.busy = busy_time() - busy;
   if (Status stopped = handle.stop(); !stopped) return stopped.error();
   traced.handled = static_cast<double>(handle.account().events) - before;
   traced.lost = static_cast<double>(handle.instrument_drops());

@@ -1,32 +1,43 @@
 #pragma once
-// A job of the workload while it is traced, and what it took of dvm.
+// A job of the workload while it is traced.
 
-#include "lab/validate/traced_program.h"
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dvm/runtime/handle.h"
 #include "lab/validate/workload_child.h"
 
 namespace dvm::lab {
 
-struct JobRun {
-  JobTimes times;
-  double dvm = 0;     // ns of CPU of the thread that handles firings, as on a core of its own
-  double worked = 0;  // ns until that was over: longer than the job, or shorter if tracing ended by itself
-  double quiet = 0;   // share of its looks for firings for which its core was its own
+// A program that is ready to trace a process: compiled for it, enabled, printing nowhere.
+class TracedProgram {
+ public:
+  virtual ~TracedProgram() = default;
+  virtual runtime::Handle& handle() = 0;
+  virtual std::vector<const dif::Program*> programs() const = 0;
 };
 
-// From the order until the job is done, handling firings meanwhile: in the handle's thread, whose probes are on already.
-Result<JobRun> run_job(Handle& handle, const Job& job, WorkloadChild& child);
+// Makes one. settings: as for -x.
+using OpenTraced = std::function<Result<std::unique_ptr<TracedProgram>>(const std::string& text,
+                                                                        const std::vector<std::string>& settings, int32_t pid)>;
 
 struct TracedJob {
   JobTimes times;
-  double dvm = 0;         // ns of CPU of the thread that handles firings
+  double dvm = 0;         // ns of CPU of the thread that handles firings, as on an undisturbed core
+  double worked = 0;      // ns until that was over: longer than the job, or shorter if tracing ended by itself
+  double busy = 0;        // ns that all CPUs together were busy, by /proc/stat
+  double quiet = 0;       // share of its polls with an idle SMT sibling
   double handled = 0;     // firings
   double lost = 0;        // firings that found no room in the ring
-  double worked = 0;      // ns, as in JobRun
   double unrecorded = 0;  // drops of any other kind
-  double quiet = 0;       // as in JobRun
 };
 
-// The program's probes must be on already; it is stopped.
+// Ns since the machine started that all CPUs together were busy, in ticks of the kernel's clock.
+double busy_time();
+
+// Runs the job and handles its firings meanwhile, in the handle's thread; the probes must be on. The program is stopped.
 Result<TracedJob> trace_job(TracedProgram& program, const Job& job, WorkloadChild& child);
 
 }  // namespace dvm::lab
