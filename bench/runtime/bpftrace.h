@@ -10,8 +10,8 @@
 namespace dvm::bench {
 
 // On the workload, until the end of the object.
-inline std::unique_ptr<BpftracePeer> start_bpftrace(pid_t pid, const std::string& program) {
-  return must(BpftracePeer::start(pid, program));
+inline std::unique_ptr<lab::BpftracePeer> start_bpftrace(pid_t pid, const std::string& program) {
+  return must(lab::BpftracePeer::start(pid, program));
 }
 
 }  // namespace dvm::bench
