@@ -18,11 +18,10 @@
 #include "common/run_program.h"
 #include "dvm/compiler/compile.h"
 #include "lab/calibrate/meter.h"
-#include "lab/measure_as.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "lab/noise/core_speed.h"
 #include "lab/noise/quiet_time.h"
 #include "lab/noise/series_book.h"
-#include "lab/price_of.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
@@ -50,17 +49,14 @@ Result<dif::Program> compile_script(const std::string& text) {
 }
 
 // A pass of several takes fewer samples than one that has to do, and others are taken a quarter of a minute later.
-runtime::Bench bench_of(bool is_quick, noise::SeriesBook& book) {
+lab::Bench bench_of(bool is_quick) {
   if (is_quick)
-    return {compile_script,
-            {3, 2'000, &book},
-            {.samples = 3, .firings = 2'000, .book = &book},
-            {.samples = 3, .calls = 2'000, .book = &book}};
-  return {compile_script, {.samples = 10, .book = &book}, {.samples = 1, .book = &book}, {.samples = 1, .book = &book}};
+    return {.compile = compile_script, .dif_samples = 3, .dif_ns = 2'000, .samples = 3, .firings = 2'000, .calls = 2'000};
+  return {.compile = compile_script, .dif_samples = 10, .samples = 1};
 }
 
 // On a machine that allows no probes, the profile has the other prices only.
-Status run_meters(runtime::Bench bench, const PassProgress& progress, vm::Profile& profile) {
+Status run_meters(lab::Bench& bench, const PassProgress& progress, vm::Profile& profile) {
   bench.warn = [](const std::string& text) { fmt::print(stderr, "dvm: {}\n", text); };
   for (const lab::Meter* meter : lab::meters()) {
     bench.progress = [&](size_t done, size_t all) { progress.say(meter->subject, done, all); };
@@ -81,18 +77,18 @@ constexpr size_t kMostPasses = 8;
 constexpr unsigned long kLongEnough = 100'000'000;  // ns, to see the usual speed of the core
 constexpr std::chrono::seconds kLongest{57};        // all passes; a further one is made if it will be done by then
 
-Result<vm::Profile> calibrate_once(const CalibrateOptions& options, noise::SeriesBook& book) {
+Result<vm::Profile> calibrate_once(const CalibrateOptions& options, lab::Bench& bench) {
   const PassProgress progress(std::max(options.pass, 1u));
   vm::Profile profile;
   profile.name = "calibrated";
   profile.made_on = runtime::this_machine(DVM_VERSION);
   profile.machine = runtime::text_of(profile.made_on);
   profile.clock_hz = runtime::tick_rate(100'000'000);
-  profile.core_speed = options.core_speed > 0 ? options.core_speed : noise::core_speed_over(kLongEnough);
+  profile.core_speed = options.core_speed > 0 ? options.core_speed : lab::noise::core_speed_over(kLongEnough);
   profile.quiet_core = options.quiet_core;
-  runtime::measure_as(profile);
-  if (Status measured = run_meters(bench_of(options.quick, book), progress, profile); !measured) return measured.error();
-  const noise::QuietReadings quiet = noise::quiet_core();
+  lab::measure_as(profile);
+  if (Status measured = run_meters(bench, progress, profile); !measured) return measured.error();
+  const lab::noise::QuietReadings quiet = lab::noise::quiet_core();
   profile.quiet_core = {quiet.near, quiet.far};
   return profile;
 }
@@ -120,23 +116,22 @@ class MemoryFile {
   int file_;
 };
 
-Result<noise::SeriesBook> read_book(const MemoryFile& file) {
-  const std::string text = file.text();
-  return text.empty() ? noise::SeriesBook() : noise::SeriesBook::parse(text);
-}
-
 constexpr int kBook = 3;  // as a pass has it
 
 // One of several: takes the book of those before it, and leaves it to those that follow.
 Result<vm::Profile> make_pass(const CalibrateOptions& options) {
   const MemoryFile file(kBook);
-  Result<noise::SeriesBook> book = read_book(file);
-  if (!book) return book.error();
-  book->be_patient_until(options.patient_until);
-  Result<vm::Profile> profile = calibrate_once(options, *book);
+  lab::Bench bench = bench_of(options.quick);
+  if (const std::string text = file.text(); !text.empty()) {
+    Result<lab::noise::SeriesBook> book = lab::noise::SeriesBook::parse(text);
+    if (!book) return book.error();
+    bench.book = *std::move(book);
+  }
+  bench.book.be_patient_until(options.patient_until);
+  Result<vm::Profile> profile = calibrate_once(options, bench);
   if (!profile) return profile;
-  if (Status kept = file.set(book->text()); !kept) return kept.error();
-  profile->disturbed = book->quiet_series().disturbed();
+  if (Status kept = file.set(bench.book.text()); !kept) return kept.error();
+  profile->disturbed = bench.book.quiet_series().disturbed();
   return profile;
 }
 
@@ -190,7 +185,7 @@ class Passes {
   }
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  const double core_speed_ = noise::core_speed_over(kLongEnough);
+  const double core_speed_ = lab::noise::core_speed_over(kLongEnough);
   const MemoryFile book_;
   vm::Profile profile_;
   unsigned count_ = 0;
@@ -200,8 +195,8 @@ class Passes {
 }  // namespace
 
 Result<vm::Profile> calibrate(const CalibrateOptions& options) {
-  noise::SeriesBook book;
-  if (options.quick) return calibrate_once(options, book);
+  lab::Bench bench = bench_of(options.quick);
+  if (options.quick) return calibrate_once(options, bench);
   if (options.pass != 0) return make_pass(options);
   Passes passes;
   do

@@ -11,16 +11,16 @@
 namespace dvm::cmd {
 
 struct CalibrateOptions {
-  bool quick = false;  // take fewer and shorter samples: a trial
-  unsigned pass = 0;   // if not 0, do only this pass, as a part of another calibration, which has passed it its book of series
+  bool quick = false;          // take fewer and shorter samples: a trial
+  unsigned pass = 0;           // if not 0, do only this pass of another calibration, which hands over its series
   uint64_t patient_until = 0;  // for a pass (SeriesBook::be_patient_until)
   double core_speed = 0;       // speed for which times are given; 0: the current one
   vm::QuietCore quiet_core;
 };
 
-// Calibrates in several passes, each in a process of its own. The placement of code and data makes a difference of some clocks,
-// and each measurement may meet a moment in one of the passes in which no neighbour uses the core (lab/noise/series_book.h).
-// Shows its progress on standard error, if that is a terminal.
+// Calibrates in several passes, each in a process of its own. The placement of code and data makes a difference of some clocks.
+// In several passes, each measurement is more likely to meet a moment in which no neighbour uses the core
+// (lab/noise/series_book.h). Shows its progress on standard error, if that is a terminal.
 Result<vm::Profile> calibrate(const CalibrateOptions& options);
 
 // Compares the rows that both profiles have. Rows differ if they do so by more than `share` of the larger price and by more
