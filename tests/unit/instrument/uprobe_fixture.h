@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the uprobe instrument share: the functions that the child calls (traced_functions.cpp), and collectors of
+// Shared by the tests of the uprobe instrument: the functions that the child calls (traced_functions.cpp), and collectors of
 // firings.
 
 #include <gtest/gtest.h>
