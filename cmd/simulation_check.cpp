@@ -12,7 +12,7 @@
 #include "cmd/cost_report.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
-#include "lab/measure_as.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "lab/validate/simulation_check.h"
 #include "runtime/cost/machine.h"
 
@@ -20,9 +20,9 @@ namespace dvm::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using runtime::CheckedFigure;
-using runtime::CheckedPoint;
-using runtime::SimulationPoint;
+using lab::CheckedFigure;
+using lab::CheckedPoint;
+using lab::SimulationPoint;
 
 struct Check {
   const vm::Profile& profile;
@@ -108,9 +108,9 @@ int check_simulation(const SimulationCheckOptions& given) {
   lab::measure_as(*profile);
   lab::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
-  const runtime::SimulationCheck meter(*profile, open_traced, *workload, settings);
   Check check{*profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};
-  for (const SimulationPoint* point : *points) check.points.push_back(meter.check(*point));
+  for (const SimulationPoint* point : *points)
+    check.points.push_back(lab::check_point(*point, *profile, open_traced, *workload, settings));
   given.as_json ? print_json(stdout, check) : print(stdout, check);
   const auto failed =
       std::find_if(check.points.begin(), check.points.end(), [](const auto& point) { return !point.problem.empty(); });

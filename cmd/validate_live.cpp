@@ -16,7 +16,7 @@
 #include "cmd/progress.h"
 #include "cmd/validation_report.h"
 #include "common/output_file.h"
-#include "lab/measure_as.h"
+#include "lab/calibrate/quiet_looks.h"
 #include "runtime/cost/machine.h"
 
 namespace dvm::cmd {
