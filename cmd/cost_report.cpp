@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "lab/calibrate/row_measurement.h"
+#include "lab/calibrate/meter.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 

@@ -10,7 +10,7 @@
 #include "dvm/common/result.h"
 #include "dvm/runtime/handle.h"
 #include "runtime/backend/local/live.h"
-#include "runtime/cost/ledger.h"
+#include "runtime/cost/runs/ledger.h"
 #include "runtime/process/target_memory.h"
 
 namespace dvm::cmd {

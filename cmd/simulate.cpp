@@ -16,7 +16,7 @@
 #include "cmd/simulation_check.h"
 #include "cmd/untraced.h"
 #include "common/output_file.h"
-#include "runtime/cost/firing_model.h"
+#include "runtime/cost/runs/firing_model.h"
 
 namespace dvm::cmd {
 namespace {

@@ -9,7 +9,8 @@
 #include <cstring>
 
 #include "cmd/target_catalog.h"
-#include "runtime/cost/site_sources.h"
+#include "runtime/catalog/catalog.h"
+#include "runtime/cost/runs/site_sources.h"
 #include "runtime/process/process.h"
 #include "runtime/provider/providers.h"
 
