@@ -13,12 +13,13 @@
 namespace dvm::vm {
 
 using Verified = std::variant<VerifiedDifo, std::vector<VerifyError>>;
-using Prepared = std::unique_ptr<PreparedDifo>;
+using Interpreted = std::unique_ptr<PreparedDifo>;
 
 Verified real_verify(dif::Difo) asm("__real__ZN3dvm2vm6verifyENS_3dif4DifoE");
 Verified counted_verify(dif::Difo) asm("__wrap__ZN3dvm2vm6verifyENS_3dif4DifoE");
-Prepared real_prepare(VerifiedDifo, CostPolicy) asm("__real__ZN3dvm2vm14prepare_interpENS0_12VerifiedDifoENS0_10CostPolicyE");
-Prepared counted_prepare(VerifiedDifo, CostPolicy) asm("__wrap__ZN3dvm2vm14prepare_interpENS0_12VerifiedDifoENS0_10CostPolicyE");
+Interpreted real_prepare(VerifiedDifo, CostPolicy) asm("__real__ZN3dvm2vm14prepare_interpENS0_12VerifiedDifoENS0_10CostPolicyE");
+Interpreted counted_prepare(VerifiedDifo,
+                            CostPolicy) asm("__wrap__ZN3dvm2vm14prepare_interpENS0_12VerifiedDifoENS0_10CostPolicyE");
 
 namespace {
 uint64_t verified = 0, prepared = 0;
@@ -28,7 +29,7 @@ Verified counted_verify(dif::Difo difo) {
   verified++;
   return real_verify(std::move(difo));
 }
-Prepared counted_prepare(VerifiedDifo difo, CostPolicy policy) {
+Interpreted counted_prepare(VerifiedDifo difo, CostPolicy policy) {
   prepared++;
   return real_prepare(std::move(difo), policy);
 }
