@@ -1,4 +1,5 @@
-// Cost of running DIF: engine/case/policy. The time of a row divided by its `instructions` is the cost of one instruction.
+// Cost of running DIF: engine/case/policy. The time of a row divided by its `instructions` is the cost of one instruction. Rows
+// c/... are the same in C++, as this compiler optimizes it.
 //
 //   arithmetic  512 ALU instructions and a ret         predicate  the DIFO of /arg0 == 0/
 //   branches    a chain of comparisons                 strings    scmp of 24 equal characters
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "dvm/dif/text.h"
 #include "dvm/vm/engine.h"
@@ -19,12 +21,18 @@ namespace dvm::vm {
 
 namespace {
 
+// The arithmetic of instruction i: registers, and the body.
+constexpr unsigned kArithmetic = 512;
+constexpr unsigned body_of(unsigned i) { return (i * 5 + i / 7) % 8; }
+constexpr unsigned first_of(unsigned i) { return i % 4; }
+constexpr unsigned second_of(unsigned i) { return (i * 3 + 1) % 4; }
+constexpr unsigned target_of(unsigned i) { return (i * 7 + 2 + i / 4) % 4; }
+
 std::string arithmetic() {
   static constexpr const char* kBodies[] = {"add", "sub", "xor", "and", "or", "mul", "sll", "srl"};
-  std::string text = "setx 7, %r1\nsetx 13, %r2\nsetx 3, %r3\nsetx 9, %r4\n";
-  for (unsigned i = 0; i < 512; i++)
-    text +=
-        fmt::format("{} %r{}, %r{}, %r{}\n", kBodies[(i * 5 + i / 7) % 8], 1 + i % 4, 1 + (i * 3 + 1) % 4, 1 + (i * 7 + 2) % 4);
+  std::string text = "ldgs arg0, %r1\nldgs arg1, %r2\nldgs arg2, %r3\nldgs arg3, %r4\n";
+  for (unsigned i = 0; i < kArithmetic; i++)
+    text += fmt::format("{} %r{}, %r{}, %r{}\n", kBodies[body_of(i)], 1 + first_of(i), 1 + second_of(i), 1 + target_of(i));
   return text + "ret %r1\n";
 }
 
@@ -45,17 +53,40 @@ constexpr const char* kAssoc =
     "v 500 arr glb r/w int64\nldgs arg0, %r1\nsetx 1, %r3\npushtv %r1\nldgaa v, %r2\nadd %r2, %r3, %r2\nstgaa %r2, v\nret %r2\n";
 constexpr const char* kCopyinstr = "ldgs arg1, %r1\npushtv %r1\ncall copyinstr, %r2\nret %r2\n";
 
+template <unsigned i>
+[[gnu::always_inline]] inline void step(uint64_t (&r)[4]) {
+  const uint64_t a = r[first_of(i)], b = r[second_of(i)];
+  const uint64_t results[] = {a + b, a - b, a ^ b, a & b, a | b, a * b, a << (b & 63), a >> (b & 63)};
+  r[target_of(i)] = results[body_of(i)];
+}
+
+[[gnu::noinline]] uint64_t arithmetic_in_c(const Firing& firing) {
+  uint64_t r[4] = {firing.args[0], firing.args[1], firing.args[2], firing.args[3]};
+  [&]<unsigned... i>(std::integer_sequence<unsigned, i...>) { (step<i>(r), ...); }
+  (std::make_integer_sequence<unsigned, kArithmetic>());
+  return r[0];
+}
+[[gnu::noinline]] uint64_t branches_in_c(const Firing& firing) {
+  const uint64_t value = firing.args[0];
+  for (unsigned i = 0; i < 64; i++)
+    if (value == i + 1) return value;
+  return value;
+}
+[[gnu::noinline]] uint64_t predicate_in_c(const Firing& firing) { return firing.args[0] == 0; }
+
 struct World {
-  explicit World(const std::string& text, CostPolicy policy) {
+  World(const Engine& engine, const std::string& text, CostPolicy policy) {
     auto assembled = dif::assemble(text);
     if (!assembled) fail(assembled.error().message);
     declared = assembled->variables;
     auto verified = verify(*std::move(assembled));
     if (auto* errors = std::get_if<1>(&verified)) fail(errors->front().message);
-    difo = std::make_unique<test::Counted>(prepare_interp(std::get<0>(std::move(verified)), policy));
+    Prepared prepared = engine.prepare(std::get<0>(std::move(verified)), policy);
+    if (!prepared.difo) fail(prepared.problem);
+    difo = std::make_unique<test::Counted>(std::move(prepared.difo));
     variables = std::make_unique<VariableState>(declared, StateLimits{});
     state = std::make_unique<MachineState>(*variables, StateLimits{});
-    firing.args = {0, 0x1000};
+    firing.args = {0, 0x1000, 3, 9};
     firing.timestamp = 1;
     firing.memory = std::span(&memory, 1);
   }
@@ -75,7 +106,7 @@ struct World {
 
 // How many instructions one run executes, counted by a run of its own.
 double executed(const std::string& text) {
-  World world(text, CostPolicy::blocks);
+  World world(kUsualEngine, text, CostPolicy::blocks);
   world.state->begin_firing(world.firing, world.host);
   world.difo->run(*world.state);
   Counts counts;
@@ -85,12 +116,21 @@ double executed(const std::string& text) {
   return static_cast<double>(sum);
 }
 
-void run(benchmark::State& bench, const std::string& text, CostPolicy policy) {
-  World world(text, policy);
+void run(benchmark::State& bench, const Engine& engine, const std::string& text, CostPolicy policy) {
+  World world(engine, text, policy);
   world.state->begin_firing(world.firing, world.host);
   for (auto _ : bench) benchmark::DoNotOptimize(world.difo->run(*world.state));
   if (world.state->fault().id != dif::Fault::none) bench.SkipWithError("the DIFO faulted");
   bench.counters["instructions"] = executed(text);
+}
+
+void run_c(benchmark::State& bench, uint64_t (*function)(const Firing&)) {
+  Firing firing;
+  firing.args = {0, 0x1000, 3, 9};
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(firing.args);
+    benchmark::DoNotOptimize(function(firing));
+  }
 }
 
 [[maybe_unused]] const bool kRegistered = [] {
@@ -101,8 +141,15 @@ void run(benchmark::State& bench, const std::string& text, CostPolicy policy) {
       {"none", CostPolicy::none}, {"blocks", CostPolicy::blocks}, {"time", CostPolicy::time}};
   for (const auto& [name, text] : cases)
     for (const auto& [policy_name, policy] : kPolicies)
-      benchmark::RegisterBenchmark(fmt::format("interp/{}/{}", name, policy_name).c_str(),
-                                   [text = text, policy = policy](benchmark::State& bench) { run(bench, text, policy); });
+      for (const Engine& engine : kEngines)
+        if (engine.problem().empty())
+          benchmark::RegisterBenchmark(
+              fmt::format("{}/{}/{}", engine.name, name, policy_name).c_str(),
+              [&engine, text = text, policy = policy](benchmark::State& bench) { run(bench, engine, text, policy); });
+  constexpr std::pair<const char*, uint64_t (*)(const Firing&)> kInC[] = {
+      {"c/arithmetic", &arithmetic_in_c}, {"c/branches", &branches_in_c}, {"c/predicate", &predicate_in_c}};
+  for (const auto& [name, function] : kInC)
+    benchmark::RegisterBenchmark(name, [function = function](benchmark::State& bench) { run_c(bench, function); });
   return true;
 }();
 
