@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Holds dvm's tools beside bpftrace: both watch one workload at the same time, and their counts are compared.
+
+    bench/tools/compare.py [--dvm PATH] [TOOL...]
+
+Needs root, bpftrace and python3. The workload waits until both tools have their probes on. Exact rows must agree to the last call.
+Sampled or timed rows may differ by the share that the row allows. The status is 1 if a row does not agree.
+"""
+
+import argparse
+import dataclasses
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TRACEFS = "/sys/kernel/tracing"
+READY = 'interval:ms:50 /!@ready/ { @ready = 1; printf("ready\\n"); } END { clear(@ready); }'
+
+# What the traced python does once it may begin.
+WORK = {
+    "calls": "for i in range(1000): os.umask(i % 4); os.getppid()",
+    "files": "for i in range(300): os.close(os.open('/etc/passwd', os.O_RDONLY))",
+    "threads": "for i in range(50):\n t = threading.Thread(target=int); t.start(); t.join()",
+    "programs": "for i in range(30): subprocess.run(['/bin/true'])",
+    "sleeps": "for i in range(200): time.sleep(0.005)",
+    "burns": "end = time.time() + 3\nwhile time.time() < end: pass",
+    "blocks": "kept = [bytearray(300000) for i in range(40)]\nfor i in range(500): bytearray(200000)",
+    "disk": "fd = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_DIRECT)\nm = mmap.mmap(-1, 4096)\nfor i in range(300): os.write(fd, m)",
+}
+
+
+@dataclasses.dataclass
+class Row:
+    tool: str
+    work: str
+    arguments: list  # of the tool; PID stands for the traced process
+    program: str  # of bpftrace, likewise
+    ours: str  # a pattern: its numbers are added up
+    theirs: str
+    unit: str = "calls"
+    most_apart: float = 0  # as a share of the larger number
+
+
+HISTOGRAM = r"(?m)^ +-?\d+ \|[@ ]* (\d+) *$"
+BUCKETS = r"(?m)^[\[\(].*\) +(\d+) \|"
+ROWS = [
+    Row("funccount", "calls", ["getppid", "libc", "-p", "PID"], "uprobe:libc:getppid /pid == PID/ { @ = count(); }",
+        r"getppid +(\d+)", r"@: (\d+)"),
+    Row("argdist", "calls", ["-v", "umask", "libc", "-p", "PID"], "uprobe:libc:umask /pid == PID && arg0 == 3/ { @ = count(); }",
+        r"umask +3 +(\d+)", r"@: (\d+)", "calls with 3"),
+    Row("funclatency", "calls", ["umask", "libc", "-p", "PID"],
+        "uprobe:libc:umask /pid == PID/ { @s[tid] = nsecs; } uretprobe:libc:umask /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }",
+        HISTOGRAM, BUCKETS),
+    Row("stackcount", "calls", ["-t", "10000", "getppid", "libc", "-p", "PID"], "uprobe:libc:getppid /pid == PID/ { @[ustack] = count(); }",
+        r"(?m)^ +(\d+)$", r"\]: (\d+)"),
+    Row("threadsnoop", "threads", ["-p", "PID"], "uprobe:libc:pthread_create /pid == PID/ { @ = count(); }",
+        r"(?m)^\d+ +\d+ +(\d)\d* ", r"@: (\d+)", "threads"),
+    Row("syscount", "calls", ["-p", "PID"], "tracepoint:raw_syscalls:sys_enter /pid == PID && args->id == 110/ { @ = count(); }",
+        r"getppid +(\d+)", r"@: (\d+)"),
+    Row("opensnoop", "files", ["-p", "PID"], "tracepoint:syscalls:sys_enter_openat /pid == PID/ { @ = count(); }",
+        r"(?m)^\d+ .*/etc/(passwd)$", r"@: (\d+)", "opens"),
+    Row("execsnoop", "programs", ["-n", "true"], 'tracepoint:sched:sched_process_exec /comm == "true"/ { @ = count(); }',
+        r"(?m)^\d+ +\d+ .*\b(true)$", r"@: (\d+)", "programs"),
+    Row("runqlat", "sleeps", ["-p", "PID"],
+        "tracepoint:sched:sched_wakeup /args->pid == PID/ { @q[args->pid] = nsecs; } "
+        "tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state == 0) { @q[args->prev_pid] = nsecs; } "
+        "if (@q[args->next_pid]) { @ = hist(nsecs - @q[args->next_pid]); delete(@q[args->next_pid]); } }",
+        HISTOGRAM, BUCKETS, "waits", 0.02),
+    Row("biolatency", "disk", [], "tracepoint:block:block_rq_issue { @ = count(); }", HISTOGRAM, r"@: (\d+)", "requests", 0.05),
+    Row("profile", "burns", ["-t", "10000", "-p", "PID"], "profile:hz:99 /pid == PID/ { @[ustack] = count(); }", r"(?m)^ +(\d+)$", r"\]: (\d+)",
+        "samples", 0.1),
+    Row("offcputime", "sleeps", ["-t", "10000", "-p", "PID"],
+        "tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state != 0) { @s[args->prev_pid] = nsecs; } "
+        "if (@s[args->next_pid]) { @ = sum((nsecs - @s[args->next_pid]) / 1000); delete(@s[args->next_pid]); } }",
+        r"(?m)^ +(\d+)$", r"@: (\d+)", "us", 0.05),
+    Row("memleak", "blocks", ["-p", "PID"],
+        "uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
+        "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
+        "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
+        r"(?m)^ *\d+ +(\d+) +\d+ ", "LIVE", "live bytes", 0.02),
+]
+
+
+def count(pattern, text):
+    """The sum of what a pattern finds; a word counts 1. The first letter of a longer number never stands for it."""
+    if pattern == "LIVE":
+        return sum(map(int, re.findall(r"@: (\d+)", text))) - sum(map(int, re.findall(r"@freed: (\d+)", text)))
+    return sum(int(one) if one.isdigit() and not pattern.endswith(r"(\d)\d* ") else 1 for one in re.findall(pattern, text))
+
+
+def wait_for(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"{what} did not happen in {seconds} s")
+        time.sleep(0.05)
+
+
+def probes_of(pid):
+    """How many probes a process holds, by its descriptors."""
+    held = 0
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            held += bool(re.search("bpf_link|bpf-raw-tracepoint|perf_event|bpf-perf", os.readlink(f"/proc/{pid}/fd/{name}")))
+        except OSError:
+            pass
+    return held
+
+
+def has_all_probes(process):
+    """dvm puts its probes on one after the other: their number stands still."""
+    before = probes_of(process.pid)
+    time.sleep(0.5)
+    return process.poll() is not None or (before > 0 and probes_of(process.pid) == before)
+
+
+def workload(name, folder):
+    begin = "import mmap, os, subprocess, sys, threading, time\nname = sys.argv[1]\nsys.stdin.readline()\n"
+    path = os.path.join(folder, "disk")
+    return subprocess.Popen(["/usr/bin/python3", "-c", begin + WORK[name] + "\nprint('done', flush=True)\nsys.stdin.readline()", path],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def end(process):
+    """Interrupts a process, again if it has missed the signal, and returns what it printed."""
+    for _ in range(20):
+        process.send_signal(signal.SIGINT)
+        try:
+            return process.communicate(timeout=6)[0]
+        except subprocess.TimeoutExpired:
+            pass
+    process.kill()
+    sys.exit(f"{process.args[0]} does not end")
+
+
+def run(row, dvm, folder):
+    """Both counts."""
+    traced = workload(row.work, folder)
+    with_pid = lambda text: re.sub(r"\bPID\b", str(traced.pid), text)
+    log = open(os.path.join(folder, "bpftrace"), "w+")
+    theirs = subprocess.Popen(["bpftrace", "-e", with_pid(row.program) + " " + READY], stdout=log, stderr=subprocess.STDOUT)
+    ours = subprocess.Popen([dvm, "tool", row.tool, *map(with_pid, row.arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True)
+    wait_for(lambda: "ready" in open(log.name).read() or theirs.poll() is not None, "bpftrace's start")
+    wait_for(lambda: has_all_probes(ours), "dvm's start")
+    traced.stdin.write("go\n")
+    traced.stdin.flush()
+    traced.stdout.readline()
+    time.sleep(0.2)  # for the ring buffers
+    text = end(ours)
+    end(theirs)
+    traced.communicate("end\n")
+    return count(row.ours, text), count(row.theirs, open(log.name).read())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dvm", default="dvm")
+    parser.add_argument("tools", nargs="*")
+    given = parser.parse_args()
+    if not os.path.exists(TRACEFS + "/events"):  # in a mount namespace of its own
+        mount = f"mount -t tracefs none {TRACEFS} && exec \"$@\""
+        os.execvp("unshare", ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, *sys.argv])
+    wrong = 0
+    print(f"{'tool':<12} {'dvm':>10} {'bpftrace':>10}  counted")
+    for row in ROWS:
+        if given.tools and row.tool not in given.tools:
+            continue
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+            ours, theirs = run(row, given.dvm, folder)
+        agrees = theirs > 0 and abs(ours - theirs) <= row.most_apart * max(ours, theirs)
+        wrong += not agrees
+        allowed = f" (may differ by {row.most_apart:.0%})" if row.most_apart else ""
+        print(f"{row.tool:<12} {ours:>10} {theirs:>10}  {row.unit}{allowed}{'' if agrees else '  DIFFERENT'}", flush=True)
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
