@@ -1,0 +1,52 @@
+"""The man pages: made from `dvm help` and the manual, accepted by groff without a warning."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ROOT
+
+
+class ManPages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        subprocess.run([sys.executable, ROOT / "docs/man/make_pages.py", DVM, "1.2", ROOT / "docs/manual", self.folder],
+                       check=True, env=dvmtest.ENV)
+        self.pages = sorted(self.folder.glob("man?/*"))
+
+    def test_every_command_has_a_page(self):
+        names = {page.stem for page in self.pages}
+        commands = re.findall(r"(?m)^  (\w+) {2,}\w", dvmtest.dvm("--help").stdout.partition("Subcommands:")[2].partition("Examples:")[0])
+        self.assertIn("run", commands)
+        self.assertLessEqual({"dvm", "dvm-language", "dvm-cost-predict", *(f"dvm-{name}" for name in commands)}, names)
+
+    def test_groff_accepts_them(self):
+        if shutil.which("groff") is None:
+            self.skipTest("there is no groff")
+        for page in self.pages:
+            made = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-Kutf8", page], capture_output=True, text=True)
+            self.assertEqual((made.returncode, made.stderr), (0, ""), page.name)
+
+    def test_an_option_keeps_its_text(self):
+        page = (self.folder / "man1" / "dvm-run.1").read_text()
+        self.assertIn(".TP\n\\fB\\-q\\fR\nPrint only the output of the script\n", page)
+        self.assertIn("dvm run script.d \\-c './program \\-\\-flag'", page)
+        self.assertIn('.TH DVM-RUN 1 "" "dvm 1.2"', page)
+
+    def test_the_language_page_has_code_and_tables(self):
+        page = (self.folder / "man7" / "dvm-language.7").read_text()
+        self.assertIn(".EX\ntranslator OUTPUT < INPUT NAME > { member = expression; ... };\n.EE", page)
+        self.assertIn(".TP\n\\fB#pragma D option NAME[=VALUE]\\fR\nas \\fB\\-x\\fR", page)
+        self.assertNotIn("](", page)
+        self.assertNotRegex(page, r"(?m)^\|")
+
+
+if __name__ == "__main__":
+    unittest.main()
