@@ -1,0 +1,197 @@
+"""Probes by an agent in the process: the same results as by uprobes, without privileges, and a program that nothing harms."""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import dvmtest
+from dvmtest import DVM, ENV, Text, program
+
+CYCLES = int(os.environ.get("DVM_HARM_CYCLES", "20"))  # the long run has 200
+PATIENCE = 30  # seconds: a loaded machine is slow, not wrong
+LIBRARY = str(pathlib.Path(program("torture")).parent / "liblate_library.so")
+NOBODY = 65534
+
+HARMFUL = [
+    "pid$target:torture::entry { @[probefunc] = count(); }",
+    "pid$target:libc::entry { @[tid] = count(); }",
+    "pid$target:torture:descend:entry { @[ustack(5)] = count(); }",
+    "pid$target::late_function:entry, pid$target::on_signal:entry { @[probefunc, arg0] = count(); }",
+    "pid$target:libstdc*::entry { @[probefunc, execname] = count(); }",
+    "pid$target:torture::entry { @[probefunc] = count(); } pid$target:torture::return, pid$target:libstdc*::return { @[probefunc, arg0] = count(); }",
+]
+
+
+def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_machine_able():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    return all(re.search(rf"\b{flag}\b", text) for flag in ("rdtscp", "fsgsbase", "nonstop_tsc"))
+
+
+def guards_of(tracer):
+    """Guards have the memory of dvm, so its command line."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if status.read_text() == "dvm-guard\n" and f"-p\0{tracer}\0" in (status.parent / "cmdline").read_text():
+                found.append(int(status.parent.name))
+        except OSError:
+            pass
+    return found
+
+
+class AgentTest(unittest.TestCase):
+    def setUp(self):
+        if not is_machine_able():
+            dvmtest.skip_or_fail(self, "this processor lacks rdtscp, fsgsbase or an invariant TSC")
+
+    def run_dvm(self, text, *args):
+        return dvmtest.dvm("run", "-q", "-x", "backend=agent", "-n", text, *args)
+
+
+class Results(AgentTest):
+    LOOPER = program("looper") + " 10000"
+
+    def test_all_firings_are_counted(self):
+        result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-c", self.LOOPER)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("10000", result.stdout.split())
+
+    def test_strings_arguments_and_names_are_captured(self):
+        text = "pid$target:looper:func:entry { @[copyinstr(arg0), execname, pid == $target, tid == pid, probefunc] = count(); }"
+        result = self.run_dvm(text, "-c", self.LOOPER)
+        self.assertEqual(result.stderr, "")
+        self.assertRegex(result.stdout, r"hello DTrace +looper +1 +1 +func +10000")
+
+    def test_bad_addresses_are_faults_of_the_clause(self):
+        text = "pid$target:looper:func:entry { @[copyinstr(arg0 * 0 + 4096 + 8)] = count(); } ERROR { @e[arg4 == 1] = count(); }"
+        result = self.run_dvm(text, "-c", self.LOOPER)
+        self.assertRegex(result.stdout, r"1 +10000")
+
+    def test_timestamps_are_of_the_clock_of_the_kernel(self):
+        text = """BEGIN { begun = timestamp; last = timestamp; }
+                  pid$target:looper:func:entry /timestamp < last || walltimestamp < 1000000000000000000/ { wrong++; }
+                  pid$target:looper:func:entry { last = timestamp; n++; }
+                  END { printf("%d %d %d", n, wrong, last > begun && timestamp > last); }"""
+        result = self.run_dvm(text, "-c", self.LOOPER)
+        self.assertEqual(result.stdout.split()[-3:], ["10000", "0", "1"], result.stderr)
+
+    def test_stacks_lead_to_main(self):
+        result = self.run_dvm("pid$target:looper:func:entry { @[ustack(3)] = count(); }", "-c", program("looper") + " 100")
+        self.assertRegex(result.stdout, r"(?s)looper`func\n +looper`main.*\n +100\n")
+
+    def test_what_an_agent_cannot_take_goes_elsewhere_or_is_refused(self):
+        result = self.run_dvm("pid$target:a.out:tail:return { @ = count(); }", "-c", program("returns"))
+        self.assertIn("10000 4 14\n", result.stdout)
+        if result.returncode == 0:
+            self.assertRegex(result.stdout, r"\n +1\n")
+        else:
+            self.assertIn("it leaves by a jump to another function", result.stderr)
+
+    def test_every_function_of_a_module_at_once(self):
+        result = self.run_dvm("pid$target:libc::entry, pid$target:looper:func:entry { @[probefunc] = count(); }", "-c", self.LOOPER)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"func +10000")
+
+class Placements(AgentTest):
+    """-v names what makes each probe fire, also where an agent could not take it."""
+
+    def test_a_listing_and_a_run_say_the_same(self):
+        descriptions = [f"pid$target:a.out:{function}:{name}" for function in ("tail", "passes") for name in ("entry", "return")]
+        listed = dvmtest.dvm("list", "-v", "-x", "backend=agent", *descriptions, "-c", program("returns")).stdout
+        run = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", ", ".join(descriptions) + " { @ = count(); }", "-c", program("returns"))
+        self.assertIn("10000 4 14\n", run.stdout)
+        for text in (listed, run.stderr):
+            self.assertRegex(text, r"backend local \(agent(, in the traced thread)?\), engine \w+; ")
+            self.assertRegex(text, r"backend local \((uprobe|breakpoint)\), engine \w+; not agent: it leaves by a jump to another function; ")
+        self.assertIn("; not agent: another probe of its function cannot be placed by an agent, and two ways do not mix; ", run.stderr)
+
+
+class Returns(AgentTest):
+    """Where a function is left, the value that it returns, and what runs in between."""
+
+    def test_each_return_is_seen_with_its_place_and_value(self):
+        result = self.run_dvm("pid$target:looper:func:entry { self->n++; } pid$target:looper:func:return /self->n/ { self->n--; @[arg1, arg0 != 0] = count(); }",
+                              "-c", program("looper") + " 10000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"\n +12 +1 +10000\n")
+
+    def test_recursion_exceptions_and_jumps_out_pass(self):
+        result = self.run_dvm("pid$target:a.out:deep:entry, pid$target:a.out:passes:entry, pid$target:a.out:throws:entry, pid$target:a.out:jumps:entry { @e[probefunc] = count(); }"
+                              "pid$target:a.out:deep:return, pid$target:a.out:passes:return, pid$target:a.out:throws:return, pid$target:a.out:jumps:return"
+                              "{ @r[probefunc, strjoin(probefunc, \":\")] = count(); @s = sum(arg1); }", "-c", program("returns"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("10000 4 14\n", result.stdout)
+        words = [line.split() for line in result.stdout.splitlines() if line.strip()]
+        for line in (["passes", "4"], ["throws", "8"], ["jumps", "4"], ["deep", "10001"],
+                     ["passes", "passes:", "3"], ["throws", "throws:", "6"], ["jumps", "jumps:", "3"], ["deep", "deep:", "10001"]):
+            self.assertIn(line, words)
+
+    def test_all_returns_of_the_library_and_the_program(self):
+        expected = subprocess.run([program("contexts")], capture_output=True, text=True, check=True).stdout
+        result = self.run_dvm("pid$target:libc.so.6::entry, pid$target:libc.so.6::return, pid$target:a.out::return { @[probename] = count(); }",
+                              "-Z", "-c", program("contexts"))
+        self.assertIn(expected, result.stdout, result.stderr)
+        self.assertRegex(result.stdout, r"return +\d+\n")
+
+
+class InThread(AgentTest):
+    """Clauses that run in the traced thread give what they give in dvm."""
+
+    DEEP = "pid$target:a.out:deep:"  # called with 10000 to 0; returns as many
+    BODIES = ["{ @ = count(); }", "{ @[arg1 & 7] = count(); }", "/arg0 == 42/ { @ = sum(arg0); }", "/arg0 < 10 || arg1 > 9990/ { @ = count(); }",
+              "{ @[pid == $target, tid == pid, arg0 >> 12] = quantize(arg1); }", "{ @ = min(arg1 * -3); }", "{ @[arg1 > 5000] = max(arg1); }",
+              "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }"]
+
+    def test_results_are_those_of_dvm(self):
+        for name in ("entry", "return"):
+            for body in self.BODIES:
+                body = body if name == "return" else body.replace("arg1", "arg0")
+                with self.subTest(name + " " + body):
+                    run = ["run", "-qv", "-x", "backend=agent", "-x", "aggsortkey", "-c", program("returns"), "-n"]
+                    here = dvmtest.dvm(*run, f"{self.DEEP}{name} {body}")
+                    there = dvmtest.dvm(*run, f"{self.DEEP}{name} {body} {self.DEEP}{name} /0/ {{ trace(0); }}")
+                    self.assertIn("(agent, in the traced thread)", here.stderr)
+                    self.assertNotIn("in the traced thread", there.stderr)
+                    self.assertEqual(here.stdout, there.stdout)
+                    self.assertIn("10000 4 14\n", here.stdout)
+
+    def test_nothing_is_lost_however_fast(self):
+        result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-x", "switchrate=10ms", "-x", "aggrate=1ms", "-c", program("looper") + " 5000000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("5000000", result.stdout.split())
+
+    def test_many_keys_are_counted_by_dvm(self):
+        result = self.run_dvm("pid$target:a.out:deep:entry { @[arg0] = quantize(arg0); @n = count(); } pid$target:a.out:deep:return { @r[arg1] = quantize(arg1); }"
+                              "END { printa(\"%@d\\n\", @n); }", "-c", program("returns"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(re.findall(r"(?m)^ +value  -", result.stdout)), 20002)
+
+    def test_clear_and_printa_see_each_firing_once(self):
+        script = """pid$target:looper:func:entry { @ = count(); } tick-5ms { printa("%@d\\n", @); clear(@); } END { printa("%@d\\n", @); }"""
+        result = self.run_dvm(script, "-x", "switchrate=5ms", "-c", program("looper") + " 3000000")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        counts = [int(line) for line in result.stdout.splitlines() if line.strip().isdigit()]
+        self.assertEqual(sum(counts), 3000000)
+
+    def test_a_script_that_a_firing_may_end_runs_in_dvm(self):
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); } pid$target:looper:func:return /++n == 7/ { exit(0); }",
+                             "-c", program("looper") + " 1000")
+        self.assertNotIn("in the traced thread", result.stderr)
+        self.assertIn("7", result.stdout.split())
+
