@@ -108,6 +108,7 @@ class Results(AgentTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout, r"func +10000")
 
+
 class Placements(AgentTest):
     """-v names what makes each probe fire, also where an agent could not take it."""
 
@@ -195,3 +196,123 @@ class InThread(AgentTest):
         self.assertNotIn("in the traced thread", result.stderr)
         self.assertIn("7", result.stdout.split())
 
+
+class Restricted(AgentTest):
+    """A program that installs a seccomp filter while it is traced is not ended by a system call of a stub."""
+
+    def test_firings_that_need_system_calls_are_dropped(self):
+        result = self.run_dvm("pid$target:restricted:func:entry { @[copyinstr(arg0)] = count(); }", "-c", program("restricted"))
+        self.assertIn("right\n", result.stdout, result.stderr)
+        self.assertRegex(result.stdout, r"hello DTrace +1000\n")
+        self.assertIn("1000 drops", result.stderr)
+
+    def test_others_are_not(self):
+        result = self.run_dvm("pid$target:restricted:func:entry { @[arg0 != 0] = count(); }", "-c", program("restricted"))
+        self.assertIn("right\n", result.stdout, result.stderr)
+        self.assertRegex(result.stdout, r"1 +2000\n")
+
+
+class Detach(AgentTest):
+    def test_takes_off_what_killed_ones_have_left(self):
+        target = subprocess.Popen([program("looper"), "1000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        text = Text(target.pid, "looper")
+        text.original = without_paddings(text)
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); }", "-p", str(target.pid)],
+                                  stdout=subprocess.DEVNULL, env=ENV)
+        self.assertTrue(eventually(lambda: changed(text)))
+        refused = dvmtest.dvm("detach", "-p", str(target.pid))
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"is traced by process {tracer.pid}", refused.stderr)
+        self.assertTrue(eventually(lambda: guards_of(target.pid)))
+        for guard in guards_of(target.pid):
+            os.kill(guard, signal.SIGKILL)
+        tracer.kill()
+        tracer.wait()
+        self.assertTrue(changed(text))
+        detached = dvmtest.dvm("detach", "-p", str(target.pid))
+        self.assertEqual((detached.returncode, detached.stderr), (0, ""))
+        self.assertFalse(changed(text))
+        target.communicate(b"\n", timeout=PATIENCE)
+        self.assertEqual(target.returncode, 0)
+
+
+class Unprivileged(AgentTest):
+    def test_a_user_needs_no_privileges(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            dvmtest.skip_or_fail(self, "needs root, to become a user")
+        with tempfile.TemporaryDirectory(prefix="dvm-agent-") as folder:
+            os.chmod(folder, 0o755)
+            dvm, looper = shutil.copy(DVM, folder), shutil.copy(program("looper"), folder)
+            command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", dvm, "run", "-q",
+                       "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }", "-c", f"{looper} 10000"]
+            result = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ENV, timeout=120)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, r"hello DTrace +10000")
+
+
+class Harm(AgentTest):
+    """SIGKILL to dvm, to its guard, or to both, at any moment."""
+
+    def start(self):
+        process = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def finish(self, process):
+        out, _ = process.communicate("\n", timeout=4 * PATIENCE)
+        return out
+
+    def cycle(self, step, pid, chance):
+        text, how = HARMFUL[step % len(HARMFUL)], step % 4
+        text += "" if how else " tick-50ms { exit(0); }"
+        tracer = subprocess.Popen([DVM, "run", "-q", "-Z", "-x", "backend=agent", "-n", text, "-p", str(pid)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, env=ENV)
+        if how:
+            time.sleep(chance.uniform(0, 0.6))
+            for guard in guards_of(pid) if how > 1 else []:
+                os.kill(guard, signal.SIGKILL)
+            if how == 3:
+                time.sleep(chance.uniform(0, 0.01))
+            tracer.kill()
+        _, err = tracer.communicate(timeout=4 * PATIENCE)
+        return tracer.returncode, err
+
+    def test_results_are_the_same_and_no_jump_stays(self):
+        expected = self.finish(self.start())
+        chance = random.Random(11)
+        torture = self.start()
+        self.addCleanup(torture.wait)
+        self.addCleanup(torture.kill)
+        texts = [Text(torture.pid, part) for part in ("torture", "libc.so", "libstdc++.so")]
+        for step in range(CYCLES):
+            code, err = self.cycle(step, torture.pid, chance)
+            self.assertIsNone(torture.poll(), f"the program ended in step {step}")
+            if step % 4 == 0:
+                self.assertEqual(code, 0, err)
+        # The last one clears away what killed ones have left.
+        self.assertTrue(eventually(lambda: not guards_of(torture.pid)))
+        self.cycle(0, torture.pid, chance)
+        for text in texts:
+            text.original = without_paddings(text)
+            self.assertTrue(eventually(lambda text=text: not changed(text)), text.path)
+        self.assertEqual(self.finish(torture), expected)
+        self.assertEqual(torture.returncode, 0)
+
+
+def without_paddings(text):
+    """The code up to its end in the file: behind that lies what begins the tracing."""
+    headers = subprocess.run(["readelf", "-lW", text.path], capture_output=True, text=True, check=True).stdout
+    offset, size = (int(n, 16) for n in re.search(r"LOAD\s+(\S+)\s+\S+\s+\S+\s+(\S+)\s+\S+\s+R E", headers).groups())
+    return text.original[: offset % 4096 + size]
+
+
+def changed(text):
+    with open(f"/proc/{text.pid}/mem", "rb") as memory:
+        memory.seek(text.begin)
+        return memory.read(len(text.original)) != text.original
+
+
+if __name__ == "__main__":
+    unittest.main()
