@@ -110,7 +110,7 @@ class ListingProcesses(dvmtest.PrivilegedTest):
                          "\tbackend local (uprobe), engine interp; not breakpoint: BPF is permitted, and a uprobe costs less; "
                          "not timer: it fires tick probes only")
         result = dvm("run", "-v", "-q", "-n", "pid$target:looper:func: { @ = count(); } tick-100ms { exit(0); }",
-                     "-x", "instrument=uprobe", "-c", program("looper") + " 1")
+                     "-x", "backend=uprobe", "-c", program("looper") + " 1")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, r"dvm: dt_clause_0 pid\d+:looper:func:entry and \d+ more: backend local \(uprobe\), engine interp; "
                                         "not breakpoint: -x backend=uprobe; not timer: it fires tick probes only\n")

@@ -72,7 +72,7 @@ class Unprivileged(unittest.TestCase):
 
     @classmethod
     def traced(cls, *args):
-        return cls.run_as(cls.prefix, "run", "-q", "-x", "instrument=breakpoint", *args)
+        return cls.run_as(cls.prefix, "run", "-q", "-x", "backend=breakpoint", *args)
 
     def setUp(self):
         if self.why_not and not isinstance(self, Refusal):
@@ -123,7 +123,7 @@ class Firings(Unprivileged):
         self.addCleanup(shutil.rmtree, folder)
         folder.chmod(0o777)
         clause = "pid$target:looper:func:entry { @ = count(); }"
-        result = self.run_as(self.prefix, "record", "-x", "instrument=breakpoint", "-o", str(folder / "trace"), "-n", clause, "-c", f"{self.looper} 300")
+        result = self.run_as(self.prefix, "record", "-x", "backend=breakpoint", "-o", str(folder / "trace"), "-n", clause, "-c", f"{self.looper} 300")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("300 events recorded", result.stderr)
         again = self.run_as(self.prefix, "replay", str(folder / "trace"), "-q", "-n", clause)
@@ -194,7 +194,7 @@ class Endings(Unprivileged):
 
     def trace(self, target, clauses):
         """dvm on the target, with all its probes on."""
-        tracer = subprocess.Popen([*self.prefix, self.dvm, "run", "-q", "-x", "instrument=breakpoint", "-x", "switchrate=5ms", "-n",
+        tracer = subprocess.Popen([*self.prefix, self.dvm, "run", "-q", "-x", "backend=breakpoint", "-x", "switchrate=5ms", "-n",
                                    'BEGIN { printf("on\\n"); } ' + clauses, "-p", str(target.pid)],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
         self.assertEqual(tracer.stdout.readline(), "on\n")
