@@ -291,7 +291,7 @@ class Calibrate(unittest.TestCase):
             self.assertIn("speculation", profile["prices"]["subroutine"])
             consumed = {"system", "freopen", "ftruncate", "setopt"}
             self.assertLessEqual({"speculate", "commit", "discard", "exit", "chill"} | consumed, set(profile["prices"]["action"]))
-            printed = {"printa", "clear", "trunc", "normalize", "denormalize", "stack", "ustack", "usym", "uaddr", "umod", "ufunc", "tracemem", "print"}
+            printed = {"printa", "clear", "trunc", "normalize", "denormalize", "stack", "ustack", "usym", "uaddr", "umod", "ufunc", "sym", "func", "mod", "tracemem", "print"}
             self.assertLessEqual(consumed | printed, set(profile["prices"]["consumer"]))
             for row in ("printa", "ustack", "tracemem"):
                 self.assertGreater(profile["prices"]["consumer"][row]["n"], 10, row)  # a key, a frame, a byte

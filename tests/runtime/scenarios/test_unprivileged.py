@@ -178,6 +178,10 @@ class SystemCalls(Unprivileged):
         rows, _ = self.counted("-n", text, "-c", f"{self.looper} 30")
         self.assertEqual(rows, {"func": "30", "exit_group": "1"})
 
+    def test_kernel_stacks_are_refused(self):
+        result = self.traced("-n", "syscall::openat:entry /pid == $target/ { stack(); }", "-c", "cat /dev/null")
+        self.assertIn("without BPF there is no kernel stack", result.stderr)
+
     def test_those_of_all_processes_are_refused(self):
         result = self.traced("-n", "syscall::openat:entry { @ = count(); }", "-c", "cat /dev/null")
         self.assertIn("left out", result.stderr)
