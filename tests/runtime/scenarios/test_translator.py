@@ -1,0 +1,117 @@
+"""Engine llvm where something is wrong with its translator or with memory for code: the clause runs on the interpreter, and one line
+says why."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import dvmtest
+
+PLUGIN = pathlib.Path(dvmtest.DVM).parent.parent / "lib/dvm/dvm-llvm.so"
+LLVM = "libLLVM.so.19.1"
+PR_SET_MDWE, REFUSE_EXEC_GAIN = 65, 1
+SCRIPT = 'BEGIN { printf("%d", (uint32_t)pid * 0 + 42); exit(0) }'
+ON_INTERPRETER = "dvm: clauses run on the interpreter: "
+
+OTHER_VERSION = """
+#include <stdint.h>
+struct { uint32_t interface; const char *llvm; void *functions[2]; } translator = {999, "0", {0, 0}};
+const void *dvm_translator(void) { return &translator; }
+"""
+# Code is less than a page; whatever else dvm maps is more.
+NO_MEMORY = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *mmap(void *at, size_t size, int access, int flags, int file, off_t offset) {
+  if (size < 4096 && (flags & MAP_ANONYMOUS)) return errno = ENOMEM, MAP_FAILED;
+  return (void *)syscall(SYS_mmap, at, size, access, flags, file, offset);
+}
+"""
+
+
+def refuse_executable_mappings():
+    if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_EXEC_GAIN, 0, 0, 0) != 0:
+        os._exit(77)
+
+
+class Translator(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dvm-translator-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "bin").mkdir()
+        (self.folder / "lib/dvm").mkdir(parents=True)
+        self.dvm = self.folder / "bin/dvm"
+        shutil.copy(dvmtest.DVM, self.dvm)
+        self.plugin = self.folder / "lib/dvm/dvm-llvm.so"
+
+    def library(self, source, path, *options):
+        command = [os.environ.get("DVM_CC", "cc"), "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), *options]
+        subprocess.run(command, input=source, text=True, check=True)
+
+    def run_dvm(self, environment=None, before=None):
+        return subprocess.run([self.dvm, "run", "-q", "-x", "engine=llvm", "-n", SCRIPT], capture_output=True, text=True, timeout=120,
+                              env={**dvmtest.ENV, **(environment or {})}, preexec_fn=before)
+
+    def says(self, *words, environment=None, before=None):
+        run = self.run_dvm(environment, before)
+        if run.returncode == 77:
+            self.skipTest("the kernel cannot be told to refuse executable mappings")
+        self.assertEqual((run.returncode, run.stdout), (0, "42\n"), run.stderr)
+        lines = [line for line in run.stderr.splitlines() if line.startswith(ON_INTERPRETER)]
+        self.assertEqual(len(lines), 1, run.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def copy_plugin(self):
+        if not PLUGIN.exists():
+            self.skipTest("built without LLVM")
+        shutil.copy(PLUGIN, self.plugin)
+
+    def test_a_good_plugin_is_used(self):
+        self.copy_plugin()
+        run = self.run_dvm()
+        self.assertEqual((run.returncode, run.stdout), (0, "42\n"), run.stderr)
+        self.assertNotIn(ON_INTERPRETER, run.stderr)
+
+    def test_no_plugin(self):
+        self.says(str(self.plugin), "No such file")
+
+    def test_a_plugin_that_is_no_library(self):
+        self.plugin.write_text("no library")
+        self.says(str(self.plugin))
+
+    def test_a_library_that_is_no_plugin(self):
+        self.library("int nothing;", self.plugin)
+        self.says(f"{self.plugin} is no translator")
+
+    def test_a_plugin_of_another_version(self):
+        self.library(OTHER_VERSION, self.plugin)
+        self.says(f"{self.plugin} belongs to another version of dvm")
+
+    def test_another_llvm(self):
+        self.copy_plugin()
+        self.library("int nothing;", self.folder / LLVM, f"-Wl,-soname,{LLVM}")
+        self.says(str(self.plugin), environment={"LD_LIBRARY_PATH": str(self.folder)})
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer has an mmap of its own")
+    def test_no_memory_for_code(self):
+        self.copy_plugin()
+        preloaded = self.folder / "no_memory.so"
+        self.library(NO_MEMORY, preloaded)
+        self.says("no memory for code: Cannot allocate memory", environment={"LD_PRELOAD": str(preloaded)})
+
+    @unittest.skipIf(dvmtest.SANITIZED, "the sanitizer maps executable memory")
+    def test_a_kernel_that_refuses_executable_mappings(self):
+        self.copy_plugin()
+        self.says("the kernel refuses executable memory: Permission denied", before=refuse_executable_mappings)
+
+
+if __name__ == "__main__":
+    unittest.main()
