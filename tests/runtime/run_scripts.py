@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the scripts of this folder and compares what dvm prints with what is expected.
 
-usage: run_scripts.py [--update] [TOPIC/NAME...]
+usage: run_scripts.py [--update] [-xOPTION=VALUE...] [TOPIC/NAME...]
 
   TOPIC/tst.NAME.d   a script that works; err.TAG.NAME.d, one that is refused; drp.KIND.NAME.d, one that loses data on purpose
   ....out            expected standard output; ....err, the lines of standard error that begin with "dvm: " (absent: none)
@@ -25,8 +25,8 @@ import sys
 import dvmtest
 
 ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "pidN"), (r"0x[0-9a-f]{8,16}", "PTR"),
-          (r"DIF offset \d+", "DIF offset N"), (r"pid \d+ has exited", "pid N has exited"),
-          (r"drops? on CPU \d+$", "drops on CPU N")]
+          (r"DIF offset \d+", "DIF offset N"), (r"probe ID \d+ \(", "probe ID N ("), (r"pid \d+ has exited", "pid N has exited"),
+          (r"drops? on CPU \d+$", "drops on CPU N"), (r"engine (interp|llvm)\b", "engine E")]
 
 
 def settings(script):
@@ -54,11 +54,11 @@ def difference(what, want, got):
     return None
 
 
-def check(script, update):
+def check(script, update, options):
     given = settings(script)
     args = shlex.split(given.get("run", "").replace("{programs}", dvmtest.PROGRAMS))
     command = ["replay", given["replay"]] if "replay" in given else ["run"]
-    result = dvmtest.dvm(*command, "-xerrtags", "-s", script.name, *args, cwd=script.parent)
+    result = dvmtest.dvm(*command, "-xerrtags", *options, "-s", script.name, *args, cwd=script.parent)
     status = int(given.get("status", "1" if script.name.startswith("err.") else "0"))
     if result.returncode != status:
         return f"exit status: expected {status}, got {result.returncode}\n{result.stderr}"
@@ -76,7 +76,8 @@ def check(script, update):
 
 def main():
     update = "--update" in sys.argv
-    wanted = [a for a in sys.argv[1:] if a != "--update"]
+    options = [a for a in sys.argv[1:] if a.startswith("-x")]
+    wanted = [a for a in sys.argv[1:] if a != "--update" and a not in options]
     privilege = dvmtest.missing_privilege()
     failed = skipped = ran = 0
     for script in sorted(dvmtest.HERE.glob("*/*.d")):
@@ -95,7 +96,7 @@ def main():
             print(f"skipped {name}: {needed} was not built")
             continue
         ran += 1
-        problem = check(script, update)
+        problem = check(script, update, options)
         if problem:
             failed += 1
             print(f"FAILED {name}: {problem}")
