@@ -1,4 +1,4 @@
-// Built without frame pointers: a comparison that a library calls, for long enough to be sampled, and a system call at the end.
+// Built without frame pointers: a comparison that a library calls, for long enough to be sampled, a sleep and a system call at the end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,16 @@ static __attribute__((noinline)) void report(void) {
   sum++;
 }
 
+static __attribute__((noinline)) void rest(void) {
+  if (nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL) < 0) sum++;
+  sum++;
+}
+
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 int main(void) {
   while (cpu_seconds() < 0.3) sort_it();
+  rest();
   report();
   return sum == 0;
 }

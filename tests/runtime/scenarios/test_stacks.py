@@ -60,7 +60,7 @@ class Stacks(dvmtest.PrivilegedTest):
 
     def test_events_of_any_process_find_callers(self):
         stacks = self.sampled('sched:::off-cpu /execname == "unwound_loop"/ { @[ustack()] = count(); }')
-        self.assertTrue(any(stack.endswith("main<__libc_start_call_main<__libc_start_main<_start") for stack in stacks), stacks)
+        self.assertTrue(any(stack.endswith("nanosleep<rest<main<__libc_start_call_main<__libc_start_main<_start") for stack in stacks), stacks)
 
     def test_another_thread_than_the_one_that_runs_has_no_stack(self):
         stacks = self.sampled('sched:::on-cpu /execname == "unwound_loop"/ { @[ustack(), ustackdepth] = count(); }')
