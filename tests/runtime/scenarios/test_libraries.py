@@ -102,10 +102,10 @@ class Own(unittest.TestCase):
         self.assertEqual(result.stdout, "dvm 1 0\n", result.stderr)
 
     def test_what_linux_does_not_have_says_so(self):
-        result = dvm("run", "-x", "errtags", "-n", "BEGIN { trace(curpsinfo->pr_contract); }")
+        result = dvm("run", "-x", "errtags", "-n", "BEGIN { trace(curlwpsinfo->pr_syscall); }")
         self.assertEqual(result.returncode, 1)
         self.assertIn("[D_XLATE_NOCONV]", result.stderr)
-        self.assertIn("does not define conversion for member: pr_contract", result.stderr)
+        self.assertIn("does not define conversion for member: pr_syscall", result.stderr)
 
     def test_none_are_read_with_nolibs(self):
         result = dvm("run", "-x", "nolibs", "-n", "BEGIN { trace(EPERM); }")
