@@ -24,7 +24,7 @@ NAMED = f"""
     with open(f"/tmp/perf-{{os.getpid()}}.map", "w") as file:
         file.write({('10000 20 f' + RED + 'g')!r} + "\\n")
     for i in range(1000): os.getppid()
-    time.sleep(0.5)
+    time.sleep(2)
     os.remove(f"/tmp/perf-{{os.getpid()}}.map")
 """
 
