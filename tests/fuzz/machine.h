@@ -47,7 +47,7 @@ class Machine {
     return true;
   }
 
- private:
+ protected:
   void run(vm::VerifiedDifo verified) {
     const auto policy = static_cast<vm::CostPolicy>(runs_++ % 3);
     const size_t size = verified.difo().text.size();
