@@ -168,6 +168,167 @@ class ClauseMaker {
   std::vector<dif::Difo> seeds_;
 };
 
+// A context that all clauses of a batch run in, one after another.
+class Batch {
+ public:
+  Batch() {
+    require(bool{options_.set("strsize", "16")}, "an option");
+    for (const dif::AggregationDesc& desc : ClauseMaker::aggregations()) add(desc);
+    // Little, so that there are drops.
+    require(context_.cpus.allocate({BufferPolicy::switch_, 2048, 0}, 1) && context_.aggregations.allocate(8192) &&
+                context_.speculations.allocate(2, 1024, 1),
+            "buffers");
+    context_.variables.emplace(all_kinds(), limits_);
+    context_.keyless.resize(aggregations_.size());
+    context_.runs.resize(1);
+    context_.start(limits_, host_, 512);
+    context_.level->cpu = &context_.cpus[0];
+    context_.meet(0);
+    firing_.provider = "pid1", firing_.module = "m", firing_.function = "f", firing_.name = "entry", firing_.execname = "e";
+    firing_.memory = captured_;
+    host_.memory[0x2000] = "late";
+  }
+
+  // False: there is no plan of it.
+  bool add(dif::EcbDesc clause) {
+    const auto find = [this](uint32_t id) { return &aggregations_[id - 1].desc; };
+    Result<EcbPlan> plan = make_plan(static_cast<unsigned>(plans_.size()), std::move(clause), find, options_);
+    if (plan) plans_.push_back(std::move(*plan));
+    return bool{plan};
+  }
+  size_t size() const { return plans_.size(); }
+  std::string listing(size_t i) const {
+    std::string text;
+    for (const vm::VerifiedDifo& difo : plans_[i].difos) text += dif::disassemble(difo.difo()) + "\n";
+    for (const ActionPlan& action : plans_[i].actions) text += fmt::format("action {:#x}\n", static_cast<unsigned>(action.kind));
+    return text;
+  }
+
+  void run(const vm::Engine& engine, std::span<Outcome> outcomes) {
+    for (size_t i = 0; i < plans_.size(); i++)
+      outcomes[i] = outcome(plans_[i], engine, i % 2 == 0 ? vm::CostPolicy::blocks : vm::CostPolicy::none);
+  }
+
+ private:
+  void add(const dif::AggregationDesc& desc) {
+    Aggregation live;
+    live.desc = desc, live.function = find_aggregate(desc.function),
+    live.words = aggregation_words(desc.function, desc.parameters);
+    live.number = static_cast<uint32_t>(aggregations_.size());
+    aggregations_.push_back(std::move(live));
+  }
+
+  void fire(const Ecb& ecb, vm::CostPolicy policy) {
+    ProbeEcbs probe;
+    probe.probe = ecb.probe, probe.ecbs = {&ecb}, probe.needs_machine = ecb.plan->needs_machine, probe.outlives_exit = true;
+    choose_way(probe);
+    for (unsigned i = 0; i < kFirings; i++) {
+      firing_.timestamp = i, firing_.args = {i % 3, ~uint64_t{0} << 8 * i, 0x1000, i, 0x2000};
+      if (policy == vm::CostPolicy::none)
+        fire_probe<Off>(*context_.level, probe, firing_);
+      else
+        fire_probe<OnCount>(*context_.level, probe, firing_);
+    }
+  }
+
+  Outcome outcome(const EcbPlan& plan, const vm::Engine& engine, vm::CostPolicy policy) {
+    const EcbCode code = prepare_code(
+        plan, [this](uint32_t id) { return &aggregations_[id - 1]; }, policy, engine);
+    require(code.problem.empty() && code.engine == engine.name, code.problem.c_str());
+    for (const auto& difo : code.difos) context_.variables->share_strings(difo->strings());
+    const Ecb ecb{1, &probe_, &plan, &code};
+    context_.level->state.begin_clause(0);  // forgets scratch, which a plain body leaves as it is
+    context_.tallies.clear();
+    context_.tallies.emplace_back(code);
+    fire(ecb, policy);
+    Outcome out{};
+    take_records(out);
+    take_aggregations(out);
+    take_counts(code, out);
+    return out;
+  }
+
+  void take_records(Outcome& out) {
+    for (const auto& records : context_.cpus[0].principal.take()) {
+      if (records.empty()) continue;
+      out.bytes += records.size();
+      for (size_t at = 0; at < records.size(); at += header_of(&records[at]).size)
+        out.records = hash_record(records.subspan(at, header_of(&records[at]).size), out.records);
+      // Later records may leave what lies behind the end of a string.
+      std::memset(const_cast<std::byte*>(records.data()), 0, records.size());
+    }
+    out.drops = context_.cpus[0].principal.drops() << 32 | context_.cpus[0].aggregation_drops;
+    out.errors = context_.errors_in_error;
+    out.exits = static_cast<uint64_t>(context_.exit_status) << 8 |
+                static_cast<uint64_t>(std::exchange(context_.activity, Activity::active));
+  }
+
+  void take_aggregations(Outcome& out) {
+    context_.aggregations.visit([&out](const AggregationEntry& entry) {
+      out.aggregations = hash_of(entry.words, hash(entry.key, out.aggregations + entry.aggregation));
+    });
+    if (++read_ % 4 == 0) context_.aggregations.clear();
+  }
+
+  static void take_counts(const ValueCode& value, EcbTallies& tallies, Outcome& out) {
+    vm::Counts counts;
+    vm::InstructionCounts instructions;
+    value.difo->take_counts(std::span(tallies.costs).subspan(value.costs, value.difo->cost_count()), counts, instructions);
+    out.counts = hash(std::as_bytes(std::span(&counts, 1)), out.counts);
+    out.counts = hash_of(instructions, out.counts);
+  }
+
+  void take_counts(const EcbCode& code, Outcome& out) {
+    EcbTallies& tallies = context_.tallies[0];
+    for (const ActionTally& tally : tallies.actions) out.counts = hash(std::as_bytes(std::span(&tally, 1)), out.counts);
+    if (code.predicate) take_counts(*code.predicate, tallies, out);
+    for (const ActionCode& action : code.actions)
+      for (const ValueCode& value : action.values) take_counts(value, tallies, out);
+    out.counts = hash(std::as_bytes(std::span(&context_.stages, 1)), out.counts);
+    out.hits = tallies.predicate_hits, out.faults = tallies.faults;
+    vm::State& state = context_.level->state.impl();
+    out.memory = hash(state.scratch.used());
+    for (const auto& region : {state.variables.globals.storage(), state.locals.storage(), state.variables.dynamic.memory()})
+      out.variables = hash(region, out.variables);
+  }
+
+  dif::Options options_;
+  std::deque<Aggregation> aggregations_;
+  std::deque<EcbPlan> plans_;
+  Probe probe_{1, "pid1", "a.out", "f", "entry", UprobeSite{}};
+  FireContext context_;
+  const vm::StateLimits limits_{.strsize = 16, .scratch = 256, .dynvarsize = 4096};
+  vm::Firing firing_;
+  vm::test::MockHost host_;
+  const std::byte bytes_[8] = {std::byte{'a'}, std::byte{'b'}};
+  const vm::CapturedMemory captured_[1] = {{0x1000, bytes_, false}};
+  unsigned read_ = 0;
+};
+
+size_t clauses() {
+  const char* wanted = std::getenv("DVM_FUZZ_ROUNDS");
+  return wanted ? static_cast<size_t>(std::atoi(wanted)) : kMostClauses;
+}
+
+class ClauseFuzz : public testing::TestWithParam<vm::Engine> {};
+
+TEST_P(ClauseFuzz, EnginesLeaveTheSame) {
+  DVM_SKIP_WITHOUT(GetParam());
+  ClauseMaker maker(7);
+  for (size_t done = 0; done < clauses();) {
+    Batch batch;
+    while (batch.size() < kMostClauses) batch.add(maker.clause());
+    Outcomes<Outcome, kMostClauses> expected, got;
+    ASSERT_TRUE(run_apart(batch, vm::kUsualEngine, expected));
+    ASSERT_TRUE(run_apart(batch, GetParam(), got));
+    for (size_t i = 0; i < batch.size(); i++)
+      ASSERT_EQ(to_text(got.all()[i]), to_text(expected.all()[i])) << GetParam().name << " on\n" << batch.listing(i);
+    done += batch.size();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClauseFuzz, testing::ValuesIn(std::span(vm::kEngines).subspan(1)),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace dvm::fuzz
