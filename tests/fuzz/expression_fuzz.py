@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Random expressions, computed by D and by C.
+
+usage: expression_fuzz.py [SECONDS [SEED]]     with DVM=path of dvm and CC; without SECONDS, one program of a fixed seed
+
+FEATURES is the table of what the generator makes: a function that returns an Expression. D computes with 64 bits and cuts a value where it
+is stored or cast. So the C of an operation casts its operands to 64 bits, with the sign that D's type of the operation has; the C compiler
+does the rest. Statements of one program store into variables of all types, members, bit-fields and elements, and print what they stored.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+from seeds import run_seeds
+
+DVM = os.environ.get("DVM", "build/release/cmd/dvm")
+CC = os.environ.get("CC", "cc")
+STATEMENTS = 120
+A_CLAUSE = 20
+DEEPEST = 6
+SIZES = {"char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4, "long": 8,
+         "unsigned long": 8, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "int64_t": 8,
+         "uint64_t": 8}
+UNSIGNED = {name for name in SIZES if name.startswith("u")}
+BIT_FIELDS = (("int", "low", 3), ("int", "middle", 7), ("unsigned int", "high", 9), ("unsigned int", "one", 1))
+INTERESTING = (0, 1, 2, 7, 63, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2147483647, 2147483648, 4294967295, 4294967296,
+               1234567890123, 9223372036854775807)
+
+
+class Expression(NamedTuple):
+    d: str
+    c: str        # of type int64_t or uint64_t
+    type: str     # D's
+
+
+def common(a, b):
+    """The longer type, or the unsigned one: unlike C, D does not make short operands an int first."""
+    if SIZES[a] != SIZES[b]:
+        return a if SIZES[a] > SIZES[b] else b
+    return b if b in UNSIGNED else a
+
+
+def word(name):
+    """The 64-bit type of C in which D computes with a type."""
+    return "uint64_t" if name in UNSIGNED else "int64_t"
+
+
+class Generator:
+    def __init__(self, rng):
+        self.rng = rng
+        self.places = [Expression(f"v_{i}", f"v_{i}", name) for i, name in enumerate(SIZES)]
+        self.places += [Expression(f"s.m_{i}", f"s.m_{i}", name) for i, name in enumerate(SIZES)]
+        self.places += [Expression(f"f.{name}", f"f.{name}", of) for of, name, _ in BIT_FIELDS]
+
+    def any(self, depth):
+        names = [name for name, (_, is_leaf) in FEATURES.items() if is_leaf or depth > 0]
+        return FEATURES[self.rng.choice(names)][0](self, depth - 1)
+
+
+def constant(g, _):
+    value = g.rng.choice(INTERESTING)
+    suffix = g.rng.choice(["", "", "", "u", "l", "ul"]) if value < 1 << 31 else ""
+    name = {"": "int" if value < 1 << 31 else "long", "u": "unsigned int", "l": "long", "ul": "unsigned long"}[suffix]
+    if not suffix and 1 << 31 <= value:
+        return Expression(f"(long){value}", f"(int64_t){value}", "long")
+    return Expression(f"{value}{suffix}", f"({word(name)}){value}", name)
+
+
+def variable(g, _):
+    place = g.rng.choice(g.places)
+    return Expression(place.d, f"({word(place.type)}){place.c}", place.type)
+
+
+def element(g, depth):
+    index = g.any(min(depth, 2))
+    return Expression(f"a[({index.d}) & 7]", f"(int64_t)a[{index.c} & 7]", "short")
+
+
+def arithmetic(g, depth):
+    left, right, op = g.any(depth), g.any(depth), g.rng.choice(["+", "-", "*", "&", "|", "^"])
+    name = common(left.type, right.type)
+    return Expression(f"({left.d} {op} {right.d})", f"(({word(name)})({left.c}) {op} ({word(name)})({right.c}))", name)
+
+
+def division(g, depth):
+    left, right, op = g.any(depth), g.any(depth), g.rng.choice(["/", "%"])
+    name = common(left.type, common(right.type, "int"))
+    return Expression(f"({left.d} {op} (({right.d} & 1023) | 1))",
+                      f"(({word(name)})({left.c}) {op} ({word(name)})((({right.c}) & 1023) | 1))", name)
+
+
+def shift(g, depth):
+    left, count, op = g.any(depth), g.rng.randrange(40), g.rng.choice(["<<", ">>"])
+    name = left.type
+    if left.d.lstrip("(-~")[:1].isdigit():  # of constants D's compilers differ
+        return left
+    return Expression(f"({left.d} {op} {count})", f"({word(name)})(({word(name)})({left.c}) {op} {count})", name)
+
+
+def comparison(g, depth):
+    left, right, op = g.any(depth), g.any(depth), g.rng.choice(["<", ">", "<=", ">=", "==", "!="])
+    as_word = word(common(left.type, right.type))
+    return Expression(f"({left.d} {op} {right.d})", f"(int64_t)(({as_word})({left.c}) {op} ({as_word})({right.c}))", "int")
+
+
+def logical(g, depth):
+    left, right, op = g.any(depth), g.any(depth), g.rng.choice(["&&", "||", "^^"])
+    c = f"!({left.c}) != !({right.c})" if op == "^^" else f"({left.c}) {op} ({right.c})"
+    return Expression(f"({left.d} {op} {right.d})", f"(int64_t)({c})", "int")
+
+
+def unary(g, depth):
+    operand, op = g.any(depth), g.rng.choice(["-", "~", "+", "!"])
+    name = "int" if op == "!" else operand.type
+    return Expression(f"({op}({operand.d}))", f"(({word(name)}){op}(({word(operand.type)})({operand.c})))", name)
+
+
+def conditional(g, depth):
+    test, yes, no = variable(g, 0), g.any(depth), g.any(depth)  # D chooses by a constant before there are types
+    name = common(yes.type, no.type)
+    return Expression(f"({test.d} ? {yes.d} : {no.d})", f"(({test.c}) ? ({word(name)})({yes.c}) : ({word(name)})({no.c}))", name)
+
+
+def cast(g, depth):
+    operand, name = g.any(depth), g.rng.choice(list(SIZES))
+    return Expression(f"(({name})({operand.d}))", f"({word(name)})({name})({operand.c})", name)
+
+
+def comma(g, depth):
+    first, second = g.any(min(depth, 1)), g.any(depth)
+    return Expression(f"({first.d}, {second.d})", f"((void)({first.c}), {second.c})", second.type)
+
+
+FEATURES = {  # name: how it is made, and whether it contains no other
+    "constant": (constant, True), "variable": (variable, True), "element": (element, False), "arithmetic": (arithmetic, False),
+    "division": (division, False), "shift": (shift, False), "comparison": (comparison, False), "logical": (logical, False),
+    "unary": (unary, False), "conditional": (conditional, False), "cast": (cast, False), "comma": (comma, False),
+}
+
+
+def statement(g):
+    """An assignment and the line that shows what it left, in D and in C."""
+    depth = g.rng.randrange(1, DEEPEST)
+    value, place = g.any(depth), g.rng.choice(g.places)
+    op = g.rng.choice(["", "", "+", "-", "^", "|", "&"])
+    name = common(place.type, value.type)
+    c = f"({word(name)})({place.c}) {op} ({word(name)})({value.c})" if op else value.c
+    d = f"{place.d} {op}= {value.d};"
+    show = "%u" if place.type in UNSIGNED else "%d"
+    as_type = "uint64_t" if place.type in UNSIGNED else "int64_t"
+    return (f'{d} printf("{show}\\n", ({as_type}){place.d});',
+            f'{place.c} = {c}; printf("{show.replace("%", "%l")}\\n", ({"unsigned long" if place.type in UNSIGNED else "long"}){place.c});')
+
+
+def declarations():
+    members = " ".join(f"{name} m_{i};" for i, name in enumerate(SIZES))
+    fields = " ".join(f"{of} {name} : {bits};" for of, name, bits in BIT_FIELDS)
+    variables = "\n".join(f"{name} v_{i};" for i, name in enumerate(SIZES))
+    return f"struct all {{ {members} }} s;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
+
+
+FILL = "".join(f"a[{i}] = {value};" for i, value in enumerate((0, 1, -1, 255, -32768, 32767, 77, -9)))
+
+
+def programs(seed):
+    g = Generator(random.Random(seed))
+    statements = [statement(g) for _ in range(STATEMENTS)]
+    d = declarations() + f"BEGIN {{ {FILL} }}\n"
+    for i in range(0, STATEMENTS, A_CLAUSE):
+        d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
+    d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
+    c = "#include <stdint.h>\n#include <stdio.h>\n" + declarations() + "int main(void) {\n" + FILL + "\n"
+    c += "\n".join(one for _, one in statements) + "\nreturn 0;\n}\n"
+    return statements, d, c
+
+
+def run(seed):
+    statements, d, c = programs(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        script, source, program = (pathlib.Path(folder) / name for name in ("all.d", "all.c", "all"))
+        script.write_text(d)
+        source.write_text(c)
+        subprocess.run([CC, "-fwrapv", "-w", "-o", program, source], check=True)
+        wanted = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")
+        ran = subprocess.run([DVM, "run", "-q", "-x", "bufsize=4m", "-s", script], capture_output=True, text=True, timeout=120)
+    got = ran.stdout.split("\n")
+    for (line, _), want, found in zip(statements, wanted, got):
+        if want != found:
+            return f"seed {seed}: C has {want}, D has {found}:\n{line}"
+    return None if ran.returncode == 0 and len(got) > STATEMENTS else f"seed {seed}: {ran.stderr[:2000]}"
+
+
+if __name__ == "__main__":
+    run_seeds(run)
