@@ -75,6 +75,7 @@ class Tracer {
     EXPECT_TRUE(context.aggregations.allocate(1 << 20));
     EXPECT_TRUE(context.speculations.allocate(1, 4096, 2));
     context.variables.emplace(enabling.variables(), limits);
+    context.runs.resize(enabling.ecbs().size());
     context.keyless.resize(enabling.aggregations().size());
     context.start(limits, host_, enabling.largest_key());
     context.error_probe = enabling.find(enabled.error.id);
