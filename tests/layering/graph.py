@@ -24,19 +24,3 @@ def strong_components(graph):
         if node not in index:
             visit(node)
     return found
-
-
-def reaches(graph, start, end):
-    seen, todo = set(), [start]
-    while todo:
-        node = todo.pop()
-        if node == end:
-            return True
-        if node not in seen:
-            seen.add(node)
-            todo += graph.get(node, ())
-    return False
-
-
-def without(graph, edges):
-    return {node: {other for other in others if (node, other) not in edges} for node, others in graph.items()}

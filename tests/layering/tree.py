@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-TOPS = ("common", "compiler", "vm", "runtime", "lab", "cmd")
+TOPS = ("common", "compiler", "vm", "runtime", "lab", "view", "cmd")
 
 
 class Tree:
@@ -51,12 +51,12 @@ def is_public(path):
 
 
 def libraries(root):
-    """{library: its source files} of all dvm_library() and target_sources() calls."""
+    """{library: its source files} of all dvm_library() and target_sources() calls, without generated ones."""
     found = {}
     for top in TOPS:
         for file in sorted(f for pattern in ("CMakeLists.txt", "*.cmake") for f in (root / top).rglob(pattern)):
             text = re.sub(r"#.*", "", file.read_text())
             for name, words in re.findall(r"(?:dvm_library|target_sources)\((\S+)([^)]*)\)", text):
-                sources = [str((file.parent / w).relative_to(root)) for w in words.split() if w.endswith(".cpp")]
+                sources = [str((file.parent / w).relative_to(root)) for w in words.split() if w.endswith(".cpp") and not w.startswith("${")]
                 found.setdefault(name.removeprefix("dvm_"), set()).update(sources)
     return found
