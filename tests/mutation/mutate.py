@@ -29,6 +29,7 @@ MARK = ".dvm-mutants"  # in a folder that this program has made: no other is wri
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DDVM_BENCH=OFF", "-DDVM_PRECOMPILE=ON"]
 TEST_SECONDS = 90   # a mutant may never end
 TEST_BYTES = 16 << 30  # or take all memory
+OTHER_TESTS = {"conformance": "conformance/conformance_test", "golden": "golden/compiler_golden_test", "contexts_test": "contexts/contexts_test"}
 UNIT_TESTS = {"runtime_test": "runtime", "vm_test": "vm", "capture_test": "instrument"}
 
 
@@ -109,15 +110,15 @@ class Copy:
             subprocess.run(["cmake", "-S", self.tree, "-B", self.build, *CONFIGURE], check=True)
 
     def builds(self, suite):
-        targets = [suite] if suite in UNIT_TESTS else ["conformance_test"] if suite == "conformance" else \
-            ["compiler_golden_test"] if suite == "golden" else ["dvm", "tests/programs/all"]
+        program = suite if suite in UNIT_TESTS else pathlib.Path(OTHER_TESTS.get(suite, "")).name
+        targets = [program] if program else ["dvm", "tests/programs/all"]
         return subprocess.run(["ninja", "-C", self.build, *targets], stdout=subprocess.DEVNULL).returncode == 0
 
     def passes(self, suite):
         if suite in UNIT_TESTS:
             return self.run([self.build / "tests/unit" / UNIT_TESTS[suite] / suite])
-        if suite in ("conformance", "golden"):
-            return self.run([self.build / "tests" / suite / {"conformance": "conformance_test", "golden": "compiler_golden_test"}[suite]])
+        if suite in OTHER_TESTS:
+            return self.run([self.build / "tests" / OTHER_TESTS[suite]])
         topics = suite.partition(":")[2].split(",") if ":" in suite else []
         return self.run([sys.executable, "run_scripts.py", *topics], self.tree / "tests/runtime")
 

@@ -38,7 +38,7 @@ class Table(unittest.TestCase):
         for mutant in mutate.read_table(mutate.TABLE.read_text()):
             for suite in mutant.suites:
                 kind, _, names = suite.partition(":")
-                self.assertIn(kind, [*mutate.UNIT_TESTS, "conformance", "golden", "scripts"], mutant.title())
+                self.assertIn(kind, [*mutate.UNIT_TESTS, *mutate.OTHER_TESTS, "scripts"], mutant.title())
                 self.assertLessEqual(set(filter(None, names.split(","))), topics, mutant.title())
 
     def test_no_mutant_is_there_twice(self):
