@@ -23,10 +23,13 @@ target_compile_options(dvm_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
 # GCC 12 sees overlapping copies in every "literal" + std::string once it inlines enough (-O3).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(dvm_warnings INTERFACE -Wno-restrict)
+  if(DVM_PRECOMPILE)  # and with precompiled headers it forgets that these warnings are off in the standard library
+    target_compile_options(dvm_warnings INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  endif()
 endif()
 
-# Headers that most files include, compiled once. Each file still includes what it uses; builds without precompiled headers, like all
-# builds by GCC, reveal a file that does not.
+# Headers that most files include, compiled once: a third of the time of a build. Each file still includes what it uses; the preset dev,
+# which has no precompiled headers, reveals a file that does not.
 set(DVM_USUAL_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span>
   <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
