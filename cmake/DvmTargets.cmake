@@ -67,5 +67,13 @@ function(dvm_test name)
   dvm_precompile(${name} common_test ${DVM_USUAL_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
   target_compile_definitions(${name} PRIVATE DVM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" DVM_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE dvm_warnings ${ARG_LIBS} GTest::gtest_main GTest::gmock)
+  if(TARGET dvm_llvm)  # the engine that a program loads
+    target_compile_definitions(${name} PRIVATE DVM_HAS_LLVM)
+    add_dependencies(${name} dvm_llvm)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
+  if(DVM_SANITIZE)
+    # ASan guesses where a library loaded at run time has its thread-local variables; looking for leaks it then reads astray.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT ASAN_OPTIONS=intercept_tls_get_addr=0)
+  endif()
 endfunction()
