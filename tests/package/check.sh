@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs the packages of a folder in a bare Debian 12, runs dvm there, purges them, and compares the files with those before.
+# tests/package/check.sh FOLDER; needs root and debootstrap.
+set -eu
+
+folder=$(cd "$1" && pwd)
+root=$(mktemp -d /tmp/dvm-package.XXXXXX)
+chmod 755 "$root"
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+
+say() { printf 'package: %s\n' "$*"; }
+die() { printf 'package: %s\n' "$*" >&2; exit 1; }
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"; }
+packages() { inside dpkg-query -W -f='${Package}\n' | sort; }
+files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var \) -prune -o -print | sort); }
+# expect TEXT COMMAND...: the command prints the text.
+expect() {
+  wanted=$1
+  shift
+  inside "$@" 2>&1 | grep -qF -- "$wanted" || die "'$*' does not print '$wanted'"
+}
+
+say "a bare Debian 12 in $root"
+debootstrap --variant=minbase bookworm "$root" >"$folder/debootstrap.log" 2>&1 || die "debootstrap failed; see $folder/debootstrap.log"
+mount -t proc proc "$root/proc"
+inside apt-get update -qq
+packages >"$folder/packages-before"
+files >"$folder/files-before"
+
+say "install"
+cp "$folder"/dvm_*.deb "$root/tmp/"
+inside sh -c 'apt-get install -y -qq --no-install-recommends /tmp/dvm_*.deb' >"$folder/install.log" 2>&1 || die "see $folder/install.log"
+
+say "run"
+expect "commit" dvm --version
+expect "dvm 2" dvm run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENOENT); exit(0); }'
+expect "dtrace: dvm D" /usr/sbin/dtrace -V
+expect "opensnoop" dvm tool
+expect "kernel" dvm doctor
+[ -e "$root/usr/share/doc/dvm/copyright" ] || die "the copyright file is missing"
+
+say "purge"
+# shellcheck disable=SC2046  # the list is words
+inside apt-get purge -y -qq $(packages | comm -13 "$folder/packages-before" -) >"$folder/purge.log" 2>&1 || die "see $folder/purge.log"
+files | diff "$folder/files-before" - || die "these files stayed or are missing"
+say "refuse another release"
+sed -i 's/^VERSION_ID=.*/VERSION_ID="11"/' "$root/usr/lib/os-release"
+files >"$folder/files-before"
+inside sh -c 'dpkg -i /tmp/dvm_*.deb' >"$folder/refuse.log" 2>&1 && die "another release takes the package"
+grep -q '^dvm: this package is for ' "$folder/refuse.log" || die "no line says which release the package is for; see $folder/refuse.log"
+left=$(inside dpkg-query -W -f='${db:Status-Status}' dvm 2>/dev/null) || true
+[ "${left:-not-installed}" = not-installed ] || die "the refused package is $left"
+files | diff "$folder/files-before" - || die "the refused package left these files"
+say "installs, runs and purges cleanly"
