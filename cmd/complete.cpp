@@ -9,6 +9,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "cmd/script.h"
 #include "cmd/tool_page.h"
@@ -24,10 +25,20 @@ void print_if(std::string_view typed, std::string_view candidate, std::string_vi
 
 // The words before the last one: the command, the option that the last word is the value of, and the process.
 struct Context {
+  const CLI::App* app = nullptr;
   const CLI::App* command = nullptr;
   const CLI::Option* open = nullptr;
+  std::optional<Tool> tool;                 // of dvm tool
+  std::optional<std::string> tool_value{};  // the last word is the value of an option of the tool: the name of the value
   ScriptOptions given;
 };
+
+// Of dvm run, if the tool takes it too.
+const CLI::Option* passed_on(const Context& context, const std::string& name) {
+  const std::vector<std::string_view> all = run_options_of(*context.tool);
+  if (std::find(all.begin(), all.end(), name) == all.end()) return nullptr;
+  return find_command(*context.app, "run")->get_option_no_throw(name);
+}
 
 bool takes_value(const CLI::Option& option) { return option.get_type_size() > 0; }
 
@@ -39,7 +50,18 @@ void take_value(Context& context, const std::string& word) {
   context.open = nullptr;
 }
 
+void take_tool_option(Context& context, const std::string& word) {
+  for (const ToolOption& option : context.tool->options) {
+    if (option.flag != word) continue;
+    if (!option.value.empty()) context.tool_value = option.value;
+    return;
+  }
+  const CLI::Option* option = passed_on(context, word);
+  if (option != nullptr && takes_value(*option)) context.open = option;
+}
+
 void take_option(Context& context, const std::string& word) {
+  if (context.tool) return take_tool_option(context, word);
   const bool is_long = word.starts_with("--");
   const CLI::Option* option = context.command->get_option_no_throw(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
   if (option == nullptr || !takes_value(*option)) return;
@@ -49,14 +71,18 @@ void take_option(Context& context, const std::string& word) {
 
 Context read_context(const CLI::App& app, const std::vector<std::string>& words) {
   Context context;
-  context.command = &app;
+  context.app = context.command = &app;
   for (size_t i = 1; i + 1 < words.size(); i++) {
     if (context.open != nullptr)
       take_value(context, words[i]);
+    else if (context.tool_value)
+      context.tool_value.reset();
     else if (words[i].starts_with('-'))
       take_option(context, words[i]);
     else if (const CLI::App* command = find_command(*context.command, words[i]))
       context.command = command;
+    else if (context.command->get_name() == "tool" && !context.tool)
+      context.tool = find_tool(words[i]);
   }
   return context;
 }
@@ -81,9 +107,22 @@ void print_joined_values(const CLI::App& command, const std::string& typed) {
 
 void print_options(const CLI::App& command, std::string_view typed) {
   for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // --help does not show it
     for (const std::string& name : option->get_snames()) print_if(typed, "-" + name, option->get_description());
     for (const std::string& name : option->get_lnames()) print_if(typed, "--" + name, option->get_description());
   }
+}
+
+void print_tool_options(const Context& context, std::string_view typed) {
+  for (const ToolOption& option : context.tool->options)
+    if (!option.flag.empty()) print_if(typed, option.flag, option.text);
+  for (const std::string_view name : run_options_of(*context.tool))
+    if (const CLI::Option* option = passed_on(context, std::string(name))) print_if(typed, name, option->get_description());
+  print_options(*context.command, typed);
+}
+
+void print_tools(std::string_view typed) {
+  for (const auto& [name, summary] : tool_summaries()) print_if(typed, name, summary);
 }
 
 void print_commands(const CLI::App& command, std::string_view typed) {
@@ -171,6 +210,10 @@ int complete(const CLI::App& app, std::string_view line) {
   const std::string& typed = words.back();
   if (context.open != nullptr)
     print_values(context, typed);
+  else if (context.tool_value)
+    *context.tool_value == "PID" ? print_processes(typed) : void();
+  else if (context.tool && typed.starts_with('-'))
+    print_tool_options(context, typed);
   else if (typed.starts_with("--") && typed.find('=') != std::string::npos)
     print_joined_values(*context.command, typed);
   else if (typed.starts_with('-'))
@@ -179,8 +222,8 @@ int complete(const CLI::App& app, std::string_view line) {
     print_commands(*context.command, typed);
   else if (context.command->get_name() == "list")
     print_descriptions(context, typed, 3);
-  else if (context.command->get_name() == "tool")
-    for (const auto& [name, summary] : tool_summaries()) print_if(typed, name, summary);
+  else if (context.command->get_name() == "tool" && !context.tool)
+    print_tools(typed);
   return 0;
 }
 

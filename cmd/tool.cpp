@@ -143,18 +143,23 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
 
 int run(const std::vector<std::string>& words) {
   if (words.empty()) return list_tools();
-  const auto all = scripts();
-  const auto found = all.find(words[0]);
-  if (found == all.end()) return no_such_tool(words[0]);
-  const Tool tool = parse_tool(found->first, found->second);
+  const std::optional<Tool> tool = find_tool(words[0]);
+  if (!tool) return no_such_tool(words[0]);
   const std::vector<std::string> rest(words.begin() + 1, words.end());
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
-  if (std::none_of(rest.begin(), rest.end(), asks)) return run_tool(tool, rest);
-  fmt::print("{}", tool_page(tool));
+  if (std::none_of(rest.begin(), rest.end(), asks)) return run_tool(*tool, rest);
+  fmt::print("{}", tool_page(*tool));
   return 0;
 }
 
 }  // namespace
+
+std::optional<Tool> find_tool(const std::string& name) {
+  const auto all = scripts();
+  const auto found = all.find(name);
+  if (found == all.end()) return {};
+  return parse_tool(found->first, found->second);
+}
 
 std::map<std::string, std::string> tool_summaries() {
   std::map<std::string, std::string> summaries;

@@ -139,8 +139,8 @@ class Arguments {
 
   // Options of dvm run that every tool takes.
   Status pass_on(const std::string& word) {
-    const bool is_process = word == "-p" || word == "-c";
-    if ((is_process && !tool_.needs_process) || (!is_process && word != "-x" && word != "-o" && word != "--json" && word != "-v"))
+    const std::vector<std::string_view> all = run_options_of(tool_);
+    if (std::find(all.begin(), all.end(), word) == all.end())
       return wrong(fmt::format("there is no option '{}'\n    for more, see dvm tool {} --help", word, tool_.name));
     rest_.push_back(word);
     if (word == "--json" || word == "-v") return {};
@@ -172,6 +172,12 @@ Tool parse_tool(std::string name, std::string script) {
   while (!tool.notes.empty() && tool.notes.back().empty()) tool.notes.pop_back();
   tool.script = std::move(script);
   return tool;
+}
+
+std::vector<std::string_view> run_options_of(const Tool& tool) {
+  std::vector<std::string_view> all = {"-o", "-x", "--json", "-v"};
+  if (tool.needs_process) all.insert(all.begin(), {"-p", "-c"});
+  return all;
 }
 
 std::string tool_page(const Tool& tool) {

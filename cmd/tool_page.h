@@ -42,6 +42,12 @@ std::map<std::string, std::string> tool_summaries();
 
 Tool parse_tool(std::string name, std::string script);
 
+// Nothing: there is no such tool.
+std::optional<Tool> find_tool(const std::string& name);
+
+// The options of dvm run that the tool takes too.
+std::vector<std::string_view> run_options_of(const Tool& tool);
+
 // The output of `dvm tool NAME --help`.
 std::string tool_page(const Tool& tool);
 

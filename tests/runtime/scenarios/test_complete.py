@@ -2,10 +2,14 @@
 
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import dvmtest
@@ -55,6 +59,20 @@ class Candidates(unittest.TestCase):
         self.assertEqual(tools, [line.split()[0] for line in dvm("tool").stdout.splitlines()])
         self.assertIn("execsnoop", candidates("dvm tool exec"))
 
+    def test_options_of_a_tool(self):
+        options = candidates("dvm tool opensnoop -p 1 -")
+        self.assertLessEqual({"-p", "-n", "-e", "-d", "-o", "-x", "--json", "--help"}, set(options))
+        self.assertNotIn("-c", options)
+        self.assertIn("-c", candidates("dvm tool funccount -"))
+        self.assertEqual(candidates("dvm tool funccount -x bufp"), ["bufpolicy="])
+        for line in ("dvm tool opensnoop -p ", "dvm tool funccount -p "):
+            self.assertIn(str(os.getpid()), candidates(line))
+        for line in ("dvm tool opensnoop ", "dvm tool opensnoop -n "):
+            self.assertEqual(candidates(line), [], line)
+
+    def test_options_that_help_hides_are_none(self):
+        self.assertEqual(set(candidates("dvm run -")) & {"-3", "-6", "-A", "-a"}, set())
+
     def test_processes(self):
         self.assertIn(str(os.getpid()), candidates("dvm run -p "))
 
@@ -84,6 +102,31 @@ class Candidates(unittest.TestCase):
             self.assertEqual((result.returncode, result.stderr), (0, ""), line)
 
 
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, command, env):
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            os.execvpe(command[0], command, env)
+
+    def send(self, text):
+        os.write(self.master, text.encode())
+
+    def wait_for(self, expected, seconds=60):
+        seen = ""
+        end = time.monotonic() + seconds
+        while expected not in seen:
+            if not select.select([self.master], [], [], max(0, end - time.monotonic()))[0]:
+                raise AssertionError(f"no {expected!r} in {seen!r}")
+            seen += os.read(self.master, 65536).decode(errors="replace").replace("\a", "")
+
+    def close(self):
+        os.close(self.master)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
 class Shells(unittest.TestCase):
     def bash(self, line, *words):
         """COMPREPLY for the words as bash splits them; the last is being completed."""
@@ -97,6 +140,19 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.bash("dvm list syscall::openat:e", "dvm", "list", "syscall", "::", "openat", ":", "e"), ["entry"])
         self.assertEqual(self.bash("dvm list 'syscall::openat:e", "dvm", "list", "'syscall::openat:e"), ["syscall::openat:entry"])
 
+    def test_bash_goes_on_to_the_next_field_in_quotes(self):
+        """It would close the quotes behind a single candidate."""
+        found = self.bash("dvm list 'syscall::openat", "dvm", "list", "'syscall::openat")
+        self.assertIn("syscall::openat2:", found)
+        found = self.bash("dvm list 'syscall::openat2", "dvm", "list", "'syscall::openat2")
+        self.assertEqual(found, ["syscall::openat2:entry", "syscall::openat2:return"])
+
+    def test_the_shell_does_not_expand_the_dollar(self):
+        start = f"dvm list -p {os.getpid()} "
+        for word, expected in (("'pid$targ", "pid$target:"), ('"pid\\$targ', "pid\\$target:"), ("pid\\$targ", "pid\\$target:")):
+            found = self.bash(start + word, "dvm", "list", "-p", str(os.getpid()), word)
+            self.assertTrue(found and all(one.startswith(expected) for one in found), (word, found[:3]))
+
     def test_bash_registers_the_function(self):
         shown = subprocess.run(["bash", "-c", f"source {SCRIPTS}/dvm.bash; complete -p dvm"], capture_output=True, text=True, check=True)
         self.assertEqual(shown.stdout, "complete -o default -F _dvm dvm\n")
@@ -107,17 +163,30 @@ class Shells(unittest.TestCase):
         (pathlib.Path(folder.name) / "dvm").symlink_to(DVM)
         return dict(dvmtest.ENV, PATH=f"{folder.name}:{os.environ['PATH']}")
 
-    def test_zsh_can_read_its_script(self):
+    def test_zsh(self):
         if shutil.which("zsh") is None:
             self.skipTest("there is no zsh")
-        subprocess.run(["zsh", "-n", SCRIPTS / "_dvm"], check=True)
+        shell = Terminal(["zsh", "-f", "-i"], dict(self.with_dvm_on_the_path(), TERM="dumb"))
+        self.addCleanup(shell.close)
+        shell.send(f"stty cols 300; fpath=({SCRIPTS} $fpath); autoload -Uz compinit; compinit -D -u; print READ''Y\n")
+        shell.wait_for("READY")
+        process = os.getpid()
+        for typed, expected in (("dvm reco", "dvm record "), ("dvm run -x bufpolicy=sw", "bufpolicy=switch "),
+                                ("dvm list 'syscall::openat2:en", "'syscall::openat2:entry'"), ("dvm list syscall::openat2:en", "openat2:entry "),
+                                (f"dvm list -p {process} 'pid$targ", "'pid$target:"), (f"dvm list -p {process} pid\\$targ", "pid\\$target:"),
+                                ("dvm tool opensnoop --js", "--json ")):
+            shell.send(typed + "\t")
+            shell.wait_for(expected)
+            shell.send("\x15")
 
     def test_fish(self):
         if shutil.which("fish") is None:
             self.skipTest("there is no fish")
-        made = subprocess.run(["fish", "-c", f"source {SCRIPTS}/dvm.fish; complete -C 'dvm re'"], capture_output=True, text=True,
-                              check=True, env=self.with_dvm_on_the_path())
-        self.assertIn("record", made.stdout)
+        for line, expected in (("dvm re", "record"), ("dvm list 'syscall::openat2:", "syscall::openat2:entry"), ("dvm run -x bufpolicy=r", "bufpolicy=ring"),
+                               (f"dvm list -p {os.getpid()} 'pid$targ", "pid$target:"), ("dvm tool opensnoop --js", "--json")):
+            made = subprocess.run(["fish", "--no-config", "-c", f"source {SCRIPTS}/dvm.fish; complete -C $argv[1]", line], capture_output=True,
+                                  text=True, check=True, env=self.with_dvm_on_the_path())
+            self.assertIn(expected, made.stdout, line)
 
 
 if __name__ == "__main__":
