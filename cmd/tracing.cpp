@@ -2,15 +2,18 @@
 
 #include "cmd/tracing.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
+#include <variant>
 
 #include "cmd/account.h"
 #include "cmd/command.h"
@@ -67,21 +70,44 @@ class SignalScope {
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 };
 
-// One line for each reason: a glob over a large program may have hundreds of probes with the same one. Under -v all of them.
-void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
-  if (is_verbose) {
-    for (const auto& [probe, reason] : refused)
-      tell("left out, {}:{}:{}:{}: {}", probe->provider, probe->module, probe->function, probe->name, reason);
-    return;
-  }
+// One line for each reason: a glob over a large program may have hundreds of probes with the same one.
+std::vector<std::string> describe_refused(const std::vector<runtime::Refused>& refused) {
   std::map<std::string, std::pair<size_t, const runtime::Probe*>> by_reason;
   for (const runtime::Refused& one : refused) {
     auto& [count, first] = by_reason[one.reason];
     if (count++ == 0) first = one.probe;
   }
+  std::vector<std::string> lines;
   for (const auto& [reason, found] : by_reason)
-    tell("{} probe{} left out, {}:{}:{}:{}{}: {}", found.first, found.first == 1 ? "" : "s", found.second->provider,
-         found.second->module, found.second->function, found.second->name, found.first == 1 ? "" : " and others", reason);
+    lines.push_back(fmt::format("{} probe{} left out, {}:{}:{}:{}{}: {}", found.first, found.first == 1 ? "" : "s",
+                                found.second->provider, found.second->module, found.second->function, found.second->name,
+                                found.first == 1 ? "" : " and others", reason));
+  return lines;
+}
+
+// Under -v a line for each probe.
+void report_refused(const std::vector<runtime::Refused>& refused, bool is_verbose) {
+  if (is_verbose)
+    for (const auto& [probe, reason] : refused)
+      tell("left out, {}:{}:{}:{}: {}", probe->provider, probe->module, probe->function, probe->name, reason);
+  else
+    for (const std::string& line : describe_refused(refused)) tell("{}", line);
+}
+
+bool is_fired_by_dvm(const runtime::Probe& probe) {
+  const auto* timer = std::get_if<runtime::TimerSite>(&probe.site);
+  return std::holds_alternative<runtime::InternalSite>(probe.site) || (timer != nullptr && !timer->every_cpu);
+}
+
+// True if nothing can fire but BEGIN, END and tick probes, though the script asks for more.
+bool is_all_refused(runtime::Handle& handle, const std::vector<runtime::Refused>& refused) {
+  if (refused.empty() || handle.options()[dif::Option::zdefs] > 0) return false;
+  std::set<const runtime::Probe*> left_out;
+  for (const runtime::Refused& one : refused) left_out.insert(one.probe);
+  const std::vector<runtime::EnabledProbe> all = handle.enabled();
+  return std::all_of(all.begin(), all.end(), [&](const runtime::EnabledProbe& enabled) {
+    return is_fired_by_dvm(*enabled.probe) || left_out.contains(enabled.probe);
+  });
 }
 
 Status enable(runtime::Handle& handle, const std::vector<ReadyProgram>& programs) {
@@ -123,6 +149,8 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
   if (given.script.verbose) print_placements(handle), print_remarks(handle);
+  if (is_all_refused(handle, refused))
+    return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused), "; "))};
   report_refused(refused, given.script.verbose);
   SignalScope signals(handle);
   targets.watch([&handle] { handle.targets_gone(); });

@@ -163,7 +163,7 @@ class LongNops(dvmtest.PrivilegedTest):
             self.assertIn('"990:\\tnop\\n"', text)
             pathlib.Path(f"{folder}/leaf.h").write_text(text.replace('"990:\\tnop\\n"', f'"990:\\t{nop}\\n"'))
             subprocess.run(["gcc", "-O2", f"-I{folder}", "-x", "c", "-", "-o", f"{folder}/leaf"], input=self.PROGRAM, text=True, check=True)
-            return dvm("run", "-q", "-n", "leaf$target:::mark { @ = count(); }", "-c", f"{folder}/leaf")
+            return dvm("run", "-q", "-n", "leaf$target:::mark { @ = count(); } pid$target:a.out:main:entry { }", "-c", f"{folder}/leaf")
 
     def test_the_program_goes_on_as_it_was(self):
         result = self.run_with("nop")
