@@ -13,8 +13,8 @@ namespace dvm::cmd {
 namespace {
 
 void print_row(const Check& check, const Finding& found) {
-  fmt::print("{:<14}{:<15}{}\n", check.name, found.works() ? "works" : "does not work",
-             found.works() ? found.detail : found.reason);
+  const std::string& text = found.works() ? found.detail : found.reason;
+  fmt::print("{:<14}{:<{}}{}\n", check.name, found.works() ? "works" : "does not work", text.empty() ? 0 : 15, text);
   fmt::print("{:<14}{:<15}for {}\n", "", "", check.text);
   if (!found.remedy.empty()) fmt::print("{:<14}{:<15}try: {}\n", "", "", found.remedy);
 }

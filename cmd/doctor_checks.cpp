@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSetCapabilities = "sudo setcap cap_bpf,cap_perfmon+ep $(command -v dvm)";
 constexpr const char* kNewerKernel = "sudo apt-get install -t bookworm-backports linux-image-amd64";
 
 // A file descriptor that closes itself; below 0: the system call failed with `error`.
@@ -69,8 +68,32 @@ bool has_capability(int number) {
   return false;
 }
 
+// How dvm gets capabilities: words like "bpf". Root without them is root of a container, where setcap helps nobody.
+std::string give_capabilities(const std::vector<std::string>& words) {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (geteuid() == 0) return fmt::format("docker run --cap-add={} ...", fmt::join(words, " --cap-add="));
+  return fmt::format("sudo setcap cap_{}+ep {}", fmt::join(words, ",cap_"), error ? "dvm" : program.string());
+}
+
+std::string give_tracing() { return give_capabilities({"bpf", "perfmon"}); }
+
+// "kernel.kptr_restrict is 2"; "not set" where the kernel has no such setting.
+std::string setting(const char* name, const char* path) {
+  const std::string value = read_line(path);
+  return fmt::format("{} is {}", name, value.empty() ? "not set" : value);
+}
+
+constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
+constexpr const char* kScope = "/proc/sys/kernel/yama/ptrace_scope";
+constexpr const char* kRestrict = "/proc/sys/kernel/kptr_restrict";
+
+std::string paranoid_setting() { return setting("kernel.perf_event_paranoid", kParanoid); }
+std::string scope_setting() { return setting("kernel.yama.ptrace_scope", kScope); }
+std::string restrict_setting() { return setting("kernel.kptr_restrict", kRestrict); }
+
 Finding refused(const char* what, int error) {
-  if (error == EPERM || error == EACCES) return {fmt::format("{}: {}", what, std::strerror(error)), kSetCapabilities, ""};
+  if (error == EPERM || error == EACCES) return {fmt::format("{}: {}", what, std::strerror(error)), give_tracing(), ""};
   return {fmt::format("{}: {}", what, std::strerror(error)), is_before(6, 6) ? kNewerKernel : "", ""};
 }
 
@@ -87,7 +110,7 @@ Finding check_capabilities() {
   for (const auto& [number, name] : {std::pair{CAP_BPF, "CAP_BPF"}, {CAP_PERFMON, "CAP_PERFMON"}})
     if (!has_capability(number)) missing += fmt::format("{}{}", missing.empty() ? "" : " and ", name);
   if (missing.empty()) return {"", "", geteuid() == 0 ? "root" : "CAP_BPF, CAP_PERFMON"};
-  return {fmt::format("{} missing", missing), kSetCapabilities, ""};
+  return {fmt::format("{} missing", missing), give_tracing(), ""};
 }
 
 Finding check_bpf() {
@@ -144,29 +167,31 @@ Finding check_breakpoints() {
   attributes.bp_len = sizeof(long);
   attributes.exclude_kernel = attributes.exclude_hv = 1;
   const Descriptor event(open_event(attributes, 0, -1));
-  if (event.is_open()) return {};
-  const long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", 0);
-  if (paranoid > 2)
-    return {fmt::format("kernel.perf_event_paranoid is {}", paranoid), "sudo sysctl kernel.perf_event_paranoid=2", ""};
+  if (event.is_open()) return {"", "", paranoid_setting()};
+  if (read_number(kParanoid, 0) > 2) return {paranoid_setting(), "sudo sysctl kernel.perf_event_paranoid=2", ""};
   return {fmt::format("no breakpoint: {}", std::strerror(event.error)), "", ""};
 }
 
 Finding check_ptrace() {
-  const long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0);
-  if (scope == 0 || (scope < 3 && has_capability(CAP_SYS_PTRACE))) return {};
-  return {fmt::format("kernel.yama.ptrace_scope is {}", scope), scope == 3 ? "" : "sudo sysctl kernel.yama.ptrace_scope=0", ""};
+  const long scope = read_number(kScope, 0);
+  if (scope == 0 || (scope < 3 && has_capability(CAP_SYS_PTRACE))) return {"", "", scope_setting()};
+  if (scope == 3) return {scope_setting() + ", which lasts until the next boot", "", ""};
+  return {scope_setting(), "sudo sysctl kernel.yama.ptrace_scope=0", ""};
+}
+
+bool shows_addresses() {
+  std::ifstream file("/proc/kallsyms");
+  for (std::string line; std::getline(file, line);)
+    if (std::strtoull(line.c_str(), nullptr, 16) != 0) return true;
+  return false;
 }
 
 Finding check_kallsyms() {
-  const std::string line = read_line("/proc/kallsyms");
-  if (line.empty()) return {"/proc/kallsyms is missing or empty", "", ""};
-  if (std::strtoull(line.c_str(), nullptr, 16) != 0 || read_number("/proc/sys/kernel/kptr_restrict", 0) == 0) {
-    std::ifstream file("/proc/kallsyms");
-    for (std::string one; std::getline(file, one);)
-      if (std::strtoull(one.c_str(), nullptr, 16) != 0) return {};
-  }
-  return {fmt::format("addresses are hidden: kernel.kptr_restrict is {}", read_number("/proc/sys/kernel/kptr_restrict", 0)),
-          "sudo sysctl kernel.kptr_restrict=0", ""};
+  if (read_line("/proc/kallsyms").empty()) return {"/proc/kallsyms is missing or empty", "", ""};
+  if (shows_addresses()) return {"", "", restrict_setting()};
+  if (read_number(kRestrict, 0) > 1)
+    return {fmt::format("addresses are hidden: {}", restrict_setting()), "sudo sysctl kernel.kptr_restrict=1", ""};
+  return {"addresses are hidden from users without CAP_SYSLOG", give_capabilities({"bpf", "perfmon", "syslog"}), ""};
 }
 
 // Debian keeps separate debug files by build id.

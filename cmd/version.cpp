@@ -21,9 +21,12 @@ std::string engines_text() {
   return text;
 }
 
+// Those of -x backend=agent are all.
 std::string instruments_text() {
+  dif::Options options;
+  (void)options.set("backend", "agent");
   std::string text;
-  for (const runtime::LiveInstrument& live : runtime::make_live_instruments({}))
+  for (const runtime::LiveInstrument& live : runtime::make_live_instruments(options))
     text += std::string(live.instrument->name()) + ", ";
   return text + "replay";
 }
