@@ -62,6 +62,13 @@ class HelpFormatter : public CLI::Formatter {
     return (type.starts_with('[') ? "" : " ") + type.substr(0, type.find(':'));
   }
 
+  // dvm tool has the options of its tools.
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string text = CLI::Formatter::make_usage(app, std::move(name));
+    const size_t at = text.find("[OPTIONS]");
+    return app->get_prefix_command() && at != std::string::npos ? text.insert(at, "[NAME] ") : text;
+  }
+
   std::string make_option_usage(const CLI::Option* option) const override {
     return option->get_option_text().empty() ? CLI::Formatter::make_option_usage(option) : option->get_option_text();
   }

@@ -83,7 +83,8 @@ void add_lsp(CLI::App& app, Action& chosen) {
   auto given = std::make_shared<ScriptOptions>();
   CLI::App* command = app.add_subcommand("lsp", "Serve an editor: diagnostics, completion, documentation and costs of D scripts");
   command->footer(
-      "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts:\n"
+      "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts.\n"
+      "Examples:\n"
       "  dvm lsp\n"
       "  dvm lsp -p 1234     # complete the functions of this process");
   command->add_option("-p", given->pids, "Complete the probes of this process")->type_name("PID");

@@ -12,6 +12,26 @@ import textwrap
 
 LANGUAGE = ("language", "variables", "actions", "aggregations", "output", "providers")  # pages of dvm-language(7)
 GENERAL = ("Exit status", "How tracing ends")  # sections of command-line.md for dvm(1)
+# The part of the manual that describes a command: a page, and a section of it unless it is all of it.
+DESCRIPTIONS = {
+    "": ("README", "The dvm manual"),
+    "run": ("command-line", "Scripts"),
+    "record": ("record-and-replay", "Record and replay"),
+    "replay": ("record-and-replay", "Record and replay"),
+    "compile": ("command-line", "Checking a script"),
+    "list": ("providers", "Providers"),
+    "header": ("command-line", "A header for your own probes"),
+    "doctor": ("command-line", "What works on this machine"),
+    "tool": ("tools", "Tools"),
+    "flame": ("views", "Flame graphs"),
+    "merge": ("views", "Results of several runs"),
+    "lsp": ("editors", "Language server"),
+    "cost predict": ("cost", "Predictions"),
+    "cost calibrate": ("cost", "The profile of a machine"),
+    "cost validate": ("cost", "Validation"),
+    "simulate": ("cost", "Simulation"),
+}
+MANUAL_FOLDER = "/usr/share/doc/dvm/docs/manual"
 
 
 def escape(text):
@@ -100,8 +120,31 @@ class Markdown:
 
 
 def section_of(page, name):
-    found = re.search(rf"(?ms)^## {re.escape(name)}\n(.*?)(?=^## |\Z)", page)
+    """From its heading to the next one of any page or section; the first part of a page ends at its first section."""
+    found = re.search(rf"(?ms)^##? {re.escape(name)}\n(.*?)(?=^## |\Z)", page)
     return found[0]
+
+
+def description_of(manual, command):
+    if command not in DESCRIPTIONS:
+        return []
+    page, section = DESCRIPTIONS[command]
+    body = section_of((manual / f"{page}.md").read_text(), section).partition("\n")[2]
+    if not command:  # the list of pages is of no use here
+        body = body.lstrip("\n").partition("\n\n")[0]
+    body = re.sub(r"(?m)^!\[.*\n|^The picture shows .*\n", "", body)
+    return [".SH DESCRIPTION", *Markdown(2).add(body)]
+
+
+def tools_of(dvm):
+    """The page of each tool."""
+    out = [".SH TOOLS"]
+    for line in subprocess.run([dvm, "tool"], capture_output=True, text=True, check=True).stdout.splitlines():
+        name = line.split()[0]
+        page = subprocess.run([dvm, "tool", name, "--help"], capture_output=True, text=True, check=True).stdout
+        summary, _, rest = page.partition("\n\n")
+        out += [f".SS {escape(name)}", escape(summary.partition(": ")[2]) + ".", *listing(rest.strip().splitlines())]
+    return out
 
 
 class Help:
@@ -152,19 +195,24 @@ def title(name, section, version):
     return [f'.TH {name.upper()} {section} "" "dvm {version}" "dvm manual"', ".nh"]
 
 
-def page_of(dvm, version, command, general, names):
-    """The page of a command; `general` is roff for dvm(1)."""
+def see_also(pages):
+    return [".SH SEE ALSO", ",\n".join(pages), ".PP", f"The manual: \\fI{escape(MANUAL_FOLDER)}/README.md\\fR"]
+
+
+def page_of(dvm, version, command, further, names, manual):
+    """The page of a command; `further` is roff behind its options."""
     text = Help(dvm, command)
     name = "-".join(["dvm", *command])
     summary = text.summary.removeprefix("dvm: ")
     out = title(name, 1, version) + [".SH NAME", f"{escape(name)} \\- {escape(summary)}"]
-    out += [".SH SYNOPSIS", f"\\fB{escape(text.usage)}\\fR"] + text.roff() + general
+    out += [".SH SYNOPSIS", f"\\fB{escape(text.usage)}\\fR"]
+    out += description_of(manual, " ".join(command)) + text.roff() + further
     if text.notes:
         out += [".SH NOTES", *(escape(note) for note in text.notes)]
     if text.examples:
         out += [".SH EXAMPLES", *listing(text.examples)]
     also = [other for other in names if other != name]
-    return name, out + [".SH SEE ALSO", ",\n".join(f"\\fB{escape(other)}\\fR(1)" for other in also) + ",\n\\fBdvm\\-language\\fR(7)"]
+    return name, out + see_also([f"\\fB{escape(other)}\\fR(1)" for other in also] + ["\\fBdvm\\-language\\fR(7)"])
 
 
 def all_commands(dvm, command=()):
@@ -177,7 +225,7 @@ def language_page(version, manual):
     out = title("dvm-language", 7, version) + [".SH NAME", "dvm\\-language \\- D, the language of dvm scripts"]
     for name in LANGUAGE:
         out = out + Markdown(1).add((manual / f"{name}.md").read_text())
-    return out + [".SH SEE ALSO", "\\fBdvm\\fR(1)"]
+    return out + see_also(["\\fBdvm\\fR(1)"])
 
 
 def write(folder, name, lines):
@@ -189,10 +237,11 @@ def main():
     dvm, version, manual, output = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
     command_line = (manual / "command-line.md").read_text()
     general = Markdown(2).add("\n".join(section_of(command_line, name) for name in GENERAL))
+    further = {"": general, "run": general, "tool": tools_of(dvm)}
     commands = list(all_commands(dvm))
     names = ["-".join(["dvm", *command]) for command in commands]
     for command in commands:
-        name, lines = page_of(dvm, version, command, [] if command else general, names)
+        name, lines = page_of(dvm, version, command, further.get(" ".join(command), []), names, manual)
         write(output / "man1", name + ".1", lines)
     write(output / "man7", "dvm-language.7", language_page(version, manual))
 

@@ -34,6 +34,23 @@ class ManPages(unittest.TestCase):
             made = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-Kutf8", page], capture_output=True, text=True)
             self.assertEqual((made.returncode, made.stderr), (0, ""), page.name)
 
+    def test_commands_are_described(self):
+        for name in ("dvm", "dvm-run", "dvm-replay", "dvm-flame", "dvm-merge", "dvm-lsp", "dvm-doctor", "dvm-cost-predict"):
+            page = (self.folder / "man1" / f"{name}.1").read_text()
+            self.assertRegex(page, r"(?m)^\.SH DESCRIPTION\n\.PP\n", name)
+            self.assertIn("/usr/share/doc/dvm/docs/manual/README.md", page)
+
+    def test_sections_have_short_names(self):
+        for page in self.pages:
+            for title in re.findall(r"(?m)^\.SH (.*)$", page.read_text()):
+                self.assertLessEqual(len(title.split()), 4, page.name)
+
+    def test_each_tool_has_its_options(self):
+        page = (self.folder / "man1" / "dvm-tool.1").read_text()
+        for tool in (ROOT / "tools").glob("*.d"):
+            self.assertIn(f".SS {tool.stem}\n", page)
+        self.assertIn("\\-e            Only opens that failed\n", page)
+
     def test_an_option_keeps_its_text(self):
         page = (self.folder / "man1" / "dvm-run.1").read_text()
         self.assertIn(".TP\n\\fB\\-q\\fR\nPrint only the output of the script\n", page)
