@@ -29,7 +29,8 @@ files >"$folder/files-before"
 
 say "install"
 cp "$folder"/dvm_*.deb "$root/tmp/"
-inside sh -c 'apt-get install -y -qq --no-install-recommends /tmp/dvm_*.deb' >"$folder/install.log" 2>&1 || die "see $folder/install.log"
+cp "$folder"/dvm-llvm_*.deb "$root/tmp/" 2>/dev/null || say "there is no dvm-llvm"
+inside sh -c 'apt-get install -y -qq --no-install-recommends /tmp/dvm*.deb' >"$folder/install.log" 2>&1 || die "see $folder/install.log"
 
 say "run"
 expect "commit" dvm --version
@@ -37,7 +38,17 @@ expect "dvm 2" dvm run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENO
 expect "dtrace: dvm D" /usr/sbin/dtrace -V
 expect "opensnoop" dvm tool
 expect "kernel" dvm doctor
-[ -e "$root/usr/share/doc/dvm/copyright" ] || die "the copyright file is missing"
+[ ! -e "$root/usr/lib/dvm/dvm-llvm.so" ] || expect "engines: interp, llvm" sh -c 'dvm --version | grep -v "not here"'
+for file in doc/dvm/copyright doc/dvm/docs/manual/README.md man/man1/dvm-tool.1 man/man7/dvm-language.7 doc/dvm/examples/latency.d \
+  bash-completion/completions/dvm zsh/vendor-completions/_dvm fish/vendor_completions.d/dvm.fish; do
+  [ -e "$root/usr/share/$file" ] || die "/usr/share/$file is missing"
+done
+say "a copied binary works alone"
+inside sh -c 'cp /usr/bin/dvm /tmp/alone'
+mv "$root/usr/lib/dvm" "$root/usr/lib/dvm.away"
+expect "dvm 2" /tmp/alone run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENOENT); exit(0); }'
+expect "opensnoop" /tmp/alone tool
+mv "$root/usr/lib/dvm.away" "$root/usr/lib/dvm"
 
 say "purge"
 # shellcheck disable=SC2046  # the list is words
