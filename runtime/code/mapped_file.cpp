@@ -62,8 +62,10 @@ bool take_slot(std::span<const unsigned char> bytes, size_t& number) {
 
 }  // namespace
 
+// Shared: into private mappings of a file, also those of dvm, the kernel writes the breakpoints of tracers that trace all
+// processes.
 Result<MappedFile> MappedFile::map(const RegularFile& file) {
-  void* data = mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.fd(), 0);
+  void* data = mmap(nullptr, file.size(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (data == MAP_FAILED) return Error{"it cannot be mapped"};
   const std::span bytes(static_cast<const unsigned char*>(data), file.size());
   MappedFile mapped;

@@ -51,6 +51,16 @@ class ModuleCodeTest : public testing::Test {
   std::unique_ptr<ModuleCode> code_ = std::move(*ModuleCode::open("/proc/self/exe"));
 };
 
+// The kernel writes the breakpoints of other tracers into private mappings only.
+TEST_F(ModuleCodeTest, SeesNoBreakpointsOfOtherTracers) {
+  const auto at = reinterpret_cast<uintptr_t>(code_->file().data());
+  std::ifstream maps("/proc/self/maps");
+  std::string range, mode, line;
+  for (; maps >> range >> mode && std::getline(maps, line); mode.clear())
+    if (std::stoull(range, nullptr, 16) <= at && at < std::stoull(range.substr(range.find('-') + 1), nullptr, 16)) break;
+  EXPECT_EQ(mode, "r--s");
+}
+
 TEST_F(ModuleCodeTest, SeesJumpsFromOutside) {
   EXPECT_EQ(chosen("mct_shared").moved, 0U);
   EXPECT_EQ(chosen("mct_near_shared").moved, 0U);
