@@ -50,6 +50,7 @@ dvm_library(consumer
   consumer/output.cpp
   consumer/printa.cpp
   consumer/printf.cpp
+  consumer/record_copies.cpp
   consumer/record_merge.cpp
   consumer/row_table.cpp
   consumer/text_printer.cpp

@@ -12,8 +12,8 @@
 #include "runtime/consumer/errors.h"
 #include "runtime/consumer/field.h"
 #include "runtime/consumer/json_printer.h"
+#include "runtime/consumer/record_copies.h"
 #include "runtime/consumer/text_printer.h"
-#include "runtime/consumer/trace_events.h"
 #include "runtime/probe/aggregate.h"
 
 namespace dvm::runtime {
@@ -170,8 +170,13 @@ Consumer::Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const 
     printer_ = std::make_unique<TextPrinter>(output_, options_, enabling_, made_);
 }
 
-void Consumer::write_events(std::FILE* file) {
-  printer_ = std::make_unique<TraceEvents>(std::move(printer_), file, options_, made_);
+void Consumer::copy_records(std::shared_ptr<RecordReader> reader) {
+  if (copies_ == nullptr) {
+    auto copies = std::make_unique<RecordCopies>(std::move(printer_), options_, made_);
+    copies_ = copies.get();
+    printer_ = std::move(copies);
+  }
+  copies_->add(std::move(reader));
 }
 
 Status Consumer::prepare() {

@@ -26,6 +26,9 @@
 
 namespace dvm::runtime {
 
+class RecordCopies;
+class RecordReader;
+
 class Consumer {
  public:
   Consumer(std::FILE* out, std::FILE* err, dif::Options& options, const Enabling& enabling, bool as_json,
@@ -36,8 +39,8 @@ class Consumer {
   // print_unprinted() writes to `file` too, as JSON; with stacks_only what has a stack as a key goes only there, all else is only
   // printed.
   void copy_aggregations(std::FILE* file, bool stacks_only) { copy_ = file, copies_stacks_only_ = stacks_only; }
-  // Records are shown as trace events in `file` too.
-  void write_events(std::FILE* file);
+  // `reader` gets a copy of what each record prints. The program must have its origins (record_copies.h).
+  void copy_records(std::shared_ptr<RecordReader> reader);
   // From now on what it does is counted there.
   void count_into(StepCounts& counts) { counts_ = &counts; }
 
@@ -94,6 +97,7 @@ class Consumer {
   std::shared_ptr<UserSymbols> symbols_;
   MadePrinter made_{*symbols_};
   std::unique_ptr<Printer> printer_;
+  RecordCopies* copies_ = nullptr;  // the printer, if records are copied
   std::unordered_map<const dif::ActDesc*, Format> formats_;
   bool uses_aggregations_ = false;
   ErrorLimit errors_;

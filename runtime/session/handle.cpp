@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "dvm/vm/engine.h"
+#include "runtime/consumer/trace_events.h"
 #include "runtime/session/enabled_probes.h"
 #include "runtime/session/impl.h"
 #include "runtime/session/placements.h"
@@ -16,7 +17,8 @@ Handle::Impl::Impl(HandleConfig c)
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
   if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
-  if (c.trace_events) consumer.write_events(c.trace_events);
+  if (c.trace_events) consumer.copy_records(std::make_shared<TraceEvents>(c.trace_events));
+  if (c.record_reader) consumer.copy_records(c.record_reader);
   if (accounts()) consumer.count_into(accounting.consumed());
 }
 

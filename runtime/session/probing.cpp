@@ -9,7 +9,7 @@
 
 #include "common/similar.h"
 #include "runtime/consumer/json_printer.h"
-#include "runtime/consumer/trace_events.h"
+#include "runtime/consumer/record_copies.h"
 #include "runtime/process/cpu_topology.h"
 #include "runtime/process/process.h"
 #include "runtime/session/enabled_probes.h"
@@ -93,7 +93,7 @@ Status Probing::enable(const dif::Program& program) {
   consumer_.symbols().set_demangling(config_.options[dif::Option::demangle] > 0);
   const auto matches = [this](const dif::ProbeDesc& description) { return match(description); };
   const auto add = [&](const dif::Program& enabled) { return enabling_.add(enabled, matches, config_.options, config_.cost); };
-  const bool has_origins = config_.trace_events != nullptr;
+  const bool has_origins = config_.trace_events != nullptr || config_.record_reader != nullptr;
   const dif::Program told = has_origins ? with_origins(program) : dif::Program();
   const dif::Program& shown = has_origins ? told : program;
   if (Status status = config_.as_json ? add(with_times(shown)) : add(shown); !status) return status;

@@ -35,6 +35,7 @@ class Catalog;
 class Enabling;
 class Instrument;
 class LateReads;
+class RecordReader;
 class UserSymbols;
 struct EnabledProbe;
 struct Probe;
@@ -49,6 +50,8 @@ struct HandleConfig {
   std::FILE* aggregations_copy = nullptr;
   bool copies_stacks_only = false;  // those with a stack as a key are copied and not printed
   std::FILE* trace_events = nullptr;  // records go here too, as trace events; null: nowhere
+  // Takes copies of the records; null: none does.
+  std::shared_ptr<RecordReader> record_reader;
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_timed = true;    // time a sample of what is accounted; otherwise only count it, to be priced by a profile
   bool is_replay = false;  // nothing is read from a process: it may not exist here
