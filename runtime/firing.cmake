@@ -36,6 +36,7 @@ target_link_libraries(dvm_backend_local PUBLIC dvm_enabling dvm_source PRIVATE f
 
 dvm_library(consumer
   consumer/aggregation.cpp
+  consumer/aggregation_metrics.cpp
   consumer/aggregation_table.cpp
   consumer/consumer.cpp
   consumer/datum.cpp
@@ -47,6 +48,7 @@ dvm_library(consumer
   consumer/json_value.cpp
   consumer/keys.cpp
   consumer/made.cpp
+  consumer/metrics.cpp
   consumer/output.cpp
   consumer/printa.cpp
   consumer/printf.cpp

@@ -345,8 +345,10 @@ size_t Aggregations::take(AggregationSource& source, const RewriteKey& rewrite) 
 }
 
 void Aggregations::clear(uint32_t id) {
-  if (MergedAggregation* aggregation = find(id))
-    for (MergedRow* row : aggregation->rows.rows()) std::fill(row->state.begin(), row->state.end(), aggregation->initial);
+  MergedAggregation* aggregation = find(id);
+  if (aggregation == nullptr) return;
+  aggregation->clears++;
+  for (MergedRow* row : aggregation->rows.rows()) std::fill(row->state.begin(), row->state.end(), aggregation->initial);
 }
 
 void Aggregations::trunc(uint32_t id, int64_t count) {
@@ -362,6 +364,7 @@ void Aggregations::trunc(uint32_t id, int64_t count) {
   std::vector<const MergedRow*> kept;
   for (size_t i = 0; i < keep; i++) kept.push_back(lines[i].line.rows.front());
   aggregation->rows.keep_only(kept);
+  aggregation->clears++;
 }
 
 void Aggregations::normalize(uint32_t id, int64_t normal) {

@@ -32,6 +32,7 @@ struct MergedAggregation {
   RowTable rows;
   int64_t normal = 1;
   bool is_printed = false;  // by a printa(): the end leaves it out
+  uint64_t clears = 0;      // how often clear() or trunc() has taken values from it
 };
 
 // Gives an aggregation its function and the size of its state.

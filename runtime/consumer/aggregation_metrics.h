@@ -1,0 +1,66 @@
+#pragma once
+// Aggregations as metrics: a key's values become labels. Keys that read the same are one series. Values are those before
+// normalize(), which would make a counter fall.
+//
+//   count      counter        min, max, stddev   gauge      avg        summary
+//   sum        sum            quantize, lquantize, llquantize          histogram
+//
+// Option maxseries limits the series of one aggregation. Keys are exported in the order in which they arrived, so that series
+// stay.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dvm/dif/option.h"
+#include "runtime/consumer/aggregation.h"
+#include "runtime/consumer/made.h"
+#include "runtime/consumer/metrics.h"
+#include "runtime/enabling/enabling.h"
+
+namespace dvm::runtime {
+
+// The buckets of a distribution that are exported: those from before the first that was ever filled to the last.
+struct ExportedBuckets {
+  size_t first = SIZE_MAX, last = 0;
+};
+
+class AggregationMetrics {
+ public:
+  AggregationMetrics(const dif::Options& options, const Enabling& enabling, const MadePrinter& made)
+      : options_(options), enabling_(enabling), made_(made) {}
+
+  // Adds a metric for each aggregation, and how many keys each has and were left out.
+  void add(Aggregations& aggregations, Snapshot& snapshot);
+
+ private:
+  using Labels = std::shared_ptr<const std::vector<std::string>>;
+  // Of one aggregation, from snapshot to snapshot.
+  struct Known {
+    std::string name;
+    std::vector<std::string> labels;
+    std::unordered_map<std::string, Labels> values;  // by key
+    std::vector<int64_t> bounds;                     // of all buckets but the last
+    ExportedBuckets buckets;
+    uint64_t since = 0;
+    uint64_t clears = 0;
+  };
+  struct LeftOut {
+    uint64_t over_limit = 0, negative = 0;
+  };
+
+  Known& know(const MergedAggregation& aggregation, uint64_t now);
+  Labels labels_of(Known& known, const MergedRow& row);
+  LeftOut add_points(Metric& metric, Known& known, const MergedAggregation& aggregation);
+
+  const dif::Options& options_;
+  const Enabling& enabling_;
+  const MadePrinter& made_;
+  std::map<uint32_t, Known> known_;  // by the id of the aggregation
+  uint64_t last_ = 0;                // time of the last snapshot
+};
+
+}  // namespace dvm::runtime

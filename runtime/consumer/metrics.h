@@ -1,0 +1,58 @@
+#pragma once
+// Aggregations, and what dvm says of itself, as metrics: values with labels, in no format yet. A snapshot does not change once it
+// is made, so any thread may read it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dvm::runtime {
+
+enum class MetricKind : uint8_t {
+  counter,    // a number that only grows
+  sum,        // a number that grows and shrinks, and can be added up
+  gauge,      // a number that cannot be added up
+  summary,    // a total and the number of values in it
+  histogram,  // numbers of values by range
+};
+
+using Number = std::variant<int64_t, uint64_t, double>;
+double as_double(const Number& number);
+
+struct Point {
+  std::shared_ptr<const std::vector<std::string>> labels;  // UTF-8; null: there are none
+  Number value;                                            // of a summary: the total
+  uint64_t count = 0;                                      // values in a summary or a histogram
+  std::vector<uint64_t> buckets;                           // of a histogram: one for each bound, and one for what is larger
+};
+
+struct Metric {
+  std::string name;  // words joined by "_"
+  std::string help;
+  MetricKind kind = MetricKind::gauge;
+  std::vector<std::string> labels;  // their names
+  std::vector<int64_t> bounds;      // of a histogram: the largest value in each bucket, rising
+  uint64_t since = 0;               // walltimestamp from which values are counted
+  std::vector<Point> points;
+};
+
+struct Snapshot {
+  uint64_t time = 0;  // walltimestamp
+  std::vector<Metric> metrics;
+};
+
+// A metric without labels; one with labels and no points yet; a point for it.
+Metric plain_metric(std::string name, std::string help, MetricKind kind, Number value);
+Metric labelled_metric(std::string name, std::string help, MetricKind kind, std::vector<std::string> labels);
+void add_point(Metric& metric, std::vector<std::string> labels, Number value);
+
+// Takes what is exported while tracing. The consumer calls it, between two polls: neither function may wait.
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+  virtual void publish(Snapshot snapshot) = 0;
+};
+
+}  // namespace dvm::runtime
