@@ -65,6 +65,7 @@ dvm_library(session
   session/collector.cpp
   session/demangled_probes.cpp
   session/enabled_probes.cpp
+  session/exports.cpp
   session/handle.cpp
   session/late_probes.cpp
   session/loop.cpp

@@ -119,6 +119,7 @@ Status Handle::go(std::vector<Refused>& refused) {
   impl.tell_engine_problem();
   if (!impl.config.is_replay) impl.late.watch_loads();
   impl.start_rates();
+  impl.exports.publish();
   impl.is_running = true;
   for (const auto& backend : impl.backends)
     if (OwnProbes* own = backend->own_probes()) own->fire_begin();
@@ -135,6 +136,7 @@ Status Handle::stop() {
   for (const auto& backend : impl.backends)
     if (OwnProbes* own = backend->own_probes()) own->fire_end();
   impl.collector.take_all();
+  impl.exports.publish();
   impl.consumer.print_unprinted();
   impl.tell_notes();
   impl.consumer.report_more_errors();

@@ -9,6 +9,7 @@
 //   placements.h      where clauses run
 //   translations.h    from the interpreter to machine code
 //   drop_reports.h    what was lost
+//   exports.h         snapshots for exporters
 //   pacer.h, wake.h   how long it waits, and what ends the wait
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "runtime/session/accounting.h"
 #include "runtime/session/collector.h"
 #include "runtime/session/drop_reports.h"
+#include "runtime/session/exports.h"
 #include "runtime/session/late_probes.h"
 #include "runtime/session/pacer.h"
 #include "runtime/session/probing.h"
@@ -45,6 +47,7 @@ struct Handle::Impl {
   Accounting accounting{enabling, backends};
   Collector collector{consumer, backends, accounting.stages()};
   DropReports drop_reports{consumer};
+  Exports exports{config, enabling, consumer, backends, accounting};
   Translations translations{config, enabling, backends};
   Pacer pacer;
   Wake wake;

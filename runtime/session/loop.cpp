@@ -104,7 +104,11 @@ void Handle::targets_gone() noexcept { impl_->wake.targets_gone(); }
 // In the order of Collector::take_all(). Buffers of policies other than switch are read at the end.
 void Handle::Impl::work_at_rates(Clock now) {
   const dif::Options& options = config.options;
-  if (aggregating.due(now)) collector.take_aggregations(), aggregating.done(now, options[dif::Option::aggrate]);
+  if (aggregating.due(now)) {
+    collector.take_aggregations();
+    exports.publish();
+    aggregating.done(now, options[dif::Option::aggrate]);
+  }
   for (const auto& backend : backends) backend->work_at_rate(now);
   const bool is_switched = static_cast<BufferPolicy>(options[dif::Option::bufpolicy]) == BufferPolicy::switch_;
   if (switching.due(now)) collector.take_due(is_switched), switching.done(now, options[dif::Option::switchrate]);

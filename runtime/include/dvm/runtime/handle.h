@@ -33,6 +33,7 @@ namespace dvm::runtime {
 class Backend;
 class Catalog;
 class Enabling;
+class Exporter;
 class Instrument;
 class LateReads;
 class RecordReader;
@@ -52,6 +53,8 @@ struct HandleConfig {
   std::FILE* trace_events = nullptr;  // records go here too, as trace events; null: nowhere
   // Takes copies of the records; null: none does.
   std::shared_ptr<RecordReader> record_reader;
+  // Takes the aggregations as metrics, at aggrate and at the end; null: none does.
+  std::shared_ptr<Exporter> exporter;
   vm::CostPolicy cost = vm::CostPolicy::none;
   bool is_timed = true;    // time a sample of what is accounted; otherwise only count it, to be priced by a profile
   bool is_replay = false;  // nothing is read from a process: it may not exist here

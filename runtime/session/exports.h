@@ -1,0 +1,41 @@
+#pragma once
+// Snapshots for an exporter: all aggregations, and what dvm says of itself. Consumer context. Without an exporter it does
+// nothing.
+
+#include <cstdint>
+
+#include "dvm/runtime/handle.h"
+#include "runtime/backend/backend.h"
+#include "runtime/consumer/aggregation_metrics.h"
+#include "runtime/consumer/consumer.h"
+#include "runtime/session/accounting.h"
+
+namespace dvm::runtime {
+
+class Exports {
+ public:
+  Exports(const HandleConfig& config, const Enabling& enabling, Consumer& consumer, const BackendList& backends,
+          const Accounting& accounting)
+      : config_(config),
+        consumer_(consumer),
+        backends_(backends),
+        accounting_(accounting),
+        aggregations_(config.options, enabling, consumer.made()) {}
+
+  // What the consumer has taken so far.
+  void publish();
+
+ private:
+  void add_counts(Snapshot& snapshot) const;
+  void add_drops(Snapshot& snapshot) const;
+  void add_stages(Snapshot& snapshot) const;
+
+  const HandleConfig& config_;
+  Consumer& consumer_;
+  const BackendList& backends_;
+  const Accounting& accounting_;
+  AggregationMetrics aggregations_;
+  uint64_t begin_ = 0;  // walltimestamp of the first snapshot
+};
+
+}  // namespace dvm::runtime
