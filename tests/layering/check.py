@@ -27,7 +27,8 @@ ALLOWED = {
     "lab/noise": ["common/", "dvm/common/", "lab/noise/"],
     "lab": ["common/", "dvm/common/", "lab/", "runtime/", "vm/dif/", "dvm/"],
     "view": ["common/", "dvm/common/", "view/", "runtime/consumer/", "runtime/probe/aggregate.h", "dvm/dif/"],
-    "cmd": ["common/", "dvm/common/", "cmd/", "lab/", "runtime/", "view/", "dvm/"],
+    "export": ["common/", "dvm/common/", "export/", "runtime/catalog/probe.h", "runtime/consumer/"],
+    "cmd": ["common/", "dvm/common/", "cmd/", "export/", "lab/", "runtime/", "view/", "dvm/"],
 }
 # library header prefix -> the only folders that may include it
 FENCED = {
@@ -42,6 +43,8 @@ FENCED = {
     "libelf": ["runtime/symbol/"],
     "Zydis/": ["runtime/code/"],
     "CLI/": ["cmd/"],
+    "curl/": ["export/http_post."],
+    "microhttpd.h": ["export/metrics_server."],
     "llvm/": ["vm/engine/llvm/", "tests/unit/vm/llvm_test."],
 }
 # Probe context knows nothing of the consumer.

@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-TOPS = ("common", "compiler", "vm", "runtime", "lab", "view", "cmd")
+TOPS = ("common", "compiler", "vm", "runtime", "lab", "view", "export", "cmd")
 
 
 class Tree:

@@ -1,0 +1,15 @@
+#pragma once
+// A socket that listens at HOST:PORT.
+
+#include <string>
+
+#include "dvm/common/result.h"
+
+namespace dvm::exporting {
+
+// Its descriptor, which no program that is started gets. The error says what is wrong with the address.
+Result<int> listen_at(const std::string& address);
+// HOST:PORT that it listens at.
+std::string address_of(int socket);
+
+}  // namespace dvm::exporting

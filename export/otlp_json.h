@@ -1,0 +1,39 @@
+#pragma once
+// Metrics and log records as OTLP, the protocol of OpenTelemetry, in its JSON encoding: the bodies of requests to /v1/metrics and
+// /v1/logs.
+
+#include <span>
+#include <string>
+
+#include "runtime/consumer/metrics.h"
+#include "runtime/consumer/record_copies.h"
+
+namespace dvm::exporting {
+
+// Whose metrics and records they are.
+struct Origin {
+  std::string version, host;
+};
+
+// A record that waits to be sent. The probe's description is a copy, since probes may go.
+struct LogRecord {
+  std::string probe, name, text;  // of the thread; printed by the clause
+  int32_t cpu = 0, pid = 0, tid = 0;
+  uint64_t time = 0;  // walltimestamp
+
+  size_t bytes() const { return sizeof(*this) + probe.size() + name.size() + text.size(); }
+};
+LogRecord log_record(runtime::RecordCopy copy);
+
+std::string otlp_metrics(const runtime::Snapshot& snapshot, const Origin& origin);
+// time: walltimestamp at which they were read.
+std::string otlp_logs(std::span<const LogRecord> records, uint64_t time, const Origin& origin);
+
+// The answer of a collector that took a part: how many things it rejected, and why. An answer of any other kind: nothing.
+struct Rejected {
+  uint64_t count = 0;
+  std::string reason;
+};
+Rejected rejected_in(const std::string& answer);
+
+}  // namespace dvm::exporting
