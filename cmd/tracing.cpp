@@ -268,6 +268,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
   command
       .add_option("--trace-events", options.trace_events, "Write records as trace events, which Perfetto opens, into this file")
       ->type_name("FILE");
+  add_export_options(command, options.exports);
   command.add_flag("-l", options.list_probes, "List the probes that the script matches, and exit");
   command.add_flag("-S", options.list_dif, "List the DIF, as dtrace -S does");
   add_setting(command, options.script, "-b", "bufsize", "SIZE", "Set the size of a principal buffer, like -x bufsize");
@@ -281,6 +282,10 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
   if (!out) return {fail("{}", out.error().message)};
   EventsFile events;
   if (Status opened = events.open(given.trace_events); !opened) return {fail("{}", opened.error().message)};
+  const auto exporting = std::make_shared<Exporting>();
+  if (!given.list_probes && !given.compile_only)
+    if (Status opened = exporting->open(given.exports); !opened)
+      return (void)events.close(), TraceOutcome{fail("{}", opened.error().message)};
   Result<FiringSource> source = open(options);
   if (!source) return (void)events.close(), TraceOutcome{fail("{}", source.error().message)};
   TraceOutcome outcome = trace_programs(given, make, *source,
@@ -291,6 +296,8 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .aggregations_copy = view.copy(),
                                          .copies_stacks_only = given.view.folded,
                                          .trace_events = events.file(),
+                                         .record_reader = exporting->record_reader(),
+                                         .exporter = exporting->exporter(),
                                          .cost = cost_policy(given),
                                          .is_timed = given.ledger.empty(),
                                          .is_replay = source->is_replay,
@@ -300,6 +307,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .symbols = source->symbols},
                                         events);
   if (Status closed = events.close(); !closed) outcome.status = fail("{}", closed.error().message);
+  if (outcome.traced && !exporting->finish() && given.strict_drops && outcome.status == 0) outcome.status = 1;
   if (outcome.traced)
     if (Status shown = view.show(out->get()); !shown) outcome.status = fail("{}", shown.error().message);
   return outcome;

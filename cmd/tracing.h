@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/exporting.h"
 #include "cmd/firing_source.h"
 #include "cmd/predict.h"
 #include "cmd/script.h"
@@ -25,6 +26,7 @@ struct TracingOptions {
   bool as_json = false;      // --json
   StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
+  ExportOptions exports;     // --prometheus, --otlp
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
   bool predict = false;      // --predict

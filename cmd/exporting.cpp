@@ -1,0 +1,90 @@
+// Covered by tests/runtime/scenarios/test_prometheus.py and test_otlp.py.
+
+#include "cmd/exporting.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
+
+#include "cmd/command.h"
+#include "export/metrics_server.h"
+#include "export/otlp_exporter.h"
+
+namespace dvm::cmd {
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+runtime::Metric lost_metric(const exporting::OtlpLosses& losses) {
+  runtime::Metric lost = runtime::labelled_metric("otlp_lost", "Records, snapshots and values that the collector did not get",
+                                                  runtime::MetricKind::counter, {"what", "reason"});
+  add_point(lost, {"records", "queue_full"}, losses.queue_full);
+  add_point(lost, {"records", "rejected"}, losses.rejected);
+  add_point(lost, {"snapshots", "rejected"}, losses.snapshots);
+  add_point(lost, {"values", "rejected"}, losses.points);
+  return lost;
+}
+
+}  // namespace
+
+void add_export_options(CLI::App& command, ExportOptions& options) {
+  command.add_option("--prometheus", options.prometheus, "Serve aggregations as metrics for Prometheus at this address")
+      ->type_name("HOST:PORT");
+  command
+      .add_option("--otlp", options.otlp, "Send aggregations as metrics, and records as logs, to this OpenTelemetry collector")
+      ->type_name("URL");
+}
+
+struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
+  std::optional<exporting::MetricsServer> server;
+  std::optional<exporting::OtlpExporter> otlp;
+  uint64_t begin = 0;  // walltimestamp of the first snapshot
+
+  void publish(runtime::Snapshot snapshot) override {
+    runtime::Metric build = runtime::labelled_metric("build_info", "The version of dvm", runtime::MetricKind::gauge, {"version"});
+    add_point(build, {DVM_VERSION}, uint64_t{1});
+    snapshot.metrics.push_back(std::move(build));
+    if (begin == 0) begin = snapshot.time;
+    if (otlp) snapshot.metrics.push_back(lost_metric(otlp->losses())), snapshot.metrics.back().since = begin;
+    const auto shared = std::make_shared<const runtime::Snapshot>(std::move(snapshot));
+    if (server) server->publish(shared);
+    if (otlp) otlp->publish(shared);
+  }
+  void read(runtime::RecordCopy copy) override { otlp->read(exporting::log_record(std::move(copy))); }
+};
+
+Exporting::Exporting() : impl_(std::make_shared<Impl>()) {}
+Exporting::~Exporting() = default;
+
+Status Exporting::open(const ExportOptions& options) {
+  if (!options.otlp.empty()) {
+    if (Status checked = exporting::HttpPost::check(options.otlp); !checked) return checked;
+    impl_->otlp.emplace(options.otlp, exporting::Origin{DVM_VERSION, host_name()},
+                        [](const std::string& message) { tell("{}", message); });
+  }
+  if (!options.prometheus.empty()) {
+    if (Status opened = impl_->server.emplace().open(options.prometheus); !opened) return opened;
+    tell("serving metrics at {}", impl_->server->url());
+  }
+  if (impl_->otlp) impl_->otlp->start();
+  return {};
+}
+
+std::shared_ptr<runtime::Exporter> Exporting::exporter() const { return impl_->server || impl_->otlp ? impl_ : nullptr; }
+std::shared_ptr<runtime::RecordReader> Exporting::record_reader() const { return impl_->otlp ? impl_ : nullptr; }
+
+bool Exporting::finish() {
+  if (!impl_->otlp) return true;
+  const exporting::OtlpLosses losses = impl_->otlp->finish();
+  if (losses.any()) tell("not exported: {}", exporting::losses_text(losses));
+  return !losses.any();
+}
+
+}  // namespace dvm::cmd

@@ -1,0 +1,46 @@
+#pragma once
+// --prometheus and --otlp of a run: what its aggregations and records are exported to.
+
+#include <memory>
+#include <string>
+
+#include "dvm/common/result.h"
+
+namespace CLI {
+class App;
+}
+namespace dvm::runtime {
+class Exporter;
+class RecordReader;
+}  // namespace dvm::runtime
+
+namespace dvm::cmd {
+
+struct ExportOptions {
+  std::string prometheus;  // address to serve metrics at; empty: none
+  std::string otlp;        // URL of a collector; empty: none
+};
+
+void add_export_options(CLI::App& command, ExportOptions& options);
+
+class Exporting {
+ public:
+  Exporting();
+  ~Exporting();
+  Exporting(const Exporting&) = delete;
+  Exporting& operator=(const Exporting&) = delete;
+
+  // Listens at the address, and checks the URL.
+  Status open(const ExportOptions& options);
+  // Null: there is nothing to export to.
+  std::shared_ptr<runtime::Exporter> exporter() const;
+  std::shared_ptr<runtime::RecordReader> record_reader() const;
+  // After the run: sends what is left. False: something was lost, and that was said.
+  bool finish();
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace dvm::cmd
