@@ -3,7 +3,7 @@
 
     bench/tools/compare.py [--dvm PATH] [TOOL...]
 
-Needs root, bpftrace and python3. The workload waits until both tools have their probes on. Exact rows must agree to the last call.
+A program is one of ours, or bpftrace's own tool of that name. Needs root, bpftrace and python3. The workload waits until both tools have their probes on. Exact rows must agree to the last call.
 Sampled or timed rows may differ by the share that the row allows. The status is 1 if a row does not agree.
 """
 
@@ -18,7 +18,7 @@ import tempfile
 import time
 
 TRACEFS = "/sys/kernel/tracing"
-READY = 'interval:ms:50 /!@ready/ { @ready = 1; printf("ready\\n"); } END { clear(@ready); }'
+READY = 'interval:ms:50 /!@ready/ { @ready = 1; printf("ready\\n"); }'
 
 # What the traced python does once it may begin.
 WORK = {
@@ -38,7 +38,7 @@ class Row:
     tool: str
     work: str
     arguments: list  # of the tool; PID stands for the traced process
-    program: str  # of bpftrace, likewise
+    program: str  # of bpftrace, likewise; a path: that of its tool
     ours: str  # a pattern: its numbers are added up
     theirs: str
     unit: str = "calls"
@@ -82,7 +82,14 @@ ROWS = [
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
         r"(?m)^ *\d+ +(\d+) +\d+ ", "LIVE", "live bytes", 0.02),
+    Row("syscount", "calls", [], "/usr/sbin/syscount.bt", r"getppid +(\d+)", r"@syscall\[110\]: (\d+)", "calls, syscount.bt", 0.01),
+    Row("opensnoop", "files", ["-p", "PID"], "/usr/sbin/opensnoop.bt", r"(?m)^PID .*/etc/(passwd)$", r"(?m)^PID .*/etc/(passwd)$",
+        "opens, opensnoop.bt"),
+    Row("execsnoop", "programs", [], "/usr/sbin/execsnoop.bt", r"(?m)^\d+ +\d+ +PID .* /bin/(true)$", r"(?m)^\d+ +\d+ +/bin/(true)$",
+        "programs, execsnoop.bt"),
 ]
+# Changes to the tools of bpftrace: all system calls, not the ten most frequent.
+ADAPTED = {"print(@syscall, 10)": "print(@syscall)"}
 
 
 def count(pattern, text):
@@ -90,6 +97,15 @@ def count(pattern, text):
     if pattern == "LIVE":
         return sum(map(int, re.findall(r"@: (\d+)", text))) - sum(map(int, re.findall(r"@freed: (\d+)", text)))
     return sum(int(one) if one.isdigit() and not pattern.endswith(r"(\d)\d* ") else 1 for one in re.findall(pattern, text))
+
+
+def program_text(program):
+    if not program.startswith("/"):
+        return program
+    text = open(program).read()
+    for old, new in ADAPTED.items():
+        text = text.replace(old, new)
+    return text
 
 
 def wait_for(condition, what, seconds=60):
@@ -142,7 +158,7 @@ def run(row, dvm, folder):
     traced = workload(row.work, folder)
     with_pid = lambda text: re.sub(r"\bPID\b", str(traced.pid), text)
     log = open(os.path.join(folder, "bpftrace"), "w+")
-    theirs = subprocess.Popen(["bpftrace", "-e", with_pid(row.program) + " " + READY], stdout=log, stderr=subprocess.STDOUT)
+    theirs = subprocess.Popen(["bpftrace", "-e", with_pid(program_text(row.program)) + " " + READY], stdout=log, stderr=subprocess.STDOUT)
     ours = subprocess.Popen([dvm, "tool", row.tool, *map(with_pid, row.arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True)
     wait_for(lambda: "ready" in open(log.name).read() or theirs.poll() is not None, "bpftrace's start")
@@ -150,11 +166,11 @@ def run(row, dvm, folder):
     traced.stdin.write("go\n")
     traced.stdin.flush()
     traced.stdout.readline()
-    time.sleep(0.2)  # for the ring buffers
+    time.sleep(1)  # for the ring buffers, which bpftrace leaves unread at its end
     text = end(ours)
     end(theirs)
     traced.communicate("end\n")
-    return count(row.ours, text), count(row.theirs, open(log.name).read())
+    return count(with_pid(row.ours), text), count(with_pid(row.theirs), open(log.name).read())
 
 
 def main():
