@@ -2,6 +2,7 @@
 #include "runtime/instrument/uprobe/kernel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/stat.h>
@@ -77,7 +78,10 @@ std::string last_words(std::string_view log) {
   return std::string(last);
 }
 
-bpf_prog_type program_type(SiteKind kind) {
+// Only a program of a tracepoint that knows its types is handed threads that it may ask for their stacks.
+bpf_prog_type program_type(const RecordLayout& layout) {
+  const SiteKind kind = layout.shape.kind;
+  if (layout.takes_stack_of_other()) return BPF_PROG_TYPE_TRACING;
   if (is_in_kernel(kind)) return BPF_PROG_TYPE_RAW_TRACEPOINT;
   return kind == SiteKind::timer ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_KPROBE;
 }
@@ -146,6 +150,13 @@ Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
   options.expected_attach_type = kind.for_uprobes ? kTraceUprobeMulti : bpf_attach_type{};
+  if (kind.type == BPF_PROG_TYPE_TRACING) {
+    const int id = libbpf_find_vmlinux_btf_id(kind.tracepoint, BPF_TRACE_RAW_TP);
+    if (id <= 0)
+      return Error{fmt::format("this kernel does not describe the tracepoint {} (/sys/kernel/btf/vmlinux)", kind.tracepoint)};
+    options.expected_attach_type = BPF_TRACE_RAW_TP;
+    options.attach_btf_id = static_cast<uint32_t>(id);
+  }
   options.prog_flags = kind.sleeps ? BPF_F_SLEEPABLE : 0;
   const auto load = [&] { return bpf_prog_load(kind.type, kind.name, "GPL", code.data(), code.size(), &options); };
   if (FileDescriptor loaded(load()); loaded) return loaded;
@@ -162,9 +173,16 @@ Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char
   return load_program({BPF_PROG_TYPE_KPROBE, name, true, true}, code);
 }
 
-Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout) {
-  const bpf_prog_type type = program_type(layout.shape.kind);
-  return load_program({type, "dvm_capture", type == BPF_PROG_TYPE_KPROBE, must_sleep(layout)}, code);
+Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout, const char* tracepoint) {
+  const bpf_prog_type type = program_type(layout);
+  return load_program({type, "dvm_capture", type == BPF_PROG_TYPE_KPROBE, must_sleep(layout), tracepoint}, code);
+}
+
+Result<FileDescriptor> link_tracepoint(const char* tracepoint, int program, const RecordLayout& layout) {
+  const bool is_known = layout.takes_stack_of_other();  // to the program
+  FileDescriptor link(bpf_raw_tracepoint_open(is_known ? nullptr : tracepoint, program));
+  if (!link) return kernel_error(fmt::format("cannot attach to the tracepoint {}", tracepoint), errno);
+  return link;
 }
 
 bool may_load_programs() {

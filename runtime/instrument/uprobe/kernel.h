@@ -54,11 +54,15 @@ struct ProgramKind {
   const char* name;
   bool for_uprobes = false;  // of multi-uprobe links
   bool sleeps = false;
+  const char* tracepoint = nullptr;  // of BPF_PROG_TYPE_TRACING
 };
 Result<FileDescriptor> load_program(const ProgramKind& kind, std::span<const bpf_insn> code);
-Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout);
+// tracepoint: its name, if it is one.
+Result<FileDescriptor> load_program(std::span<const bpf_insn> code, const RecordLayout& layout, const char* tracepoint = nullptr);
 // A program for uprobes that may wait for pages of the process.
 Result<FileDescriptor> load_sleepable(std::span<const bpf_insn> code, const char* name);
+// Attaches a program that was loaded for the tracepoint.
+Result<FileDescriptor> link_tracepoint(const char* tracepoint, int program, const RecordLayout& layout);
 PidNamespace own_pid_namespace();
 
 // Uprobes of one file in one process, all with the same program. Parallel arrays.

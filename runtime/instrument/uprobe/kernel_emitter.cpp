@@ -35,13 +35,24 @@ void KernelEmitter::widen(Register value, const Operand& operand) {
   operand.is_signed ? shift_right_signed(value, unused) : shift_right(value, unused);
 }
 
+void KernelEmitter::handed_word(Register to, uint8_t word) {
+  if (!has_typed_words_) return load(to, r6, static_cast<int16_t>(8 * word));
+  mov(r1, fp);
+  plus(r1, -8);
+  mov(r2, 8);
+  mov(r3, r6);
+  plus(r3, 8 * word);
+  call(BPF_FUNC_probe_read_kernel);
+  load(to, fp, -8);
+}
+
 // r3: the address at the end of the path.
 void KernelEmitter::follow(const Operand& operand) {
   if (operand.base == kThisThread) {
     call(BPF_FUNC_get_current_task);
     mov(r3, r0);
   } else {
-    load(r3, r6, static_cast<int16_t>(8 * operand.base));
+    handed_word(r3, operand.base);
   }
   for (uint8_t i = 0; i < operand.depth; i++) {
     if (operand.path[i]) plus(r3, operand.path[i]);
@@ -67,11 +78,11 @@ void KernelEmitter::result() {
 void KernelEmitter::kernel_operand(const Operand& operand) {
   switch (operand.kind) {
     case Operand::Kind::handed:
-      load(r1, r6, static_cast<int16_t>(8 * operand.base));
+      handed_word(r1, operand.base);
       break;
     case Operand::Kind::kernel:
-      store(fp, -8, 0);
       follow(operand);
+      store(fp, -8, 0);
       mov(r1, fp);
       plus(r1, -8);
       mov(r2, operand.size);

@@ -40,6 +40,10 @@ class KernelEmitter : public Emitter {
   // The end that the gate goes to if the firing is not wanted.
   void leave_unwanted();
 
+ protected:
+  // The words of the tracepoint have types: the verifier permits little arithmetic with them, so they are copied first.
+  bool has_typed_words_ = false;
+
  private:
   void look_up_followed(int map);
   void find_probe(const Gate& gate);
@@ -48,6 +52,7 @@ class KernelEmitter : public Emitter {
   void check(const KernelGateCondition& condition);
   void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }
   void follow(const Operand& operand);
+  void handed_word(Register to, uint8_t word);
   void result();
 
   std::vector<Label> unwanted_;

@@ -143,8 +143,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
   if (shape.kind == SiteKind::timer) needs.memory.clear();
-  if (can_sleep(shape.kind)) needs.kernel_frames = 0;                   // the kernel is not above a probe in a process
-  if (shape.thread.is_given()) needs.frames = needs.kernel_frames = 0;  // only the thread that runs can be asked for its stack
+  if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
+  if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
   if (needs.frames == 0) needs.stack_bytes = 0;
   std::erase_if(needs.memory, [&](const MemoryNeed& need) {
     return need.size == 0 || !starts_from(need, [&](unsigned arg) { return arg < kArguments && (known >> arg & 1) != 0; });

@@ -76,6 +76,8 @@ struct RecordLayout {
   uint32_t least = kHeadBytes;  // bytes that every record has
   bool is_on_stack = true;      // small enough for the BPF stack: made there, then copied into the ring
   bool is_cut = false;          // such a record ends with a slot of variable length, whose room is not sent
+
+  bool takes_stack_of_other() const { return kernel_stack != 0 && shape.thread.is_given(); }
 };
 
 inline constexpr uint32_t kMostStackBytes = 64 * 1024;

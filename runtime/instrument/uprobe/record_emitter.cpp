@@ -189,8 +189,12 @@ void RecordEmitter::user_stack() {
 
 // Of a system call the context is gone: the registers of the process stand in its place.
 void RecordEmitter::kernel_stack() {
-  const bool is_of_task = layout_.shape.kind == SiteKind::syscall;
-  if (is_of_task) call(BPF_FUNC_get_current_task_btf);
+  const bool is_of_other = layout_.takes_stack_of_other();
+  const bool is_of_task = is_of_other || layout_.shape.kind == SiteKind::syscall;
+  if (is_of_other)
+    load(r0, r6, static_cast<int16_t>(8 * layout_.shape.thread.task));
+  else if (is_of_task)
+    call(BPF_FUNC_get_current_task_btf);
   mov(r1, is_of_task ? r0 : r6);
   record_address(r2, layout_.kernel_stack + 8);
   mov(r3, static_cast<int32_t>(8 * layout_.kernel_frames));

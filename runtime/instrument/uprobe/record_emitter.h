@@ -21,7 +21,9 @@ inline bool lies_in_memory(const RecordLayout& layout, unsigned n) {
 class RecordEmitter : protected KernelEmitter {
  protected:
   RecordEmitter(RecordLayout layout, const PidNamespace& pids, const TaskLayout& tasks)
-      : pids_(pids), layout_(std::move(layout)), tasks_(tasks) {}
+      : pids_(pids), layout_(std::move(layout)), tasks_(tasks) {
+    has_typed_words_ = layout_.takes_stack_of_other();
+  }
 
   static int16_t at16(uint32_t offset) { return static_cast<int16_t>(offset); }
 

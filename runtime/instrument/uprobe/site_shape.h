@@ -32,6 +32,7 @@ inline uint16_t known_frames(SiteKind kind) { return kind == SiteKind::entry || 
 // The thread that a firing is of, where it is not the one that runs.
 struct OtherThread {
   Operand process, thread, name, run_time;
+  uint8_t task = 0;  // the word of the tracepoint that is its task_struct
 
   bool is_given() const { return process.kind != Operand::Kind::none; }
   friend bool operator==(const OtherThread&, const OtherThread&) = default;

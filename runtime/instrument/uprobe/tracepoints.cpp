@@ -36,7 +36,7 @@ class Resolver {
 OtherThread other_thread(const KernelWord& thread, Resolver& resolve) {
   if (!thread.is_given()) return {};
   return {resolve.member(thread, "tgid"), resolve.member(thread, "pid"), resolve.member(thread, "&comm"),
-          resolve.member(thread, "se.sum_exec_runtime")};
+          resolve.member(thread, "se.sum_exec_runtime"), thread.operand.base};
 }
 
 std::vector<KernelGateCondition> conditions(const KernelEvent& event, const KernelTypes& types, Resolver& resolve) {
@@ -133,12 +133,13 @@ Status Tracepoints::attach(Planned& planned, const ProgramMaps& maps, const Task
   }
   const RecordLayouts layouts = make_layouts(planned.needs, planned.shape);
   const auto code = make_capture_program(layouts, maps, own_pid_namespace(), tasks, &planned.gate);
-  auto program = load_program(code, layouts.first);
+  const char* tracepoint = planned.tracepoint.c_str();
+  auto program = load_program(code, layouts.first, tracepoint);
   if (!program) return program.error();
   planned.program = std::move(*program);
-  const int link = bpf_raw_tracepoint_open(planned.tracepoint.c_str(), planned.program.get());
-  if (link < 0) return kernel_error(fmt::format("cannot attach to the tracepoint {}", planned.tracepoint), errno);
-  planned.link = FileDescriptor(link);
+  auto link = link_tracepoint(tracepoint, planned.program.get(), layouts.first);
+  if (!link) return link.error();
+  planned.link = std::move(*link);
   return {};
 }
 

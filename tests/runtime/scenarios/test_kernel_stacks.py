@@ -53,6 +53,20 @@ class KernelStacks(dvmtest.PrivilegedTest):
         text = self.run_script("sched:::sleep /pid == $target/ { @[stack(20)] = count(); }", "-c", "sleep 0.1")
         self.assertIn("hrtimer_nanosleep", frames(text))
 
+    def test_a_thread_that_gets_the_cpu_has_the_stack_where_it_has_waited(self):
+        text = self.run_script("""sched:::on-cpu /pid == $target/ { @[stack(20), execname] = count(); @deep = max(stackdepth); }
+                                  END { printa("%k %s %@d\\n", @); printa("deep %@d\\n", @deep); }""", "-c", "sleep 0.1")
+        stack = next(one for one in re.split(r" sleep \d+\n", text) if "nanosleep" in one)
+        functions = frames(stack)
+        self.assertNotIn("__schedule", functions)
+        self.assertRegex(functions[0], "nanosleep")
+        self.assertIn("do_syscall_64", functions)
+        self.assertGreaterEqual(int(re.search(r"deep (\d+)", text)[1]), len(functions))
+        # Conditions on the name and the number of the thread hold, and so does its process.
+        text = self.run_script('sched:::on-cpu /execname == "sleep"/ { @[pid == $target, tid == $target, stack(2)] = count(); } '
+                               'END { printa("%d %d %@d %k\\n", @); }', "-c", "sleep 0.1")
+        self.assertEqual(set(re.findall(r"(?m)^(\d \d) \d+", text)), {"1 1"}, text)
+
     def test_profile_names_what_it_interrupted(self):
         text = self.run_script("""profile-997 /pid == $target && arg0/ {
                    @f[func(arg0)] = count(); @s[sym(arg0)] = count(); @m[mod(arg0)] = count(); @all = count(); @deep = min(stackdepth);
