@@ -1,13 +1,15 @@
 #!/usr/bin/env -S dvm run -s
 /*
- * offcputime: where threads wait: time off the CPU by user stack
+ * offcputime: where threads wait: time off the CPU by user or kernel stack
  *
  *   -p PID       $1 = 0   Only this process
  *   -t TOP       $2 = 20  Print this many stacks
  *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
+ *   -k           $4 = 0   By kernel stack: where in the kernel threads wait
  *
- * Microseconds; the longest total is printed last. Waits in system calls count, where the stack is taken when the call returns; a
- * thread that still waits at the end does not count.
+ * Microseconds; the longest total is printed last. By user stack waits in system calls count, where the stack is taken when the call
+ * returns. By kernel stack all waits count, also those for pages and those of threads of the kernel. The kernel gives the user stack
+ * of the running thread only, so there is no stack of both. A thread that still waits at the end does not count.
  *
  * Needs: sched:::sleep sched:::on-cpu syscall::read:return
  */
@@ -20,9 +22,16 @@ sched:::sleep
 }
 
 sched:::on-cpu
-/self->begin/
+/self->begin && $4 == 0/
 {
 	self->waited += timestamp - self->begin;
+	self->begin = 0;
+}
+
+sched:::on-cpu
+/self->begin && $4 != 0/
+{
+	@kernel[execname, stack()] = sum(timestamp - self->begin);
 	self->begin = 0;
 }
 
@@ -44,4 +53,7 @@ dtrace:::END
 	trunc(@, $2);
 	normalize(@, 1000);
 	printa(@);
+	trunc(@kernel, $2);
+	normalize(@kernel, 1000);
+	printa(@kernel);
 }

@@ -47,6 +47,8 @@ class Row:
 
 HISTOGRAM = r"(?m)^ +-?\d+ \|[@ ]* (\d+) *$"
 BUCKETS = r"(?m)^[\[\(].*\) +(\d+) \|"
+OFF_CPU = ("tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state != 0) { @s[args->prev_pid] = nsecs; } "
+           "if (@s[args->next_pid]) { @ = sum((nsecs - @s[args->next_pid]) / 1000); delete(@s[args->next_pid]); } }")
 ROWS = [
     Row("funccount", "calls", ["getppid", "libc", "-p", "PID"], "uprobe:libc:getppid /pid == PID/ { @ = count(); }",
         r"getppid +(\d+)", r"@: (\d+)"),
@@ -74,9 +76,9 @@ ROWS = [
     Row("profile", "burns", ["-t", "10000", "-p", "PID"], "profile:hz:99 /pid == PID/ { @[ustack] = count(); }", r"(?m)^ +(\d+)$", r"\]: (\d+)",
         "samples", 0.1),
     Row("offcputime", "sleeps", ["-t", "10000", "-p", "PID"],
-        "tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state != 0) { @s[args->prev_pid] = nsecs; } "
-        "if (@s[args->next_pid]) { @ = sum((nsecs - @s[args->next_pid]) / 1000); delete(@s[args->next_pid]); } }",
+        OFF_CPU,
         r"(?m)^ +(\d+)$", r"@: (\d+)", "us", 0.05),
+    Row("offcputime", "sleeps", ["-k", "-t", "10000", "-p", "PID"], OFF_CPU, r"(?m)^ +(\d+)$", r"@: (\d+)", "us, by kernel stack", 0.05),
     Row("memleak", "blocks", ["-p", "PID"],
         "uprobe:libc:malloc /pid == PID/ { @z[tid] = arg0; } uprobe:libc:calloc /pid == PID/ { @z[tid] = arg0 * arg1; } "
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "

@@ -183,6 +183,14 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.assertRegex(output, r"python\S* *\n +libc\.so\.6`\w*(nanosleep|select)\+")
         self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 1_000_000, output)
 
+    def test_offcputime_in_the_kernel(self):
+        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        output = self.tool("offcputime", "-k", "-p", str(process.pid), "-d", "2")
+        self.assertRegex(output, r"python\S* *\n(?: +vmlinux`[\w.]+\+0x\w+\n)*? +vmlinux`\w*nanosleep\+")
+        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 1_000_000, output)
+
     def test_runqlat(self):
         output = self.while_running("sleep 0.01", "runqlat", "-d", "2")
         self.assertRegex(output, r"^microseconds\nall programs\n +value  -+ Distribution -+ count")
