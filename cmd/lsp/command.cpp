@@ -86,8 +86,8 @@ void add_lsp(CLI::App& app, Action& chosen) {
       "It speaks the Language Server Protocol on standard input and output. Configure an editor to start it for D scripts.\n"
       "Examples:\n"
       "  dvm lsp\n"
-      "  dvm lsp -p 1234     # complete the functions of this process");
-  command->add_option("-p", given->pids, "Complete the probes of this process")->type_name("PID");
+      "  dvm lsp -p 1234     # know the functions and types of this process");
+  command->add_option("-p", given->pids, "Take probes, types and data of this process")->type_name("PID");
   add_setting_options(*command, *given);
   command->callback([given, &chosen] { chosen = [given] { return serve(*given); }; });
 }

@@ -119,9 +119,15 @@ class Reader {
     for (size_t at = end;;) {
       while (at > 0 && (text_[at - 1] == ')' || text_[at - 1] == ']')) at = matching_open(at);
       const size_t name = word_begin(at);
+      if (name > 0 && text_[name - 1] == '`') return module_begin(name - 1);
       if (before_selector(name) == name) return name;
       at = before_selector(name);
     }
+  }
+  // Of the module before a backquote: a.out, libc.so.6.
+  size_t module_begin(size_t end) const {
+    while (end > 0 && (is_word(text_[end - 1]) || text_[end - 1] == '.')) end--;
+    return end;
   }
   size_t matching_open(size_t end) const {
     size_t open = 0, at = end;

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -12,6 +15,8 @@
 #include "cmd/profiles.h"
 #include "runtime/cost/predict.h"
 #include "runtime/cost/runs/sample.h"
+#include "runtime/process/process.h"
+#include "runtime/provider/providers.h"
 
 namespace dvm::cmd::lsp {
 namespace {
@@ -34,14 +39,26 @@ std::string selecting(std::string_view text, const Cursor& cursor, bool with_sta
 
 }  // namespace
 
+Language::Language(const ScriptOptions& given) : given_(given), handle_({}) {
+  if (given.pids.empty()) return;
+  handle_.add_provider(runtime::make_pid_provider(runtime::mapped_objects));
+  types_.emplace(handle_, given.pids[0], runtime::mapped_objects);
+}
+
 Result<std::unique_ptr<Language>> Language::open(const ScriptOptions& given) {
   const Result<dif::Options> options = run_time_options(given);
   if (!options) return options.error();
-  Result<compiler::CompileOptions> how = compile_options(given, {nullptr, nullptr, getpid(), true, nullptr}, *options);
+  for (const pid_t pid : given.pids)
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+      return Error{fmt::format("failed to grab process {}: {}", pid, std::strerror(ESRCH))};
+  std::unique_ptr<Language> made(new Language(given));
+  TargetCatalog* types = made->types_ ? &*made->types_ : nullptr;
+  const pid_t target = given.pids.empty() ? getpid() : given.pids[0];
+  Result<compiler::CompileOptions> how = compile_options(given, {nullptr, types, target, types == nullptr, nullptr}, *options);
   if (!how) return how.error();
   how->refuse_unused_arguments = false;
   how->default_arguments = true;  // $1 has no value here
-  std::unique_ptr<Language> made(new Language(given, *std::move(how)));
+  made->how_ = *std::move(how);
   if (Result<vm::Profile> profile = read_profile("")) {
     made->profile_ = *std::move(profile);
   } else {

@@ -9,6 +9,7 @@
 
 #include "cmd/lsp/document.h"
 #include "cmd/script.h"
+#include "cmd/target_catalog.h"
 #include "dvm/vm/profile.h"
 
 namespace dvm::cmd::lsp {
@@ -27,7 +28,7 @@ struct Checked {
 
 class Language {
  public:
-  // An error: an option that the command line gives is wrong.
+  // An error: an option that the command line gives is wrong, or its process has ended.
   static Result<std::unique_ptr<Language>> open(const ScriptOptions& given);
 
   Checked check(const std::string& name, const std::string& text) const;
@@ -37,10 +38,12 @@ class Language {
   const std::string& no_costs() const { return no_costs_; }
 
  private:
-  Language(const ScriptOptions& given, compiler::CompileOptions how) : given_(given), how_(std::move(how)) {}
+  Language(const ScriptOptions& given);
   std::vector<ClauseCost> costs(const std::vector<compiler::CompiledSource>& programs) const;
 
   ScriptOptions given_;
+  runtime::Handle handle_;  // finds probes of the process, whose arguments `types_` is asked for
+  std::optional<TargetCatalog> types_;
   compiler::CompileOptions how_;
   std::optional<vm::Profile> profile_;
   std::string no_costs_;

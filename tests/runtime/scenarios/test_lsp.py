@@ -172,6 +172,29 @@ class LanguageServer(unittest.TestCase):
         editor.open("")
         self.assertIn("pid$target:libc.so.6:malloc:entry", editor.complete("BEGIN { } pid$target:libc.so.6:malloc:e"))
 
+    def test_types_of_a_process(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        with open(folder + "/a.c", "w", encoding="ascii") as file:
+            file.write("#include <stdio.h>\nstruct place { short x, y; } here;\nint visit(struct place *p) { return p->x; }\n"
+                       "int main(void) { puts(\"ready\"); fflush(stdout); getchar(); return visit(&here); }\n")
+        subprocess.run([os.environ.get("DVM_CC", "cc"), "-g", "-o", folder + "/a", folder + "/a.c"], check=True)
+        target = subprocess.Popen([folder + "/a"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        target.stdout.readline()
+        editor = self.editor("-p", str(target.pid))
+        function = "pid$target:a.out:visit:entry"
+        self.assertEqual(editor.open(function + " { trace(args[0]->x); }"), [])
+        self.assertIn("z", editor.change(function + " { trace(args[0]->z); }")[0]["message"])
+        self.assertEqual(editor.complete(function + " { trace(args[0]->"), {"x": "short", "y": "short"})
+        self.assertEqual(editor.complete(function + " { trace(a.out`here."), {"x": "short", "y": "short"})
+        self.assertNotEqual(self.editor().open(function + " { trace(a.out`here.x); }"), [])
+
+    def test_a_process_that_has_ended(self):
+        target = subprocess.Popen(["true"])
+        target.wait()
+        done = subprocess.run([dvmtest.DVM, "lsp", "-p", str(target.pid)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, f"dvm: failed to grab process {target.pid}: No such process\n".encode()))
+
     def test_what_a_word_is(self):
         editor = self.editor()
         editor.open(SCRIPT)

@@ -55,6 +55,7 @@ TEST(Cursor, OptionsFollowAPragma) {
 
 TEST(Cursor, AMemberHasAnOwner) {
   for (const auto& [text, owner] : {std::pair("BEGIN { x = curpsinfo->pr", "curpsinfo->"),
+                                    std::pair("BEGIN { x = 1 + a.out`here.place.", "a.out`here.place."),
                                     {"BEGIN /args[0]->a.", "args[0]->a."},
                                     {"BEGIN { x = 1 + ((struct s *)arg0)->", "((struct s *)arg0)->"},
                                     {"BEGIN { self->", "self->"},
