@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Shows whether exporting delays tracing: the time of a call to the traced thread, and what is dropped, alone and with exporters whose
+other end works, hangs or is gone. Records of trace events hold what records of OTLP hold, and nobody sends them. All cases alternate in one run; prints medians with their spread.
+
+usage: exporting.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS]]
+
+  series    a clause with about 1,000 keys, a distribution for each, which are some 10,000 series
+  records   a clause that prints a line at every fourth call
+"""
+
+import contextlib
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+DVM, PROGRAMS = sys.argv[1], sys.argv[2]
+ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+CALLS = int(sys.argv[4]) if len(sys.argv) > 4 else 2000000
+PROBE = "pid$target:looper:func:entry"
+SCRIPTS = {
+    "series": "BEGIN { n = 0; } " + PROBE + " { @calls[n % 1000] = count(); @sizes[n % 1000] = quantize(n % 128); n++; }",
+    "records": "BEGIN { n = 0; } " + PROBE + " /n++ % 4 == 0/ { printf(\"%d %s\\n\", n, probefunc); }",
+}
+ADDRESS = ("127.0.0.1", 19464)
+REQUEST = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def connect():
+    while True:
+        with contextlib.suppress(OSError):
+            return socket.create_connection(ADDRESS)
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def beside(work):
+    """Runs work(stop) in a thread while dvm runs."""
+    stop = threading.Event()
+    thread = threading.Thread(target=work, args=[stop], daemon=True)
+    thread.start()
+    yield ["--prometheus", "%s:%d" % ADDRESS]
+    stop.set()
+
+
+def scrape(stop):
+    """A scraper that works, ten times a second."""
+    while not stop.wait(0.1):
+        with contextlib.suppress(OSError), socket.create_connection(ADDRESS) as connection:
+            connection.settimeout(1)
+            connection.sendall(REQUEST.replace(b"Host", b"Connection: close\r\nHost"))
+            while connection.recv(1 << 20):
+                pass
+
+
+def hang(stop):
+    """Scrapers that ask and never read."""
+    held = []
+    for _ in range(30):
+        held.append(connect())
+        held[-1].sendall(REQUEST)
+    stop.wait()
+
+
+@contextlib.contextmanager
+def silent_collector():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield ["--otlp", f"http://127.0.0.1:{server.getsockname()[1]}"]
+
+
+@contextlib.contextmanager
+def no_collector():
+    yield ["--otlp", "http://127.0.0.1:9"]
+
+
+CASES = {
+    "no exporter": lambda: contextlib.nullcontext([]),
+    "prometheus, scraped": lambda: beside(scrape),
+    "prometheus, 30 scrapers hang": lambda: beside(hang),
+    "trace events to /dev/null": lambda: contextlib.nullcontext(["--trace-events", "/dev/null"]),
+    "otlp, collector hangs": silent_collector,
+    "otlp, no collector": no_collector,
+}
+
+
+def measure(script, case):
+    """(nanoseconds of a call, drops)"""
+    with case() as options:
+        command = [DVM, "run", "-q", "-x", "bufsize=16m", "-x", "aggrate=100ms", *options, "-n", script, "-c", f"{PROGRAMS}/looper {CALLS}"]
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if result.returncode != 0:
+        sys.exit(result.stderr)
+    # The program prints into the same pipe as dvm.
+    nanoseconds = float(re.search(r"([\d.]+) ns/call", result.stdout)[1])
+    return nanoseconds, sum(int(count) for count in re.findall(r"^dvm: (\d+) drops?", result.stderr, re.M))
+
+
+def main():
+    for name, script in SCRIPTS.items():
+        samples = {case: [] for case in CASES}
+        for _ in range(ROUNDS):
+            for case, enter in CASES.items():
+                samples[case].append(measure(script, enter))
+        for case, runs in samples.items():
+            times = sorted(run[0] for run in runs)
+            print(f"{name:<9}{case:<30} median {statistics.median(times):7.1f} ns a call   {times[0]:.1f} .. {times[-1]:.1f}   n {len(times)}"
+                  f"   drops, median {statistics.median(run[1] for run in runs):.0f} of {CALLS}", flush=True)
+
+
+if __name__ == "__main__":
+    os.environ["no_proxy"] = "*"
+    main()
