@@ -1,4 +1,4 @@
-// Tested by tests/unit/runtime/metrics_test.cpp and tests/runtime/scenarios/test_prometheus.py.
+// Tested by tests/runtime/scenarios/test_prometheus.py.
 
 #include "runtime/consumer/aggregation_metrics.h"
 

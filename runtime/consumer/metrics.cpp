@@ -1,4 +1,4 @@
-// Tested by tests/unit/runtime/metrics_test.cpp.
+// Tested by tests/unit/export/prometheus_text_test.cpp.
 
 #include "runtime/consumer/metrics.h"
 
