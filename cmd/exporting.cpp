@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,11 @@ std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof(name) - 1);
   return name;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
 runtime::Metric lost_metric(const exporting::OtlpLosses& losses) {
@@ -66,7 +72,8 @@ Exporting::~Exporting() = default;
 Status Exporting::open(const ExportOptions& options) {
   if (!options.otlp.empty()) {
     if (Status checked = exporting::HttpPost::check(options.otlp); !checked) return checked;
-    impl_->otlp.emplace(options.otlp, exporting::Origin{DVM_VERSION, host_name()},
+    const exporting::HttpSettings http{environment("OTEL_EXPORTER_OTLP_HEADERS"), environment("OTEL_EXPORTER_OTLP_CERTIFICATE")};
+    impl_->otlp.emplace(options.otlp, http, exporting::Origin{DVM_VERSION, host_name()},
                         [](const std::string& message) { tell("{}", message); });
   }
   if (!options.prometheus.empty()) {

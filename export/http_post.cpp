@@ -4,9 +4,12 @@
 
 #include <curl/curl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace dvm::exporting {
@@ -23,6 +26,11 @@ size_t keep(const char* data, size_t, size_t size, void* answer) {
 
 int go_on(void* is_cancelled, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return (*static_cast<const std::function<bool()>*>(is_cancelled))() ? 1 : 0;
+}
+
+// Programs that a script starts get no connections.
+curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // Once, before there are threads.
@@ -46,12 +54,24 @@ struct HttpPost::Impl {
     return error[0] != '\0' ? error : curl_easy_strerror(code);
   }
 
-  void set_up() {
+  // A name or value with a control character would be another header.
+  void add_header(const std::string& setting) {
+    const size_t sign = setting.find('=');
+    const bool is_plain = std::none_of(setting.begin(), setting.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if (sign != std::string::npos && sign > 0 && is_plain)
+      headers = curl_slist_append(headers, (setting.substr(0, sign) + ": " + setting.substr(sign + 1)).c_str());
+  }
+
+  void set_up(const HttpSettings& settings) {
     headers = curl_slist_append(headers, "Content-Type: application/json");
     headers = curl_slist_append(headers, "Expect:");  // the body goes with the headers
+    std::istringstream further(settings.headers);
+    for (std::string setting; std::getline(further, setting, ',');) add_header(setting);
+    if (!settings.certificates.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, settings.certificates.c_str());
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "dvm");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, kRequestMilliseconds);
@@ -63,10 +83,10 @@ struct HttpPost::Impl {
   }
 };
 
-HttpPost::HttpPost(std::function<bool()> is_cancelled) : impl_(std::make_unique<Impl>()) {
+HttpPost::HttpPost(std::function<bool()> is_cancelled, const HttpSettings& settings) : impl_(std::make_unique<Impl>()) {
   impl_->is_cancelled = std::move(is_cancelled);
   if (!start_library() || (impl_->curl = curl_easy_init()) == nullptr) return;
-  impl_->set_up();
+  impl_->set_up(settings);
 }
 
 HttpPost::~HttpPost() {

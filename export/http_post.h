@@ -15,10 +15,15 @@ struct HttpAnswer {
   std::string body, error;  // error: why there was no answer
 };
 
+struct HttpSettings {
+  std::string headers;       // of all requests: NAME=VALUE,NAME=VALUE; what is not of this form is left out
+  std::string certificates;  // file of those that are trusted; empty: the system's
+};
+
 class HttpPost {
  public:
   // is_cancelled is asked several times a second while a request runs.
-  explicit HttpPost(std::function<bool()> is_cancelled);
+  HttpPost(std::function<bool()> is_cancelled, const HttpSettings& settings);
   ~HttpPost();
   HttpPost(const HttpPost&) = delete;
   HttpPost& operator=(const HttpPost&) = delete;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 #include <random>
 #include <utility>
@@ -38,11 +39,11 @@ std::string reason_of(const HttpAnswer& answer) {
 
 }  // namespace
 
-OtlpExporter::OtlpExporter(std::string url, Origin origin, Tell tell)
+OtlpExporter::OtlpExporter(std::string url, const HttpSettings& http, Origin origin, Tell tell)
     : url_(without_slash(std::move(url))),
       origin_(std::move(origin)),
       tell_(std::move(tell)),
-      http_([this] { return is_over(); }) {}
+      http_([this] { return is_over(); }, http) {}
 
 OtlpExporter::~OtlpExporter() {
   if (!thread_.joinable()) return;
@@ -98,7 +99,11 @@ bool OtlpExporter::is_over() const {
   return is_ending_ && Clock::now() >= end_;
 }
 
+// Signals are the business of the thread that traces; TLS writes to sockets whose other end is closed.
 void OtlpExporter::run() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   while (wait_for_work()) {
     if (send_snapshot()) send_records();
     if (is_over()) return;

@@ -41,7 +41,7 @@ class OtlpExporter {
   using Tell = std::function<void(const std::string&)>;
 
   // tell: shows a message; called from the exporter's thread.
-  OtlpExporter(std::string url, Origin origin, Tell tell);
+  OtlpExporter(std::string url, const HttpSettings& http, Origin origin, Tell tell);
   ~OtlpExporter();
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;

@@ -149,6 +149,24 @@ class OtlpTest(unittest.TestCase):
         self.assertLess(abs(int(records[0]["timeUnixNano"]) / 1e9 - time.time()), 3600)
         self.assertEqual({headers["Content-Type"] for _, headers, _, _ in server.requests}, {"application/json"})
 
+    def test_headers_of_the_environment(self):
+        with collector() as server:
+            subprocess.run([DVM, "run", "-q", "--otlp", server.url, "-n", "BEGIN { exit(0); }"], capture_output=True, timeout=PATIENCE, check=True,
+                           env=dict(DIRECT, OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer a=b,=c,d,bad=\r\nX-Other: y,x-two=2"))
+        headers = server.requests[0][1]
+        self.assertEqual((headers["authorization"], headers["x-two"]), ("Bearer a=b", "2"))
+        self.assertNotIn("X-Other", headers)
+
+    def test_a_certificate_that_is_trusted(self):
+        if not shutil.which("openssl"):
+            skip_or_fail(self, "needs openssl")
+        certificate, context = self.certificate()
+        with collector(context=context) as server:
+            result = subprocess.run([DVM, "run", "-q", "--otlp", server.url, "-n", "BEGIN { exit(0); }"], capture_output=True, text=True,
+                                    timeout=PATIENCE, check=False, env=dict(DIRECT, OTEL_EXPORTER_OTLP_CERTIFICATE=certificate))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual({path for path, *_ in server.requests}, {"/v1/metrics", "/v1/logs"})
+
     def test_requests_are_what_the_protocol_defines(self):
         if PROTOCOL is None:
             self.skipTest("needs the Python package opentelemetry-proto")
@@ -249,19 +267,23 @@ class OtlpTest(unittest.TestCase):
             stop.set()
         self.assertRegex(result.stderr, r"not exported: \d+ records found no room in the queue, \d+ records were not sent in time")
 
-    def test_https(self):
+    def certificate(self):
+        """The file of a certificate that only itself vouches for, and how a server uses it."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
+                        "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        return certificate, context
+
+    def test_a_certificate_that_nobody_vouches_for(self):
         if not shutil.which("openssl"):
             skip_or_fail(self, "needs openssl")
-        with tempfile.TemporaryDirectory() as folder:
-            key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
-                            "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate, key)
-            with collector(context=context) as server:
-                result = run(server.url, "BEGIN { exit(0); }")  # nobody vouches for the certificate
-                self.assertIn("certificate", result.stderr)
-                self.assertEqual(server.requests, [])
+        with collector(context=self.certificate()[1]) as server:
+            result = run(server.url, "BEGIN { exit(0); }")
+        self.assertIn("certificate", result.stderr)
+        self.assertEqual(server.requests, [])
 
     def test_bad_urls_end_the_run_before_it_begins(self):
         for url, reason in (("localhost:4318", "neither http:// nor https://"), ("ftp://x", "neither http:// nor https://"),

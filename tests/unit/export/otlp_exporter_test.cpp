@@ -14,7 +14,7 @@ LogRecord record_of(size_t bytes) {
 }
 
 TEST(OtlpExporter, TheQueueIsBounded) {
-  OtlpExporter exporter("http://127.0.0.1:9", {}, [](const std::string&) {});  // it does not start
+  OtlpExporter exporter("http://127.0.0.1:9", {}, {}, [](const std::string&) {});  // it does not start
   const size_t bytes = record_of(1 << 16).bytes();
   for (size_t i = 0; i < kMostQueued / bytes + 10; i++) exporter.read(record_of(1 << 16));
   EXPECT_EQ(exporter.losses().queue_full, 10u);
@@ -25,7 +25,7 @@ TEST(OtlpExporter, TheQueueIsBounded) {
 }
 
 TEST(OtlpExporter, OnlyTheLastSnapshotWaits) {
-  OtlpExporter exporter("http://127.0.0.1:9", {}, [](const std::string&) {});
+  OtlpExporter exporter("http://127.0.0.1:9", {}, {}, [](const std::string&) {});
   EXPECT_FALSE(exporter.losses().any());
   for (int i = 0; i < 1000; i++) exporter.publish(std::make_shared<const runtime::Snapshot>());
   EXPECT_EQ(losses_text(exporter.finish()), "the last metrics were not sent");
