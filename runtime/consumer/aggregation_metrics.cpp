@@ -184,15 +184,16 @@ AggregationMetrics::Known& AggregationMetrics::know(const MergedAggregation& agg
   return known;
 }
 
-AggregationMetrics::Labels AggregationMetrics::labels_of(Known& known, const MergedRow& row) {
-  if (known.values.size() > 2 * static_cast<size_t>(options_[dif::Option::maxseries])) known.values.clear();
-  Labels& labels = known.values[std::string(row.key)];
-  if (!labels) {
+const AggregationMetrics::Series& AggregationMetrics::series_of(Known& known, const MergedRow& row) {
+  if (known.series.size() > 2 * static_cast<size_t>(options_[dif::Option::maxseries])) known.series.clear();
+  Series& series = known.series[std::string(row.key)];
+  if (!series.labels) {
     std::vector<std::string> values;
     for (const Datum& datum : keys_of(row)) values.push_back(label_value(datum, made_));
-    labels = std::make_shared<const std::vector<std::string>>(std::move(values));
+    series.own = series_key(values);
+    series.labels = std::make_shared<const std::vector<std::string>>(std::move(values));
   }
-  return labels;
+  return series;
 }
 
 // At most as many rows are looked at as series may be made of them.
@@ -216,12 +217,13 @@ AggregationMetrics::LeftOut AggregationMetrics::add_points(Metric& metric, Known
       known.buckets = wider;
     }
     if ((labels.size() + 1) * per_series > limit) break;
-    const Labels its = labels_of(known, row);
+    const Series& its = series_of(known, row);
     const size_t before = series.rows.size();
-    merge(series, series_key(*its), row.state);
-    if (series.rows.size() > before) labels.push_back(its);
+    merge(series, its.own, row.state);
+    if (series.rows.size() > before) labels.push_back(its.labels);
   }
   left.over_limit = rows.size() - looked_at;
+  metric.points.reserve(labels.size());
   for (size_t i = 0; i < labels.size(); i++) {
     const MergedRow& row = *series.rows.rows()[i];
     Point& point = metric.points.emplace_back();

@@ -38,11 +38,16 @@ class AggregationMetrics {
 
  private:
   using Labels = std::shared_ptr<const std::vector<std::string>>;
+  // What a key is exported as; keys with the same `own` are one series.
+  struct Series {
+    Labels labels;
+    std::string own;
+  };
   // Of one aggregation, from snapshot to snapshot.
   struct Known {
     std::string name;
     std::vector<std::string> labels;
-    std::unordered_map<std::string, Labels> values;  // by key
+    std::unordered_map<std::string, Series> series;  // by key
     std::vector<int64_t> bounds;                     // of all buckets but the last
     ExportedBuckets buckets;
     uint64_t since = 0;
@@ -53,7 +58,7 @@ class AggregationMetrics {
   };
 
   Known& know(const MergedAggregation& aggregation, uint64_t now);
-  Labels labels_of(Known& known, const MergedRow& row);
+  const Series& series_of(Known& known, const MergedRow& row);
   LeftOut add_points(Metric& metric, Known& known, const MergedAggregation& aggregation);
 
   const dif::Options& options_;
