@@ -1,6 +1,6 @@
 // The costs of captures (captures.def) and of ustack(), from scripts on the looping child that need one thing more than a script
 // that only counts. The profile's prices for the rest of the difference are subtracted. Rows with a price by size are measured
-// with two sizes.
+// with two sizes. The kernel stack is that of a system call of the child, some six frames.
 //
 // Covered by tests/runtime/scenarios/test_cost.py.
 
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "lab/calibrate/live_run.h"
@@ -22,6 +23,7 @@ using namespace runtime;
 namespace {
 
 constexpr const char* kProbe = "calibrated:::entry";
+constexpr const char* kCall = "syscall::getppid:entry";
 constexpr uint32_t kShallow = 4, kDeep = 24;  // functions
 constexpr uint32_t kShort = 7, kLong = 199;   // letters
 constexpr uint32_t kSmallCopy = 1024, kLargeCopy = 4096;
@@ -39,6 +41,7 @@ struct CaptureCase {
   bool is_in_dvm;
   const char* actions;  // {}: the size's things
   std::array<std::optional<Size>, 2> sizes;
+  bool is_system_call = false;  // its firings are those of kCall
 };
 
 constexpr double frames_at(uint32_t depth) { return frames_of({.depth = depth}); }
@@ -58,14 +61,15 @@ const CaptureCase kCases[] = {
     {"capture/bytes"_row, false, "@ = sum(*(uint64_t *)copyin(arg0, {}));", {of_bytes(8), of_bytes(kLong)}},
     {"capture/string"_row, false, "@[copyinstr(arg0)] = count();", {of_text(kShort), of_text(kLong)}},
     {"capture/stack"_row, false, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
+    {"capture/kernel_stack"_row, false, "@ = sum(stackdepth);", {Size{}, {}}, true},
     {"action/ustack"_row, true, "@[ustack()] = count();", {of_stack(kShallow), of_stack(kDeep)}},
     {"capture/stack_bytes"_row, false, "@[ustack()] = count();", {of_copy(kSmallCopy), of_copy(kLargeCopy)}},
     {"capture/unwind"_row, true, "@[ustack()] = count();", {of_unwound(kShallow), of_unwound(kDeep)}},
 };
 constexpr unsigned kArguments = 4;  // that the case of capture/argument reads
 
-std::string script_of(const CaptureCase& one, const Size& size) {
-  return fmt::format("{} {{ {} }}", kProbe, fmt::format(fmt::runtime(one.actions), static_cast<unsigned>(size.things)));
+std::string clause_of(const CaptureCase& one, const Size& size) {
+  return fmt::format("{{ {} }}", fmt::format(fmt::runtime(one.actions), static_cast<unsigned>(size.things)));
 }
 
 struct Sides {
@@ -105,7 +109,6 @@ class CaptureMeter {
   }
 
   Status measure(const CaptureCase& one) {
-    profile_.set(one.row, {});
     const auto first = rest(one, *one.sizes[0]), second = one.sizes[1] ? rest(one, *one.sizes[1]) : first;
     if (!first || !second) return Error{fmt::format("{}: {}", one.row.name(), (first ? second : first).error().message)};
     const double things = one.row == "capture/argument"_row ? kArguments : 1;
@@ -129,7 +132,7 @@ class CaptureMeter {
 
   // Ns that the profile does not predict.
   Result<vm::Price> rest(const CaptureCase& one, const Size& size) {
-    const auto with = run(script_of(one, size), size), without = counting(size);
+    const auto with = run(clause_of(one, size), size, one.is_system_call), without = counting(size, one.is_system_call);
     if (!with) return with.error();
     if (!without) return without.error();
     const auto side = [&](const Measured& all) { return one.is_in_dvm ? all.figures.handled : all.figures.thread; };
@@ -144,24 +147,27 @@ class CaptureMeter {
     Sides predicted;
   };
 
-  // Once for each depth and number of calls.
-  Result<Measured> counting(const Size& size) {
-    const auto key = std::pair(size.depth, size.stack_bytes > 0);
+  // Once for each depth, number of calls, and kind of probe.
+  Result<Measured> counting(const Size& size, bool is_system_call = false) {
+    const auto key = std::tuple(size.depth, size.stack_bytes > 0, is_system_call);
     if (const auto known = counting_.find(key); known != counting_.end()) return known->second;
-    Result<Measured> measured = run(fmt::format("{} {{ @ = count(); }}", kProbe), size);
+    Result<Measured> measured = run("{ @ = count(); }", size, is_system_call);
     if (measured) counting_.emplace(key, *measured);
     return measured;
   }
 
-  Result<Measured> run(const std::string& script, const Size& size) {
+  // Others make system calls too, which the predicate keeps away.
+  Result<Measured> run(const std::string& clause, const Size& size, bool is_system_call = false) {
+    const std::string only = is_system_call ? fmt::format("/pid == {}/ ", child_.pid()) : "";
+    const std::string probe = is_system_call ? kCall : kProbe, script = fmt::format("{} {}{}", probe, only, clause);
     const Result<dif::Program> program = bench_.compile(script);
     if (!program) return program.error();
     const std::string bytes = std::to_string(size.stack_bytes);
     const uint64_t calls = size.stack_bytes > 0 ? std::min(bench_.calls, kMostCopies) : bench_.calls;
-    LiveCase live{{Stub::emulated, calls, size.depth, size.letters}, script, {}};
+    LiveCase live{{is_system_call ? Stub::system_call : Stub::emulated, calls, size.depth, size.letters}, script, {}};
     live.settings = {{"ustackunwind", bytes.c_str()}};
     const Result<LiveFigures> figures = measure_live(
-        fmt::format("{} depth {} letters {} bytes {}", script, size.depth, size.letters, bytes), live, child_, bench_);
+        fmt::format("{} {} depth {} letters {} bytes {}", probe, clause, size.depth, size.letters, bytes), live, child_, bench_);
     if (!figures) return figures.error();
     return Measured{*figures, predicted(*program, size, profile_)};
   }
@@ -169,7 +175,7 @@ class CaptureMeter {
   LoopingChild& child_;
   Bench& bench_;
   vm::Profile& profile_;
-  std::map<std::pair<uint32_t, bool>, Measured> counting_;
+  std::map<std::tuple<uint32_t, bool, bool>, Measured> counting_;
 };
 
 std::vector<Row> capture_rows() {
@@ -183,9 +189,14 @@ Status measure_captures(Bench& bench, std::optional<Row> only, vm::Profile& prof
   auto child = LoopingChild::start();
   if (!child) return child.error();
   CaptureMeter meter(**child, bench, profile);
-  for (const CaptureCase& one : kCases)
-    if (!only || *only == one.row)
-      if (Status measured = meter.measure(one); !measured) return measured;
+  for (const CaptureCase& one : kCases) {
+    if (only && *only != one.row) continue;
+    const bool may_be_refused = one.is_system_call && !only;  // where the kernel hides its symbols; it then has no price
+    if (!may_be_refused) profile.set(one.row, {});
+    Status measured = meter.measure(one);
+    if (!measured && !may_be_refused) return measured;
+    if (!measured) bench.warn(fmt::format("the kernel stack was not measured: {}", measured.error().message));
+  }
   return !only || *only == "resume/return"_row ? meter.measure_returns() : Status();
 }
 

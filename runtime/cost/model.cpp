@@ -167,7 +167,7 @@ CaptureCost capture_cost(Prices& prices, const CaptureNeeds& needs) {
     cost.thread += prices.of("capture/argument"_row).times(words);
   for (const MemoryNeed& need : needs.memory) cost.thread += memory_cost(prices, need);
   if (needs.frames != 0) add_stack(cost, prices, needs);
-  if (needs.kernel_frames != 0) prices.miss("capture/kernel_stack");
+  add_if(needs.kernel_frames != 0, "capture/kernel_stack"_row);
   return cost;
 }
 

@@ -146,7 +146,8 @@ class Predicting {
     CaptureNeeds needs = needs_of(clause, static_cast<uint32_t>(options_.sizes.most));
     for (const dif::ActDesc& action : clause.actions)
       for (const dif::RecDesc& value : action.args)
-        if (value.made_by == dif::Action::ustack && value.frames == 0) needs.frames = kMostFrames;
+        if (value.frames == 0 && (value.made_by == dif::Action::ustack || value.made_by == dif::Action::stack))
+          (value.made_by == dif::Action::stack ? needs.kernel_frames : needs.frames) = kMostFrames;
     return needs;
   }
 

@@ -311,6 +311,7 @@ vm::Profile with_captures() {
   profile.set("capture/stack"_row, {400, 30, 0});
   profile.set("capture/stack_bytes"_row, {100, 0.5, 0});
   profile.set("capture/unwind"_row, {200, 25, 0});
+  profile.set("capture/kernel_stack"_row, {1800, 0, 0});
   profile.set("capture/argument"_row, {6, 0, 0});
   profile.set("capture/string"_row, {40, 0.25, 0});
   profile.set("action/ustack"_row, {50, 3, 0});
@@ -333,6 +334,15 @@ TEST(Prediction, AStackCostsItsFramesWhicheverWayTheyAreFound) {
   probe = predicted(clauses, profile, options).probes[0];
   EXPECT_DOUBLE_EQ(probe.capture.clocks, 100 + 512 + 400);
   EXPECT_DOUBLE_EQ(probe.thread.clocks, 1000 + 612);
+}
+
+TEST(Prediction, AKernelStackHasAPriceOfItsOwn) {
+  dif::ActDesc counting = counting_by_stack();
+  counting.args.front().made_by = dif::Action::stack;
+  const std::vector<dif::EcbDesc> clauses = {on({"syscall", "", "write", "entry"}, {counting})};
+  const ProbePrediction probe = predicted(clauses, with_captures(), {}).probes[0];
+  EXPECT_DOUBLE_EQ(probe.capture.clocks, 1800);
+  EXPECT_DOUBLE_EQ(probe.thread.clocks, 1800);
 }
 
 TEST(Prediction, AStackIsCopiedWhereAnyProcessMayFire) {
