@@ -61,6 +61,14 @@ bool is_stable_enough(const ProbeName& probe, const dif::ProbeDesc& desc, Sessio
   return false;
 }
 
+// For provider:module:ns::function:name, which may end at a < of the name.
+std::vector<std::string> quoting_hint(std::string_view text) {
+  const size_t module = text.find(':'), function = text.find(':', module + 1) + 1;
+  const size_t colons = text.find("::", function);
+  if (module == text.npos || function == 0 || colons == text.npos || colons == function) return {};
+  return {"a function with colons in its name is written in double quotes, as in \"ns::f\""};
+}
+
 }  // namespace
 
 bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
@@ -76,7 +84,7 @@ bool expand_probes(const Clause& clause, CheckedClause& checked, Session& s) {
       good = false;
     } else if (!desc) {
       s.error(Tag::D_PDESC_INVAL, probe.where,
-              fmt::format("invalid probe description \"{}\": Overspecified probe description", *text));
+              fmt::format("invalid probe description \"{}\": Overspecified probe description", *text), quoting_hint(*text));
       good = false;
     } else {
       good &= is_stable_enough(probe, *desc, s) && match(probe, *desc, checked, s);

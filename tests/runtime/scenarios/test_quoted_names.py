@@ -52,6 +52,12 @@ class QuotedNames(dvmtest.PrivilegedTest):
             self.assertEqual(self.calls(function), calls, function)
             self.assertEqual(self.calls(function, "return"), calls, function)
 
+    def test_a_name_with_colons_but_no_quotes_gets_a_hint(self):
+        for function in ("ns::scale", "ns::Class<int>::method"):
+            result = dvm("run", "-n", f"pid$target:a.out:{function}:entry {{ }}", "-c", self.program)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn('hint: a function with colons in its name is written in double quotes, as in "ns::f"\n', result.stderr)
+
     def test_a_replay_knows_every_name_that_the_recording_was_asked_by(self):
         recording = str(self.folder / "recording")
         recorded = dvm("record", "-o", recording, "-q", "-n", 'pid$target:a.out:"ns::scale(int)":entry { }', "-c", self.program)
