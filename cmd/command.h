@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -35,10 +37,12 @@ void add_merge(CLI::App& app, Action& chosen);
 void add_flame(CLI::App& app, Action& chosen);
 void add_lsp(CLI::App& app, Action& chosen);
 
-// Prints "dvm: MESSAGE" (program_name.h) on standard error, with control characters escaped.
+// Prints "dvm: MESSAGE" (program_name.h) on standard error, with control characters escaped. Not by fmt::print(), which throws if
+// the reader has gone.
 template <class... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
-  fmt::print(stderr, "{}: {}\n", g_program_name, printable(fmt::format(text, std::forward<Args>(args)...), kLayout));
+  const std::string message = printable(fmt::format(text, std::forward<Args>(args)...), kLayout);
+  std::fputs(fmt::format("{}: {}\n", g_program_name, message).c_str(), stderr);
 }
 
 // The same; returns the exit status for it.

@@ -35,9 +35,8 @@ int record(const RecordCommand& given) {
   TraceOutcome outcome = trace(given.tracing, [&](const dif::Options& options) { return open_recorded(given, options, writer); });
   if (!outcome.traced) return outcome.status;  // nothing is left of the file
   if (Status finished = writer->finish(outcome.drops); !finished) return fail("{}", finished.error().message);
-  if (const uint64_t lost = writer->late_reads().lost(); lost > 0)
-    fmt::print(stderr, "dvm: {} late reads were too large for the recording\n", lost);
-  fmt::print(stderr, "dvm: {} events recorded in {}\n", writer->events(), given.file);
+  if (const uint64_t lost = writer->late_reads().lost(); lost > 0) tell("{} late reads were too large for the recording", lost);
+  tell("{} events recorded in {}", writer->events(), given.file);
   return outcome.status;
 }
 
