@@ -307,7 +307,7 @@ class Calibrate(unittest.TestCase):
                 for source in ("pid_emulated", "syscall"):
                     self.assertEqual(set(profile["prices"]["source"][source]), {"trigger", "capture", "handler", "resume"}, source)
                 self.assertEqual(set(profile["prices"]["source"]["pid_return_shared"]), {"trigger", "handler"})
-                self.assertEqual(len(profile["prices"]["capture"]), 11)
+                self.assertEqual(len(profile["prices"]["capture"]), 12)
                 self.assertEqual(set(profile["prices"]["rested"]), {"process", "kernel"})
                 for table, row in (("action", "raise"), ("action", "stop"), ("subroutine", "copyout"), ("subroutine", "copyoutstr")):
                     self.assertGreater(profile["prices"][table][row]["m"], 100, row)  # a call of the kernel
