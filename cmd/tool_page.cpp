@@ -88,9 +88,10 @@ bool is_integer(const std::string& text) {
                                            [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// An option whose default is a number takes only numbers.
+// An option whose default is a number takes only numbers, below 0 only if the default is.
 Status check_value(const Tool& tool, const ToolOption& option, const std::string& value) {
-  if (!option.otherwise || !is_integer(*option.otherwise) || is_integer(value)) return {};
+  if (!option.otherwise || !is_integer(*option.otherwise)) return {};
+  if (is_integer(value) && (value[0] != '-' || option.otherwise->starts_with('-'))) return {};
   return Error{fmt::format("tool {}: {} takes a number, not '{}'", tool.name, option.flag, value)};
 }
 

@@ -85,6 +85,7 @@ class Pages(unittest.TestCase):
                 (["opensnoop", "-q"], "tool opensnoop: there is no option '-q'\n    for more, see dvm tool opensnoop --help"),
                 (["opensnoop", "-d"], "tool opensnoop: -d needs SECONDS"),
                 (["opensnoop", "-d", "long"], "tool opensnoop: -d takes a number, not 'long'"),
+                (["syscount", "-t", "-5"], "tool syscount: -t takes a number, not '-5'"),
                 (["opensnoop", "x"], "tool opensnoop: 'x' is one operand too many: dvm tool opensnoop [OPTIONS]"),
                 (["funccount", "-p", "1"], "tool funccount: FUNCTION is missing: dvm tool funccount (-p PID | -c 'CMD ARGS') [OPTIONS] FUNCTION [MODULE]"),
                 (["funccount", "x"], "tool funccount: name a process by -p PID, or start one by -c 'CMD ARGS'"),
@@ -116,6 +117,12 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def test_a_reader_that_has_gone_is_no_crash(self):
+        with subprocess.Popen([dvmtest.DVM, "tool", "ugc", "-c", "sleep 0.2"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=dvmtest.ENV) as process:
+            process.stdout.close()
+            self.assertEqual(process.wait(timeout=120), 1)
 
     def test_probes_that_are_not_there_are_named_in_one_line(self):
         looper = program("looper") + " 10"
