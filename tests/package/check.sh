@@ -36,6 +36,9 @@ say "run"
 expect "commit" dvm --version
 expect "dvm 2" dvm run -q -n 'BEGIN { printf("%s %d\n", curpsinfo->pr_fname, ENOENT); exit(0); }'
 expect "dtrace: dvm D" /usr/sbin/dtrace -V
+printf '#!/usr/sbin/dtrace -qs\nBEGIN { printf("script %%d\\n", $1); exit(0); }\n' >"$root/tmp/script.d"
+chmod 755 "$root/tmp/script.d"
+expect "script 42" /tmp/script.d 42
 expect "opensnoop" dvm tool
 expect "kernel" dvm doctor
 [ ! -e "$root/usr/lib/dvm/dvm-llvm.so" ] || expect "engines: interp, llvm" sh -c 'dvm --version | grep -v "not here"'
