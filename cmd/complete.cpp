@@ -129,21 +129,26 @@ void print_commands(const CLI::App& command, std::string_view typed) {
   for (const CLI::App* one : commands_of(command)) print_if(typed, one->get_name(), one->get_description());
 }
 
+// The words that a run-time option takes.
+void print_setting_words(const dif::OptionInfo& option, std::string_view begin, std::string_view typed) {
+  const std::string_view words = info(option.kind).words;
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    print_if(typed, fmt::format("{}{}", begin, words.substr(at, end - at)), "");
+    at = end + 1;
+  }
+}
+
 // -x NAME, then NAME=VALUE for options whose values are words.
 void print_settings(std::string_view typed) {
   for (const dif::OptionInfo& option : dif::kOptions) {
     if (!option.unsupported.empty()) continue;
-    const std::string_view words = info(option.kind).words;
     const bool is_flag = option.kind == dif::OptionKind::flag || option.kind == dif::OptionKind::bare;
     if (typed.find('=') == std::string_view::npos) {
       print_if(typed, fmt::format("{}{}", option.name, is_flag ? "" : "="), option.text);
       continue;
     }
-    for (size_t begin = 0; begin < words.size();) {
-      const size_t end = std::min(words.find(' ', begin), words.size());
-      print_if(typed, fmt::format("{}={}", option.name, words.substr(begin, end - begin)), "");
-      begin = end + 1;
-    }
+    print_setting_words(option, fmt::format("{}=", option.name), typed);
   }
 }
 
@@ -172,6 +177,7 @@ void print_descriptions(const Context& context, const std::string& typed, size_t
 void print_values(const Context& context, const std::string& typed) {
   print_words(*context.open, "", typed);
   if (context.open->check_name("-x")) print_settings(typed);
+  if (context.open->check_name("-X")) print_setting_words(info(dif::Option::stdc), "", typed);
   if (context.open->check_name("-p")) print_processes(typed);
   for (const auto& [name, last] : kDescriptionOptions)
     if (context.open->check_name(name)) print_descriptions(context, typed, last);

@@ -53,6 +53,7 @@ class Candidates(unittest.TestCase):
         self.assertEqual(candidates("dvm run --account="), ["--account=table", "--account=json"])
         self.assertEqual(candidates("dvm run --account=j"), ["--account=json"])
         self.assertEqual(candidates("dvm run --flame="), [])
+        self.assertEqual(candidates("dvm run -X "), ["a", "c", "s", "t"])
 
     def test_tools(self):
         tools = candidates("dvm tool ")
