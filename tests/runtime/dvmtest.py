@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
@@ -24,6 +25,16 @@ def dvm(*args, timeout=120, cwd=None, stdin=subprocess.DEVNULL, env=None):
     """Runs dvm to its end; the result has returncode, stdout, stderr."""
     return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,
                           stdin=stdin, env=env or ENV)
+
+
+def eventually(condition, patience=30):
+    """Whether the condition holds before so many seconds end: a loaded machine is slow, not wrong."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def privilege_missing_for(what, prefix=(), path=None):

@@ -29,15 +29,6 @@ HARMFUL = [
 ]
 
 
-def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def is_machine_able():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     return all(re.search(rf"\b{flag}\b", text) for flag in ("rdtscp", "fsgsbase", "nonstop_tsc"))
@@ -221,11 +212,11 @@ class Detach(AgentTest):
         text.original = without_paddings(text)
         tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); }", "-p", str(target.pid)],
                                   stdout=subprocess.DEVNULL, env=ENV)
-        self.assertTrue(eventually(lambda: changed(text)))
+        self.assertTrue(dvmtest.eventually(lambda: changed(text)))
         refused = dvmtest.dvm("detach", "-p", str(target.pid))
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"is traced by process {tracer.pid}", refused.stderr)
-        self.assertTrue(eventually(lambda: guards_of(target.pid)))
+        self.assertTrue(dvmtest.eventually(lambda: guards_of(target.pid)))
         for guard in guards_of(target.pid):
             os.kill(guard, signal.SIGKILL)
         tracer.kill()
@@ -292,11 +283,11 @@ class Harm(AgentTest):
             if step % 4 == 0:
                 self.assertEqual(code, 0, err)
         # The last one clears away what killed ones have left.
-        self.assertTrue(eventually(lambda: not guards_of(torture.pid)))
+        self.assertTrue(dvmtest.eventually(lambda: not guards_of(torture.pid)))
         self.cycle(0, torture.pid, chance)
         for text in texts:
             text.original = without_paddings(text)
-            self.assertTrue(eventually(lambda text=text: not changed(text)), text.path)
+            self.assertTrue(dvmtest.eventually(lambda text=text: not changed(text)), text.path)
         self.assertEqual(self.finish(torture), expected)
         self.assertEqual(torture.returncode, 0)
 

@@ -25,16 +25,6 @@ SCRIPTS = [
 ]
 
 
-def eventually(condition):
-    """Whether it holds before patience ends."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 class Torture:
     def __init__(self):
         self.process = subprocess.Popen([program("torture"), LIBRARY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -75,7 +65,7 @@ class Harm(dvmtest.PrivilegedTest):
             self.cycle(SCRIPTS[step % len(SCRIPTS)], torture.pid, chance.uniform(0, 0.5) if step % 2 else None)
             self.assertIsNone(torture.process.poll(), f"the program ended in step {step}")
         for text in texts:
-            self.assertTrue(eventually(lambda text=text: not text.changed()), text.path)
+            self.assertTrue(dvmtest.eventually(lambda text=text: not text.changed()), text.path)
         self.assertEqual(torture.finish(), expected)
         self.assertEqual(torture.process.returncode, 0)
 
@@ -100,7 +90,7 @@ class Semaphores(dvmtest.PrivilegedTest):
 
     def test_are_up_while_their_probes_are_on(self):
         tracer = self.trace()
-        self.assertTrue(eventually(lambda: self.count() == 3))  # two places of the one, one of the other
+        self.assertTrue(dvmtest.eventually(lambda: self.count() == 3))  # two places of the one, one of the other
         tracer.terminate()
         tracer.wait(timeout=PATIENCE)
         self.assertEqual(self.count(), 0)
@@ -112,7 +102,7 @@ class Semaphores(dvmtest.PrivilegedTest):
         self.assertEqual(second.stdout.readline(), b"live\n")
         self.assertEqual(self.count(), 1)
         first = self.trace()
-        self.assertTrue(eventually(lambda: self.count() == 3))  # the kernel counts a place once
+        self.assertTrue(dvmtest.eventually(lambda: self.count() == 3))  # the kernel counts a place once
         first.terminate()
         first.wait(timeout=PATIENCE)
         self.assertEqual(self.count(), 1)
@@ -122,10 +112,10 @@ class Semaphores(dvmtest.PrivilegedTest):
 
     def test_are_down_again_when_dvm_is_killed(self):
         tracer = self.trace()
-        self.assertTrue(eventually(lambda: self.count() == 3))
+        self.assertTrue(dvmtest.eventually(lambda: self.count() == 3))
         tracer.kill()
         tracer.wait()
-        self.assertTrue(eventually(lambda: self.count() == 0))
+        self.assertTrue(dvmtest.eventually(lambda: self.count() == 0))
 
     def test_are_down_again_whenever_dvm_is_killed(self):
         chance = random.Random(7)
@@ -134,7 +124,7 @@ class Semaphores(dvmtest.PrivilegedTest):
             time.sleep(chance.uniform(0, 0.25))
             tracer.kill()
             tracer.wait()
-            self.assertTrue(eventually(lambda: self.count() == 0), f"step {step}")
+            self.assertTrue(dvmtest.eventually(lambda: self.count() == 0), f"step {step}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 import dvmtest
@@ -28,15 +27,6 @@ def as_user(*capabilities):
     given = ",".join("+" + one for one in capabilities) or "-all"
     command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={given}"]
     return command + ([f"--ambient-caps={given}"] if capabilities else [])
-
-
-def eventually(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def tracer_of(pid):
@@ -227,7 +217,7 @@ class Endings(Unprivileged):
         for _ in range(5):
             target = subprocess.Popen([*self.prefix, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.addCleanup(target.communicate)
-            self.assertTrue(eventually(lambda: pathlib.Path(f"/proc/{target.pid}/comm").read_text() == "cat\n"))
+            self.assertTrue(dvmtest.eventually(lambda: pathlib.Path(f"/proc/{target.pid}/comm").read_text() == "cat\n"))
             tracer = self.trace(target, 'syscall::: /pid == $target/ { printf("fired\\n"); }')
             target.stdin.write("one\n" * 1000)
             target.stdin.flush()
