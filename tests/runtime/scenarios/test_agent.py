@@ -82,6 +82,13 @@ class Results(AgentTest):
         result = self.run_dvm(text, "-c", self.LOOPER)
         self.assertEqual(result.stdout.split()[-3:], ["10000", "0", "1"], result.stderr)
 
+    def test_flags_are_kept(self):
+        for body in ("{ @ = count(); }", "{ @[execname] = count(); }"):  # in the thread, and by a record
+            with self.subTest(body):
+                result = self.run_dvm("pid$target:flags:kept:2 " + body, "-c", program("flags"))
+                self.assertRegex(result.stdout, r"(?m)^0 of 25600 changed$", result.stderr)
+                self.assertRegex(result.stdout, r"\s25600\n")
+
     def test_stacks_lead_to_main(self):
         result = self.run_dvm("pid$target:looper:func:entry { @[ustack(3)] = count(); }", "-c", program("looper") + " 100")
         self.assertRegex(result.stdout, r"(?s)looper`func\n +looper`main.*\n +100\n")
