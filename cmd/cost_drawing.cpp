@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cmd/axis.h"
 #include "cmd/cost_report.h"
-#include "cmd/drawing.h"
 #include "runtime/cost/rows.h"
 
 namespace dvm::cmd {
@@ -16,8 +16,7 @@ struct Part {
   double clocks;
 };
 
-constexpr double kWidth = 640, kBar = 22, kRow = 58, kLeft = 16, kTop = 44;
-constexpr std::string_view kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#9c755f"};
+constexpr double kBar = 22, kRow = 40, kAxisHeight = 44;
 
 std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
   std::vector<Part> parts;
@@ -35,17 +34,27 @@ std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
   return parts;
 }
 
-void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double top, double scale) {
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">{}: {:.0f} clocks</text>\n", kLeft, top, xml_escaped(probe.description),
-                     probe.firing.expected.clocks);
-  double x = kLeft;
-  size_t colour = 0;
+// Every name once, in the order in which parts come: a part has its colour in all bars.
+std::vector<std::string> legend_of(const runtime::Prediction& prediction) {
+  std::vector<std::string> names;
+  for (const runtime::ProbePrediction& probe : prediction.probes)
+    for (const Part& part : parts_of(probe))
+      if (std::find(names.begin(), names.end(), part.name) == names.end()) names.push_back(part.name);
+  return names;
+}
+
+void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double top, const Axis& axis,
+              const std::vector<std::string>& legend) {
+  svg += fmt::format("<text x=\"{}\" y=\"{}\">{}: {:.0f} clocks</text>\n", kDrawingMargin, top + 12,
+                     xml_escaped(probe.description), probe.firing.expected.clocks);
+  double before = 0;
   for (const Part& part : parts_of(probe)) {
-    const double width = part.clocks * scale;
+    const double x = axis.of(before, kDrawingWidth), end = axis.of(before + part.clocks, kDrawingWidth);
+    const auto number = static_cast<size_t>(std::find(legend.begin(), legend.end(), part.name) - legend.begin());
     svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: {:.0f} clocks</title></rect>\n", x,
-        top + 8, width, kBar, kColours[colour++ % std::size(kColours)], xml_escaped(part.name), part.clocks);
-    x += width;
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}: {:.0f} clocks</title></rect>\n",
+        kDrawingMargin + x, top + 16, end - x, kBar, drawing_colour(number), xml_escaped(part.name), part.clocks);
+    before += part.clocks;
   }
 }
 
@@ -54,14 +63,15 @@ void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double to
 std::string draw_prediction(const runtime::Prediction& prediction, const PredictionContext& context) {
   double most = 1;
   for (const runtime::ProbePrediction& probe : prediction.probes) most = std::max(most, probe.firing.expected.clocks);
-  const double height = kTop + kRow * static_cast<double>(prediction.probes.size());
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n",
-      kWidth + 2 * kLeft, height);
-  svg += fmt::format("<text x=\"{}\" y=\"18\">Predicted clocks per firing, by profile {}</text>\n", kLeft,
-                     xml_escaped(context.profile.name));
-  double top = kTop;
-  for (const runtime::ProbePrediction& probe : prediction.probes) draw_bar(svg, probe, top, kWidth / most), top += kRow;
+  const std::vector<std::string> legend = legend_of(prediction);
+  const Axis axis = Axis::linear(most);
+  const double top = 36 + kLegendRow * static_cast<double>(legend.size()),
+               height = kRow * static_cast<double>(prediction.probes.size());
+  std::string svg = begin_drawing(kDrawingWidth + 4 * kDrawingMargin, top + height + kAxisHeight,
+                                  fmt::format("Predicted cost of a firing, by profile {}", context.profile.name));
+  svg += draw_legend(kDrawingMargin, 28, legend) + draw_horizontal(axis, "clocks", kDrawingMargin, top + height, height);
+  double row = top;
+  for (const runtime::ProbePrediction& probe : prediction.probes) draw_bar(svg, probe, row, axis, legend), row += kRow;
   return svg + "</svg>\n";
 }
 

@@ -3,13 +3,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dvm::cmd {
-
-// For text and attributes.
-std::string xml_escaped(std::string_view text);
 
 struct Bar {
   double value = 0, spread = 0;
@@ -19,8 +15,8 @@ struct BarPair {
   Bar measured;
   std::optional<Bar> predicted;
 };
-// Predicted above measured, with error bars; on a logarithmic scale where the largest is far from the smallest.
-std::string draw_bars(const std::string& title, const std::vector<BarPair>& bars);
+// Predicted above measured, with error bars; on a logarithmic axis where the largest is far from the smallest. unit: of the axis.
+std::string draw_bars(const std::string& title, const std::string& unit, const std::vector<BarPair>& bars);
 
 struct Line {
   std::string name;

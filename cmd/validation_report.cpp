@@ -208,14 +208,17 @@ std::vector<std::pair<std::string, std::string>> validation_drawings(const Valid
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [group, title] : kGroups) {
     std::vector<BarPair> bars;
+    std::string unit;
     for (const LiveResult* row : rows_of(validation, group)) {
       // Rows measured in clocks are a thousandth of the traced ones.
       if (!row->is_measured() || (group == "e" && row->row->measure != Measure::plain)) continue;
       BarPair bar{fmt::format("{}, {}", row->row->title, unit_of(*row->row)), {row->measured, row->spread}, {}};
       if (row->predicted) bar.predicted = Bar{row->predicted->value, row->predicted->spread};
+      const std::string its(unit_of(*row->row));
+      unit = unit.empty() || unit == its ? its : "unit of each row";
       bars.push_back(std::move(bar));
     }
-    if (!rows_of(validation, group).empty()) files.emplace_back(file_of(group, stem), draw_bars(std::string(title), bars));
+    if (!rows_of(validation, group).empty()) files.emplace_back(file_of(group, stem), draw_bars(std::string(title), unit, bars));
   }
   return files;
 }

@@ -92,6 +92,9 @@ class Predict(unittest.TestCase):
             self.of("--svg", path, "-n", "syscall::read:entry /pid > 1/ { @ = count(); }")
             root = xml.etree.ElementTree.parse(path).getroot()
             self.assertEqual(len([e for e in root if e.tag.endswith("rect")]), 5)  # two stages of the source
+            text = " ".join(root.itertext())
+            for said in ("syscall: trigger", "preparation", "predicate of line 1", "actions of line 1", " clocks "):
+                self.assertIn(said, text)
 
     def test_bad_input(self):
         text = "syscall::read:entry { @ = count(); }"

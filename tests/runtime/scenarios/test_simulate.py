@@ -122,6 +122,9 @@ class Simulate(unittest.TestCase):
             self.assertIn(text, result.stdout)
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(len([e for e in root if e.tag.endswith("polyline")]), 3)
+        texts = [e.text for e in root.iter() if e.tag.endswith("text")]
+        for said in ("firings per second of each thread (logarithmic)", "% of a CPU", "100", "1000", "10000", "threads", "dvm", "consumer"):
+            self.assertIn(said, texts)
 
     def test_buffers_that_are_read_at_the_end_for_people(self):
         record = "pid$target:a.out:func:entry { trace(arg0); }"

@@ -51,6 +51,10 @@ class Experiments(dvmtest.PrivilegedTest):
                 self.assertIn(f"page-{group}.svg", text)
                 root = xml.etree.ElementTree.parse(os.path.join(folder, f"page-{group}.svg")).getroot()
                 self.assertTrue([e for e in root if e.tag.endswith("rect")])
+                texts = [e.text for e in root.iter() if e.tag.endswith("text")]
+                self.assertIn("predicted", texts)
+                units = {text.removesuffix(" (logarithmic)") for text in texts} & {"%", "ns", "clocks", "unit of each row"}
+                self.assertEqual(len(units), 1)
 
     def test_a_group_as_a_table(self):
         result = validate("--only", "c")
