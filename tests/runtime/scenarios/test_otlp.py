@@ -29,7 +29,7 @@ DIRECT = dict(ENV, no_proxy="*")  # no proxy stands between
 
 
 def has_otlp():
-    return "dvm was built without" not in dvm("run", "--otlp", "http://127.0.0.1:9", "-n", "BEGIN { exit(0); }").stderr
+    return bool(os.environ.get("DVM_NO_SKIP")) or "dvm was built without" not in dvm("run", "--otlp", "http://127.0.0.1:9", "-n", "BEGIN { exit(0); }").stderr
 
 
 class Collector(http.server.ThreadingHTTPServer):

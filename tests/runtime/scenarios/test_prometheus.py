@@ -26,7 +26,7 @@ PATIENCE = 120  # seconds until something that must happen has happened
 
 
 def has_metrics():
-    return "dvm was built without" not in dvm("run", "--prometheus", "127.0.0.1:0", "-n", "BEGIN { exit(0); }").stderr
+    return bool(os.environ.get("DVM_NO_SKIP")) or "dvm was built without" not in dvm("run", "--prometheus", "127.0.0.1:0", "-n", "BEGIN { exit(0); }").stderr
 
 
 def get(url):
