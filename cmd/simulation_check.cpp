@@ -12,6 +12,7 @@
 #include "cmd/cost_report.h"
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
+#include "cmd/progress.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "lab/validate/simulation_check.h"
 #include "runtime/cost/machine.h"
@@ -95,6 +96,15 @@ void print_json(std::FILE* out, const Check& check) {
   fmt::print(out, "{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+void measure(const std::vector<const SimulationPoint*>& points, const std::string& workload, const lab::CheckSettings& settings,
+             Check& check) {
+  const Progress progress;  // gone before results are printed
+  for (const SimulationPoint* point : points) {
+    progress.say(fmt::format("measuring {}", point->name), check.points.size(), points.size());
+    check.points.push_back(lab::check_point(*point, check.profile, open_traced, workload, settings));
+  }
+}
+
 }  // namespace
 
 int check_simulation(const SimulationCheckOptions& given) {
@@ -109,8 +119,7 @@ int check_simulation(const SimulationCheckOptions& given) {
   lab::CheckSettings settings;
   if (given.quick) settings = {1, 0.2};
   Check check{*profile, runtime::text_of(runtime::this_machine(DVM_VERSION)), {}};
-  for (const SimulationPoint* point : *points)
-    check.points.push_back(lab::check_point(*point, *profile, open_traced, *workload, settings));
+  measure(*points, *workload, settings, check);
   given.as_json ? print_json(stdout, check) : print(stdout, check);
   const auto failed =
       std::find_if(check.points.begin(), check.points.end(), [](const auto& point) { return !point.problem.empty(); });
