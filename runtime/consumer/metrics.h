@@ -36,6 +36,7 @@ struct Metric {
   std::vector<int64_t> bounds;      // of a histogram: the largest value in each bucket, rising
   uint64_t since = 0;               // walltimestamp from which values are counted
   std::vector<Point> points;
+  bool is_aggregation = false;  // whose help is what the script assigns; else dvm says it of itself
 };
 
 struct Snapshot {
@@ -48,11 +49,13 @@ Metric plain_metric(std::string name, std::string help, MetricKind kind, Number 
 Metric labelled_metric(std::string name, std::string help, MetricKind kind, std::vector<std::string> labels);
 void add_point(Metric& metric, std::vector<std::string> labels, Number value);
 
-// Takes what is exported while tracing. The consumer calls it, between two polls: neither function may wait.
+// Takes what is exported while tracing. The consumer calls it, between two polls: publish() may not wait.
 class Exporter {
  public:
   virtual ~Exporter() = default;
   virtual void publish(Snapshot snapshot) = 0;
+  // No snapshot follows. What is left of the run is printed next.
+  virtual void end() {}
 };
 
 }  // namespace dvm::runtime

@@ -47,6 +47,10 @@ void Exports::add_stages(Snapshot& snapshot) const {
   if (!stages.points.empty()) snapshot.metrics.push_back(std::move(stages));
 }
 
+void Exports::end() {
+  if (config_.exporter) config_.exporter->end();
+}
+
 void Exports::publish() {
   if (!config_.exporter) return;
   Snapshot snapshot;

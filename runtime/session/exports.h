@@ -24,6 +24,8 @@ class Exports {
 
   // What the consumer has taken so far.
   void publish();
+  // After the last snapshot.
+  void end();
 
  private:
   void add_counts(Snapshot& snapshot) const;

@@ -137,6 +137,7 @@ Status Handle::stop() {
     if (OwnProbes* own = backend->own_probes()) own->fire_end();
   impl.collector.take_all();
   impl.exports.publish();
+  impl.exports.end();
   impl.consumer.print_unprinted();
   impl.tell_notes();
   impl.consumer.report_more_errors();
