@@ -1,4 +1,4 @@
-// Covered by tests/runtime/scenarios/test_prometheus.py and test_otlp.py.
+// Covered by tests/runtime/scenarios/test_live.py, test_prometheus.py and test_otlp.py.
 
 #include "cmd/exporting.h"
 
@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "cmd/command.h"
+#include "export/live_screen.h"
 #include "export/metrics_server.h"
 #include "export/otlp_exporter.h"
 
@@ -41,6 +43,7 @@ runtime::Metric lost_metric(const exporting::OtlpLosses& losses) {
 }  // namespace
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
+  command.add_flag("--live", options.live, "Draw aggregations on the terminal while tracing, the largest rows first, with rates");
   command.add_option("--prometheus", options.prometheus, "Serve aggregations as metrics for Prometheus at this address")
       ->type_name("HOST:PORT");
   command
@@ -49,6 +52,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
 }
 
 struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
+  std::optional<exporting::LiveScreen> screen;
   std::optional<exporting::MetricsServer> server;
   std::optional<exporting::OtlpExporter> otlp;
   uint64_t begin = 0;  // walltimestamp of the first snapshot
@@ -60,8 +64,12 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
     if (begin == 0) begin = snapshot.time;
     if (otlp) snapshot.metrics.push_back(lost_metric(otlp->losses())), snapshot.metrics.back().since = begin;
     const auto shared = std::make_shared<const runtime::Snapshot>(std::move(snapshot));
+    if (screen) screen->publish(shared);
     if (server) server->publish(shared);
     if (otlp) otlp->publish(shared);
+  }
+  void end() override {
+    if (screen) screen->end();
   }
   void read(runtime::RecordCopy copy) override { otlp->read(exporting::log_record(std::move(copy))); }
 };
@@ -70,6 +78,10 @@ Exporting::Exporting() : impl_(std::make_shared<Impl>()) {}
 Exporting::~Exporting() = default;
 
 Status Exporting::open(const ExportOptions& options) {
+  if (options.live) {
+    if (Status checked = exporting::LiveScreen::check(); !checked) return checked;
+    impl_->screen.emplace();
+  }
   if (!options.otlp.empty()) {
     if (Status checked = exporting::HttpPost::check(options.otlp); !checked) return checked;
     const exporting::HttpSettings http{environment("OTEL_EXPORTER_OTLP_HEADERS"), environment("OTEL_EXPORTER_OTLP_CERTIFICATE")};
@@ -84,10 +96,13 @@ Status Exporting::open(const ExportOptions& options) {
   return {};
 }
 
-std::shared_ptr<runtime::Exporter> Exporting::exporter() const { return impl_->server || impl_->otlp ? impl_ : nullptr; }
+std::shared_ptr<runtime::Exporter> Exporting::exporter() const {
+  return impl_->screen || impl_->server || impl_->otlp ? impl_ : nullptr;
+}
 std::shared_ptr<runtime::RecordReader> Exporting::record_reader() const { return impl_->otlp ? impl_ : nullptr; }
 
 bool Exporting::finish() {
+  if (impl_->screen) std::fflush(stdout), impl_->screen->print_rest();
   if (!impl_->otlp) return true;
   const exporting::OtlpLosses losses = impl_->otlp->finish();
   if (losses.any()) tell("not exported: {}", exporting::losses_text(losses));

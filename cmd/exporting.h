@@ -1,5 +1,5 @@
 #pragma once
-// --prometheus and --otlp of a run: what its aggregations and records are exported to.
+// --live, --prometheus and --otlp of a run: where its aggregations and records go while it traces.
 
 #include <memory>
 #include <string>
@@ -17,6 +17,7 @@ class RecordReader;
 namespace dvm::cmd {
 
 struct ExportOptions {
+  bool live = false;       // draw aggregations on the terminal
   std::string prometheus;  // address to serve metrics at; empty: none
   std::string otlp;        // URL of a collector; empty: none
 };
@@ -30,7 +31,7 @@ class Exporting {
   Exporting(const Exporting&) = delete;
   Exporting& operator=(const Exporting&) = delete;
 
-  // Listens at the address, and checks the URL.
+  // Looks for a terminal, listens at the address, and checks the URL.
   Status open(const ExportOptions& options);
   // Null: there is nothing to export to.
   std::shared_ptr<runtime::Exporter> exporter() const;

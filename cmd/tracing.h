@@ -26,7 +26,7 @@ struct TracingOptions {
   bool as_json = false;      // --json
   StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
-  ExportOptions exports;     // --prometheus, --otlp
+  ExportOptions exports;     // --live, --prometheus, --otlp
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
   bool predict = false;      // --predict
