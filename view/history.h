@@ -1,0 +1,42 @@
+#pragma once
+// How aggregations grew in a run: snapshots added up into slices of time, at most kMostSlices.
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/consumer/metrics.h"
+
+namespace dvm::view {
+
+inline constexpr size_t kMostSlices = 400;  // when there are more, neighbours become one
+
+class History {
+ public:
+  void add(const runtime::Snapshot& snapshot);
+
+  // {"times": ns since the first snapshot, the end of each slice, "series": {NAME: growth by slice}, "heat": {NAME: {"bounds":
+  // the largest value in each bucket, null for the last, "cells": by slice, the values in each bucket}}}. Extremes have none.
+  nlohmann::json json() const;
+
+ private:
+  struct Series {
+    double before = 0;
+    std::vector<double> growth;  // by slice
+    std::set<int64_t> bounds;    // of all buckets that it has had
+    std::map<int64_t, uint64_t> buckets_before;
+    std::vector<std::map<int64_t, uint64_t>> cells;  // by slice, then by the largest value in the bucket
+  };
+
+  void add(const runtime::Metric& metric);
+  void halve();
+
+  uint64_t begin_ = 0;           // time of the first snapshot
+  std::vector<uint64_t> times_;  // of the others
+  std::map<std::string, Series> series_;
+};
+
+}  // namespace dvm::view
