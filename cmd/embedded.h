@@ -8,7 +8,7 @@
 namespace dvm::cmd {
 
 struct EmbeddedFile {
-  std::string_view folder;  // "dlib", "profiles" or "tools"
+  std::string_view folder;  // "dlib", "profiles", "tools" or "page"
   std::string_view name;
   std::string_view text;
 };

@@ -1,4 +1,4 @@
-// Covered by tests/runtime/scenarios/test_live.py, test_prometheus.py and test_otlp.py.
+// Covered by tests/runtime/scenarios/test_live.py, test_html.py, test_prometheus.py and test_otlp.py.
 
 #include "cmd/exporting.h"
 
@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "cmd/command.h"
+#include "cmd/embedded.h"
+#include "cmd/write_whole.h"
 #include "export/live_screen.h"
 #include "export/metrics_server.h"
 #include "export/otlp_exporter.h"
@@ -44,6 +47,8 @@ runtime::Metric lost_metric(const exporting::OtlpLosses& losses) {
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_flag("--live", options.live, "Draw aggregations on the terminal while tracing, the largest rows first, with rates");
+  command.add_option("--html", options.html, "Write a page with tables, charts and costs of the run into this file")
+      ->type_name("FILE");
   command.add_option("--prometheus", options.prometheus, "Serve aggregations as metrics for Prometheus at this address")
       ->type_name("HOST:PORT");
   command
@@ -56,6 +61,9 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
   std::optional<exporting::MetricsServer> server;
   std::optional<exporting::OtlpExporter> otlp;
   uint64_t begin = 0;  // walltimestamp of the first snapshot
+  std::string html;    // file for a page; empty: none
+  view::History history;
+  std::shared_ptr<const runtime::Snapshot> last;
 
   void publish(runtime::Snapshot snapshot) override {
     runtime::Metric build = runtime::labelled_metric("build_info", "The version of dvm", runtime::MetricKind::gauge, {"version"});
@@ -64,6 +72,7 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
     if (begin == 0) begin = snapshot.time;
     if (otlp) snapshot.metrics.push_back(lost_metric(otlp->losses())), snapshot.metrics.back().since = begin;
     const auto shared = std::make_shared<const runtime::Snapshot>(std::move(snapshot));
+    if (!html.empty()) history.add(*shared), last = shared;
     if (screen) screen->publish(shared);
     if (server) server->publish(shared);
     if (otlp) otlp->publish(shared);
@@ -78,6 +87,7 @@ Exporting::Exporting() : impl_(std::make_shared<Impl>()) {}
 Exporting::~Exporting() = default;
 
 Status Exporting::open(const ExportOptions& options) {
+  impl_->html = options.html;
   if (options.live) {
     if (Status checked = exporting::LiveScreen::check(); !checked) return checked;
     impl_->screen.emplace();
@@ -97,9 +107,18 @@ Status Exporting::open(const ExportOptions& options) {
 }
 
 std::shared_ptr<runtime::Exporter> Exporting::exporter() const {
-  return impl_->screen || impl_->server || impl_->otlp ? impl_ : nullptr;
+  const bool is_wanted = impl_->screen || impl_->server || impl_->otlp || !impl_->html.empty();
+  return is_wanted ? impl_ : nullptr;
 }
 std::shared_ptr<runtime::RecordReader> Exporting::record_reader() const { return impl_->otlp ? impl_ : nullptr; }
+
+Status Exporting::write_page(const std::string& account, std::vector<view::PageFlame> flames) {
+  if (impl_->html.empty()) return {};
+  const std::span<const EmbeddedFile> files = embedded_files();
+  const auto shell = std::find_if(files.begin(), files.end(), [](const EmbeddedFile& file) { return file.folder == "page"; });
+  const view::PageContents contents{DVM_VERSION, impl_->last.get(), &impl_->history, account, std::move(flames)};
+  return write_whole(view::page(shell->text, contents), impl_->html);
+}
 
 bool Exporting::finish() {
   if (impl_->screen) std::fflush(stdout), impl_->screen->print_rest();

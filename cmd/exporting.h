@@ -1,10 +1,12 @@
 #pragma once
-// --live, --prometheus and --otlp of a run: where its aggregations and records go while it traces.
+// --live, --html, --prometheus and --otlp of a run: where its aggregations and records go while it traces.
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dvm/common/result.h"
+#include "view/page.h"
 
 namespace CLI {
 class App;
@@ -18,6 +20,7 @@ namespace dvm::cmd {
 
 struct ExportOptions {
   bool live = false;       // draw aggregations on the terminal
+  std::string html;        // file for a page; empty: none
   std::string prometheus;  // address to serve metrics at; empty: none
   std::string otlp;        // URL of a collector; empty: none
 };
@@ -36,6 +39,8 @@ class Exporting {
   // Null: there is nothing to export to.
   std::shared_ptr<runtime::Exporter> exporter() const;
   std::shared_ptr<runtime::RecordReader> record_reader() const;
+  // After the run, for --html: writes the page.
+  Status write_page(const std::string& account, std::vector<view::PageFlame> flames);
   // After the run: sends what is left. False: something was lost, and that was said.
   bool finish();
 

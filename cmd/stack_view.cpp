@@ -49,8 +49,24 @@ void add_view_options(CLI::App& command, StackViewOptions& options) {
       ->excludes(folded);
 }
 
-StackView::StackView(const StackViewOptions& given)
-    : given_(given), copy_(given.folded || !given.flame.empty() ? std::tmpfile() : nullptr, std::fclose) {}
+StackView::StackView(const StackViewOptions& given, bool for_page)
+    : given_(given), copy_(for_page || given.folded || !given.flame.empty() ? std::tmpfile() : nullptr, std::fclose) {}
+
+Result<std::vector<view::PageFlame>> StackView::flames() {
+  if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
+  view::Results results;
+  if (Status done = read(copy_.get(), results); !done) return done.error();
+  std::vector<view::PageFlame> made;
+  for (const std::string& name : view::names_with_stacks(results)) {
+    view::PageFlame& flame = made.emplace_back(view::PageFlame{"@" + name, "", ""});
+    Result<std::string> text = view::flame_graph(view::fold(results, name), {.title = flame.title, .unit = "samples"});
+    if (text)
+      flame.svg = *std::move(text);
+    else
+      flame.problem = text.error().message;
+  }
+  return made;
+}
 
 Status StackView::show(std::FILE* out) {
   if (!given_.folded && given_.flame.empty()) return {};

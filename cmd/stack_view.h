@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dvm/common/result.h"
+#include "view/page.h"
 
 namespace CLI {
 class App;
@@ -22,13 +24,16 @@ void add_view_options(CLI::App& command, StackViewOptions& options);
 
 class StackView {
  public:
-  explicit StackView(const StackViewOptions& given);
+  // for_page: flames() will be asked for.
+  StackView(const StackViewOptions& given, bool for_page);
 
   // The file into which the run copies its aggregations; null if there is nothing to show.
   std::FILE* copy() const { return copy_.get(); }
   // After the run: prints folded stacks, or writes the drawing. Several aggregations have a drawing each, with the name before
   // the suffix.
   Status show(std::FILE* out);
+  // After the run: a drawing for each aggregation that has stacks.
+  Result<std::vector<view::PageFlame>> flames();
 
  private:
   const StackViewOptions& given_;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -166,7 +167,22 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
 }
 
 vm::CostPolicy cost_policy(const TracingOptions& given) {
-  return given.account.empty() && given.ledger.empty() ? vm::CostPolicy::none : vm::CostPolicy::blocks;
+  const bool is_accounted = !given.account.empty() || !given.ledger.empty() || !given.exports.html.empty();
+  return is_accounted ? vm::CostPolicy::blocks : vm::CostPolicy::none;
+}
+
+// For --html.
+std::string account_text(const TracingOptions& given, runtime::Handle& handle) {
+  if (given.exports.html.empty()) return "";
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* const file = open_memstream(&text, &size);
+  if (file == nullptr) return "";
+  print_account(file, handle.account(), handle.catalog(), AccountForm::json);
+  std::fclose(file);
+  std::string made(text, size);
+  std::free(text);
+  return made;
 }
 
 // The clauses that became machine code while they were traced.
@@ -232,7 +248,7 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.ledger.empty()) {
     Status followed = follow(given, handle, source.targets, out, nullptr);
     return {conclude(given, handle, source.targets, followed, out, nullptr), static_cast<bool>(followed),
-            handle.instrument_drops()};
+            handle.instrument_drops(), account_text(given, handle)};
   }
   lab::measure_as(profile);
   lab::QuietLooks looks(handle, true);
@@ -241,8 +257,13 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   source.replayed.is_quiet = handle.options()[dif::Option::quiet] > 0;
   const double taken = static_cast<double>(read_clock(CLOCK_THREAD_CPUTIME_ID) - begin) - looks.own_ns();
   const LedgerContext ledger{profile, source.replayed, taken, looks};
-  return {conclude(given, handle, source.targets, followed, out, &ledger), static_cast<bool>(followed),
-          handle.instrument_drops()};
+  return {conclude(given, handle, source.targets, followed, out, &ledger), static_cast<bool>(followed), handle.instrument_drops(),
+          account_text(given, handle)};
+}
+
+Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& outcome) {
+  Result<std::vector<view::PageFlame>> flames = view.flames();
+  return flames ? exporting.write_page(outcome.account, *std::move(flames)) : Status(flames.error());
 }
 
 }  // namespace
@@ -277,7 +298,7 @@ void add_run_options(CLI::App& command, TracingOptions& options) {
 }
 
 TraceOutcome trace(const TracingOptions& given, const dif::Options& options, const OpenSource& open, const MakePrograms& make) {
-  StackView view(given.view);
+  StackView view(given.view, !given.exports.html.empty());
   Result<File> out = open_output(given.output);
   if (!out) return {fail("{}", out.error().message)};
   EventsFile events;
@@ -310,6 +331,8 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
   if (outcome.traced && !exporting->finish() && given.strict_drops && outcome.status == 0) outcome.status = 1;
   if (outcome.traced)
     if (Status shown = view.show(out->get()); !shown) outcome.status = fail("{}", shown.error().message);
+  if (outcome.traced && !given.exports.html.empty())
+    if (Status written = write_page(*exporting, view, outcome); !written) outcome.status = fail("{}", written.error().message);
   return outcome;
 }
 

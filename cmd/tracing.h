@@ -26,7 +26,7 @@ struct TracingOptions {
   bool as_json = false;      // --json
   StackViewOptions view;     // --flame, --folded
   std::string trace_events;  // file for trace events; empty: none
-  ExportOptions exports;     // --live, --prometheus, --otlp
+  ExportOptions exports;     // --live, --html, --prometheus, --otlp
   bool list_probes = false;  // -l
   bool list_dif = false;     // -S
   bool predict = false;      // --predict
@@ -36,9 +36,10 @@ struct TracingOptions {
 
 // The outcome of a run.
 struct TraceOutcome {
-  int status = 1;       // exit status
-  bool traced = false;  // probes were enabled
-  uint64_t drops = 0;   // firings that the instruments lost
+  int status = 1;            // exit status
+  bool traced = false;       // probes were enabled
+  uint64_t drops = 0;        // firings that the instruments lost
+  std::string account = {};  // JSON, for --html
 };
 
 // Options of run, record and replay but for where firings come from; -o only where it names the output.
