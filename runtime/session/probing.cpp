@@ -55,7 +55,9 @@ Discovery Probing::discover(const dif::ProbeDesc& description) {
   }
   if (result.similar.empty() && catalog_.match(description).empty()) result.similar = similar_providers(description.provider);
   const int32_t pid = process_of(description.provider);
-  return result.reason.empty() || config_.is_replay || pid <= 0 || !is_gone(pid) ? result : gone(pid);
+  const bool is_missing = has_provider(description.provider) && catalog_.match(description).empty();
+  const bool is_amiss = !result.reason.empty() || is_missing;
+  return !is_amiss || config_.is_replay || pid <= 0 || !is_gone(pid) ? result : gone(pid);
 }
 
 // Whatever a step has found amiss: the process may end at any moment.
