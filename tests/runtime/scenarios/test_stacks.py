@@ -59,8 +59,12 @@ class Stacks(dvmtest.PrivilegedTest):
         self.assertIn("compare<msort_with_tmp.part.0", stacks)
 
     def test_events_of_any_process_find_callers(self):
-        stacks = self.sampled('sched:::off-cpu /execname == "unwound_loop"/ { @[ustack()] = count(); }')
-        self.assertTrue(any(stack.endswith("nanosleep<rest<main<__libc_start_call_main<__libc_start_main<_start") for stack in stacks), stacks)
+        stacks = []
+        for _ in range(5):  # a process that ends at once takes the stack of its only rest along
+            stacks += self.sampled('sched:::off-cpu /execname == "unwound_loop"/ { @[ustack()] = count(); }')
+            if any(stack.endswith("nanosleep<rest<main<__libc_start_call_main<__libc_start_main<_start") for stack in stacks):
+                return
+        self.fail(stacks)
 
     def test_another_thread_than_the_one_that_runs_has_no_stack(self):
         stacks = self.sampled('sched:::on-cpu /execname == "unwound_loop"/ { @[ustack(), ustackdepth] = count(); }')
