@@ -1,7 +1,7 @@
 #pragma once
 // Aggregations on a terminal while a run goes on: of each the largest rows that fit, with their growth per second.
 //
-//   dvm  12 s                                        how long it has run
+//   12 s  ^C ends                                  how long it has run
 //   @bytes = sum()            value       per s      of narrow terminals only the value
 //   redis-server            1048576       65536
 //   ... 310 more

@@ -55,10 +55,10 @@ TEST(LiveView, TheLargestComeFirstWithTheirGrowth) {
   LiveView view;
   EXPECT_THAT(view.draw({80, 24}), ElementsAre());
   view.take(counts(0, {{"sh", 10}, {"redis", 500}}));
-  EXPECT_THAT(words(view.draw({80, 24})), ElementsAre("dvm 0 s ^C ends", "@n = count() value per s", "redis 500", "sh 10"));
+  EXPECT_THAT(words(view.draw({80, 24})), ElementsAre("0 s ^C ends", "@n = count() value per s", "redis 500", "sh 10"));
   view.take(counts(2, {{"sh", 1010}, {"redis", 600}, {"new", 4}}));
   EXPECT_THAT(words(view.draw({80, 24})),
-              ElementsAre("dvm 2 s ^C ends", "@n = count() value per s", "sh 1010 500", "redis 600 50", "new 4 2"));
+              ElementsAre("2 s ^C ends", "@n = count() value per s", "sh 1010 500", "redis 600 50", "new 4 2"));
 }
 
 TEST(LiveView, ACounterThatWasClearedGrowsFromZero) {
@@ -82,7 +82,7 @@ TEST(LiveView, NoLineIsWiderThanTheScreenAndNoneMore) {
         EXPECT_EQ(width, columns) << line;
       }
     }
-  EXPECT_THAT(words(view.draw({20, 3})), ElementsAre("dvm 1 s ^C ends", "@n = count() value", "... 3 more"));
+  EXPECT_THAT(words(view.draw({20, 3})), ElementsAre("1 s ^C ends", "@n = count() value", "... 3 more"));
   EXPECT_THAT(words(view.draw({20, 4}))[2], "a process wit 223M");
 }
 
