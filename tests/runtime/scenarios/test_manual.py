@@ -25,7 +25,7 @@ MANUAL = ROOT / "docs" / "manual"
 PAGES = [ROOT / "README.md", *sorted(MANUAL.glob("*.md"))]
 PROGRAMS = ("looper", "threads", "types", "forks", "strings")
 SECONDS = 8
-MOST_NOT_RUN = 12
+MOST_NOT_RUN = 13
 VICTIM = "import time\nwhile True:\n  open('/etc/passwd').read()\n  bytearray(100000)\n  time.sleep(0.002)"
 
 SHIMS = {
@@ -85,7 +85,7 @@ def table_cells(page, language="dvm"):
 def is_installed(file):
     """Whether a file of the tree is beside the manual where dvm is installed."""
     path = file.resolve().relative_to(ROOT)
-    folders = {"docs": {".md", ".svg", ".json"}, "examples": {".d"}, ".": {".md"}}
+    folders = {"docs": {".md", ".svg", ".png", ".json"}, "examples": {".d"}, ".": {".md"}}
     return file.is_dir() or file.suffix in folders.get(path.parts[0] if len(path.parts) > 1 else ".", {})
 
 
