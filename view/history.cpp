@@ -67,19 +67,29 @@ void History::add(const Metric& metric) {
   series.growth.resize(times_.size());
   const double now = total(metric);
   const bool is_cleared = metric.kind != MetricKind::sum && now < series.before;
-  if (!times_.empty()) series.growth.back() = now - (is_cleared ? 0 : series.before);
+  if (!times_.empty()) series.growth.back() += now - (is_cleared ? 0 : series.before);
   series.before = now;
   if (metric.kind != MetricKind::histogram) return;
   series.cells.resize(times_.size());
   series.bounds.insert(metric.bounds.begin(), metric.bounds.end());
   Buckets buckets = all_buckets(metric);
-  if (!times_.empty()) series.cells.back() = difference(buckets, series.buckets_before);
+  if (!times_.empty())
+    for (const auto& [bound, count] : difference(buckets, series.buckets_before)) series.cells.back()[bound] += count;
   series.buckets_before = std::move(buckets);
+}
+
+// That of the end comes soon after another: growth by so little time would be no rate.
+bool History::is_soon(uint64_t time) const {
+  if (times_.empty()) return false;
+  const uint64_t before = times_.size() > 1 ? times_[times_.size() - 2] : begin_;
+  return time - times_.back() < (times_.back() - before) / 2;
 }
 
 void History::add(const runtime::Snapshot& snapshot) {
   if (begin_ == 0)
     begin_ = snapshot.time;
+  else if (is_soon(snapshot.time))
+    times_.back() = snapshot.time;
   else
     times_.push_back(snapshot.time);
   for (const Metric& metric : snapshot.metrics)

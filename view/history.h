@@ -32,6 +32,7 @@ class History {
   };
 
   void add(const runtime::Metric& metric);
+  bool is_soon(uint64_t time) const;
   void halve();
 
   uint64_t begin_ = 0;           // time of the first snapshot

@@ -48,6 +48,18 @@ TEST(History, GrowthIsOfAllKeys) {
   EXPECT_TRUE(history.json()["heat"].empty());
 }
 
+TEST(History, ASnapshotThatComesSoonBelongsToTheSliceBefore) {
+  History history;
+  history.add(count(0, 0, 0));
+  history.add(count(10, 4, 0));
+  history.add(count(14, 9, 0));
+  EXPECT_EQ(history.json()["times"], json({14}));
+  EXPECT_EQ(history.json()["series"]["agg"], json({9.0}));
+  history.add(count(21, 10, 0));
+  EXPECT_EQ(history.json()["times"], json({14, 21}));
+  EXPECT_EQ(history.json()["series"]["agg"], json({9.0, 1.0}));
+}
+
 TEST(History, AfterClearItGrowsFromZero) {
   History history;
   history.add(count(0, 100, 0));
