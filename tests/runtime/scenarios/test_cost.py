@@ -282,7 +282,7 @@ class Calibrate(unittest.TestCase):
     def test_a_profile_of_this_machine_prices_a_script(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "here.json")
-            result = dvmtest.dvm("cost", "calibrate", "--quick", "-o", path)
+            result = dvmtest.dvm("cost", "calibrate", "--quick", "-o", path, timeout=600)
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
             with open(path) as file:
                 profile = json.load(file)
@@ -315,11 +315,13 @@ class Calibrate(unittest.TestCase):
             if not dvmtest.SANITIZED:  # whose checks hide small differences
                 self.prices_are_plausible(profile["prices"])
             scripts = sorted(str(script) for script in (dvmtest.ROOT / "tests/cost").rglob("*.d"))
-            result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts)
+            self.assertGreaterEqual(len(scripts), 30)
+            if dvmtest.SANITIZED:  # a few of each kind; all would take minutes on a busy machine
+                scripts = scripts[::6]
+            result = dvmtest.dvm("cost", "validate", "--quick", "--json", "--profile", path, *scripts, timeout=600)
             self.assertEqual(result.returncode, 0, result.stderr)
             rows = json.loads(result.stdout)["scripts"]
             self.assertEqual([row["script"] for row in rows], scripts)
-            self.assertGreaterEqual(len(rows), 30)
             for row in rows:
                 self.assertGreater(row["predicted_ns"], 0, row["script"])
                 self.assertFalse(row["missing"], row["script"])
