@@ -21,7 +21,7 @@ def program(name):
     return os.path.join(PROGRAMS, name)
 
 
-def dvm(*args, timeout=120, cwd=None, stdin=subprocess.DEVNULL, env=None):
+def dvm(*args, timeout=300, cwd=None, stdin=subprocess.DEVNULL, env=None):
     """Runs dvm to its end; the result has returncode, stdout, stderr."""
     return subprocess.run([DVM, *args], capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd,
                           stdin=stdin, env=env or ENV)
