@@ -12,6 +12,8 @@
 
 namespace dvm::runtime {
 
+class EventSink;
+
 // Traces what a process forks as well.
 class FollowsProcesses {
  public:
@@ -102,6 +104,21 @@ class Aggregates {
   ~Aggregates() = default;
 };
 
+// Keeps its firings until it is asked for them, so that they can be delivered among those of others by time. Times are in ns of
+// CLOCK_MONOTONIC.
+class Merges {
+ public:
+  // Reads what has fired up to now.
+  virtual void collect() = 0;
+  // The time of the earliest firing that was read; none: there is none.
+  virtual std::optional<uint64_t> first() = 0;
+  // Delivers that one. Returns like EventSink::fire().
+  virtual bool deliver_first(EventSink& sink) = 0;
+
+ protected:
+  ~Merges() = default;
+};
+
 // Null where the instrument lacks the ability.
 struct Abilities {
   FollowsProcesses* follows = nullptr;
@@ -111,6 +128,7 @@ struct Abilities {
   TellsNotes* notes = nullptr;
   CountsLosses* losses = nullptr;
   Aggregates* aggregates = nullptr;
+  Merges* merges = nullptr;
 };
 
 }  // namespace dvm::runtime

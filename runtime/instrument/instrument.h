@@ -58,6 +58,9 @@ class EventSink {
   // False: no buffers exist for this CPU yet. Firings may come from CPUs of another machine, so an instrument that replays asks
   // before it hands over the first firing of a CPU; on false, poll() returns and offers that firing again.
   virtual bool has_buffers(int32_t /*cpu*/) noexcept { return true; }
+  // Asked before a firing of this time is handed over, since earlier ones of another instrument may go first; on false, poll()
+  // returns and offers that firing again. A time of 0 is not known.
+  virtual bool admits(uint64_t /*time*/) noexcept { return true; }
 
  protected:
   ~EventSink() = default;

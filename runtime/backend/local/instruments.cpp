@@ -44,9 +44,14 @@ Answer Instruments::answer(const Probe& probe) const {
   return answer;
 }
 
+// One whose firings are merged with those of the others comes behind them.
 void Instruments::activate(Instrument& instrument) {
-  if (std::find(active_.begin(), active_.end(), &instrument) == active_.end()) active_.push_back(&instrument);
+  if (std::find(active_.begin(), active_.end(), &instrument) != active_.end()) return;
+  const bool is_first_of_two = !active_.empty() && active_.back()->abilities().merges != nullptr;
+  active_.insert(is_first_of_two ? active_.end() - 1 : active_.end(), &instrument);
 }
+
+Merges* Instruments::merges() const { return active_.size() > 1 ? active_.back()->abilities().merges : nullptr; }
 
 Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
   std::vector<std::vector<EnabledProbe>> shares(all_.size());
@@ -61,6 +66,8 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
   for (size_t i = 0; i < all_.size(); i++) {
     if (shares[i].empty()) continue;
     activate(*all_[i].instrument);
+    if (merges() != nullptr)
+      for (EnabledProbe& probe : shares[i]) probe.needs.time = true;  // tells which firing goes first
     std::vector<Refused> its;
     if (Status status = all_[i].instrument->enable(shares[i], its); !status) return status;
     if (all_[i].instrument->passes_on()) pass_on(i, shares, its);

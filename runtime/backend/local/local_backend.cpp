@@ -12,6 +12,39 @@ namespace {
 
 constexpr unsigned kMostParts = 64;  // of one poll: an instrument faster than dvm must not keep it from the others
 
+// Hands the firings of other instruments over, and before each of them the earlier ones that were kept back.
+class MergedSink final : public EventSink {
+ public:
+  MergedSink(FiringPath& path, Merges& kept) : path_(path), kept_(kept) {}
+
+  bool fire(vm::Firing& firing) noexcept override { return path_.fire(firing); }
+  bool change(const ProcessChange& change) noexcept override { return path_.change(change); }
+  bool has_buffers(int32_t cpu) noexcept override { return path_.has_buffers(cpu); }
+  bool admits(uint64_t time) noexcept override {
+    if (time > collected_) {
+      collected_ = read_clock(CLOCK_MONOTONIC);
+      kept_.collect();
+    }
+    return deliver_until(time);
+  }
+
+  // False: the poll ends. Delivers those at or before that time.
+  bool deliver_until(uint64_t time) {
+    while (true) {
+      const auto first = kept_.first();
+      if (!first || *first > time) return true;
+      count_++;
+      if (!kept_.deliver_first(path_)) return false;
+    }
+  }
+  uint64_t count() const { return count_; }
+
+ private:
+  FiringPath& path_;
+  Merges& kept_;
+  uint64_t collected_ = 0, count_ = 0;
+};
+
 }  // namespace
 
 LocalBackend::LocalBackend(HandleConfig& config, const Enabling& enabling)
@@ -54,7 +87,7 @@ Result<uint64_t> LocalBackend::poll(Instrument& instrument) {
   const bool is_timed = config_.cost != vm::CostPolicy::none && config_.is_timed;
   const uint64_t begin = is_timed ? __rdtsc() : 0;
   const uint64_t inside = path_.ticks();
-  Result<uint64_t> count = instrument.poll(path_);
+  Result<uint64_t> count = deliver(instrument);
   if (count && *count > 0 && is_timed) {
     const uint64_t ticks = __rdtsc() - begin;
     const uint64_t elsewhere = path_.ticks() - inside + *count * memory_.context().stamps.cost();
@@ -63,11 +96,32 @@ Result<uint64_t> LocalBackend::poll(Instrument& instrument) {
   return count;
 }
 
+Result<uint64_t> LocalBackend::deliver(Instrument& instrument) {
+  Merges* kept = instruments_.merges();
+  if (kept == nullptr) return instrument.poll(path_);
+  MergedSink sink(path_, *kept);
+  if (instrument.abilities().merges == kept) {
+    sink.deliver_until(merged_until_);
+    return sink.count();
+  }
+  const Result<uint64_t> count = instrument.poll(sink);
+  return count ? Result<uint64_t>(*count + sink.count()) : count;
+}
+
+// What is kept back has fired before the other instruments are polled, so they know all that was earlier.
+void LocalBackend::begin_merge() {
+  Merges* kept = instruments_.merges();
+  if (kept == nullptr || next_ != 0 || parts_ != 0) return;
+  kept->collect();
+  merged_until_ = read_clock(CLOCK_MONOTONIC);
+}
+
 // A poll that a firing has ended goes on with the same instrument, so firings keep their order.
 Result<Polled> LocalBackend::poll() {
   Polled polled;
   const uint64_t late_reads = host_.late_reads();
   path_.begin_poll(read_clock(CLOCK_MONOTONIC));
+  begin_merge();
   while (next_ < instruments_.active().size() && !polled.is_partial) {
     Instrument& instrument = *instruments_.active()[next_];
     const Result<uint64_t> count = poll(instrument);

@@ -81,6 +81,8 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
 
  private:
   Result<uint64_t> poll(Instrument& instrument);
+  Result<uint64_t> deliver(Instrument& instrument);
+  void begin_merge();
 
   const HandleConfig& config_;
   ProcessHost host_;
@@ -88,8 +90,9 @@ class LocalBackend final : public Backend, public OwnProbes, public RunsCode {
   FiringPath path_;
   Instruments instruments_;
   JoinedAggregations aggregations_{memory_.context().aggregations, instruments_};
-  size_t next_ = 0;     // of the active instruments, in a poll that goes on
-  unsigned parts_ = 0;  // in which that one has been polled
+  size_t next_ = 0;            // of the active instruments, in a poll that goes on
+  unsigned parts_ = 0;         // in which that one has been polled
+  uint64_t merged_until_ = 0;  // firings that are kept back go up to this time
 };
 
 }  // namespace dvm::runtime

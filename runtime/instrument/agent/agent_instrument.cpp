@@ -64,7 +64,7 @@ class ThreadAggregations final : public AggregationSource {
   Collect collect_;
 };
 
-class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates {
+class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
   explicit AgentInstrument(size_t ring_bytes)
       : ring_bytes_(static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)))) {}
@@ -108,6 +108,16 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   Result<uint64_t> poll(EventSink& sink) override {
+    collect();
+    uint64_t count = 0;
+    while (first()) {
+      count++;
+      if (!deliver_first(sink)) break;
+    }
+    return count;
+  }
+
+  void collect() override {
     release_stragglers();
     clock_.read();
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
@@ -116,18 +126,22 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       if (process->lanes) process->lanes->collect();
     found_ = copied() - before;
     free_lanes();
-    uint64_t count = 0;
-    while (TracedProcess* process = earliest()) {
-      const bool wants_more = deliver(*process, *process->lanes->first(), sink);
-      process->lanes->take_first();
-      count++;
-      if (!wants_more) break;
-    }
-    return count;
+  }
+
+  std::optional<uint64_t> first() override {
+    earliest_ = earliest();
+    if (earliest_ == nullptr) return std::nullopt;
+    return clock_.time_of(earliest_->lanes->first()->ticks);
+  }
+
+  bool deliver_first(EventSink& sink) override {
+    const bool wants_more = deliver(*earliest_, *earliest_->lanes->first(), sink);
+    earliest_->lanes->take_first();
+    return wants_more;
   }
 
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
-  Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this}; }
+  Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this, .merges = this}; }
   AggregationSource& aggregations() override { return aggregations_; }
   Status follow(int32_t) override { return Error{"-x followfork: an agent does not follow children; -x instrument=uprobe does"}; }
   bool has_descendants() override { return false; }
@@ -172,7 +186,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       if (site.firers[i].clause) in_thread_.insert(probes[i]), aggregations_.is_empty = false;
   }
 
-  void collect(const AggregationSource::Visit& each) {
+  void collect_aggregations(const AggregationSource::Visit& each) {
     for (auto& [pid, process] : processes_)
       if (process->arenas) process->arenas->collect(planner_.clauses(), each, !process->agent.is_on());
   }
@@ -253,12 +267,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Delivery delivery_;
   AgentPlanner planner_{delivery_};
   TscClock clock_;
-  ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect(each); }};
+  ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }};
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
   std::vector<std::string> notes_;
-  uint64_t found_ = 0;    // bytes, by the last poll()
-  uint64_t foreign_ = 0;  // records that no stub of dvm's writes
+  TracedProcess* earliest_ = nullptr;  // whose record first() has found
+  uint64_t found_ = 0;                 // bytes, by the last poll()
+  uint64_t foreign_ = 0;               // records that no stub of dvm's writes
   uint64_t freed_ = 0;
   uint64_t cpus_ = static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Ticks of the TSC as times of CLOCK_MONOTONIC. The two are read together at each poll; what lies between two polls is
-// interpolated, so the kernel's corrections to its clock are followed.
+// Ticks of the TSC as times of CLOCK_MONOTONIC. The two are read together at each poll. The rate is that between the latest
+// reading and one at least kBaseTicks before it: of readings that lie close together it would have a large error.
 
 #include <x86intrin.h>
 
@@ -12,14 +12,16 @@ namespace dvm::runtime {
 
 class TscClock {
  public:
-  TscClock() : before_(read_both()), now_(before_) {}
+  TscClock() : before_(read_both()), middle_(before_), now_(before_) {}
 
-  // At each poll. Two readings lie some time apart, so that the error of a single one does not matter.
+  // At each poll.
   void read() {
     const Reading next = read_both();
     if (next.ticks - now_.ticks < kLeastTicks) return;
-    before_ = now_;
     now_ = next;
+    if (now_.ticks - middle_.ticks < kBaseTicks) return;
+    before_ = middle_;
+    middle_ = now_;
   }
   uint64_t ticks_of_reading() const { return now_.ticks; }
 
@@ -31,7 +33,7 @@ class TscClock {
   }
 
  private:
-  static constexpr uint64_t kLeastTicks = 200'000;
+  static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000;
   static constexpr int kReadings = 5;
   struct Reading {
     uint64_t ticks = 0, time = 0;
@@ -52,7 +54,7 @@ class TscClock {
     return best;
   }
 
-  Reading before_, now_;
+  Reading before_, middle_, now_;
 };
 
 }  // namespace dvm::runtime

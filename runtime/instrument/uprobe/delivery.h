@@ -66,6 +66,18 @@ class Delivery {
   // Correction to the CPU times that records hold.
   void set_cpu_offset(int64_t offset) { cpu_offset_ = offset; }
 
+  // When it fired; 0: the record does not say.
+  uint64_t time_of(std::span<const std::byte> record) const noexcept {
+    uint64_t head, time;
+    if (record.size() < sizeof head) return 0;
+    std::memcpy(&head, record.data(), sizeof head);
+    if (group_of(head) >= groups_.size()) return 0;
+    const uint32_t at = groups_[group_of(head)].layout.time;
+    if (at == 0 || record.size() < at + sizeof time) return 0;
+    std::memcpy(&time, record.data() + at, sizeof time);
+    return time;
+  }
+
   // False: the sink asks for the poll to end.
   bool deliver(std::span<const std::byte> record, EventSink& sink) noexcept {
     uint64_t head;

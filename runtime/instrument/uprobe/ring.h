@@ -46,9 +46,9 @@ class Ring {
   uint64_t consumed() const { return *view_.consumed; }  // bytes, since it was made
   double bytes() const { return static_cast<double>(view_.bytes); }
 
-  template <class Handle>
-  uint64_t consume(Handle&& handle) {
-    return view_.consume(std::forward<Handle>(handle));
+  template <class... Handle>
+  uint64_t consume(Handle&&... handle) {
+    return view_.consume(std::forward<Handle>(handle)...);
   }
 
  private:

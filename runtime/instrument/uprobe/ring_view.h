@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace dvm::runtime {
 
@@ -19,13 +20,17 @@ struct RingView {
   static constexpr uint64_t kReleaseEvery = 64 * 1024;  // bytes after which producers are given the room back
 
   // Hands the records that were complete when the call began to handle(std::span<const std::byte>), until it returns false.
-  // Returns how many it has handed over.
+  // Returns how many it has handed over. A record that is_due() of the same does not hold for stays, and so do those behind it.
+  template <class Handle, class IsDue>
+  uint64_t consume(Handle&& handle, IsDue&& is_due) const;
   template <class Handle>
-  uint64_t consume(Handle&& handle) const;
+  uint64_t consume(Handle&& handle) const {
+    return consume(std::forward<Handle>(handle), [](std::span<const std::byte>) { return true; });
+  }
 };
 
-template <class Handle>
-uint64_t RingView::consume(Handle&& handle) const {
+template <class Handle, class IsDue>
+uint64_t RingView::consume(Handle&& handle, IsDue&& is_due) const {
   const uint64_t end = __atomic_load_n(produced, __ATOMIC_ACQUIRE);
   uint64_t released = *consumed, at = released, count = 0;
   for (bool goes_on = true; goes_on && at < end;) {
@@ -33,8 +38,9 @@ uint64_t RingView::consume(Handle&& handle) const {
     const uint32_t header = __atomic_load_n(reinterpret_cast<const uint32_t*>(record), __ATOMIC_ACQUIRE);
     if (header & kBusy) break;
     const uint32_t length = header & ~(kBusy | kDiscarded);
-    if (!(header & kDiscarded)) {
-      goes_on = handle(std::span<const std::byte>(record + 8, length));
+    if (const std::span data_of_it(record + 8, length); !(header & kDiscarded)) {
+      if (!is_due(data_of_it)) break;
+      goes_on = handle(data_of_it);
       count++;
     }
     at += 8 + ((length + 7ull) & ~7ull);

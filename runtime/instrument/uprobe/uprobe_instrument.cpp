@@ -95,7 +95,9 @@ class UprobeInstrument final : public CountingInstrument,
     delivery_.set_wall_offset(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC));
     if (scheduler_clock_) delivery_.set_cpu_offset(scheduler_clock_->offset());
     const uint64_t before = ring_->consumed();
-    const uint64_t count = ring_->consume([&](std::span<const std::byte> record) { return delivery_.deliver(record, sink); });
+    const uint64_t count =
+        ring_->consume([&](std::span<const std::byte> record) { return delivery_.deliver(record, sink); },
+                       [&](std::span<const std::byte> record) { return sink.admits(delivery_.time_of(record)); });
     found_ = ring_->consumed() - before;
     return count;
   }
