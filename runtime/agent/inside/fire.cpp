@@ -18,7 +18,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
 constexpr uint64_t kFirstPart = 256;
-constexpr unsigned kStackWord = 19;
+constexpr unsigned kFrameWord = 4, kStackWord = 19;
 
 [[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
@@ -103,7 +103,7 @@ struct Firing {
   uint64_t most = step.most;
   if (step.by != 0 && word(firing.record + step.by) < most) most = word(firing.record + step.by);
   uint64_t length = kAbsent;
-  if (base >= kPage && from >= kPage)
+  if (from >= kPage)
     length = step.is_string ? read_string(firing.pid, from, to + 8, most)
                             : (read_memory(firing.pid, from, to + 8, most) == most ? most : kAbsent);
   word(to) = length;
@@ -116,6 +116,27 @@ struct Firing {
 [[gnu::noinline]] void read_stack(const Firing& firing, const Step& step) {
   const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
   word(firing.record + static_cast<uint64_t>(step.value)) = read_memory(firing.pid, begin, firing.record + step.at, step.most);
+}
+
+// Return addresses by frame pointers, as long as those ascend; from the captured bytes of the stack as far as those go.
+[[gnu::noinline]] void follow_chain(const Firing& firing, const Step& step) {
+  const uint64_t begin = firing.saved[kStackWord] & ~uint64_t{511};
+  const uint64_t bytes = word(firing.record + static_cast<uint64_t>(step.value));
+  uint64_t pointer = firing.saved[kFrameWord];
+  uint64_t count = 0;
+  for (uint64_t frame[2]; count < step.most; pointer = frame[0]) {
+    const bool is_captured = pointer >= begin && bytes >= sizeof frame && pointer - begin <= bytes - sizeof frame;
+    if (is_captured) {
+      const uint64_t at = firing.record + step.from + (pointer - begin);
+      frame[0] = word(at), frame[1] = word(at + 8);
+    } else if (read_memory(firing.pid, pointer, reinterpret_cast<uint64_t>(frame), sizeof frame) != sizeof frame) {
+      break;
+    }
+    count++;
+    word(firing.record + step.at + 8 * count) = frame[1];
+    if (frame[0] <= pointer) break;
+  }
+  word(firing.record + step.at) = count;
 }
 
 [[gnu::noinline]] void name_thread(uint64_t to) {
@@ -147,6 +168,8 @@ struct Firing {
       to = read_operand(firing, *step);
     } else if (step->kind == Step::Kind::stack) {
       read_stack(firing, *step);
+    } else if (step->kind == Step::Kind::chain) {
+      follow_chain(firing, *step);
     } else if (step->kind == Step::Kind::name) {
       name_thread(firing.record + step->at);
     } else {

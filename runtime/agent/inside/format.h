@@ -80,16 +80,16 @@ struct SiteClause {
 };
 
 struct Step {
-  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, slot };
+  enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, slot };
   Kind kind = Kind::constant;
   uint8_t base = 0, index = 0, scale = 1;  // of memory: words of struct pt_regs, or 0xff
   uint8_t size = 8, shift = 0;             // of saved, memory: bytes, and bits up
   uint8_t is_signed = 0, is_string = 0;
   uint32_t at = 0;    // in the record
-  uint32_t from = 0;  // of a slot: where the word lies in the record that its address starts from
+  uint32_t from = 0;  // of a slot: where the word lies in the record that its address starts from; of a chain: the stack's bytes
   uint32_t by = 0;    // of a slot: where the word lies that gives its size; 0: none
-  uint32_t most = 0;  // of a slot, a stack: bytes
-  int64_t value = 0;  // the constant; the distance of memory; of a stack: where in the record its length lies
+  uint32_t most = 0;  // of a slot, a stack: bytes; of a chain: frames
+  int64_t value = 0;  // the constant; the distance of memory; of a stack, a chain: where in the record the stack's length lies
 };
 static_assert(sizeof(Step) == 32);
 

@@ -85,10 +85,13 @@ class Steps {
     add_constant(layout_.stack, 0);
     add_constant(layout_.stack + 8, 0);
     if (layout_.stack_bytes == 0) return;
-    add_constant(layout_.chain, 0);
     Step& step = add(Step::Kind::stack, layout_.stack_at);
     step.most = layout_.stack_bytes;
     step.value = layout_.stack;
+    Step& chain = add(Step::Kind::chain, layout_.chain);
+    chain.from = layout_.stack_at;
+    chain.most = layout_.frames;
+    chain.value = layout_.stack;
   }
 
   std::vector<std::byte> bytes() const {
