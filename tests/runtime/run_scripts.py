@@ -11,6 +11,7 @@ A comment line in the script may say:
   needs: uprobes     skipped where they cannot be used
   program: NAME      skipped where this program could not be built
   status: N          expected exit status (tst 0, err 1)
+  backend: NAME      left out where -xbackend= names another one, which shows something else by design
   sanitized: no      left out under sanitizers, whose shadow of large buffers takes memory
   mask: REGEX        replaced by # in both texts before comparing
 The CPU column, pids in provider names and addresses are masked always.
@@ -31,7 +32,7 @@ ALWAYS = [(r"^ *\d+ ( +\d+ +\S*:| *(?:->|<-) |\| :)", r"CPU \1"), (r"pid\d+", "p
 
 def settings(script):
     found = {}
-    for key, value in re.findall(r"^[ */]*(run|replay|needs|program|status|mask|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
+    for key, value in re.findall(r"^[ */]*(run|replay|needs|program|status|mask|backend|sanitized): (.*?)(?: \*/)?$", script.read_text(errors="replace"), re.M):
         found[key] = value
     return found
 
@@ -78,6 +79,7 @@ def main():
     update = "--update" in sys.argv
     options = [a for a in sys.argv[1:] if a.startswith("-x")]
     wanted = [a for a in sys.argv[1:] if a != "--update" and a not in options]
+    backend = next((a.partition("=")[2] for a in options if a.startswith("-xbackend=")), "uprobe")
     privilege = dvmtest.missing_privilege()
     failed = skipped = ran = 0
     for script in sorted(dvmtest.HERE.glob("*/*.d")):
@@ -85,6 +87,8 @@ def main():
         if wanted and name not in wanted and script.parent.name not in wanted:
             continue
         if dvmtest.SANITIZED and settings(script).get("sanitized") == "no":
+            continue
+        if settings(script).get("backend", backend) != backend:
             continue
         if settings(script).get("needs") == "uprobes" and privilege:
             skipped += 1

@@ -1,6 +1,7 @@
 /* An argument that is no integer reads 0, and -v says so; those behind it are where they are.
  * run: -v -c '{programs}/markers_O0 2'
  * needs: uprobes
+ * backend: uprobe
  * program: markers_O0
  * mask: dvmtest\d+
  */

@@ -1,6 +1,7 @@
 /* Registers at entry and return, by DTrace's names; those that a probe does not see are faults.
  * run: -c '{programs}/victim 1'
  * needs: uprobes
+ * backend: uprobe
  */
 #pragma D option quiet
 pid$target:victim:step:entry
