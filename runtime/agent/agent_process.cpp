@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,12 +93,12 @@ size_t AgentClause::bytes() const {
   return all;
 }
 
-Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes) {
+Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows) {
   if (Status fit = check_target(pid); !fit) return fit.error();
   auto memory = AgentMemory::open(pid);
   if (!memory) return memory.error();
   if (auto cleaned = detach_agents(pid, *memory, WhichAgents::of_dead_tracers); !cleaned) return cleaned.error();
-  inside::Context context{.pid = pid, .lanes = lanes, .ring_bytes = ring_bytes};
+  inside::Context context{.pid = pid, .lanes = lanes, .ring_bytes = ring_bytes, .follows = follows ? 1U : 0U};
   return AgentProcess(*std::move(memory), context);
 }
 
@@ -193,6 +194,7 @@ void AgentProcess::open_data_file() {
 }
 
 Status AgentProcess::map(std::vector<Area>& areas) {
+  const bool has_data = is_data_mapped();
   {
     const std::vector<RemoteCall> calls = calls_for(areas);
     auto stopped = StoppedProcess::stop(context_.pid);
@@ -204,7 +206,9 @@ Status AgentProcess::map(std::vector<Area>& areas) {
     };
     if (Status called = make_remote_calls(*stopped, memory_, calls, is_opened); !called) return called;
   }
-  if (is_data_mapped() && are_mapped(areas)) return {};
+  constexpr inside::DataHeader kBegin;
+  const bool is_begun = has_data || memory_.write_object(context_.data, kBegin);
+  if (is_data_mapped() && is_begun && are_mapped(areas)) return {};
   data_file_ = OpenFile();
   return Error{"the process may not map the memory that the agent needs"};
 }
@@ -271,7 +275,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites) {
     if (!is_written) return Error{"the mapped memory cannot be written"};
   }
   if (!guard_) {
-    auto guard = AgentGuard::start(context_.pid);
+    auto guard = AgentGuard::start(context_.pid, context_.follows != 0);
     if (!guard) return guard.error();
     guard_.emplace(*std::move(guard));
   }
@@ -291,7 +295,8 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
     if (attempt != 0) usleep(kPause);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return is_on_ ? Status() : Status(stopped.error());
-    if (const inside::ArmedPage page{1, 1}; !is_on_ && !memory_.write_object(context_.armed, page))
+    if (const inside::ArmedPage page{1, 1, static_cast<uint64_t>(context_.pid)};
+        !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     std::vector<AddressRange> windows;
     for (const Waiting& one : waiting) windows.push_back(one.area->patched[one.index]->range());
@@ -322,6 +327,7 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
 void AgentProcess::note_watch(const AgentSite& site) {
   if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second || watched_.size() != 2) return;
   const uint64_t muted = restricts_calls(context_.pid) ? 1 : 0;
+  memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
 }
 
@@ -333,7 +339,8 @@ bool AgentProcess::is_muted() const {
 Status AgentProcess::disable() {
   if (!is_on_) return {};
   const auto detached = detach_agents(context_.pid, memory_, WhichAgents::of_this_tracer, getpid());
-  if (!detached) return detached.error();
+  if (context_.follows != 0) detach_forked(getpid());
+  if (!detached && kill(context_.pid, 0) == 0) return detached.error();
   is_on_ = false;
   guard_.reset();
   return {};

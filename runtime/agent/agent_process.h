@@ -63,12 +63,12 @@ struct AgentSite {
 
 class AgentProcess {
  public:
-  // Changes nothing yet. lanes and ring_bytes: powers of two.
-  static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes);
+  // Changes nothing yet. lanes and ring_bytes: powers of two. follows: what it forks fires as well, into the same lanes.
+  static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows);
 
   // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
   Status enable(std::vector<AgentSite>& sites);
-  // Takes all patches off. With an error they are inert, and stay.
+  // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
   Status disable();
 
   pid_t pid() const { return context_.pid; }

@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
 
 namespace dvm::runtime {
@@ -42,20 +46,23 @@ bool restore(const AgentMemory& memory, const inside::Patch& patch) {
   return memory.write(patch.address, std::as_bytes(std::span(patch.before).first(kJump)));
 }
 
-}  // namespace
-
-uint64_t start_time(pid_t pid) {
+// A word of /proc/PID/stat, counted behind the name, which may have spaces. 0: the process does not exist.
+uint64_t stat_number(pid_t pid, int number) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text;
   std::getline(file, text);
   const size_t end = text.rfind(')');
   if (end == std::string::npos) return 0;
   std::istringstream words(text.substr(end + 1));
-  constexpr int kStartTime = 20;  // words behind the name
   std::string word;
-  for (int i = 0; i < kStartTime; i++) words >> word;
+  for (int i = 0; i < number; i++) words >> word;
   return std::strtoull(word.c_str(), nullptr, 10);
 }
+
+}  // namespace
+
+uint64_t start_time(pid_t pid) { return stat_number(pid, 20); }
+pid_t parent_of(pid_t pid) { return static_cast<pid_t>(stat_number(pid, 2)); }
 
 bool is_traced(const FoundAgent& agent) {
   const uint64_t began = start_time(agent.header.tracer);
@@ -83,6 +90,35 @@ Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents
     memory.write_object(agent.range.begin, agent.header);
   }
   return detached;
+}
+
+bool has_lanes_of(pid_t pid, pid_t tracer) {
+  const std::string name = fmt::format("/memfd:{}{} ", kRemoteTextBegins, tracer);
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(name) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<pid_t> processes_of(pid_t tracer) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error))
+    if (const int pid = std::atoi(entry.path().filename().c_str()); pid > 0 && has_lanes_of(pid, tracer)) found.push_back(pid);
+  return found;
+}
+
+// One that is not stopped yet may fork meanwhile: until none is new.
+void detach_forked(pid_t tracer) {
+  std::set<pid_t> done;
+  for (bool any = true; any;) {
+    any = false;
+    for (const pid_t pid : processes_of(tracer)) {
+      if (!done.insert(pid).second) continue;
+      any = true;
+      if (const auto memory = AgentMemory::open(pid)) (void)detach_agents(pid, *memory, WhichAgents::of_this_tracer, tracer);
+    }
+  }
 }
 
 }  // namespace dvm::runtime

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <vector>
 
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
@@ -21,11 +22,19 @@ enum class WhichAgents : uint8_t { of_dead_tracers, of_this_tracer, all };
 
 // When a process was started, in the kernel's ticks; 0: it does not exist.
 uint64_t start_time(pid_t pid);
+pid_t parent_of(pid_t pid);
 // The process that traces with this agent still lives.
 bool is_traced(const FoundAgent& agent);
 
 // The process is stopped for it, unless there is nothing to restore. tracer: of of_this_tracer. An error leaves code that is
 // correct but slower.
 Result<Detached> detach_agents(pid_t pid, const AgentMemory& memory, WhichAgents which, pid_t tracer = 0);
+
+// Whether that tracer's lanes are mapped in a process.
+bool has_lanes_of(pid_t pid, pid_t tracer);
+// Processes in which this one's lanes are mapped: those that it traces, and what they have forked.
+std::vector<pid_t> processes_of(pid_t tracer);
+// Takes the agents of that tracer off all of them.
+void detach_forked(pid_t tracer);
 
 }  // namespace dvm::runtime

@@ -44,10 +44,10 @@ void leave_session(int& dismissal, int& traced) {
   if (chdir("/") != 0) return;
 }
 
-// False: dvm is gone without a word.
-bool waits_for_dismissal(int dismissal, int traced) {
+// False: dvm is gone without a word. The end of the process counts unless others are taken care of.
+bool waits_for_dismissal(int dismissal, int traced, bool follows) {
   pollfd waits[] = {{dismissal, POLLIN, 0}, {traced, POLLIN, 0}};
-  while (poll(waits, 2, -1) < 0 && errno == EINTR) {
+  while (poll(waits, follows ? 1 : 2, -1) < 0 && errno == EINTR) {
   }
   char byte = 0;
   return waits[1].revents != 0 || read(dismissal, &byte, 1) == 1;
@@ -66,16 +66,19 @@ void restore(pid_t pid, pid_t tracer, int traced) {
   }
 }
 
-[[noreturn]] void guard(pid_t pid, pid_t tracer, int dismissal, int traced) {
+[[noreturn]] void guard(pid_t pid, pid_t tracer, int dismissal, int traced, bool follows) {
   leave_session(dismissal, traced);
-  if (!waits_for_dismissal(dismissal, traced)) restore(pid, tracer, traced);
+  if (!waits_for_dismissal(dismissal, traced, follows)) {
+    restore(pid, tracer, traced);
+    if (follows) detach_forked(tracer);
+  }
   _exit(0);
 }
 
 }  // namespace
 
 // Forked twice, so that dvm has no child that it does not know.
-Result<AgentGuard> AgentGuard::start(pid_t pid) {
+Result<AgentGuard> AgentGuard::start(pid_t pid, bool follows) {
   int ends[2];
   const pid_t tracer = getpid();
   const int traced = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -84,7 +87,7 @@ Result<AgentGuard> AgentGuard::start(pid_t pid) {
   const pid_t between = fork();
   if (between == 0) {
     close(ends[1]);
-    if (fork() == 0) guard(pid, tracer, ends[0], traced);
+    if (fork() == 0) guard(pid, tracer, ends[0], traced, follows);
     _exit(0);
   }
   close(ends[0]);

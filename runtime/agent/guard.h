@@ -10,7 +10,8 @@ namespace dvm::runtime {
 
 class AgentGuard {
  public:
-  static Result<AgentGuard> start(pid_t traced);
+  // follows: it also takes care of what the process forks, for as long as dvm lives.
+  static Result<AgentGuard> start(pid_t traced, bool follows);
   AgentGuard(AgentGuard&& other) noexcept;
   AgentGuard& operator=(AgentGuard&& other) noexcept;
   // Dismisses the guard: nothing is left to do.

@@ -13,7 +13,9 @@
 namespace dvm::runtime::inside {
 namespace {
 
-constexpr long kGetTid = 186, kPrctl = 157, kSeccomp = 317, kSetSeccomp = 22, kClockGetTime = 228, kReadProcess = 310;
+constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kPrctl = 157, kSeccomp = 317, kSetSeccomp = 22, kClockGetTime = 228,
+               kReadProcess = 310;
+constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
@@ -252,6 +254,28 @@ struct Firing {
   return *reinterpret_cast<Arena*>(arenas + number * kArenaBytes);
 }
 
+// In a forked child whose page is still empty. False: dvm has disarmed the process, or children are not followed.
+[[gnu::noinline]] bool take_up(const Context& context, ArmedPage& page, DataHeader& header) {
+  if (context.follows == 0 || load(header.restricted) != 0) return false;
+  if (!take(page.pid, static_cast<uint64_t>(call(kGetPid)))) return false;
+  __atomic_store_n(&page.armed, uint64_t{1}, __ATOMIC_RELEASE);
+  return true;
+}
+
+// A record that tells dvm of a new process, as those of the kernel do.
+[[gnu::noinline]] void announce(const Context& context, Lane& lane, uint64_t ring, uint64_t pid) {
+  constexpr uint64_t kBytes = 3 * sizeof(uint64_t);
+  uint64_t head = 0;
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + kBytes, head);
+  if (to == 0) return;
+  word(to) = kBytes;
+  word(to + 8) = __builtin_ia32_rdtsc();
+  word(to + 16) = kForkedCookie;
+  word(to + 24) = static_cast<uint64_t>(call(kGetParent));
+  word(to + 32) = pid;
+  __atomic_store_n(&lane.head, head + sizeof(RecordHead) + kBytes, __ATOMIC_RELEASE);
+}
+
 [[gnu::noinline]] bool run_at_site(const Firer& firer, Arena& arena, const Firing& firing) {
   return run_clause(*reinterpret_cast<const SiteClause*>(firer.clause), arena, firing.saved, firing.tid);
 }
@@ -261,11 +285,14 @@ struct Firing {
 extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   const Context& context = site->context;
   ArmedPage& page = armed_page(context);
-  if (load(page.armed) == 0) return;
-  if (site->watch != Watch::nothing && restricts_calls(site->watch, saved))
-    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
-  if (site->firers == 0) return;
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
+  const bool is_new = load(page.armed) == 0;
+  if (is_new && !take_up(context, page, header)) return;
+  if (site->watch != Watch::nothing && restricts_calls(site->watch, saved)) {
+    __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
+  }
+  if (site->firers == 0) return;
   uint64_t thread;
   asm volatile("rdfsbase %0" : "=r"(thread));
   const bool is_known = context.thread_offset != 0 && thread != 0;
@@ -283,7 +310,8 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   auto* lanes = reinterpret_cast<Lane*>(&header + 1);
   const uint64_t ring =
       reinterpret_cast<uint64_t>(lanes + context.lanes) + static_cast<uint64_t>(lane - lanes) * context.ring_bytes;
-  Firing firing{context.pid, tid, saved, 0};
+  if (is_new) announce(context, *lane, ring, page.pid);
+  Firing firing{static_cast<int32_t>(page.pid), tid, saved, 0};
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {

@@ -7,8 +7,9 @@
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
 //                  arenas for each lane
 //
-// A forked child finds the armed word zero, so its stubs do nothing. Everything in the data mapping may be overwritten by the
-// process at any time: dvm reads it by pread(2), takes no address from it, and no length without a check.
+// A forked child finds the armed page zero, so its stubs do nothing; or, where children are followed, the first of them arms the
+// page and says who the child is. It uses the lanes of its parent's process. Everything in the data mapping may be overwritten by
+// the process at any time: dvm reads it by pread(2), takes no address from it, and no length without a check.
 
 #include <cstdint>
 
@@ -20,13 +21,16 @@ inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
 struct ArmedPage {
   uint64_t armed = 0;  // 0: a stub does nothing
   uint64_t muted = 0;  // the process has restricted its system calls: a stub makes none, which could end it
+  uint64_t pid = 0;    // whose page it is; 0: of a forked child that no stub has seen yet
 };
 
 // At the begin of the data mapping.
 struct DataHeader {
   uint64_t homeless = 0;  // firings lost since no lane was free
   uint64_t muted = 0;     // firings lost since their records need system calls
-  uint64_t reserved[14]{};
+  uint64_t restricted =
+      1;  // a process may have restricted its system calls: its children make none, not even to say who they are
+  uint64_t reserved[13]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -116,6 +120,7 @@ struct Context {
   uint32_t thread_offset = 0;  // of the thread's number from its thread pointer; 0: not known
   uint32_t lanes = 0;          // a power of two
   uint32_t ring_bytes = 0;     // of each lane, a power of two
+  uint64_t follows = 0;        // forked children fire as well
 };
 
 // A function of the C library by which a process may restrict its system calls.

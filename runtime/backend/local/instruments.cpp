@@ -127,11 +127,18 @@ uint64_t Instruments::lost_firings() const {
   return lost;
 }
 
+// Those that are asked later may lack the permission, and are not needed then.
 Status Instruments::follow(int32_t pid) {
-  for (const Entry& one : all_)
-    if (FollowsProcesses* follows = one.instrument->abilities().follows)
-      if (Status status = follows->follow(pid); !status) return status;
-  return {};
+  Status first_problem;
+  bool any = false;
+  for (const Entry& one : all_) {
+    FollowsProcesses* follows = one.instrument->abilities().follows;
+    if (follows == nullptr) continue;
+    const Status status = follows->follow(pid);
+    any |= static_cast<bool>(status);
+    if (!status && first_problem) first_problem = status;
+  }
+  return any ? Status() : first_problem;
 }
 
 bool Instruments::has_descendants() {

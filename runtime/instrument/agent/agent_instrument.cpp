@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "runtime/agent/agent_process.h"
+#include "runtime/agent/detach.h"
 #include "runtime/agent/stopped_process.h"
 #include "runtime/agent/target_check.h"
 #include "runtime/instrument/agent/agent.h"
@@ -32,7 +33,7 @@ namespace {
 
 constexpr uint32_t kLanes = 256;
 constexpr size_t kLeastRing = 64 * 1024, kMostRing = 4096 * 1024, kShares = 8;
-constexpr uint64_t kFreesEvery = 100'000'000;  // ns
+constexpr uint64_t kFreesEvery = 100'000'000, kLooksEvery = 20'000'000;  // ns
 
 struct TracedProcess {
   explicit TracedProcess(AgentProcess its) : agent(std::move(its)) {}
@@ -46,6 +47,7 @@ struct TracedProcess {
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unordered_set<uint64_t> cookies;
+  std::unordered_set<int32_t> forked;  // processes that fire into its lanes as well
 };
 
 // What threads have aggregated since the last visit.
@@ -81,6 +83,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
   Status enable(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) override {
     if (probes.empty()) return {};
+    if (follows_ && !processes_.empty()) return refuse_late(probes, refused);
     auto planned = planner_.plan(probes, refused);
     if (!planned) return planned.error();
     for (auto& [pid, sites] : *planned) {
@@ -143,8 +146,19 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Pacing pacing() const override { return {.backlog = static_cast<double>(found_) / wanted_bytes(ring_bytes_)}; }
   Abilities abilities() override { return {.follows = this, .notes = this, .aggregates = this, .merges = this}; }
   AggregationSource& aggregations() override { return aggregations_; }
-  Status follow(int32_t) override { return Error{"-x followfork: an agent does not follow children; -x instrument=uprobe does"}; }
-  bool has_descendants() override { return false; }
+  // Children inherit the jumps and the lanes, and their stubs say who they are.
+  Status follow(int32_t) override {
+    follows_ = true;
+    planner_.follow();
+    return {};
+  }
+  bool has_descendants() override {
+    const uint64_t now = read_clock(CLOCK_MONOTONIC);
+    if (now - looked_ < kLooksEvery) return true;
+    looked_ = now;
+    const std::vector<pid_t> all = processes_of(getpid());
+    return std::any_of(all.begin(), all.end(), [&](pid_t pid) { return !processes_.contains(pid); });
+  }
   bool passes_on() const override { return true; }
   std::vector<std::string> take_notes() override { return std::exchange(notes_, {}); }
 
@@ -164,6 +178,12 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
  private:
+  static Status refuse_late(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) {
+    for (const EnabledProbe& one : probes)
+      refused.push_back({one.probe, "its file was loaded late, maybe by a child that was forked before"});
+    return {};
+  }
+
   Status enable_in(pid_t pid, std::vector<AgentPlannedSite>& planned, std::vector<Refused>& refused) {
     auto process = process_of(pid);
     if (!process) return process.error();
@@ -197,6 +217,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       return std::any_of(site.firers.begin(), site.firers.end(),
                          [](const AgentFirer& firer) { return record_makes_calls(firer.program); });
     });
+    if (follows_ && process.agent.is_on() && process.agent.is_muted())
+      notes_.push_back(
+          fmt::format("process {}: its children are not followed, because the functions prctl and syscall of its C "
+                      "library, which may restrict its system calls, cannot be watched",
+                      pid));
     if (makes_calls && process.agent.is_on() && process.agent.is_muted())
       notes_.push_back(fmt::format(
           "process {}: firings that capture memory, execname or vtimestamp are dropped, because the functions prctl and "
@@ -207,7 +232,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Result<TracedProcess*> process_of(pid_t pid) {
     std::unique_ptr<TracedProcess>& known = processes_[pid];
     if (known) return known.get();
-    auto opened = AgentProcess::open(pid, kLanes, ring_bytes_);
+    auto opened = AgentProcess::open(pid, kLanes, ring_bytes_, follows_);
     if (!opened) {
       processes_.erase(pid);
       return opened.error();
@@ -228,7 +253,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (now - freed_ < kFreesEvery) return;
     freed_ = now;
     for (auto& [pid, process] : processes_)
-      if (process->lanes) process->lanes->free_lanes(pid);
+      if (process->lanes) process->lanes->free_lanes();
   }
 
   TracedProcess* earliest() {
@@ -248,6 +273,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     uint64_t head = 0;
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
+    if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
     constexpr uint64_t kCpu = uint64_t{0xffff} << 48;
     if (!process.cookies.contains(head & ~kCpu)) return foreign_++, true;
     const RecordLayout& layout = delivery_.group(group_of(head)).layout;
@@ -258,9 +284,39 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (layout.thread != 0) {
       uint64_t ids = 0;
       std::memcpy(&ids, record.bytes.data() + layout.thread, sizeof ids);
-      put(layout.thread, static_cast<uint64_t>(process.agent.pid()) << 32 | static_cast<uint32_t>(ids));
+      const auto pid = static_cast<int32_t>(ids >> 32);
+      const bool is_known = is_of(process, pid) || is_forked(process, pid);
+      if (is_known && !is_of(process, pid)) tell_of(process, process.agent.pid(), pid, sink);
+      put(layout.thread, static_cast<uint64_t>(is_known ? pid : process.agent.pid()) << 32 | static_cast<uint32_t>(ids));
     }
     return delivery_.deliver(record.bytes, sink);
+  }
+
+  static bool is_of(const TracedProcess& process, int32_t pid) {
+    return pid == process.agent.pid() || process.forked.contains(pid);
+  }
+
+  // A process that has ended meanwhile is believed to have been one; nothing can be read of it.
+  bool is_forked(const TracedProcess& process, int32_t pid) const {
+    if (!follows_ || pid <= 0) return false;
+    if (start_time(pid) == 0 || has_lanes_of(pid, getpid())) return true;
+    return is_of(process, parent_of(pid));
+  }
+
+  // A stub says that it runs in a process that was forked.
+  bool meet(TracedProcess& process, std::span<const std::byte> record, EventSink& sink) {
+    uint64_t words[3] = {};
+    if (record.size() < sizeof words) return foreign_++, true;
+    std::memcpy(words, record.data(), sizeof words);
+    const auto parent = static_cast<int32_t>(words[1]), pid = static_cast<int32_t>(words[2]);
+    if (is_of(process, pid) || !is_forked(process, pid)) return true;
+    return tell_of(process, is_of(process, parent) ? parent : process.agent.pid(), pid, sink);
+  }
+
+  bool tell_of(TracedProcess& process, int32_t parent, int32_t pid, EventSink& sink) {
+    process.forked.insert(pid);
+    const uint64_t words[] = {uint64_t{kChangesGroup} << 32, static_cast<uint64_t>(parent), static_cast<uint64_t>(pid)};
+    return delivery_.deliver(std::as_bytes(std::span(words)), sink);
   }
 
   uint32_t ring_bytes_;
@@ -271,6 +327,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
   std::vector<std::string> notes_;
+  bool follows_ = false;
+  uint64_t looked_ = 0;                // for processes that were forked
   TracedProcess* earliest_ = nullptr;  // whose record first() has found
   uint64_t found_ = 0;                 // bytes, by the last poll()
   uint64_t foreign_ = 0;               // records that no stub of dvm's writes

@@ -223,7 +223,7 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
 // Nothing: dvm runs it.
 std::optional<AgentClause> AgentPlanner::clause_of(const Candidate& candidate) {
   const std::optional<SiteClause>& clause = candidate.enabled->clause;
-  if (!clause) return std::nullopt;
+  if (!clause || follows_) return std::nullopt;
   const SiteShape shape = shape_at(candidate);
   auto made = make_clause_code(*clause, {shape, candidate.exit, candidate.site->pid}, static_cast<uint32_t>(clauses_.size()));
   if (made) clauses_.push_back({clause->aggregation, made->clause.key_count, clause->words});

@@ -38,6 +38,8 @@ class AgentPlanner {
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
   // All of a function's probes are refused if one is: others than an agent would lie on the same instructions.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
+  // Sites will fire in children too, where what a clause takes for constant, such as pid, is not.
+  void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
 
  private:
@@ -79,6 +81,7 @@ class AgentPlanner {
   Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);
 
   Delivery& delivery_;
+  bool follows_ = false;
   ModuleCodes files_;
   ElfCache elfs_;
   std::map<pid_t, std::vector<MappedObject>> objects_;

@@ -17,9 +17,8 @@ constexpr int kAttempts = 3;
 constexpr size_t kMostCopies = 1024;  // that wait to be taken
 constexpr size_t kHeadWords = sizeof(inside::RecordHead) / sizeof(uint64_t);
 
-bool is_gone(int32_t pid, uint64_t tid) {
-  return access(fmt::format("/proc/{}/task/{}", pid, tid).c_str(), F_OK) != 0 && errno == ENOENT;
-}
+// Threads have numbers of their own among all processes; one of another process may have it meanwhile.
+bool is_gone(uint64_t tid) { return access(fmt::format("/proc/{}", tid).c_str(), F_OK) != 0 && errno == ENOENT; }
 
 constexpr auto is_later = [](const auto& a, const auto& b) { return a.ticks > b.ticks; };
 
@@ -125,10 +124,10 @@ void LaneReader::take_first() {
   }
 }
 
-void LaneReader::free_lanes(int32_t pid) {
+void LaneReader::free_lanes() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
-    if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(pid, lane.owner)) continue;
+    if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(lane.owner)) continue;
     const uint64_t free = 0;
     for (const size_t field : {offsetof(inside::Lane, busy), offsetof(inside::Lane, owner)})
       if (pwrite(file_, &free, sizeof free, static_cast<off_t>(lane_at(number) + field)) < 0) return;

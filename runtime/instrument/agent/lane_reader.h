@@ -34,7 +34,7 @@ class LaneReader {
   // Firings lost: rings full, nested, no lane, or what makes no sense.
   uint64_t lost() const { return lost_ + nonsense_; }
   // Frees the lanes of threads that the process has no more, once they are empty.
-  void free_lanes(int32_t pid);
+  void free_lanes();
 
  private:
   struct Copy {

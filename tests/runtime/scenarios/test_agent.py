@@ -236,18 +236,66 @@ class Detach(AgentTest):
         self.assertEqual(target.returncode, 0)
 
 
+class Forked(AgentTest):
+    """What a followed process forks, once dvm has gone."""
+
+    PARENT = "import os, time; print(flush=True); input(); child = os.fork(); child or [(os.getppid(), time.sleep(0.001)) for _ in range(10**6)]; print(child, flush=True); input()"
+
+    def test_children_get_their_code_back(self):
+        for ends in ("exits", "is killed"):
+            with self.subTest(ends):
+                self.check(ends)
+
+    def check(self, ends):
+        parent = subprocess.Popen(["python3", "-c", self.PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(parent.communicate)
+        self.addCleanup(parent.kill)
+        parent.stdout.readline()
+        tracer = subprocess.Popen([DVM, "run", "-q", "-x", "backend=agent", "-x", "followfork", "-x", "switchrate=10ms", "-n",
+                                   'BEGIN { printf("live\\n"); } pid$target:libc:getppid:entry /pid != $target/ { printf("%d\\n", pid); }', "-p", str(parent.pid)],
+                                  stdout=subprocess.PIPE, text=True, env=ENV)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "live\n")
+        parent.stdin.write("\n")
+        parent.stdin.flush()
+        child = int(parent.stdout.readline())
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        self.assertEqual(tracer.stdout.readline().strip(), str(child))
+        texts = [Text(pid, "libc.so") for pid in (parent.pid, child)]
+        for text in texts:
+            text.original = without_paddings(text)
+            self.assertTrue(changed(text))
+        tracer.send_signal(signal.SIGINT if ends == "exits" else signal.SIGKILL)
+        for text in texts:
+            self.assertTrue(dvmtest.eventually(lambda text=text: not changed(text)))
+        self.assertEqual(pathlib.Path(f"/proc/{child}/stat").read_text().rsplit(") ")[1][0], "S")
+
+
 class Unprivileged(AgentTest):
-    def test_a_user_needs_no_privileges(self):
+    def setUp(self):
+        super().setUp()
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             dvmtest.skip_or_fail(self, "needs root, to become a user")
+
+    def run_as_user(self, text, name, arguments, *options):
         with tempfile.TemporaryDirectory(prefix="dvm-agent-") as folder:
             os.chmod(folder, 0o755)
-            dvm, looper = shutil.copy(DVM, folder), shutil.copy(program("looper"), folder)
+            dvm, copy = shutil.copy(DVM, folder), shutil.copy(program(name), folder)
             command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", dvm, "run", "-q",
-                       "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }", "-c", f"{looper} 10000"]
+                       "-x", "backend=agent", *options, "-n", text, "-c", f"{copy} {arguments}"]
             result = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ENV, timeout=120)
-            self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertRegex(result.stdout, r"hello DTrace +10000")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            return result.stdout
+
+    def test_a_user_needs_no_privileges(self):
+        out = self.run_as_user("pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }", "looper", "10000")
+        self.assertRegex(out, r"hello DTrace +10000")
+
+    def test_children_are_followed(self):
+        out = self.run_as_user("pid$target:forks:work:entry { @[arg0, pid == $target, progenyof($target)] = count(); }", "forks", "3", "-x", "followfork")
+        rows = sorted(line.split() for line in out.splitlines() if line)
+        self.assertEqual(rows, [["0", "1", "1", "1"], ["1", "0", "1", "1"], ["100", "0", "1", "3"], ["2", "0", "1", "2"], ["3", "0", "1", "3"]])
 
 
 class Harm(AgentTest):
