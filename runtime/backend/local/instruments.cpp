@@ -69,11 +69,32 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
     if (merges() != nullptr)
       for (EnabledProbe& probe : shares[i]) probe.needs.time = true;  // tells which firing goes first
     std::vector<Refused> its;
-    if (Status status = all_[i].instrument->enable(shares[i], its); !status) return status;
+    if (Status status = enable_share(i, shares[i], its); !status) return status;
     if (all_[i].instrument->passes_on()) pass_on(i, shares, its);
     refused.insert(refused.end(), its.begin(), its.end());
   }
   return {};
+}
+
+// Where an instrument cannot take what another has passed on, such as too many breakpoints, it is left out; the rest goes on.
+Status Instruments::enable_share(size_t number, std::vector<EnabledProbe>& share, std::vector<Refused>& refused) {
+  const Status status = all_[number].instrument->enable(share, refused);
+  if (status) return status;
+  const auto reason_of = [&](const EnabledProbe& one) -> const std::string* {
+    for (size_t i = 0; i < number; i++)
+      if (const auto passed = passed_.find({all_[i].instrument.get(), one.probe}); passed != passed_.end())
+        return &passed->second;
+    return nullptr;
+  };
+  std::vector<Refused> out;
+  const size_t left = std::erase_if(share, [&](const EnabledProbe& one) {
+    const std::string* reason = reason_of(one);
+    if (reason != nullptr) out.push_back({one.probe, *reason});
+    return reason != nullptr;
+  });
+  if (left == 0) return status;
+  refused = std::move(out);
+  return share.empty() ? Status() : all_[number].instrument->enable(share, refused);
 }
 
 // Probes that one instrument has refused become shares of those behind it that take them.

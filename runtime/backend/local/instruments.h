@@ -65,6 +65,7 @@ class Instruments final : public FollowsProcesses,
     std::string aside;
   };
   void activate(Instrument& instrument);
+  Status enable_share(size_t number, std::vector<EnabledProbe>& share, std::vector<Refused>& refused);
   void pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused);
   std::string_view refusal(const Instrument& instrument, const Probe& probe) const;
 

@@ -18,7 +18,7 @@
 
 namespace dvm::runtime {
 
-// ring_bytes: of all lanes that a few threads use together.
-std::unique_ptr<Instrument> make_agent_instrument(size_t ring_bytes);
+// ring_bytes: of all lanes that a few threads use together. by_breakpoints: breakpoints, not uprobes, get what it refuses.
+std::unique_ptr<Instrument> make_agent_instrument(size_t ring_bytes, bool by_breakpoints);
 
 }  // namespace dvm::runtime

@@ -68,8 +68,9 @@ class ThreadAggregations final : public AggregationSource {
 
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
  public:
-  explicit AgentInstrument(size_t ring_bytes)
-      : ring_bytes_(static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)))) {}
+  AgentInstrument(size_t ring_bytes, bool by_breakpoints)
+      : ring_bytes_(static_cast<uint32_t>(std::bit_floor(std::clamp(ring_bytes / kShares, kLeastRing, kMostRing)))),
+        planner_(delivery_, by_breakpoints) {}
   ~AgentInstrument() override { AgentInstrument::disable(); }
 
   std::string_view name() const override { return "agent"; }
@@ -321,7 +322,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
   uint32_t ring_bytes_;
   Delivery delivery_;
-  AgentPlanner planner_{delivery_};
+  AgentPlanner planner_;
   TscClock clock_;
   ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }};
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
@@ -338,6 +339,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
 }  // namespace
 
-std::unique_ptr<Instrument> make_agent_instrument(size_t ring_bytes) { return std::make_unique<AgentInstrument>(ring_bytes); }
+std::unique_ptr<Instrument> make_agent_instrument(size_t ring_bytes, bool by_breakpoints) {
+  return std::make_unique<AgentInstrument>(ring_bytes, by_breakpoints);
+}
 
 }  // namespace dvm::runtime

@@ -30,6 +30,10 @@ constexpr uint64_t kLongestInstruction = 15;
 
 using Placed = std::pair<pid_t, uint64_t>;  // at an address
 
+// Debug registers change no code, so a breakpoint may lie on the entry of a function, or where it returns to, beside an agent's
+// jumps. An instruction inside of the function may have been displaced by one.
+bool mixes_with_breakpoints(const Probe& probe) { return probe.name == "entry" || probe.name == "return"; }
+
 // Identifies a function of a process.
 using FunctionKey = std::pair<pid_t, std::pair<const ModuleCode*, uint64_t>>;
 
@@ -197,7 +201,8 @@ void AgentPlanner::refuse_with_function(std::vector<Refused>& refused) {
       if (one.refusal.empty() && mixed.contains(key(one))) one.refusal = kMixed;
       if (one.refusal.empty()) continue;
       any |= out.insert(one.enabled->probe).second;
-      if (one.function.size != 0) any |= mixed.insert(key(one)).second;
+      const bool may_mix = by_breakpoints_ && mixes_with_breakpoints(*one.enabled->probe);
+      if (one.function.size != 0 && !may_mix) any |= mixed.insert(key(one)).second;
     }
   }
   std::set<const Probe*> told;

@@ -32,11 +32,12 @@ using PlannedProcesses = std::map<pid_t, std::vector<AgentPlannedSite>>;
 
 class AgentPlanner {
  public:
-  explicit AgentPlanner(Delivery& delivery) : delivery_(delivery) {}
+  // by_breakpoints: these, not uprobes, get what it refuses.
+  AgentPlanner(Delivery& delivery, bool by_breakpoints) : delivery_(delivery), by_breakpoints_(by_breakpoints) {}
 
   // Adds the probes for which there is no window.
   void preview(std::span<const EnabledProbe> probes, std::vector<Refused>& refused) { find_windows(probes, refused); }
-  // All of a function's probes are refused if one is: others than an agent would lie on the same instructions.
+  // All of a function's probes are refused if one is and a uprobe may take its place, on the same instructions.
   Result<PlannedProcesses> plan(std::span<const EnabledProbe> probes, std::vector<Refused>& refused);
   // Sites will fire in children too, where what a clause takes for constant, such as pid, is not.
   void follow() { follows_ = true; }
@@ -81,6 +82,7 @@ class AgentPlanner {
   Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);
 
   Delivery& delivery_;
+  bool by_breakpoints_;
   bool follows_ = false;
   ModuleCodes files_;
   ElfCache elfs_;

@@ -285,16 +285,22 @@ class Unprivileged(AgentTest):
             command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", dvm, "run", "-q",
                        "-x", "backend=agent", *options, "-n", text, "-c", f"{copy} {arguments}"]
             result = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ENV, timeout=120)
-            self.assertEqual((result.returncode, result.stderr), (0, ""))
-            return result.stdout
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result
 
     def test_a_user_needs_no_privileges(self):
-        out = self.run_as_user("pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }", "looper", "10000")
-        self.assertRegex(out, r"hello DTrace +10000")
+        result = self.run_as_user("pid$target:looper:func:entry { @[copyinstr(arg0)] = count(); }", "looper", "10000")
+        self.assertEqual(result.stderr, "")
+        self.assertRegex(result.stdout, r"hello DTrace +10000")
+
+    def test_what_breakpoints_cannot_take_either_is_left_out(self):
+        result = self.run_as_user("pid$target:libc.so.6::entry, pid$target:libc.so.6::return, pid$target:looper:func:entry { @[probefunc] = count(); }", "looper", "10000")
+        self.assertRegex(result.stderr, r"\d+ probes left out, \S+: it leaves by a jump to another function|left out, .* and others: ")
+        self.assertRegex(result.stdout, r"func +10000")
 
     def test_children_are_followed(self):
-        out = self.run_as_user("pid$target:forks:work:entry { @[arg0, pid == $target, progenyof($target)] = count(); }", "forks", "3", "-x", "followfork")
-        rows = sorted(line.split() for line in out.splitlines() if line)
+        result = self.run_as_user("pid$target:forks:work:entry { @[arg0, pid == $target, progenyof($target)] = count(); }", "forks", "3", "-x", "followfork")
+        rows = sorted(line.split() for line in result.stdout.splitlines() if line)
         self.assertEqual(rows, [["0", "1", "1", "1"], ["1", "0", "1", "1"], ["100", "0", "1", "3"], ["2", "0", "1", "2"], ["3", "0", "1", "3"]])
 
 
