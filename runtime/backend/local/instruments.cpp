@@ -239,6 +239,13 @@ void Instruments::visit(const Visit& each) const {
     if (Aggregates* aggregates = instrument->abilities().aggregates) aggregates->aggregations().visit(each);
 }
 
+bool Instruments::wants_reading() const noexcept {
+  return std::any_of(active_.begin(), active_.end(), [](Instrument* one) {
+    Aggregates* aggregates = one->abilities().aggregates;
+    return aggregates != nullptr && aggregates->aggregations().wants_reading();
+  });
+}
+
 bool Instruments::empty() const noexcept {
   return std::all_of(active_.begin(), active_.end(), [](Instrument* one) {
     Aggregates* aggregates = one->abilities().aggregates;

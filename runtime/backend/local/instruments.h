@@ -57,7 +57,7 @@ class Instruments final : public FollowsProcesses,
   void visit(const Visit& each) const override;
   void clear() noexcept override {}
   bool empty() const noexcept override;
-  bool wants_reading() const noexcept override { return false; }
+  bool wants_reading() const noexcept override;
 
  private:
   struct Entry {
