@@ -75,21 +75,28 @@ struct AgentProcess::Area {
     content.insert(content.end(), bytes.begin(), bytes.end());
     return at;
   }
-  // With its code.
-  uint64_t add_clause(const AgentClause& one) {
+  uint64_t add_code(const std::vector<unsigned char>& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code))); }
+  uint64_t add_aggregation(const AgentClause& one) {
     inside::SiteClause clause = one.clause;
-    const auto add_code = [&](const std::vector<unsigned char>& code) {
-      return code.empty() ? 0 : add(std::as_bytes(std::span(code)));
-    };
-    clause.predicate = add_code(one.predicate), clause.value = add_code(one.value);
+    clause.value = add_code(one.value);
     for (size_t i = 0; i < one.keys.size() && i < inside::kMostKeys; i++) clause.keys[i] = add_code(one.keys[i]);
     return add(std::as_bytes(std::span(&clause, 1)));
   }
+  // With their code. 0: there are none.
+  uint64_t add_steps(const std::vector<AgentStep>& steps) {
+    std::vector<inside::ClauseStep> made;
+    for (const AgentStep& one : steps) {
+      made.push_back(one.step);
+      const bool aggregates = one.step.kind == inside::ClauseStep::Kind::aggregate;
+      made.back().address = aggregates ? add_aggregation(one.aggregation) : add_code(one.code);
+    }
+    return made.empty() ? 0 : add(std::as_bytes(std::span(made)));
+  }
 };
 
-size_t AgentClause::bytes() const {
-  size_t all = sizeof clause + 16 + align(predicate.size(), 16) + align(value.size(), 16);
-  for (const auto& key : keys) all += align(key.size(), 16);
+size_t AgentStep::bytes() const {
+  size_t all = sizeof step + sizeof aggregation.clause + 16 + align(code.size(), 16) + align(aggregation.value.size(), 16);
+  for (const auto& key : aggregation.keys) all += align(key.size(), 16);
   return all;
 }
 
@@ -122,8 +129,10 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
     area.near.end = std::max(area.near.end, site->range().end);
     area.sites.push_back(site);
     area.wanted += bytes_of(*site);
-    for (const AgentFirer& firer : site->firers)
-      area.wanted += align(firer.program.size(), 16) + (firer.clause ? firer.clause->bytes() : 0);
+    for (const AgentFirer& firer : site->firers) {
+      area.wanted += align(firer.program.size(), 16) + 16;
+      for (const AgentStep& step : firer.steps) area.wanted += step.bytes();
+    }
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
@@ -225,8 +234,8 @@ void AgentProcess::write_area(Area& area) {
     for (size_t i = 0; i < site->firers.size(); i++) {
       const auto [known, is_new] = programs.try_emplace(site->firers[i].program);
       if (is_new) known->second = area.add(known->first);
-      const uint64_t clause = site->firers[i].clause ? area.add_clause(*site->firers[i].clause) : 0;
-      const inside::Firer firer{site->firers[i].cookie, known->second, clause};
+      const std::vector<AgentStep>& steps = site->firers[i].steps;
+      const inside::Firer firer{site->firers[i].cookie, known->second, area.add_steps(steps), steps.size()};
       std::memcpy(bytes.data() + sizeof header + i * sizeof firer, &firer, sizeof firer);
     }
     const uint64_t at = area.add(bytes);

@@ -33,11 +33,18 @@
 
 namespace dvm::runtime {
 
-// A clause that runs in the thread. The addresses are those of its code, once that is in the process.
+// An aggregation in the thread. The addresses are those of its code, once that is in the process.
 struct AgentClause {
   inside::SiteClause clause;
-  std::vector<unsigned char> predicate, value;  // empty: it has none
+  std::vector<unsigned char> value;  // empty: it has none
   std::vector<std::vector<unsigned char>> keys;
+};
+
+// A step of the clauses of a probe. Its address is that of the code or of the aggregation, once these are in the process.
+struct AgentStep {
+  inside::ClauseStep step;
+  std::vector<unsigned char> code;  // of a predicate or an expression
+  AgentClause aggregation{};        // of others
 
   size_t bytes() const;  // at most, in the process
 };
@@ -46,7 +53,7 @@ struct AgentClause {
 struct AgentFirer {
   uint64_t cookie = 0;
   std::vector<std::byte> program;
-  std::optional<AgentClause> clause{};  // runs in the thread; where it cannot, a record is written
+  std::vector<AgentStep> steps{};  // of its clauses, which run in the thread; none: a record is written
 };
 
 struct AgentSite {

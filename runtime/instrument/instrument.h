@@ -9,7 +9,6 @@
 //   replay   a recording (replay/)
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +33,7 @@ struct EnabledProbe {
   WantedProcesses wanted{};  // all its clauses are false in others
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
   ReturnBy returns = ReturnBy::safe;
-  std::optional<SiteClause> clause{};  // the only one, if it can run where the probe fires
+  std::vector<SiteClause> clauses{};  // of the probe, in order, if all can run where it fires
 };
 
 // A change of a followed process.

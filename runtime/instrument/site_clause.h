@@ -1,9 +1,10 @@
 #pragma once
-// A clause that an instrument may run where it fires: `/predicate/ { @[keys] = function(value); }`, all of integers. The DIF
-// stays the plan's.
+// A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, all of integers.
+// The DIF stays the plan's.
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "dvm/dif/difo.h"
@@ -16,13 +17,18 @@ struct SiteValue {
   dif::DataType type;  // to which it is widened
 };
 
-struct SiteClause {
-  std::optional<SiteValue> predicate, value;
+struct SiteAggregation {
+  std::optional<SiteValue> value;
   std::vector<SiteValue> keys;
   dif::Action function{};
   uint32_t aggregation = 0;  // its id
   uint32_t words = 0;        // of the state of a key
   uint64_t initial = 0;      // of each word
+};
+
+struct SiteClause {
+  std::optional<SiteValue> predicate;
+  std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
 };
 
 }  // namespace dvm::runtime

@@ -14,8 +14,10 @@ bool may_end_run(const Ecb& ecb) {
                                   [](const ActionPlan& action) { return action.kind == dif::Action::exit; });
 }
 
-bool is_integer(const ValuePlan& value) {
-  return value.type.kind == dif::TypeKind::integer && value.made_by == dif::Action::expression;
+// An integer, or an expression that is only evaluated.
+bool may_be_at_site(const ValuePlan& value) {
+  const bool has_integer = value.type.kind == dif::TypeKind::integer || value.type.kind == dif::TypeKind::none;
+  return has_integer && value.made_by == dif::Action::expression;
 }
 
 }  // namespace
@@ -24,25 +26,41 @@ SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
     : enabling_(enabling),
       are_allowed_(options[dif::Option::cpu] < 0 && std::none_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run)) {}
 
-std::optional<SiteClause> SiteClauses::clause_of(const ProbeEcbs& probe) const {
-  if (!are_allowed_ || probe.ecbs.size() != 1) return std::nullopt;
-  const EcbPlan& plan = *probe.ecbs.front()->plan;
-  if (plan.actions.size() != 1 || plan.record_size != 0 || plan.speculates) return std::nullopt;
-  const ActionPlan& action = plan.actions.front();
-  const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
-  const size_t arguments = action.values.size() - action.key_count;
-  if (aggregation == nullptr || arguments > 1 || !std::all_of(action.values.begin(), action.values.end(), is_integer))
-    return std::nullopt;
+std::vector<SiteClause> SiteClauses::clauses_of(const ProbeEcbs& probe) const {
+  std::vector<SiteClause> all;
+  if (!are_allowed_) return all;
+  for (const Ecb* ecb : probe.ecbs) {
+    auto clause = clause_of(*ecb->plan);
+    if (!clause) return {};
+    all.push_back(*std::move(clause));
+  }
+  return all;
+}
+
+std::optional<SiteClause> SiteClauses::clause_of(const EcbPlan& plan) const {
+  if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return std::nullopt;
   SiteClause made;
   size_t difo = 0;
   const auto value = [&](const ValuePlan& its) { return SiteValue{&plan.difos[difo++].difo(), its.type}; };
   if (plan.predicate) made.predicate = value(*plan.predicate);
-  for (unsigned i = 0; i < action.key_count; i++) made.keys.push_back(value(action.values[i]));
-  if (arguments == 1) made.value = value(action.values.back());
-  made.function = action.kind;
-  made.aggregation = action.aggregation;
-  made.words = aggregation->words;
-  made.initial = aggregation->function->initial;
+  for (const ActionPlan& action : plan.actions) {
+    if (!std::all_of(action.values.begin(), action.values.end(), may_be_at_site)) return std::nullopt;
+    if (action.kind == dif::Action::expression) {
+      made.actions.emplace_back(value(action.values.front()));
+      continue;
+    }
+    const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
+    const size_t arguments = action.values.size() - action.key_count;
+    if (aggregation == nullptr || arguments > 1) return std::nullopt;
+    SiteAggregation its;
+    for (unsigned i = 0; i < action.key_count; i++) its.keys.push_back(value(action.values[i]));
+    if (arguments == 1) its.value = value(action.values.back());
+    its.function = action.kind;
+    its.aggregation = action.aggregation;
+    its.words = aggregation->words;
+    its.initial = aggregation->function->initial;
+    made.actions.emplace_back(std::move(its));
+  }
   return made;
 }
 

@@ -2,6 +2,7 @@
 // The clauses that may run where their probes fire, by what they do. The instrument decides by their DIF whether they can.
 
 #include <optional>
+#include <vector>
 
 #include "dvm/dif/option.h"
 #include "runtime/enabling/enabling.h"
@@ -12,10 +13,11 @@ namespace dvm::runtime {
 class SiteClauses {
  public:
   SiteClauses(const Enabling& enabling, const dif::Options& options);
-  // Of a probe whose only clause is one. Its only action aggregates an integer, by keys that are integers.
-  std::optional<SiteClause> clause_of(const ProbeEcbs& probe) const;
+  // Of the probe, if all can. Their actions are expressions, and aggregate integers by keys that are integers.
+  std::vector<SiteClause> clauses_of(const ProbeEcbs& probe) const;
 
  private:
+  std::optional<SiteClause> clause_of(const EcbPlan& plan) const;
   const Enabling& enabling_;
   bool are_allowed_;  // no firing ends the run, or is left out by its CPU: that is known in dvm only
 };

@@ -78,17 +78,23 @@ inline uint64_t* find_state(Arena& arena, const SiteClause& clause, const uint64
   return nullptr;
 }
 
-// False: nothing has happened; dvm shall run the clause.
-inline bool run_clause(const SiteClause& clause, Arena& arena, const uint64_t* saved, uint64_t tid) {
+inline uint64_t evaluate(uint64_t code, const uint64_t* saved, uint64_t tid) {
   using Evaluate = uint64_t (*)(const uint64_t* saved, uint64_t tid);
-  const auto evaluate = [&](uint64_t code) { return reinterpret_cast<Evaluate>(code)(saved, tid); };
-  if (clause.predicate != 0 && evaluate(clause.predicate) == 0) return true;
-  uint64_t keys[kMostKeys] = {0, 0, 0, 0};
-  for (uint32_t i = 0; i < clause.key_count; i++) keys[i] = evaluate(clause.keys[i]);
-  const uint64_t value = clause.value != 0 ? evaluate(clause.value) : 0;
-  uint64_t* state = find_state(arena, clause, keys);
+  return reinterpret_cast<Evaluate>(code)(saved, tid);
+}
+
+inline UpdateRecord make_update(const SiteClause& clause, const uint64_t* saved, uint64_t tid) {
+  UpdateRecord made{.clause = clause.clause};
+  for (uint32_t i = 0; i < clause.key_count; i++) made.keys[i] = evaluate(clause.keys[i], saved, tid);
+  if (clause.value != 0) made.value = evaluate(clause.value, saved, tid);
+  return made;
+}
+
+// False: there is no room.
+inline bool aggregate(const SiteClause& clause, Arena& arena, const UpdateRecord& one) {
+  uint64_t* state = find_state(arena, clause, one.keys);
   if (state == nullptr) return false;
-  update(static_cast<SiteFunction>(clause.function), state, value);
+  update(static_cast<SiteFunction>(clause.function), state, one.value);
   return true;
 }
 

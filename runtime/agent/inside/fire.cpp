@@ -276,8 +276,36 @@ struct Firing {
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + kBytes, __ATOMIC_RELEASE);
 }
 
-[[gnu::noinline]] bool run_at_site(const Firer& firer, Arena& arena, const Firing& firing) {
-  return run_clause(*reinterpret_cast<const SiteClause*>(firer.clause), arena, firing.saved, firing.tid);
+// In the ring.
+[[gnu::noinline]] void write_update(const Context& context, Lane& lane, uint64_t ring, const UpdateRecord& update,
+                                    uint32_t keys) {
+  uint64_t head = 0;
+  const uint32_t bytes = update_bytes(keys);
+  const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + bytes, head);
+  if (to == 0) {
+    lane.full++;
+    return;
+  }
+  uint32_t low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  *reinterpret_cast<RecordHead*>(to) = {bytes, uint64_t{high} << 32 | low};
+  const auto* from = reinterpret_cast<const uint64_t*>(&update);
+  for (uint32_t at = 0; at < bytes; at += 8) word(to + sizeof(RecordHead) + at) = from[at / 8];
+  __atomic_store_n(&lane.head, head + sizeof(RecordHead) + bytes, __ATOMIC_RELEASE);
+}
+
+[[gnu::noinline]] void run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
+  Arena& arena = arena_of(*reinterpret_cast<DataHeader*>(context.data), context, lane);
+  const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
+  for (const ClauseStep* const end = step + firer.step_count; step < end; step++) {
+    if (step->kind == ClauseStep::Kind::aggregate) {
+      const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
+      const UpdateRecord update = make_update(clause, firing.saved, firing.tid);
+      if (!aggregate(clause, arena, update)) write_update(context, lane, ring, update, clause.key_count);
+    } else if (evaluate(step->address, firing.saved, firing.tid) == 0 && step->kind == ClauseStep::Kind::predicate) {
+      step += step->skip;
+    }
+  }
 }
 
 }  // namespace
@@ -315,8 +343,10 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {
-    if (firer[i].clause != 0 && run_at_site(firer[i], arena_of(header, context, *lane), firing)) continue;
-    write_one(context, *lane, ring, firing, firer[i]);
+    if (firer[i].steps != 0)
+      run_at_site(context, *lane, ring, firing, firer[i]);
+    else
+      write_one(context, *lane, ring, firing, firer[i]);
   }
   lane->rounds++;
   __atomic_store_n(&lane->busy, uint64_t{0}, __ATOMIC_RELEASE);

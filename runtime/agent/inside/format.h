@@ -71,10 +71,10 @@ struct ArenaEntry {
   uint64_t keys[kMostKeys]{};
 };
 
-// A clause that runs in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
+// An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
 // a function of the saved registers and the thread's number.
 struct SiteClause {
-  uint64_t predicate = 0, value = 0;
+  uint64_t value = 0;
   uint64_t keys[kMostKeys]{};
   uint32_t key_count = 0;
   uint32_t clause = 0;    // its number, as dvm knows it
@@ -82,6 +82,24 @@ struct SiteClause {
   uint32_t words = 0;     // of the state of a key
   uint64_t initial = 0;   // of each word
 };
+
+// What the clauses of a probe do in the thread, one step after another.
+struct ClauseStep {
+  enum class Kind : uint32_t { predicate, evaluate, aggregate };
+  Kind kind = Kind::predicate;
+  uint32_t skip = 0;     // of a predicate that is false: steps of the clause, which are left out
+  uint64_t address = 0;  // of the code; of a SiteClause
+};
+
+// Begins a record that holds one value to be aggregated, since the arena had no room for its keys. No cookie is like it.
+inline constexpr uint32_t kUpdateMark = ~uint32_t{0};
+struct UpdateRecord {
+  uint32_t clause = 0;
+  uint32_t mark = kUpdateMark;
+  uint64_t value = 0;
+  uint64_t keys[kMostKeys]{};  // the record ends with the last one that the aggregation has
+};
+constexpr uint32_t update_bytes(uint32_t keys) { return sizeof(UpdateRecord) - (kMostKeys - keys) * sizeof(uint64_t); }
 
 struct Step {
   enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, slot };
@@ -109,7 +127,8 @@ struct Program {
 struct Firer {
   uint64_t cookie = 0;
   uint64_t program = 0;  // its address
-  uint64_t clause = 0;   // of a SiteClause; 0: a record is written for each firing
+  uint64_t steps = 0;    // the address of ClauseSteps; 0: a record is written for each firing
+  uint64_t step_count = 0;
 };
 
 // What all sites of a process have in common.

@@ -23,6 +23,7 @@
 #include "runtime/instrument/agent/agent_planner.h"
 #include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/agent/lane_reader.h"
+#include "runtime/instrument/agent/late_updates.h"
 #include "runtime/instrument/agent/record_program.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/pace.h"
@@ -54,16 +55,17 @@ struct TracedProcess {
 class ThreadAggregations final : public AggregationSource {
  public:
   using Collect = std::function<void(const Visit&)>;
-  explicit ThreadAggregations(Collect collect) : collect_(std::move(collect)) {}
+  ThreadAggregations(Collect collect, const LateUpdates& late) : collect_(std::move(collect)), late_(late) {}
   void visit(const Visit& each) const override { collect_(each); }
   void clear() noexcept override {}
   bool empty() const noexcept override { return is_empty; }
-  bool wants_reading() const noexcept override { return false; }
+  bool wants_reading() const noexcept override { return late_.wants_reading(); }
 
   bool is_empty = true;  // no clause aggregates there
 
  private:
   Collect collect_;
+  const LateUpdates& late_;
 };
 
 class AgentInstrument final : public Instrument, public FollowsProcesses, public TellsNotes, public Aggregates, public Merges {
@@ -204,12 +206,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
   void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes) {
     for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
-      if (site.firers[i].clause) in_thread_.insert(probes[i]), aggregations_.is_empty = false;
+      if (!site.firers[i].steps.empty()) in_thread_.insert(probes[i]), aggregations_.is_empty = false;
   }
 
   void collect_aggregations(const AggregationSource::Visit& each) {
     for (auto& [pid, process] : processes_)
       if (process->arenas) process->arenas->collect(planner_.clauses(), each, !process->agent.is_on());
+    late_.take(planner_.clauses(), each);
   }
 
   // A filter could end a process that makes system calls which it does not expect.
@@ -274,6 +277,10 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     uint64_t head = 0;
     if (record.bytes.size() < sizeof head) return foreign_++, true;
     std::memcpy(&head, record.bytes.data(), sizeof head);
+    if (head >> 32 == inside::kUpdateMark) {
+      foreign_ += !late_.add(record.bytes, planner_.clauses());
+      return !late_.wants_reading();
+    }
     if (group_of(head) == kChangesGroup) return meet(process, record.bytes, sink);
     constexpr uint64_t kCpu = uint64_t{0xffff} << 48;
     if (!process.cookies.contains(head & ~kCpu)) return foreign_++, true;
@@ -324,7 +331,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   Delivery delivery_;
   AgentPlanner planner_;
   TscClock clock_;
-  ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }};
+  LateUpdates late_;
+  ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }, late_};
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
   std::vector<std::string> notes_;

@@ -225,14 +225,22 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
   return make_cookie(delivery_.number(candidate.fired_at()), static_cast<uint16_t>(group));
 }
 
-// Nothing: dvm runs it.
-std::optional<AgentClause> AgentPlanner::clause_of(const Candidate& candidate) {
-  const std::optional<SiteClause>& clause = candidate.enabled->clause;
-  if (!clause || follows_) return std::nullopt;
+// None: dvm runs its clauses.
+std::vector<AgentStep> AgentPlanner::steps_of(const Candidate& candidate) {
+  if (follows_) return {};
   const SiteShape shape = shape_at(candidate);
-  auto made = make_clause_code(*clause, {shape, candidate.exit, candidate.site->pid}, static_cast<uint32_t>(clauses_.size()));
-  if (made) clauses_.push_back({clause->aggregation, made->clause.key_count, clause->words});
-  return made;
+  return make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid},
+                    [&](const SiteAggregation& one, uint32_t function) { return number_of(one, function); });
+}
+
+uint32_t AgentPlanner::number_of(const SiteAggregation& aggregation, uint32_t function) {
+  const auto known = std::find_if(clauses_.begin(), clauses_.end(),
+                                  [&](const KnownClause& one) { return one.aggregation == aggregation.aggregation; });
+  const auto number = static_cast<uint32_t>(known - clauses_.begin());
+  if (known == clauses_.end())
+    clauses_.push_back({aggregation.aggregation, static_cast<uint32_t>(aggregation.keys.size()), aggregation.words, function,
+                        aggregation.initial});
+  return number;
 }
 
 SiteShape AgentPlanner::shape_at(const Candidate& candidate) {
@@ -272,7 +280,7 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
     const auto cookie = make_cookie_of(one, firer.program);
     if (!cookie) return cookie.error();
     firer.cookie = *cookie;
-    firer.clause = clause_of(one);
+    firer.steps = steps_of(one);
     std::vector<AgentPlannedSite>& sites = planned[one.site->pid];
     const auto [place, is_new] = known.try_emplace({one.site->pid, one.window_address()}, sites.size());
     if (is_new) sites.push_back({site_of(one), {}});

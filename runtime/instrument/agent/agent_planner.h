@@ -26,7 +26,7 @@ struct AgentPlannedSite {
   std::vector<const Probe*> probes;  // none: it is only watched
 };
 
-// The clauses that run in threads, by their numbers.
+// The aggregations of clauses that run in threads, by their numbers.
 using KnownClauses = std::vector<KnownClause>;
 using PlannedProcesses = std::map<pid_t, std::vector<AgentPlannedSite>>;
 
@@ -76,7 +76,8 @@ class AgentPlanner {
   void refuse_entered();
   void refuse_overlaps();
   void refuse_with_function(std::vector<Refused>& refused);
-  std::optional<AgentClause> clause_of(const Candidate& candidate);
+  std::vector<AgentStep> steps_of(const Candidate& candidate);
+  uint32_t number_of(const SiteAggregation& aggregation, uint32_t function);
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
   Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);

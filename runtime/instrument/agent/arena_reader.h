@@ -13,10 +13,12 @@
 
 namespace dvm::runtime {
 
-// The clauses that run at sites, by their numbers.
+// The aggregations of clauses that run at sites, by their numbers.
 struct KnownClause {
   uint32_t aggregation = 0;
   uint32_t keys = 0, words = 0;
+  uint32_t function = 0;  // an inside::SiteFunction
+  uint64_t initial = 0;   // of each word
 };
 
 class ArenaReader {

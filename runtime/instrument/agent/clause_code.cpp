@@ -230,32 +230,67 @@ std::optional<uint32_t> function_number(dif::Action function) {
   return std::nullopt;
 }
 
+// Its functions return false for what cannot run in the thread.
+class StepMaker {
+ public:
+  StepMaker(const ClausePlace& place, const NumberOf& number_of) : place_(place), number_of_(number_of) {}
+
+  bool add(const SiteClause& clause) {
+    const size_t begin = steps.size();
+    if (clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
+    for (const auto& action : clause.actions) {
+      const auto* value = std::get_if<SiteValue>(&action);
+      if (!(value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action))))
+        return false;
+    }
+    if (clause.predicate) steps[begin].step.skip = static_cast<uint32_t>(steps.size() - begin - 1);
+    return true;
+  }
+
+  std::vector<AgentStep> steps;
+
+ private:
+  bool make(const SiteValue& value, std::vector<unsigned char>& code) const {
+    code = make_value_code(*value.difo, value.type, place_);
+    return !code.empty();
+  }
+  bool add(const SiteValue& value, inside::ClauseStep::Kind kind) {
+    AgentStep& made = steps.emplace_back();
+    made.step.kind = kind;
+    return make(value, made.code);
+  }
+  bool add(const SiteAggregation& aggregation) {
+    const auto function = function_number(aggregation.function);
+    if (!function || aggregation.keys.size() > inside::kMostKeys) return false;
+    AgentStep& step = steps.emplace_back();
+    step.step.kind = inside::ClauseStep::Kind::aggregate;
+    AgentClause& made = step.aggregation;
+    if (aggregation.value && !make(*aggregation.value, made.value)) return false;
+    for (const SiteValue& key : aggregation.keys)
+      if (!make(key, made.keys.emplace_back())) return false;
+    made.clause.key_count = static_cast<uint32_t>(aggregation.keys.size());
+    made.clause.clause = number_of_(aggregation, *function);
+    made.clause.function = *function;
+    made.clause.words = aggregation.words;
+    made.clause.initial = aggregation.initial;
+    return true;
+  }
+
+  const ClausePlace& place_;
+  const NumberOf& number_of_;
+};
+
 }  // namespace
 
 std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
   return ValueCode(difo, type, place).make();
 }
 
-std::optional<AgentClause> make_clause_code(const SiteClause& clause, const ClausePlace& place, uint32_t number) {
-  const auto function = function_number(clause.function);
-  if (!function || clause.keys.size() > inside::kMostKeys) return std::nullopt;
-  AgentClause made;
-  bool has_all = true;
-  const auto make = [&](const SiteValue& value) {
-    std::vector<unsigned char> code = make_value_code(*value.difo, value.type, place);
-    has_all &= !code.empty();
-    return code;
-  };
-  if (clause.predicate) made.predicate = make(*clause.predicate);
-  if (clause.value) made.value = make(*clause.value);
-  for (const SiteValue& key : clause.keys) made.keys.push_back(make(key));
-  if (!has_all) return std::nullopt;
-  made.clause.key_count = static_cast<uint32_t>(clause.keys.size());
-  made.clause.clause = number;
-  made.clause.function = *function;
-  made.clause.words = clause.words;
-  made.clause.initial = clause.initial;
-  return made;
+std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
+  StepMaker maker(place, number_of);
+  for (const SiteClause& clause : clauses)
+    if (!maker.add(clause)) return {};
+  return std::move(maker.steps);
 }
 
 }  // namespace dvm::runtime

@@ -7,7 +7,9 @@
 //   %r1 to %r5 of DIF: %rdx, %r8, %r9, %r10, %r11            %rax, %rcx: for a moment; %rax: the value
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/agent/agent_process.h"
@@ -23,8 +25,9 @@ struct ClausePlace {
   int32_t pid = 0;
 };
 
-// number: by which dvm knows the clause.
-std::optional<AgentClause> make_clause_code(const SiteClause& clause, const ClausePlace& place, uint32_t number);
+// number_of: by which dvm knows an aggregation. No steps: they cannot all run in the thread.
+using NumberOf = std::function<uint32_t(const SiteAggregation& aggregation, uint32_t function)>;
+std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of);
 
 // The code of one DIFO, whose value is widened to the type; empty: it has none. Any DIFO that the verifier admits.
 std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place);

@@ -33,7 +33,7 @@ class RecordedInstrument : public Instrument, private EventSink {
     std::vector<EnabledProbe> widened(probes.begin(), probes.end());
     for (EnabledProbe& enabled : widened) {
       enabled.needs |= kWhateverIsAsked;
-      enabled.clause.reset();  // its firings are recorded
+      enabled.clauses.clear();  // its firings are recorded
       if (std::holds_alternative<TracepointSite>(enabled.probe->site)) enabled.needs.args = kAllArguments;
     }
     return inner_->enable(widened, refused);

@@ -157,18 +157,35 @@ class InThread(AgentTest):
               "{ @[pid == $target, tid == pid, arg0 >> 12] = quantize(arg1); }", "{ @ = min(arg1 * -3); }", "{ @[arg1 > 5000] = max(arg1); }",
               "{ @[(char)arg1, (unsigned short)arg1 & 3] = avg(arg1); }", "{ @[arg1] = sum(arg0); }", "/0/ { @ = count(); }", "{ @ = quantize(5000 - arg1); }"]
 
+    # Several clauses of one probe, by % after its description: in order, each with its own predicate.
+    SEVERAL = ["% /arg1 < 100/ { @ = count(); } % { @n = sum(arg1); @m[arg1 & 3] = max(arg1); } % /arg1 & 1/ { @o = count(); }",
+               "% /arg1 == 7/ { @ = count(); @m = min(arg1); } % /arg1 != 7/ { @ = count(); }", "% { @a[arg1] = count(); } % { @b[arg1 & 31] = quantize(arg1); @c = count(); }"]
+
+    def compare(self, script, there, *options):
+        """The script in the thread, and the other one in dvm."""
+        run = ["run", "-qv", *options, "-x", "aggsortkey", "-c", program("returns"), "-n"]
+        here = dvmtest.dvm(*run, script, "-x", "backend=agent")
+        there = dvmtest.dvm(*run, *there)
+        self.assertIn("(agent, in the traced thread)", here.stderr)
+        self.assertNotIn("in the traced thread", there.stderr)
+        self.assertEqual(here.stdout, there.stdout)
+        self.assertIn("10000 4 14\n", here.stdout)
+
     def test_results_are_those_of_dvm(self):
         for name in ("entry", "return"):
-            for body in self.BODIES:
+            for body in self.BODIES + self.SEVERAL:
                 body = body if name == "return" else body.replace("arg1", "arg0")
-                with self.subTest(name + " " + body):
-                    run = ["run", "-qv", "-x", "backend=agent", "-x", "aggsortkey", "-c", program("returns"), "-n"]
-                    here = dvmtest.dvm(*run, f"{self.DEEP}{name} {body}")
-                    there = dvmtest.dvm(*run, f"{self.DEEP}{name} {body} {self.DEEP}{name} /0/ {{ trace(0); }}")
-                    self.assertIn("(agent, in the traced thread)", here.stderr)
-                    self.assertNotIn("in the traced thread", there.stderr)
-                    self.assertEqual(here.stdout, there.stdout)
-                    self.assertIn("10000 4 14\n", here.stdout)
+                script = (body if "%" in body else "% " + body).replace("%", self.DEEP + name)
+                with self.subTest(script):
+                    self.compare(script, [f"{script} {self.DEEP}{name} /0/ {{ trace(0); }}", "-x", "backend=agent"])
+
+    def test_results_are_those_of_uprobes(self):
+        if os.geteuid() != 0:
+            dvmtest.skip_or_fail(self, "needs root, for uprobes")
+        for body in self.SEVERAL:
+            script = body.replace("%", self.DEEP + "entry").replace("arg1", "arg0")
+            with self.subTest(script):
+                self.compare(script, [script, "-x", "backend=uprobe"])
 
     def test_nothing_is_lost_however_fast(self):
         result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-x", "switchrate=10ms", "-x", "aggrate=1ms", "-c", program("looper") + " 5000000")
@@ -177,7 +194,7 @@ class InThread(AgentTest):
 
     def test_many_keys_are_counted_by_dvm(self):
         result = self.run_dvm("pid$target:a.out:deep:entry { @[arg0] = quantize(arg0); @n = count(); } pid$target:a.out:deep:return { @r[arg1] = quantize(arg1); }"
-                              "END { printa(\"%@d\\n\", @n); }", "-c", program("returns"))
+                              "END { printa(\"%@d\\n\", @n); }", "-x", "bufsize=64m", "-c", program("returns"))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(re.findall(r"(?m)^ +value  -", result.stdout)), 20002)
 

@@ -54,7 +54,7 @@ class Arenas : public testing::Test {
   Totals collect(bool is_last = false) {
     Totals totals;
     reader_->collect(
-        {{7, 1, 1}, {8, 1, 1}},
+        {{.aggregation = 7, .keys = 1, .words = 1}, {.aggregation = 8, .keys = 1, .words = 1}},
         [&](const AggregationEntry& entry) {
           uint64_t key = 0;
           std::memcpy(&key, entry.key.data(), sizeof key);

@@ -1,0 +1,32 @@
+#include "runtime/instrument/agent/late_updates.h"
+
+#include <cstring>
+
+#include "runtime/agent/inside/aggregate.h"
+
+namespace dvm::runtime {
+
+bool LateUpdates::add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses) {
+  inside::UpdateRecord update;
+  if (record.size() < inside::update_bytes(0) || record.size() > sizeof update) return false;
+  std::memcpy(&update, record.data(), record.size());
+  if (update.clause >= clauses.size() || record.size() != inside::update_bytes(clauses[update.clause].keys)) return false;
+  const KnownClause& clause = clauses[update.clause];
+  std::string key(clause.keys * sizeof(uint64_t), '\0');
+  std::memcpy(key.data(), update.keys, key.size());
+  const auto [state, is_new] = states_.try_emplace({update.clause, std::move(key)});
+  if (is_new) {
+    state->second.assign(clause.words, clause.initial);
+    bytes_ += state->first.second.size() + clause.words * sizeof(uint64_t);
+  }
+  inside::update(static_cast<inside::SiteFunction>(clause.function), state->second.data(), update.value);
+  return true;
+}
+
+void LateUpdates::take(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit) {
+  for (const auto& [key, words] : states_) visit({clauses[key.first].aggregation, std::as_bytes(std::span(key.second)), words});
+  states_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace dvm::runtime

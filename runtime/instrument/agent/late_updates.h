@@ -1,0 +1,32 @@
+#pragma once
+// Aggregations that threads had no room for in their arenas. Each value came through a ring, as an inside::UpdateRecord, and is
+// aggregated here until the consumer takes all. The process may have written anything into a record.
+// Tested by tests/unit/instrument/late_updates_test.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/instrument/agent/arena_reader.h"
+
+namespace dvm::runtime {
+
+class LateUpdates {
+ public:
+  // False: no stub of dvm's writes such a record.
+  bool add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses);
+  // True if they should be taken now, since they use much memory.
+  bool wants_reading() const { return bytes_ > kMuch; }
+  void take(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
+
+ private:
+  static constexpr size_t kMuch = 4 << 20;
+  std::map<std::pair<uint32_t, std::string>, std::vector<uint64_t>> states_;  // by the number of a clause and the key
+  size_t bytes_ = 0;
+};
+
+}  // namespace dvm::runtime
