@@ -344,9 +344,16 @@ Result<dif::Options> run_time_options(const ScriptOptions& given, dif::Options o
 
 std::map<std::string, std::string> macro_values(pid_t target) {
   std::map<std::string, std::string> macros = {
-      {"pid", std::to_string(getpid())},    {"ppid", std::to_string(getppid())}, {"uid", std::to_string(getuid())},
-      {"euid", std::to_string(geteuid())},  {"gid", std::to_string(getgid())},   {"egid", std::to_string(getegid())},
-      {"pgid", std::to_string(getpgid(0))}, {"sid", std::to_string(getsid(0))},
+      {"pid", std::to_string(getpid())},
+      {"ppid", std::to_string(getppid())},
+      {"uid", std::to_string(getuid())},
+      {"euid", std::to_string(geteuid())},
+      {"gid", std::to_string(getgid())},
+      {"egid", std::to_string(getegid())},
+      {"pgid", std::to_string(getpgid(0))},
+      {"sid", std::to_string(getsid(0))},
+      {"projid", "0"},
+      {"taskid", "0"},  // Linux has neither
   };
   if (target != 0) macros["target"] = std::to_string(target);
   return macros;
@@ -376,6 +383,7 @@ Result<compiler::CompileOptions> compile_options(const ScriptOptions& given, con
   how.allow_empty = options[dif::Option::empty] > 0;
   how.allow_zero_matches = options[dif::Option::zdefs] != 0;
   how.keep_target = against.keep_target;
+  how.refuse_target = against.refuse_target;
   how.print_tree = given.print_tree;
   how.minimum = dif::unpack_attributes(options[dif::Option::amin]);
   how.version = static_cast<uint32_t>(options[dif::Option::version]);

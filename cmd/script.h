@@ -85,6 +85,7 @@ struct CompileAgainst {
   compiler::TypeCatalog* types = nullptr;  // of the traced program
   pid_t target = 0;                        // $target; 0: none
   bool keep_target = false;                // $target stays in probe descriptions, for whoever enables the program
+  bool refuse_target = false;              // $target elsewhere is an error, since its value is not known yet
   std::vector<compiler::ProviderDesc>* declared = nullptr;  // takes the providers that the sources declare
 };
 

@@ -53,7 +53,8 @@ Result<Programs> compile_untraced(const std::vector<compiler::Source>& sources, 
   handle.add_provider(runtime::make_pid_provider(target->objects_of));
   TargetCatalog types(handle, target->pid, target->objects_of);
   const bool is_running = target->is_running();
-  return compile_sources(sources, script, {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running}, options);
+  return compile_sources(sources, script,
+                         {nullptr, &types, is_running ? target->pid : 0, keep_target || !is_running, keep_target}, options);
 }
 
 Result<runtime::SourcesOfProbes> find_sources(const Programs& programs, const ScriptOptions& script) {

@@ -74,15 +74,6 @@ void forget(ExprContext& c, const Expr& target) {
   if (names_variable(element ? *element->base : target, scope, name)) (void)c.session.is_new_unknown(scope, name);
 }
 
-// x++ of a name not seen before makes it an int64_t, as does x[keys]++.
-void declare_counted(ExprContext& c, Expr& operand) {
-  auto* element = as<Index>(&operand);
-  dif::Scope scope;
-  std::string name;
-  if (!names_variable(element ? *element->base : operand, scope, name) || c.symbols.find(scope, name)) return;
-  if (!declare_first(c, element, scope, name, c.types.basic("int64_t"), operand.where)) forget(c, operand);
-}
-
 void array_target(ExprContext& c, Assign& e, const Type* type) {
   std::vector<std::string> hints;
   if (resolve(*target_of(type)).is_char) hints.push_back("stringof() makes a string of characters");
@@ -139,8 +130,16 @@ bool check_operands(ExprContext& c, Assign& e, std::string_view op) {
 
 }  // namespace
 
+void declare_operand(ExprContext& c, Expr& operand) {
+  auto* element = as<Index>(&operand);
+  dif::Scope scope;
+  std::string name;
+  if (!names_variable(element ? *element->base : operand, scope, name) || c.symbols.find(scope, name)) return;
+  if (!declare_first(c, element, scope, name, c.types.basic("int64_t"), operand.where)) forget(c, operand);
+}
+
 void check_counted(ExprContext& c, Expr& e, ExprPtr& operand, Op op) {
-  declare_counted(c, *operand);
+  declare_operand(c, *operand);
   check(c, operand);
   const Type* t = operand->type;
   if (is_error(t)) return fail(c, e);

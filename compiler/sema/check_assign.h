@@ -7,6 +7,8 @@ namespace dvm::compiler {
 
 ExprPtr check(ExprContext& c, Assign& e);
 ExprPtr check(ExprContext& c, Postfix& e);
+// What is not known yet becomes an int64_t where it is the operand of a unary operator: x++, !self->x, -a[keys].
+void declare_operand(ExprContext& c, Expr& operand);
 // ++ and --, before or behind their operand.
 void check_counted(ExprContext& c, Expr& e, ExprPtr& operand, Op op);
 

@@ -201,6 +201,7 @@ ExprPtr check(ExprContext& c, Unary& e) {
     check_counted(c, e, e.operand, e.op);
     return nullptr;
   }
+  if (!as<Identifier>(e.operand.get())) declare_operand(c, *e.operand);  // a plain name only by ++ and --
   e.op == Op::address_of ? check_place(c, e.operand) : check(c, e.operand);
   const Type* t = e.operand->type;
   if (is_error(t)) {

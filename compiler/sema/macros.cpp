@@ -41,7 +41,6 @@ std::optional<std::string> argument_text(std::string_view name, Location where, 
 
 std::vector<std::string> hints_for(std::string_view name, const Session& s) {
   if (name == "target") return {"$target needs -p PID or -c CMD"};
-  if (name == "projid" || name == "taskid") return {"Linux has neither projects nor tasks as Solaris has them"};
   std::vector<std::string_view> known = {"target"};
   for (const auto& [macro, value] : s.options.macros) known.push_back(macro);
   return near_hints(name, known, "$");
@@ -109,7 +108,8 @@ std::optional<std::string> macro_text(std::string_view name, Location where, Ses
 
 // As dtrace reads them: what is neither an integer nor a name is a string.
 ExprPtr expand_macro(const Macro& macro, Session& s) {
-  const std::optional<std::string> text = macro_text(macro.name, macro.where, s);
+  const bool no_target = macro.name == "target" && !s.options.refuse_target && !s.options.macros.contains("target");
+  const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s);
   if (!text) return nullptr;
   if (macro.as_string) {
     auto e = std::make_unique<String>(macro.where);

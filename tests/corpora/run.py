@@ -27,14 +27,10 @@ import sys
 import tempfile
 import time
 
+from not_here import BROKEN, NOT_HERE, is_command_line, needs
+
 DVM = os.environ.get("DVM", str(pathlib.Path(__file__).parent.parent.parent / "build/release/cmd/dvm"))
 NAME = re.compile(r"(?m)^\s*(?:,\s*)?([a-zA-Z_][\w$*-]*):[^;={}]*(?=[,\n/{]|$)")
-
-# What only a kernel, or another system, has.
-NOT_HERE = {"fbt", "sdt", "mib", "ip", "tcp", "udp", "iscsi", "nfsv3", "nfsv4", "nfsv", "smb", "fc", "srp", "xpv", "lockstat", "vfs",
-            "cpc", "fpuinfo", "fsinfo", "vtrace", "mach_trap", "ioport", "nfsclient", "zfs", "lx-syscall", "hyprlofs", "cifs", "priv", "objc"}
-
-KERNEL = re.compile(r"\bcurthread\b|\bcurpsinfo->pr_addr\b|\bk?thread_t\b|\bproc_t\b|\bv?node_t\b|(?<![\w.])`\w+|\bvmlinux`")
 
 BUSY_SHELL = """
 cd "$1"
@@ -150,8 +146,6 @@ def interpreter(language, provider):
 def choose_workload(text):
     """The words of a program to run beside the script, the file that it maps when it is ready, and why there is none."""
     providers = providers_of(text)
-    if kernel := KERNEL.search(without_comments(text)):
-        return None, "", f"it names the kernel's {kernel[0]}"
     if absent := providers & NOT_HERE:
         return None, "", "it needs " + ", ".join(sorted(absent))
     for provider, language in WORKLOADS.items():
@@ -204,6 +198,8 @@ def run_script(path, text, pid, seconds):
 def judge(status, out, err):
     faults = [line for line in err.splitlines() if "error in dt_clause" in line or "error on enabled probe" in line]
     if status not in (0, None):
+        if reason := needs(err):
+            return "skipped", reason
         return "FAILED", (err.splitlines() or [f"status {status}"])[0 if "failed to compile" in err else -1]
     if faults:
         return "FAULTS", f"{len(faults)}: {faults[0]}"
@@ -213,8 +209,8 @@ def judge(status, out, err):
 
 def check(path, seconds):
     text = path.read_text(errors="replace")
-    if not re.search(r"[{;]\s*$", text, re.M) or re.match(r"#!\S*dtrace -\w*n", text):
-        return "skipped", "it is a command line"
+    if is_command_line(text) or path.name in BROKEN:
+        return "skipped", BROKEN.get(path.name, "it is a command line")
     words, ready, reason = choose_workload(text)
     if words is None:
         return "skipped", reason

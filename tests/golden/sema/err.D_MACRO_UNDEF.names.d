@@ -1,3 +1,3 @@
-BEGIN { trace($projid); trace($taskid); trace($pidd); trace($target1); }
+BEGIN { trace($pidd); trace($target1); }
 #pragma D option strsize=$9
 pid$nosuch:::entry { }

@@ -44,6 +44,7 @@ struct CompileOptions {
   bool allow_zero_matches = false;            // -Z, -x zdefs
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   bool keep_target = false;                   // $target stays in probe descriptions
+  bool refuse_target = false;                 // without a value, $target elsewhere is an error; otherwise it is 0
   bool print_tree = false;                    // CompiledSource::tree is wanted
   bool optimize = true;                       // false: the code as it is first made, which must do the same
   std::vector<Library> libraries;             // compiled before the programs, what they depend on first

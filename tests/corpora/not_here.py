@@ -1,0 +1,43 @@
+"""What published scripts name that only a kernel, or another system, has: one table for both programs of this folder."""
+
+import re
+
+# Providers whose probes lie in a kernel, or whose arguments only the program that has them describes.
+KERNEL_PROVIDERS = {"fbt", "sdt", "mib", "ip", "tcp", "udp", "sctp", "iscsi", "nfsv3", "nfsv4", "smb", "fc", "srp", "xpv", "lockstat", "vfs",
+                    "cpc", "fpuinfo", "fsinfo", "vtrace", "mach_trap", "ioport", "nfsclient", "zfs", "hyprlofs", "cifs", "priv", "objc"}
+FOREIGN_SERVERS = {"http", "ftp"}
+NOT_HERE = KERNEL_PROVIDERS | FOREIGN_SERVERS
+
+# The first message about a script, and what it proves if the group is what the second column says.
+PROOFS = (
+    (re.compile(r"variable (curthread) is not available"), "the kernel's thread"),
+    (re.compile(r"failed to resolve (`\w+): Unknown symbol name"), "a variable of the kernel"),
+    (re.compile(r"index \d+ is out of range for (\w+?)\**:"), NOT_HERE),
+    (re.compile(r"no struct (vnode|vnop_read_args|smb_request) definition"), "a structure of the kernel"),
+    (re.compile(r"failed to resolve type (conn_t|mac_client_impl_t|mpt_t|sata_pkt_t|taskq_t):"), "a type of the kernel"),
+    (re.compile(r"(tcp_state_string) has not yet been declared"), "the library of provider tcp"),
+    (re.compile(r"failed to resolve (MAP_INITDATA):"), "a constant of Solaris' headers"),
+    (re.compile(r"fatal error: ((?:sys/(?:vnode|isa_defs)|inet/common)\.h): No such file"), "a header of Solaris' kernel"),
+)
+
+
+def needs(message):
+    """What the script needs that Linux does not have, by dvm's first message; None if the message does not prove that."""
+    for pattern, what in PROOFS:
+        found = pattern.search(message)
+        if found and (isinstance(what, str) or found[1] in what):
+            return f"{found[1]}: {what if isinstance(what, str) else 'not a provider of programs'}"
+    return None
+
+
+# A script that no dtrace compiles as it was published, and why.
+BROKEN = {
+    "disk_io.d": "a macro of two lines without a backslash",
+    "scsicmds.d": "a part of a script",
+    "ngelink.d": "switchrate without a value",
+}
+
+
+def is_command_line(text):
+    """A shell command that was published as a script, or one for dtrace -n."""
+    return re.match(r"\s*(?:#!\S*dtrace -\w*n|dtrace )", text) is not None
