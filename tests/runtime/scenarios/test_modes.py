@@ -86,6 +86,28 @@ class Modes(unittest.TestCase):
         for text, missing in (("1-3", ":::-3"), ("BEGIN moss4", ":::moss4"), ("moss4 1", ":::moss4")):
             self.check_refused(["-n", text], f"invalid probe specifier {text}: probe description {missing} does not match any probes", 1)
 
+    def test_the_last_output_file_counts(self):
+        for one, other in (("a", "b"), ("c", "a")):
+            self.assertEqual(self.run_here("-q", "-o", one, "-o", other, "-n", f'BEGIN {{ printf("{one}{other}"); exit(0); }}').returncode, 0)
+        names = {name: (self.folder / name).read_text().strip() for name in "abc" if (self.folder / name).exists()}
+        self.assertEqual(names, {"b": "ab", "a": "ca"})
+
+    def test_each_c_starts_a_process_and_the_first_is_the_target(self):
+        commands = [word for name in ("first", "second") for word in ("-c", f"sh -c 'echo $$ > {name}'")]
+        result = self.run_here("-q", "-n", 'END { printf("%d", $target); }', *commands)
+        first, second = ((self.folder / name).read_text().strip() for name in ("first", "second"))
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, first))
+        self.assertNotEqual(first, second)
+
+    def test_anonymous_tracing_is_refused(self):
+        for option in ("-A", "-a"):
+            self.check_refused([option, "-n", "BEGIN"], "-A and -a are not possible: Linux enables no probes while it boots", 1)
+
+    def test_without_a_process_target_is_0(self):
+        result = self.run_here("-q", "-n", 'BEGIN /$target == 0/ { printf("%d %d", $projid, $taskid); exit(0); }')
+        self.assertEqual((result.returncode, result.stdout.strip()), (0, "0 0"))
+        self.assertIn("$target needs -p PID or -c CMD", self.run_here("-n", "pid$target:::entry").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
