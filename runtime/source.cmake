@@ -61,6 +61,7 @@ dvm_library(symbol
   symbol/parameter_place.cpp
   symbol/perf_map.cpp
   symbol/signature.cpp
+  symbol/source_places.cpp
   symbol/stapsdt.cpp
   symbol/stapsdt_arguments.cpp
   symbol/started_as.cpp

@@ -67,9 +67,9 @@ bool do_texts_end(Elf* elf) {
   return true;
 }
 
-// libdw reads all sections at once, and decompresses them: line tables are a large part of that, and dvm does not use them.
-// A section without bits is left alone.
-void hide_unneeded(Elf* elf) {
+// libdw reads all sections at once, and decompresses them: line tables are a large part of that, and are seldom used. A section
+// without bits is left alone.
+void hide_unneeded(Elf* elf, bool with_lines) {
   static constexpr std::string_view kNeeded[] = {"info",    "types",    "abbrev", "str",         "line_str", "addr",
                                                  "aranges", "rnglists", "ranges", "str_offsets", "loc",      "loclists"};
   size_t names = 0;
@@ -78,16 +78,18 @@ void hide_unneeded(Elf* elf) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) continue;
     const std::string_view name = debug_name(elf, names, header);
-    if (name.empty() || std::find(std::begin(kNeeded), std::end(kNeeded), name) != std::end(kNeeded)) continue;
+    if (name.empty() || (with_lines && name == "line") ||
+        std::find(std::begin(kNeeded), std::end(kNeeded), name) != std::end(kNeeded))
+      continue;
     header.sh_type = SHT_NOBITS;
     gelf_update_shdr(section, &header);
   }
 }
 
 // Null: it has no debug information or, if the problem is said, none that may be read.
-Dwarf* dwarf_of(const OpenElf& file, std::string& problem) {
+Dwarf* dwarf_of(const OpenElf& file, bool with_lines, std::string& problem) {
   if (file.get() == nullptr) return nullptr;
-  hide_unneeded(file.get());
+  hide_unneeded(file.get(), with_lines);
   if (Status cost = check_debug_sections(file.get(), file.bytes_on_disk()); !cost) {
     problem = cost.error().message;
     return nullptr;
@@ -226,15 +228,17 @@ DwarfFile::DwarfFile(std::unique_ptr<OpenElf> elf, Dwarf* dwarf) : elf_(std::mov
 
 DwarfFile::~DwarfFile() { dwarf_end(dwarf_); }
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const std::string& path) {
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const std::string& path, bool with_lines) {
   auto file = std::make_unique<OpenElf>(path);
   if (file->get() == nullptr) return Error{file->problem()};
   std::string problem;
-  if (Dwarf* dwarf = dwarf_of(*file, problem)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(file), dwarf));
+  if (Dwarf* dwarf = dwarf_of(*file, with_lines, problem))
+    return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(file), dwarf));
   for (const std::string& debug_path : debug_paths(file->get(), path)) {
     auto debug = std::make_unique<OpenElf>(debug_path);
     std::string its_problem = access(debug_path.c_str(), F_OK) == 0 ? debug->problem() : "";
-    if (Dwarf* dwarf = dwarf_of(*debug, its_problem)) return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(debug), dwarf));
+    if (Dwarf* dwarf = dwarf_of(*debug, with_lines, its_problem))
+      return std::unique_ptr<DwarfFile>(new DwarfFile(std::move(debug), dwarf));
     if (problem.empty() && !its_problem.empty()) problem = fmt::format("{}: {}", debug_path, its_problem);
   }
   return Error{problem.empty() ? "it has no debug information" : "its debug information cannot be read: " + problem};
@@ -287,6 +291,16 @@ const std::vector<DwarfNames>& DwarfFile::parts() const {
     return true;
   });
   return *parts_;
+}
+
+std::vector<DwarfFile::Unit> DwarfFile::units() const {
+  std::vector<Unit> all;
+  for_each_unit(dwarf_, [&](Dwarf_Die& unit, bool is_sketch) {
+    const std::optional<Dwarf_Die> whole = is_sketch ? whole_unit(unit) : std::nullopt;
+    all.push_back({whole.value_or(unit), unit});
+    return true;
+  });
+  return all;
 }
 
 std::optional<std::string> DwarfFile::missing_part() const {

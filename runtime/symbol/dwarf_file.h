@@ -22,7 +22,8 @@ class DwarfFile {
  public:
   // Opens the debug information in the file itself, or else in its separate debug file. The error says whether it is missing or
   // bad.
-  static Result<std::unique_ptr<DwarfFile>> open(const std::string& path);
+  // with_lines: its tables of source lines will be asked for, which are large.
+  static Result<std::unique_ptr<DwarfFile>> open(const std::string& path, bool with_lines = false);
   ~DwarfFile();
   DwarfFile(const DwarfFile&) = delete;
   DwarfFile& operator=(const DwarfFile&) = delete;
@@ -42,6 +43,11 @@ class DwarfFile {
   std::optional<Enumerator> find_enumerator(std::string_view name) const;
   // The .dwo file (-gsplit-dwarf: the descriptions of a unit in a separate file) that cannot be opened, and why.
   std::optional<std::string> missing_part() const;
+  // A unit of compilation; `sketch` is the part of it that lies in the file itself if the rest is in a .dwo file, else the same.
+  struct Unit {
+    Dwarf_Die whole, sketch;
+  };
+  std::vector<Unit> units() const;
   // "PATH: reason" for a file that it refers to, that exists and could not be opened; empty: none so far.
   const std::string& refused() const;
 

@@ -9,6 +9,7 @@
 #include "common/kernel_address.h"
 #include "runtime/symbol/demangle.h"
 #include "runtime/symbol/kernel_symbols.h"
+#include "runtime/symbol/source_places.h"
 
 namespace dvm::runtime {
 namespace {
@@ -33,12 +34,19 @@ void keep_closed(std::vector<MappedObject>& before, std::vector<MappedObject>& o
   std::sort(before.begin(), before.end(), [](const MappedObject& a, const MappedObject& b) { return a.address < b.address; });
 }
 
+std::optional<uint64_t> address_in(const ElfObject* file, const MappedObject& object, uint64_t address) {
+  return file != nullptr ? file->address_of(address - object.address + object.offset) : std::nullopt;
+}
+
 std::string readable(std::string_view name) {
   std::string demangled = demangle_without_arguments(name);
   return demangled.empty() ? std::string(name) : demangled;
 }
 
 }  // namespace
+
+UserSymbols::UserSymbols() = default;
+UserSymbols::~UserSymbols() = default;
 
 void UserSymbols::learn(int32_t pid) {
   if (pid != kKernelPid) process(pid, kReadAgain);
@@ -119,8 +127,7 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!found) return std::nullopt;
   const MappedObject& object = *found;
   const ElfObject* file = elf(object);
-  std::optional<uint64_t> in_file;
-  if (file != nullptr) in_file = file->address_of(address - object.address + object.offset);
+  const std::optional<uint64_t> in_file = address_in(file, object, address);
   const UserSymbol module{object.name, "", address, object.address};
   // A mapping begins at a page, a segment anywhere in it. The first address stands for the object as a key of umod().
   if (!in_file) return address == object.address ? std::optional(module) : std::nullopt;
@@ -128,6 +135,29 @@ std::optional<UserSymbol> UserSymbols::find_in_file(const std::vector<MappedObje
   if (!function) return module;
   return UserSymbol{object.name, demangles_ ? readable(function->name) : std::string(function->name),
                     address - (*in_file - function->address), object.address};
+}
+
+// The file that elf() has opened.
+SourcePlaces* UserSymbols::source(const MappedObject& object) {
+  auto [entry, is_new] = sources_.try_emplace(object.path);
+  for (const std::string* path : {&object.open_path, &object.path})
+    if (is_new && !entry->second && !path->empty()) entry->second = SourcePlaces::open(*path, demangles_);
+  return entry->second.get();
+}
+
+const std::vector<SourcePlace>& UserSymbols::places(int32_t pid, uint64_t address) {
+  auto [entry, is_new] = places_.try_emplace({pid, address});
+  const auto known = processes_.find(pid);
+  if (!is_new || is_recorded_ || known == processes_.end()) return entry->second;
+  for (const auto* objects : {&known->second.objects, &known->second.before}) {
+    const MappedObject* object = object_at(*objects, address);
+    if (object == nullptr) continue;
+    const std::optional<uint64_t> in_file = address_in(elf(*object), *object, address);
+    SourcePlaces* places = in_file ? source(*object) : nullptr;
+    if (places != nullptr) entry->second = places->at(*in_file);
+    if (in_file) break;
+  }
+  return entry->second;
 }
 
 std::optional<UserSymbol> UserSymbols::find_in_kernel(uint64_t address) {

@@ -19,8 +19,11 @@
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/maps.h"
 #include "runtime/symbol/perf_map.h"
+#include "runtime/symbol/source_place.h"
 
 namespace dvm::runtime {
+
+class SourcePlaces;
 
 struct UserSymbol {
   std::string module;
@@ -31,6 +34,8 @@ struct UserSymbol {
 
 class UserSymbols {
  public:
+  UserSymbols();
+  ~UserSymbols();
   // Whether names of C++ and Rust are those that people write (default), or the symbols. Before the first find().
   void set_demangling(bool is_on) { demangles_ = is_on; }
   // Remembers what the process has mapped, if that is not known; or what it has mapped by now.
@@ -50,6 +55,9 @@ class UserSymbols {
   // Nothing where the process has mapped no file.
   std::optional<UserSymbol> find(int32_t pid, uint64_t address);
   const std::vector<MappedObject>& objects(int32_t pid);
+  // The source at an address that find() has named, innermost first: inlined functions, then the function itself. Empty: unknown,
+  // as in the kernel and in a recording.
+  const std::vector<SourcePlace>& places(int32_t pid, uint64_t address);
 
   // True if an address of the kernel had no name because the kernel hides its symbols.
   bool misses_kernel() const { return misses_kernel_; }
@@ -80,6 +88,7 @@ class UserSymbols {
   std::optional<UserSymbol> find_in(const Process& process, uint64_t address);
   std::optional<UserSymbol> find_in_file(const std::vector<MappedObject>& objects, uint64_t address);
   const ElfObject* elf(const MappedObject& object);
+  SourcePlaces* source(const MappedObject& object);
 
   bool demangles_ = true;
   bool is_recorded_ = false;
@@ -89,6 +98,8 @@ class UserSymbols {
   Answers answers_;                                                // found once, so that an address keeps its name
   std::map<std::string, std::shared_ptr<const ElfObject>> files_;  // by the path they are opened by; null: cannot be read
   ElfCache cache_;
+  std::map<std::string, std::unique_ptr<SourcePlaces>> sources_;  // by the path of the object; null: cannot be read
+  std::map<std::pair<int32_t, uint64_t>, std::vector<SourcePlace>> places_;
 };
 
 }  // namespace dvm::runtime

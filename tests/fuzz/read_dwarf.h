@@ -6,6 +6,7 @@
 #include "runtime/symbol/dwarf_file.h"
 #include "runtime/symbol/elf.h"
 #include "runtime/symbol/signature.h"
+#include "runtime/symbol/source_places.h"
 #include "tests/fuzz/fuzz_support.h"
 
 namespace dvm::fuzz {
@@ -53,12 +54,22 @@ class DwarfQuestions {
   uint64_t found_ = 0;
 };
 
+// Asks for the source at both ends of each function, and in it.
+inline void ask_places(runtime::SourcePlaces& places, const runtime::ElfObject& elf) {
+  constexpr size_t kMost = 257;  // calls that are inlined into each other, and the function
+  for (const runtime::ElfFunction& function : elf.functions())
+    for (const uint64_t offset : {uint64_t{0}, function.size / 2, function.size})
+      require(places.at(function.address + offset).size() <= kMost, "inlined calls are bounded");
+}
+
 // True when the file had debug information.
 inline bool read_dwarf(MemoryFile& file, std::string_view bytes) {
   require(file.write(bytes), "the input can be written to memory");
   auto elf = runtime::ElfObject::read(file.path());
   auto dwarf = runtime::DwarfFile::open(file.path());
   if (elf && dwarf) DwarfQuestions(**dwarf, **elf).ask();
+  const auto places = runtime::SourcePlaces::open(file.path(), true);
+  if (elf && places) ask_places(*places, **elf);
   return static_cast<bool>(dwarf);
 }
 
