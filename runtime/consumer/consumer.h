@@ -63,6 +63,7 @@ class Consumer {
 
   Aggregations& aggregations() { return aggregations_; }
   void set_target(int32_t pid) { made_.set_target(pid); }
+  void show_source() { made_.show_source(); }
   UserSymbols& symbols() { return *symbols_; }
 
   // For format_<name>.

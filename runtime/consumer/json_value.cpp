@@ -39,9 +39,27 @@ Json address(const UserAddress& place, const MadePrinter& made) {
   return object;
 }
 
+void add_place(Json& object, const SourcePlace& place) {
+  if (place.file.empty() || place.line == 0) return;
+  object["file"] = place.file;
+  object["line"] = place.line;
+}
+
+Json frame_of(const UserAddress& place, bool is_caller, const MadePrinter& made) {
+  Json frame = address(place, made);
+  const std::vector<SourcePlace> source = made.source_of(place, is_caller);
+  if (source.empty() || !frame.contains("function")) return frame;
+  add_place(frame, source.back());
+  for (size_t i = 0; i + 1 < source.size(); i++) {
+    Json& inlined = frame["inlined"].emplace_back(Json{{"function", source[i].function}});
+    add_place(inlined, source[i]);
+  }
+  return frame;
+}
+
 Json stack(const Datum& datum, const MadePrinter& made) {
   Json frames = Json::array();
-  for (const UserAddress& place : frames_of(datum)) frames.push_back(address(place, made));
+  for (const UserAddress& place : frames_of(datum)) frames.push_back(frame_of(place, !frames.empty(), made));
   return {{"frames", frames}};
 }
 

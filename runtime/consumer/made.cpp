@@ -37,6 +37,12 @@ std::optional<UserSymbol> MadePrinter::find(const UserAddress& place) const {
   return resolves_ ? symbols_.find(place.pid, place.address) : std::nullopt;
 }
 
+// A caller's address is that behind the call.
+std::vector<SourcePlace> MadePrinter::source_of(const UserAddress& frame, bool is_caller) const {
+  if (!resolves_ || !shows_source_ || frame.pid == kKernelPid || frame.address == 0) return {};
+  return symbols_.places(frame.pid, frame.address - (is_caller ? 1 : 0));
+}
+
 // module`function+0x12, module`0x1234 or 0x1234.
 std::string MadePrinter::address_text(const UserAddress& place) const {
   const auto symbol = find(place);

@@ -42,6 +42,10 @@ class MadePrinter {
   // Makes symbol keys that print the same the same.
   void unify(const dif::AggregationDesc& desc, std::string& key) const;
   std::optional<UserSymbol> find(const UserAddress& place) const;
+  // Files, lines and inlined functions are shown where frames are data (JSON).
+  void show_source() { shows_source_ = true; }
+  // The source of a frame, innermost first; of callers, that of the call. Empty: unknown or not shown.
+  std::vector<SourcePlace> source_of(const UserAddress& frame, bool is_caller) const;
   // A symbol without its column, for a format.
   std::string symbol_text(const Datum& datum) const;
 
@@ -51,6 +55,7 @@ class MadePrinter {
 
   UserSymbols& symbols_;
   bool resolves_ = true;
+  bool shows_source_ = false;
   int32_t target_ = 0;
 };
 

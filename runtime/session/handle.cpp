@@ -16,6 +16,7 @@ Handle::Impl::Impl(HandleConfig c)
       consumer(c.out, c.err, config.options, enabling, c.as_json, c.symbols ? c.symbols : std::make_shared<UserSymbols>()),
       local(static_cast<LocalBackend&>(*backends.emplace_back(std::make_unique<LocalBackend>(config, enabling)))) {
   consumer.set_target(config.target);
+  if (c.shows_source) consumer.show_source();
   if (c.aggregations_copy) consumer.copy_aggregations(c.aggregations_copy, c.copies_stacks_only);
   if (c.trace_events) consumer.copy_records(std::make_shared<TraceEvents>(c.trace_events));
   if (c.record_reader) consumer.copy_records(c.record_reader);

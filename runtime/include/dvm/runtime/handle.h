@@ -50,6 +50,7 @@ struct HandleConfig {
   // The lines of JSON for the aggregations of the end go here too; null: nowhere.
   std::FILE* aggregations_copy = nullptr;
   bool copies_stacks_only = false;  // those with a stack as a key are copied and not printed
+  bool shows_source = false;        // JSON has files, lines and inlined functions of stacks, from debug information
   std::FILE* trace_events = nullptr;  // records go here too, as trace events; null: nowhere
   // Takes copies of the records; null: none does.
   std::shared_ptr<RecordReader> record_reader;
