@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace dvm::view {
 namespace {
@@ -19,11 +21,12 @@ constexpr double kCharacter = 7.1;  // width of one, of the font below
 // A frame with its callers. Children are in the order of their names, so that two drawings can be compared.
 struct Node {
   double weight = 0, before = 0;
-  std::map<std::string, std::unique_ptr<Node>> children;
+  std::map<std::string, double> places;  // by FILE:LINE, of the weight
+  std::map<std::pair<std::string, FrameKind>, std::unique_ptr<Node>> children;
 };
 
-Node& child(Node& parent, const std::string& name) {
-  std::unique_ptr<Node>& found = parent.children[name];
+Node& child(Node& parent, const Frame& frame) {
+  std::unique_ptr<Node>& found = parent.children[{frame.name, frame.kind}];
   if (!found) found = std::make_unique<Node>();
   return *found;
 }
@@ -34,8 +37,13 @@ Status add(Node& root, const std::vector<FoldedStack>& stacks, double Node::*wei
     if (stack.frames.size() > kMostFlameFrames)
       return Error{fmt::format("a stack has {} frames; a flame graph takes {}", stack.frames.size(), kMostFlameFrames)};
     Node* at = &root;
-    at->*weight += static_cast<double>(stack.weight);
-    for (const std::string& frame : stack.frames) at = &child(*at, frame), at->*weight += static_cast<double>(stack.weight);
+    const auto value = static_cast<double>(stack.weight);
+    at->*weight += value;
+    for (const Frame& frame : stack.frames) {
+      at = &child(*at, frame);
+      at->*weight += value;
+      if (weight == &Node::weight && !frame.place.empty()) at->places[frame.place] += value;
+    }
   }
   return {};
 }
@@ -78,7 +86,7 @@ class Drawing {
 
   std::string draw() {
     depth_ = depth(root_, root_.weight * scale_);
-    add_box("all", root_, 0, 0);
+    add_box({"all", FrameKind::key}, root_, 0, 0);
     add_children(root_, 0, 1);
     return head() + boxes_ + "</g>\n" + script() + "</svg>\n";
   }
@@ -88,45 +96,61 @@ class Drawing {
   size_t depth(const Node& node, double width) const {
     size_t most = 0;
     if (width < kLeastWidth) return 0;
-    for (const auto& [name, inner] : node.children) most = std::max(most, depth(*inner, inner->weight * scale_));
+    for (const auto& [key, inner] : node.children) most = std::max(most, depth(*inner, inner->weight * scale_));
     return most + 1;
   }
 
   void add_children(const Node& node, double x, size_t row) {
-    for (const auto& [name, inner] : node.children) {
+    for (const auto& [key, inner] : node.children) {
       const double width = inner->weight * scale_;
       if (width < kLeastWidth) {
         omitted_ += inner->weight > 0 ? 1 : 0;
         continue;
       }
-      add_box(name, *inner, x, row);
+      add_box(key, *inner, x, row);
       add_children(*inner, x, row + 1);
       x += width;
     }
   }
 
-  void add_box(const std::string& name, const Node& node, double x, size_t row) {
+  void add_box(const std::pair<std::string, FrameKind>& key, const Node& node, double x, size_t row) {
+    const auto& [name, kind] = key;
+    kinds_.insert(kind);
     const double width = node.weight * scale_, y = kTop + static_cast<double>(depth_ - 1 - row) * kBoxHeight;
     boxes_ += fmt::format(
         "<g class=\"f\" data-x=\"{0:.2f}\" data-w=\"{1:.2f}\"><title>{2}</title><rect x=\"{3:.2f}\" y=\"{4:.0f}\" "
         "width=\"{1:.2f}\" "
         "height=\"{5:.0f}\" fill=\"{6}\"/><text x=\"{7:.2f}\" y=\"{8:.0f}\">{9}</text></g>\n",
-        x, width, escaped(tooltip(name, node)), kSide + x, y, kBoxHeight - 1, colour(name, node), kSide + x + 3, y + 12.5,
+        x, width, tooltip(name, node), kSide + x, y, kBoxHeight - 1, colour(name, kind, node), kSide + x + 3, y + 12.5,
         escaped(shortened(name, width)));
   }
 
   std::string tooltip(const std::string& name, const Node& node) const {
     std::string text = fmt::format("{} ({:.0f} {}, {:.2f} %", name, node.weight, style_.unit, 100 * node.weight / root_.weight);
     if (is_difference_) text += fmt::format("; {:+.2f} %", 100 * growth(node));
-    return text + ")";
+    return escaped(text + ")") + places_of(node);
+  }
+
+  // In XML: the places with the most weight, a line each; with their shares if there are several.
+  static std::string places_of(const Node& node) {
+    constexpr size_t kMost = 4;
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [place, weight] : node.places) order.emplace_back(-weight, place);
+    std::sort(order.begin(), order.end());
+    std::string text;
+    for (size_t i = 0; i < std::min(order.size(), kMost); i++) {
+      text += "&#10;" + escaped(order[i].second);
+      if (order.size() > 1) text += fmt::format(" {:.0f} %", -100 * order[i].first / node.weight);
+    }
+    return order.size() > kMost ? fmt::format("{}&#10;{} more lines", text, order.size() - kMost) : text;
   }
 
   double growth(const Node& node) const {
     return node.weight / root_.weight - (root_.before > 0 ? node.before / root_.before : 0);
   }
 
-  // By the name, so that a function has its colour in every drawing; or by what changed.
-  std::string colour(const std::string& name, const Node& node) const {
+  // By the kind and the name, so that a function has its colour in every drawing; or by what changed.
+  std::string colour(const std::string& name, FrameKind kind, const Node& node) const {
     if (is_difference_) {
       const double change = std::clamp(growth(node) * 10, -1.0, 1.0);
       const int pale = static_cast<int>(235 - 150 * std::abs(change));
@@ -134,14 +158,25 @@ class Drawing {
     }
     const size_t hash = std::hash<std::string>()(name);
     const int a = static_cast<int>(hash % 55), b = static_cast<int>(hash / 64 % 120);
+    if (kind == FrameKind::kernel) return fmt::format("rgb({},{},{})", 165 + a, 130 + b / 3, 200 + a);
+    if (kind == FrameKind::inlined) return fmt::format("rgb({},{},{})", 110 + a, 190 + a, 130 + b / 2);
+    if (kind == FrameKind::key) return fmt::format("rgb({0},{0},{0})", 195 + a / 2);
     return style_.palette == FlamePalette::hot ? fmt::format("rgb({},{},{})", 200 + a, 90 + b, 40)
                                                : fmt::format("rgb({},{},{})", 70 + b / 2, 120 + b, 200 + a);
+  }
+
+  std::string legend() const {
+    std::string text;
+    if (kinds_.contains(FrameKind::kernel)) text += "; violet: kernel";
+    if (kinds_.contains(FrameKind::inlined)) text += "; green: inlined";
+    return text;
   }
 
   std::string head() const {
     const double height = kTop + static_cast<double>(depth_) * kBoxHeight + kBottom;
     std::string note = fmt::format("{:.0f} {}", root_.weight, style_.unit);
     if (omitted_ > 0) note += fmt::format("; {} boxes narrower than {} pixels are not drawn", omitted_, kLeastWidth);
+    if (!is_difference_) note += legend();
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"100%\" style=\"max-width:{0}px\" "
@@ -163,7 +198,7 @@ class Drawing {
 (function () {{
   var side = {}, full = {}, letter = {};
   var boxes = Array.prototype.slice.call(document.querySelectorAll('g.f'));
-  function name(box) {{ return box.querySelector('title').textContent.replace(/ \([^(]*\)$/, ''); }}
+  function name(box) {{ return box.querySelector('title').textContent.split('\n')[0].replace(/ \([^(]*\)$/, ''); }}
   function show(box, x, width) {{
     var text = box.querySelector('text'), rect = box.querySelector('rect'), room = Math.floor((width - 4) / letter), label = name(box);
     rect.setAttribute('x', side + x); rect.setAttribute('width', width); text.setAttribute('x', side + x + 3);
@@ -202,6 +237,7 @@ class Drawing {
   bool is_difference_;
   double scale_;
   size_t depth_ = 0, omitted_ = 0;
+  std::set<FrameKind> kinds_;  // that are drawn
   std::string boxes_;
 };
 

@@ -2,6 +2,7 @@
 // A flame graph as an SVG file: a box a frame, as wide as its share of the weight, on the box of its caller. A small script in
 // the file zooms into a box that is clicked, and searches by name. Without scripts the drawing and its tooltips remain.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace dvm::view {
 
-enum class FlamePalette { hot, off_cpu };  // warm colours; blue ones for time in which nothing ran
+enum class FlamePalette : uint8_t { hot, off_cpu };  // warm colours; blue ones for time in which nothing ran
 
 struct FlameStyle {
   std::string title;
@@ -21,9 +22,10 @@ struct FlameStyle {
 
 inline constexpr size_t kMostFlameFrames = 1000;  // of one stack
 
-// Boxes narrower than a tenth of a pixel are left out and counted below the title. With `before`, the stacks of another run,
-// colours show what changed: red where the share of the total grew, blue where it shrank. An error if nothing has a weight above
-// 0, or a stack has more than kMostFlameFrames frames.
+// Frames of the kernel and inlined functions have colours of their own, and tooltips name lines of source. Boxes narrower than a
+// tenth of a pixel are left out and counted below the title. With `before`, the stacks of another run, colours show what changed:
+// red where the share of the total grew, blue where it shrank. An error if nothing has a weight above 0, or a stack has more than
+// kMostFlameFrames frames.
 Result<std::string> flame_graph(const std::vector<FoldedStack>& stacks, const FlameStyle& style,
                                 const std::vector<FoldedStack>* before = nullptr);
 

@@ -36,18 +36,37 @@ bool is_user_stack(const Json& stack) {
   return !frames.empty() && frames[0].is_object() && frames[0].value("pid", Json(0)) != Json(0);
 }
 
-void add_frames(const Json& stack, std::vector<std::string>& frames) {
-  for (size_t i = stack["frames"].size(); i-- > 0;) frames.push_back(frame_name(stack["frames"][i]));
+// FILE:LINE of a frame or of an inlined function; empty: unknown.
+std::string place_of(const Json& object) {
+  const std::string file = text_at(object, "file");
+  const auto line = object.find("line");
+  return file.empty() || line == object.end() || !line->is_number_integer() ? "" : file + ':' + line->dump();
 }
 
-std::vector<std::string> frames_of(const Json& keys) {
-  std::vector<std::string> frames;
+// A frame, and above it the functions that are inlined there.
+void add_frame(const Json& frame, FrameKind kind, std::vector<Frame>& frames) {
+  frames.push_back({frame_name(frame), kind, frame.is_object() ? place_of(frame) : ""});
+  if (!frame.is_object() || !frame.contains("inlined") || !frame["inlined"].is_array()) return;
+  const Json& inlined = frame["inlined"];
+  for (size_t i = inlined.size(); i-- > 0;)
+    if (inlined[i].is_object()) frames.push_back({text_at(inlined[i], "function"), FrameKind::inlined, place_of(inlined[i])});
+}
+
+void add_frames(const Json& stack, FrameKind kind, std::vector<Frame>& frames) {
+  for (size_t i = stack["frames"].size(); i-- > 0;) add_frame(stack["frames"][i], kind, frames);
+}
+
+std::string key_text(const Json& key) {
+  return key.is_string() ? key.get<std::string>() : key.is_object() ? frame_name(key) : key.dump();
+}
+
+std::vector<Frame> frames_of(const Json& keys) {
+  std::vector<Frame> frames;
   for (const Json& key : keys)
-    if (!is_stack(key))
-      frames.push_back(key.is_string() ? key.get<std::string>() : key.is_object() ? frame_name(key) : key.dump());
+    if (!is_stack(key)) frames.push_back({key_text(key), FrameKind::key});
   for (const bool user : {true, false})
     for (const Json& key : keys)
-      if (is_stack(key) && is_user_stack(key) == user) add_frames(key, frames);
+      if (is_stack(key) && is_user_stack(key) == user) add_frames(key, user ? FrameKind::user : FrameKind::kernel, frames);
   return frames;
 }
 
@@ -95,7 +114,7 @@ Result<std::string> choose_stacks(const Results& results, const std::string& nam
 }
 
 std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
-  std::map<std::vector<std::string>, int64_t> weights;
+  std::map<std::vector<Frame>, int64_t> weights;
   for (const MergedAggregation& one : results.aggregations()) {
     if (one.desc.name != name) continue;
     for (const Results::Row& row : results.rows(one)) add(weights[frames_of(*row.keys)], weight_of(one, *row.row));
@@ -106,11 +125,16 @@ std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
 }
 
 std::string folded_lines(const std::vector<FoldedStack>& stacks) {
-  std::string text;
+  std::map<std::vector<std::string>, int64_t> weights;
   for (const FoldedStack& stack : stacks) {
-    for (size_t i = 0; i < stack.frames.size(); i++) text += (i ? ";" : "") + without_separators(stack.frames[i]);
-    text += fmt::format("{}{}\n", stack.frames.empty() ? "[no stack] " : " ", stack.weight);
+    std::vector<std::string> names;
+    for (const Frame& frame : stack.frames) names.push_back(without_separators(frame.name));
+    if (names.empty()) names.push_back("[no stack]");
+    add(weights[names], stack.weight);
   }
+  std::string text;
+  for (const auto& [names, weight] : weights)
+    if (weight > 0) text += fmt::format("{} {}\n", fmt::join(names, ";"), weight);
   return text;
 }
 

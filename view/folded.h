@@ -1,6 +1,7 @@
 #pragma once
 // Stacks of an aggregation as flame graphs take them: each as a list of frames from the outermost on, with a weight.
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,8 +11,17 @@
 
 namespace dvm::view {
 
+enum class FrameKind : uint8_t { user, kernel, inlined, key };  // key: one of the aggregation that is no stack
+
+struct Frame {
+  std::string name;
+  FrameKind kind = FrameKind::user;
+  std::string place = {};  // "FILE:LINE"; empty: unknown
+  auto operator<=>(const Frame&) const = default;
+};
+
 struct FoldedStack {
-  std::vector<std::string> frames;  // outermost first
+  std::vector<Frame> frames;  // outermost first
   int64_t weight = 0;
 };
 
@@ -23,11 +33,11 @@ std::vector<std::string> names_with_stacks(const Results& results);
 Result<std::string> choose_stacks(const Results& results, const std::string& name);
 
 // The stacks of an aggregation. Other keys become outer frames; a kernel stack lies above the user stack of its row. The weight
-// is the value, or the number of values of a distribution. Stacks of the same names are added up, and ordered by names.
+// is the value, or the number of values of a distribution. Stacks of the same frames are added up, and ordered by names.
 std::vector<FoldedStack> fold(const Results& results, const std::string& name);
 
-// One line a stack: frames separated by semicolons, a space, the weight. Semicolons and control characters in names become
-// underscores.
+// One line for stacks of the same names: frames separated by semicolons, a space, the weight. Semicolons and control characters
+// in names become underscores. Weights not above 0, which no flame graph has, are left out.
 std::string folded_lines(const std::vector<FoldedStack>& stacks);
 
 }  // namespace dvm::view

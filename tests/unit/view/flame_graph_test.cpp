@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <set>
 
 namespace dvm::view {
 namespace {
@@ -12,6 +13,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 const FlameStyle kStyle{.title = "t", .unit = "samples"};
+
+FoldedStack stack(const std::vector<std::string>& names, int64_t weight) {
+  FoldedStack made;
+  for (const std::string& name : names) made.frames.push_back({name});
+  made.weight = weight;
+  return made;
+}
 
 std::string drawn(const std::vector<FoldedStack>& stacks, const std::vector<FoldedStack>* before = nullptr) {
   const auto text = flame_graph(stacks, kStyle, before);
@@ -27,7 +35,7 @@ std::vector<double> box(const std::string& text, const std::string& tooltip) {
 }
 
 TEST(FlameGraph, ABoxIsAsWideAsItsShareAndLiesOnItsCaller) {
-  const std::string text = drawn({{{"main", "a"}, 3}, {{"main", "b"}, 1}, {{"idle"}, 4}});
+  const std::string text = drawn({stack({"main", "a"}, 3), stack({"main", "b"}, 1), stack({"idle"}, 4)});
   const auto all = box(text, "all \\(8 samples, 100.00 %\\)"), main = box(text, "main \\(4 samples, 50.00 %\\)"),
              a = box(text, "a \\(3 samples, 37.50 %\\)"), b = box(text, "b \\(1 samples, 12.50 %\\)");
   ASSERT_EQ(all.size() + main.size() + a.size() + b.size(), 12U) << text;
@@ -41,29 +49,51 @@ TEST(FlameGraph, ABoxIsAsWideAsItsShareAndLiesOnItsCaller) {
 }
 
 TEST(FlameGraph, NamesAreEscapedWhateverBytesTheyHold) {
-  const std::string text = drawn({{{"operator<<(a&)\"\x01\xff\xc3\xa4\xe2\x82"}, 1}});
+  const std::string text = drawn({stack({"operator<<(a&)\"\x01\xff\xc3\xa4\xe2\x82"}, 1)});
   EXPECT_THAT(text, HasSubstr("<title>operator&#60;&#60;(a&#38;)&#34;__\xc3\xa4__ (1 samples, 100.00 %)</title>"));
 }
 
 TEST(FlameGraph, NarrowBoxesAreCounted) {
-  std::vector<FoldedStack> stacks = {{{"wide"}, 1'000'000}, {{"thin"}, 1}, {{"negative"}, -5}};
+  std::vector<FoldedStack> stacks = {stack({"wide"}, 1'000'000), stack({"thin"}, 1), stack({"negative"}, -5)};
   const std::string text = drawn(stacks);
   EXPECT_THAT(text, HasSubstr("1000001 samples; 1 boxes narrower than 0.1 pixels are not drawn"));
   EXPECT_THAT(text, Not(HasSubstr("thin")));
 }
 
 TEST(FlameGraph, ADifferenceIsRedWhereTheShareGrew) {
-  const std::vector<FoldedStack> before = {{{"a"}, 1}, {{"b"}, 1}};
-  const std::string text = drawn({{{"a"}, 3}, {{"b"}, 1}}, &before);
+  const std::vector<FoldedStack> before = {stack({"a"}, 1), stack({"b"}, 1)};
+  const std::string text = drawn({stack({"a"}, 3), stack({"b"}, 1)}, &before);
   EXPECT_TRUE(std::regex_search(text, std::regex("a \\(3 samples, 75.00 %; \\+25.00 %\\)</title>.*fill=\"rgb\\(245,85,85\\)\"")));
   EXPECT_TRUE(std::regex_search(text, std::regex("b \\(1 samples, 25.00 %; -25.00 %\\)</title>.*fill=\"rgb\\(85,85,245\\)\"")));
 }
 
+TEST(FlameGraph, TooltipsNameTheLinesWithTheMostWeight) {
+  const auto at = [](const char* place, int64_t weight) {
+    return FoldedStack{{{"main"}, {"work", FrameKind::user, place}}, weight};
+  };
+  EXPECT_THAT(drawn({at("a.c:3", 1), at("b<.c:7", 3)}),
+              HasSubstr("<title>work (4 samples, 100.00 %)&#10;b&#60;.c:7 75 %&#10;a.c:3 25 %</title>"));
+  EXPECT_THAT(drawn({at("a.c:3", 1)}), HasSubstr("<title>work (1 samples, 100.00 %)&#10;a.c:3</title>"));
+  std::vector<FoldedStack> many;
+  for (const char* place : {"1", "2", "3", "4", "5", "6"}) many.push_back(at(place, 1));
+  EXPECT_THAT(drawn(many), HasSubstr("&#10;4 17 %&#10;2 more lines</title>"));
+}
+
+TEST(FlameGraph, TheKernelAndInlinedFunctionsHaveTheirColours) {
+  const std::string text = drawn({{{{"main"}, {"read", FrameKind::inlined}, {"read", FrameKind::kernel}}, 1}});
+  EXPECT_THAT(text, HasSubstr("1 samples; violet: kernel; green: inlined"));
+  std::set<std::string> colours;
+  const std::regex fill("<title>[a-z]* [^>]*</title><rect [^>]*fill=\"(rgb[^\"]*)\"");
+  for (std::sregex_iterator one(text.begin(), text.end(), fill), end; one != end; ++one) colours.insert((*one)[1]);
+  EXPECT_EQ(colours.size(), 4U);
+  EXPECT_THAT(drawn({stack({"main"}, 1)}), Not(HasSubstr("violet")));
+}
+
 TEST(FlameGraph, WhatCannotBeDrawnIsRefused) {
   EXPECT_EQ(drawn({}), "no stack has a weight above 0");
-  EXPECT_EQ(drawn({{{"a"}, 0}}), "no stack has a weight above 0");
-  EXPECT_EQ(drawn({{std::vector<std::string>(1001, "a"), 1}}), "a stack has 1001 frames; a flame graph takes 1000");
-  EXPECT_THAT(drawn({{std::vector<std::string>(1000, "a"), 1}}), HasSubstr("</svg>"));
+  EXPECT_EQ(drawn({stack({"a"}, 0)}), "no stack has a weight above 0");
+  EXPECT_EQ(drawn({stack(std::vector<std::string>(1001, "a"), 1)}), "a stack has 1001 frames; a flame graph takes 1000");
+  EXPECT_THAT(drawn({stack(std::vector<std::string>(1000, "a"), 1)}), HasSubstr("</svg>"));
 }
 
 }  // namespace

@@ -37,6 +37,32 @@ TEST(Folded, StacksOfTheSameNamesAreOne) {
   EXPECT_EQ(folded_lines(stacks), "0x30;a`0x20;leaf 7\n");
 }
 
+TEST(Folded, InlinedFunctionsLieOnTheFrameThatHasTheirCode) {
+  const std::string frame =
+      R"({"pid":7,"address":"0x10","function":"main","file":"m.c","line":7,)"
+      R"("inlined":[{"function":"a","file":"a.h","line":3},{"function":"b"},"bad"]},{"pid":7,"address":"0x30","inlined":7})";
+  const auto stacks = fold(read(R"({"keys":[{"frames":[)" + frame + R"(]}],"values":[5]})"), "x");
+  EXPECT_EQ(folded_lines(stacks), "0x30;main;b;a 5\n");
+  const std::vector<Frame> expected = {
+      {"0x30"}, {"main", FrameKind::user, "m.c:7"}, {"b", FrameKind::inlined}, {"a", FrameKind::inlined, "a.h:3"}};
+  EXPECT_EQ(stacks.at(0).frames, expected);
+}
+
+TEST(Folded, StacksOfOtherLinesAreOneLine) {
+  const auto row = [](const char* line) {
+    return std::string(R"({"keys":[{"frames":[{"pid":7,"function":"f","file":"a.c","line":)") + line + R"(}]}],"values":[2]})";
+  };
+  const auto stacks = fold(read(row("1") + "," + row("2")), "x");
+  EXPECT_EQ(stacks.size(), 2U);
+  EXPECT_EQ(folded_lines(stacks), "f 4\n");
+}
+
+TEST(Folded, WeightsThatAreNotAboveZeroAreLeftOut) {
+  const std::string rows = R"({"keys":["a",{"frames":[]}],"values":[-5]},{"keys":["b",{"frames":[]}],"values":[0]},)"
+                           R"({"keys":["c",{"frames":[]}],"values":[1]})";
+  EXPECT_EQ(folded_lines(fold(read(rows, "sum"), "x")), "c 1\n");
+}
+
 TEST(Folded, ADistributionWeighsItsValues) {
   const auto stacks =
       fold(read(R"({"keys":[{"frames":[]}],"values":[{"buckets":[{"min":4,"max":7,"count":2},{"min":0,"max":0,"count":3}]}]})",
