@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "cmd/write_whole.h"
-#include "view/flame_graph.h"
 #include "view/folded.h"
 
 namespace dvm::cmd {
@@ -44,13 +43,24 @@ std::string file_for(const std::string& file, const std::string& name, bool is_o
 void add_view_options(CLI::App& command, StackViewOptions& options) {
   CLI::Option* folded = command.add_flag("--folded", options.folded,
                                          "Print stacks that are keys of aggregations folded: a line each, for flame graphs");
-  command.add_option("--flame", options.flame, "Draw them as a flame graph (SVG) into this file")
-      ->type_name("FILE")
-      ->excludes(folded);
+  CLI::Option* flame = command.add_option("--flame", options.flame, "Draw them as a flame graph (SVG) into this file")
+                           ->type_name("FILE")
+                           ->excludes(folded);
+  command.add_flag("--off-cpu", options.off_cpu, "Blue colours for --flame, for time in which nothing ran")->needs(flame);
+  command.add_option("--unit", options.unit, "Unit of the values of --flame, for its tooltips (samples)")
+      ->type_name("TEXT")
+      ->needs(flame);
+  command.add_flag("--lines", options.lines, "Add source lines and inlined functions to the stacks of --json");
 }
 
 StackView::StackView(const StackViewOptions& given, bool for_page)
     : given_(given), copy_(for_page || given.folded || !given.flame.empty() ? std::tmpfile() : nullptr, std::fclose) {}
+
+view::FlameStyle StackView::style(const std::string& name) const {
+  return {.title = name.empty() ? "dvm" : "@" + name,
+          .unit = given_.unit,
+          .palette = given_.off_cpu ? view::FlamePalette::off_cpu : view::FlamePalette::hot};
+}
 
 Result<std::vector<view::PageFlame>> StackView::flames() {
   if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
@@ -59,7 +69,7 @@ Result<std::vector<view::PageFlame>> StackView::flames() {
   std::vector<view::PageFlame> made;
   for (const std::string& name : view::names_with_stacks(results)) {
     view::PageFlame& flame = made.emplace_back(view::PageFlame{"@" + name, "", ""});
-    Result<std::string> text = view::flame_graph(view::fold(results, name), {.title = flame.title, .unit = "samples"});
+    Result<std::string> text = view::flame_graph(view::fold(results, name), style(name));
     if (text)
       flame.svg = *std::move(text);
     else
@@ -81,7 +91,7 @@ Status StackView::show(std::FILE* out) {
       fmt::print(out, "{}", view::folded_lines(stacks));
       continue;
     }
-    Result<std::string> text = view::flame_graph(stacks, {.title = name.empty() ? "dvm" : "@" + name, .unit = "samples"});
+    Result<std::string> text = view::flame_graph(stacks, style(name));
     if (!text) return text.error();
     if (Status written = write_whole(*text, file_for(given_.flame, name, names.size() == 1)); !written) return written;
   }

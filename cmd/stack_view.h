@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dvm/common/result.h"
+#include "view/flame_graph.h"
 #include "view/page.h"
 
 namespace CLI {
@@ -17,7 +18,9 @@ namespace dvm::cmd {
 
 struct StackViewOptions {
   std::string flame;  // file for the drawing; empty: none
-  bool folded = false;
+  std::string unit = "samples";
+  bool folded = false, off_cpu = false;
+  bool lines = false;  // JSON has the source of stacks too
 };
 
 void add_view_options(CLI::App& command, StackViewOptions& options);
@@ -27,6 +30,8 @@ class StackView {
   // for_page: flames() will be asked for.
   StackView(const StackViewOptions& given, bool for_page);
 
+  // Drawings, and JSON if that is wanted, have lines of source.
+  bool shows_source() const { return copy_ || given_.lines; }
   // The file into which the run copies its aggregations; null if there is nothing to show.
   std::FILE* copy() const { return copy_.get(); }
   // After the run: prints folded stacks, or writes the drawing. Several aggregations have a drawing each, with the name before
@@ -36,6 +41,8 @@ class StackView {
   Result<std::vector<view::PageFlame>> flames();
 
  private:
+  view::FlameStyle style(const std::string& name) const;
+
   const StackViewOptions& given_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy_;
 };

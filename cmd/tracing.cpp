@@ -316,6 +316,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
                                          .as_json = given.as_json,
                                          .aggregations_copy = view.copy(),
                                          .copies_stacks_only = given.view.folded,
+                                         .shows_source = view.shows_source(),
                                          .trace_events = events.file(),
                                          .record_reader = exporting->record_reader(),
                                          .exporter = exporting->exporter(),

@@ -88,7 +88,7 @@ class Flame(Files, dvmtest.PrivilegedTest):
     def boxes(self, path):
         root = xml.parse(path).getroot()
         titles = [group.find("{*}title").text for group in root.iter("{http://www.w3.org/2000/svg}g") if group.get("class")]
-        return [re.sub(r" \([^(]*\)$", "", title) for title in titles]
+        return [re.sub(r" \([^(]*\)$", "", title.splitlines()[0]) for title in titles]
 
     def test_folded_stacks_stand_in_place_of_their_table(self):
         output = self.trace("--folded")
@@ -102,6 +102,52 @@ class Flame(Files, dvmtest.PrivilegedTest):
         boxes = self.boxes(self.folder / "a.svg")
         self.assertEqual(boxes[0], "all")
         self.assertEqual(boxes[-2:], ["main", "func"])
+
+    def inlined(self, *options):
+        script = "pid$target:inlined:outer: /probename != \"entry\" && probename != \"return\"/ { @[ustack()] = count(); }"
+        return self.ran("run", "-q", *options, "-n", script, "-c", program("inlined") + " 1")
+
+    def test_inlined_functions_are_frames(self):
+        stacks = [line.rsplit(" ", 1)[0].split(";") for line in self.inlined("--folded").splitlines()]
+        self.assertIn(["main", "outer", "middle", "innermost"], [stack[-4:] for stack in stacks])
+        self.inlined("--flame", str(self.folder / "a.svg"))
+        self.assertEqual([name for name in self.boxes(self.folder / "a.svg") if name in ("outer", "middle", "innermost")],
+                         ["outer", "middle", "innermost"])
+        text = (self.folder / "a.svg").read_text()
+        self.assertIn("green: inlined", text)
+        self.assertRegex(text, r"<title>innermost \([^<]*inlined.c:\d+")
+
+    def test_lines_of_source_in_json(self):
+        lines = [json.loads(line) for line in self.inlined("--json", "--lines").splitlines()]
+        for line in lines:
+            self.assertIsNone(problem(line, SCHEMA), line)
+        source = pathlib.Path(dvmtest.ROOT, "tests/programs/inlined.c").read_text().splitlines()
+        found = set()
+        for row in lines[0]["rows"]:
+            for frame in row["keys"][0]["frames"]:
+                for one in [frame, *frame.get("inlined", [])]:
+                    if one.get("file", "").endswith("inlined.c"):
+                        found.add((one["function"], source[one["line"] - 1].strip()))
+        self.assertIn(("main", "for (unsigned long i = 0; i < rounds; i++) outer(i);"), found)
+        self.assertIn(("innermost", "total += n * n; /* the line of innermost */"), found)
+        self.assertNotIn('"file"', self.inlined("--json"))
+
+    def test_time_off_the_cpu_is_blue_and_the_kernel_violet(self):
+        script = """sched:::off-cpu /pid == $target/ { self->t = timestamp; }
+                    sched:::on-cpu /self->t/ { @[stack(), ustack()] = sum(timestamp - self->t); self->t = 0; }"""
+        path = self.folder / "a.svg"
+        self.ran("run", "-q", "--flame", str(path), "--off-cpu", "--unit", "ns", "-n", script, "-c", "/bin/sleep 0.1")
+        text = path.read_text()
+        self.assertRegex(text, r"\d ns; violet: kernel")
+        total = int(re.search(r"<title>all \((\d+) ns", text)[1])
+        self.assertGreater(total, 90000000)
+        colours = [tuple(map(int, found)) for found in re.findall(r'<rect x=[^>]*fill="rgb\((\d+),(\d+),(\d+)\)"', text)]
+        self.assertTrue(all(blue >= red for red, _, blue in colours), colours)
+
+    def test_other_programs_read_folded_stacks(self):
+        """Each line is what the documentation of inferno and of speedscope asks for: frames between semicolons, a space, digits."""
+        for line in self.inlined("--folded").strip().splitlines():
+            self.assertRegex(line, r"^[^;]+(;[^;]+)* [1-9]\d*$")
 
     def test_each_of_several_aggregations_has_a_drawing(self):
         script = self.SCRIPT + "pid$target:looper:func:entry { @other[ustack(1)] = sum(3); }"
