@@ -16,7 +16,7 @@ import unittest
 
 from dvmtest import DVM, ENV, dvm, skip_or_fail
 
-try:  # the published definitions of the protocol: package opentelemetry-proto
+try:  # the published definitions of the protocol: requirements.txt
     from google.protobuf import json_format
     from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
@@ -169,7 +169,7 @@ class OtlpTest(unittest.TestCase):
 
     def test_requests_are_what_the_protocol_defines(self):
         if PROTOCOL is None:
-            self.skipTest("needs the Python package opentelemetry-proto")
+            skip_or_fail(self, "needs the Python packages of tests/runtime/requirements.txt, which ./bootstrap check installs")
         script = r"""BEGIN { @c["\377"] = count(); @s = sum(-5); @q = quantize(3); @l = lquantize(2, 0, 10); @a = avg(10); @d = stddev(4);
                              @m = max((uint64_t)-1); printf("%s", "\200"); exit(0); }"""
         with collector() as server:
