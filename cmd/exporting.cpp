@@ -112,11 +112,27 @@ std::shared_ptr<runtime::Exporter> Exporting::exporter() const {
 }
 std::shared_ptr<runtime::RecordReader> Exporting::record_reader() const { return impl_->otlp ? impl_ : nullptr; }
 
+namespace {
+
+// Says which tables of the page are not whole.
+void tell_left_out(const runtime::Snapshot* last) {
+  if (last == nullptr) return;
+  for (const runtime::Metric& metric : last->metrics) {
+    if (metric.name != "aggregation_keys_left_out") continue;
+    for (const runtime::Point& point : metric.points)
+      if (const double keys = runtime::as_double(point.value); keys > 0)
+        tell("the page leaves out {:.0f} keys of {} ({})", keys, point.labels->at(0), point.labels->at(1));
+  }
+}
+
+}  // namespace
+
 Status Exporting::write_page(const std::string& account, std::vector<view::PageFlame> flames) {
   if (impl_->html.empty()) return {};
   const std::span<const EmbeddedFile> files = embedded_files();
   const auto shell = std::find_if(files.begin(), files.end(), [](const EmbeddedFile& file) { return file.folder == "page"; });
   const view::PageContents contents{DVM_VERSION, impl_->last.get(), &impl_->history, account, std::move(flames)};
+  tell_left_out(impl_->last.get());
   return write_whole(view::page(shell->text, contents), impl_->html);
 }
 

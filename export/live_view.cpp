@@ -17,6 +17,7 @@ namespace {
 using runtime::as_double;
 using runtime::Metric;
 using runtime::MetricKind;
+using runtime::Number;
 using runtime::Point;
 
 constexpr size_t kWide = 60, kMedium = 32;  // columns from which on there is room for whole numbers, and for growth
@@ -66,10 +67,11 @@ std::optional<double> growing(MetricKind kind, const Point& point) {
   }
 }
 
-double shown(MetricKind kind, const Point& point) {
-  if (kind == MetricKind::histogram) return static_cast<double>(point.count);
-  if (kind == MetricKind::summary) return point.count == 0 ? 0 : as_double(point.value) / static_cast<double>(point.count);
-  return as_double(point.value);
+double shown(const Metric& metric, const Point& point) {
+  const auto normal = static_cast<double>(metric.normal);
+  if (metric.kind == MetricKind::summary)
+    return point.count == 0 ? 0 : as_double(point.value) / static_cast<double>(point.count) / normal;
+  return as_double(runtime::normalized(metric.kind == MetricKind::histogram ? Number(point.count) : point.value, metric.normal));
 }
 
 // The keys take what is left.
@@ -80,6 +82,12 @@ std::string line_of(std::string_view keys, const std::string& value, const std::
   if (!shape.empty()) right += " " + shape;
   const size_t width = width_of(right), least = columns / 3;
   return fitted(fitted(std::string(keys), columns > width + least ? columns - width : least) + right, columns);
+}
+
+// over_limit: keys that the drawing does not know; they may be larger than those that it shows.
+std::string more_text(uint64_t keys, uint64_t over_limit) {
+  const std::string text = fmt::format("... {} more", keys);
+  return over_limit == 0 ? text : fmt::format("{}, {} beyond maxseries", text, over_limit);
 }
 
 // Lines for each table: those that want few get them, the others share the rest.
@@ -123,13 +131,13 @@ LiveView::Table LiveView::table(const Metric& metric, double seconds) {
   const auto known = before_.find(metric.name);
   std::unordered_map<std::string, double> now;
   for (const Point& point : metric.points) {
-    Row row{keys_text(point), shown(metric.kind, point), static_cast<double>(point.count), {}, point.buckets};
+    Row row{keys_text(point), shown(metric, point), static_cast<double>(point.count), {}, point.buckets};
     if (const std::optional<double> value = growing(metric.kind, point)) {
       if (known != before_.end() && seconds > 0) {
         const auto found = known->second.find(row.keys);
         const double before = found == known->second.end() ? 0 : found->second;
         const bool is_cleared = metric.kind != MetricKind::sum && *value < before;
-        row.growth = (*value - (is_cleared ? 0 : before)) / seconds;
+        row.growth = (*value - (is_cleared ? 0 : before)) / seconds / static_cast<double>(metric.normal);
       }
       now[row.keys] = *value;
     }
@@ -166,7 +174,7 @@ void LiveView::draw(const Table& table, size_t lines, size_t columns, std::vecto
     const std::string value = columns >= kWide ? fmt::format("{:.0f}", row.value) : short_number(row.value);
     into.push_back(line_of(row.keys, value, row.growth ? short_number(*row.growth) : "", shape_of(row), columns));
   }
-  if (is_cut) into.push_back(fitted(fmt::format("... {} more", table.keys - shown), columns));
+  if (is_cut) into.push_back(fitted(more_text(table.keys - shown, table.keys - table.rows.size()), columns));
 }
 
 std::vector<std::string> LiveView::draw(ScreenSize size) const {

@@ -65,6 +65,7 @@ std::vector<int64_t> bounds_of(std::set<int64_t> all, const std::vector<Buckets>
 void History::add(const Metric& metric) {
   Series& series = series_[metric.name];
   series.growth.resize(times_.size());
+  series.normal = static_cast<double>(metric.normal);
   const double now = total(metric);
   const bool is_cleared = metric.kind != MetricKind::sum && now < series.before;
   if (!times_.empty()) series.growth.back() += now - (is_cleared ? 0 : series.before);
@@ -124,6 +125,7 @@ nlohmann::json History::json() const {
   for (const auto& [name, series] : series_) {
     std::vector<double> growth = series.growth;
     growth.resize(times_.size());
+    for (double& one : growth) one /= series.normal;
     made["series"][name] = growth;
     if (series.cells.empty()) continue;
     const std::vector<int64_t> bounds = bounds_of(series.bounds, series.cells);

@@ -25,6 +25,7 @@ class History {
  private:
   struct Series {
     double before = 0;
+    double normal = 1;           // the last divisor of normalize()
     std::vector<double> growth;  // by slice
     std::set<int64_t> bounds;    // of all buckets that it has had
     std::map<int64_t, uint64_t> buckets_before;

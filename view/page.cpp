@@ -14,6 +14,7 @@ using nlohmann::json;
 using runtime::as_double;
 using runtime::Metric;
 using runtime::MetricKind;
+using runtime::Number;
 using runtime::Point;
 
 constexpr std::string_view kPlace = "/*DATA*/";
@@ -27,14 +28,16 @@ json row_of(const Metric& metric, const Point& point) {
   json row = {{"keys", json::array()}};
   if (point.labels) row["keys"] = *point.labels;
   if (metric.kind == MetricKind::histogram) {
-    row["value"] = fmt::format("{}", point.count);
-    row["buckets"] = point.buckets;
+    row["value"] = text_of(runtime::normalized(Number(point.count), metric.normal));
+    row["buckets"] = json::array();
+    for (const uint64_t count : point.buckets)
+      std::visit([&](auto number) { row["buckets"].push_back(number); }, runtime::normalized(Number(count), metric.normal));
   } else if (metric.kind == MetricKind::summary) {
     const double count = static_cast<double>(point.count);
-    row["value"] = fmt::format("{}", point.count == 0 ? 0 : as_double(point.value) / count);
+    row["value"] = fmt::format("{}", point.count == 0 ? 0 : as_double(point.value) / count / static_cast<double>(metric.normal));
     row["count"] = fmt::format("{}", point.count);
   } else {
-    row["value"] = text_of(point.value);
+    row["value"] = text_of(runtime::normalized(point.value, metric.normal));
   }
   return row;
 }
@@ -42,6 +45,7 @@ json row_of(const Metric& metric, const Point& point) {
 json table_of(const Metric& metric) {
   json table = {{"name", metric.name},
                 {"title", metric.help},
+                {"normal", metric.normal},
                 {"labels", metric.labels},
                 {"bounds", metric.bounds},
                 {"isShape", metric.kind == MetricKind::histogram},

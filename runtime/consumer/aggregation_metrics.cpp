@@ -249,6 +249,7 @@ void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot) {
         labelled_metric(known.name, fmt::format("@{} = {}()", one.desc.name, function), kind_of(one.desc.function), known.labels);
     metric.since = known.since;
     metric.is_aggregation = true;
+    metric.normal = aggregation->normal != 0 ? aggregation->normal : 1;
     const LeftOut its = add_points(metric, known, *aggregation);
     add_point(keys, {known.name}, static_cast<uint64_t>(aggregation->rows.size()));
     add_point(left, {known.name, "maxseries"}, its.over_limit);

@@ -36,6 +36,7 @@ struct Metric {
   std::vector<int64_t> bounds;      // of a histogram: the largest value in each bucket, rising
   uint64_t since = 0;               // walltimestamp from which values are counted
   std::vector<Point> points;
+  int64_t normal = 1;           // of normalize(): exporters leave values as they are, drawings divide them
   bool is_aggregation = false;  // whose help is what the script assigns; else dvm says it of itself
 };
 
@@ -48,6 +49,9 @@ struct Snapshot {
 Metric plain_metric(std::string name, std::string help, MetricKind kind, Number value);
 Metric labelled_metric(std::string name, std::string help, MetricKind kind, std::vector<std::string> labels);
 void add_point(Metric& metric, std::vector<std::string> labels, Number value);
+
+// A number by the divisor of normalize(), cut as the consumer cuts it.
+Number normalized(const Number& number, int64_t normal);
 
 // Takes what is exported while tracing. The consumer calls it, between two polls: publish() may not wait.
 class Exporter {

@@ -64,6 +64,18 @@ class HtmlTest(unittest.TestCase):
         self.assertEqual((counts[3], counts[127], sum(counts.values())), (1, 1, 2))
         self.assertNotIn("img", page.elements)
 
+    def test_values_are_those_that_normalize_prints(self):
+        script = "BEGIN { @c = sum(39); @d = sum(39); @gone = count(); normalize(@c, 10); normalize(@d, 10); denormalize(@d); trunc(@gone); exit(0); }"
+        _, page = made("run", "-q", "-n", script)
+        rows = {table["title"]: [row["value"] for row in table["rows"]] for table in page.data["tables"]}
+        self.assertEqual((rows["@c = sum()"], rows["@d = sum()"]), (["3"], ["39"]))
+        self.assertEqual(rows.get("@gone = count()", []), [])
+
+    def test_keys_that_the_page_leaves_out_are_told(self):
+        result, page = made("run", "-q", "-x", "maxseries=10", "-n", "tick-1ms /i++ < 50/ { @a[i] = count(); } tick-300ms { exit(0); }")
+        self.assertEqual(len(page.data["tables"][0]["rows"]), 10)
+        self.assertRegex(result.stderr, r"dvm: the page leaves out \d+ keys of agg_a \(maxseries\)")
+
     def test_nothing_outside_is_asked_for(self):
         _, page = made("run", "-q", "-n", "BEGIN { @ = count(); exit(0); }")
         self.assertEqual(page.elements.count("script"), 2)

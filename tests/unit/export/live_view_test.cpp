@@ -51,6 +51,15 @@ std::vector<std::string> words(std::vector<std::string> lines) {
   return lines;
 }
 
+TEST(LiveView, ValuesAndGrowthAreDividedAsNormalizeAsks) {
+  LiveView view;
+  Snapshot first = counts(0, {{"sh", 1000}}), second = counts(2, {{"sh", 5009}});
+  first.metrics[0].normal = second.metrics[0].normal = 10;
+  view.take(first);
+  view.take(second);
+  EXPECT_THAT(words(view.draw({80, 24})), ElementsAre("2 s ^C ends", "@n = count() value per s", "sh 500 200"));
+}
+
 TEST(LiveView, TheLargestComeFirstWithTheirGrowth) {
   LiveView view;
   EXPECT_THAT(view.draw({80, 24}), ElementsAre());
@@ -92,7 +101,7 @@ TEST(LiveView, KeysThatTheSnapshotLeavesOutAreCounted) {
   runtime::add_point(snapshot.metrics.back(), {"agg"}, uint64_t{1'000'000});
   LiveView view;
   view.take(snapshot);
-  EXPECT_EQ(words(view.draw({80, 24})).back(), "... 999998 more");
+  EXPECT_EQ(words(view.draw({80, 24})).back(), "... 999998 more, 999998 beyond maxseries");
 }
 
 TEST(LiveView, ATerminalObeysNoKey) {

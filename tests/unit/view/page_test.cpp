@@ -51,6 +51,22 @@ TEST(Page, MeansAndDistributions) {
   EXPECT_EQ(tables[1]["bounds"], json({0, 1}));
 }
 
+TEST(Page, ValuesAreDividedAsNormalizeAsks) {
+  runtime::Snapshot last;
+  last.metrics = {aggregation(MetricKind::counter), aggregation(MetricKind::histogram), aggregation(MetricKind::gauge)};
+  for (runtime::Metric& metric : last.metrics) metric.normal = 10;
+  runtime::add_point(last.metrics[0], {"c"}, uint64_t{39});
+  runtime::add_point(last.metrics[1], {"h"}, int64_t{0});
+  last.metrics[1].points[0].count = 25, last.metrics[1].points[0].buckets = {20, 5};
+  runtime::add_point(last.metrics[2], {"g"}, int64_t{-25});
+  last.metrics[2].normal = -10;
+  const json tables = data_in(page(kShell, {.version = "1", .last = &last, .account = "", .flames = {}}))["tables"];
+  EXPECT_EQ(tables[0]["rows"][0]["value"], "3");
+  EXPECT_EQ(tables[0]["normal"], 10);
+  EXPECT_EQ(tables[1]["rows"][0], json({{"keys", {"h"}}, {"value", "2"}, {"buckets", {2, 0}}}));
+  EXPECT_EQ(tables[2]["rows"][0]["value"], "2");
+}
+
 TEST(Page, WhatDvmSaysOfItselfIsApart) {
   runtime::Snapshot last;
   last.metrics = {runtime::labelled_metric("drops", "lost", MetricKind::counter, {"kind"})};
