@@ -60,6 +60,7 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
   std::optional<exporting::LiveScreen> screen;
   std::optional<exporting::MetricsServer> server;
   std::optional<exporting::OtlpExporter> otlp;
+  exporting::LogRecords logs;
   uint64_t begin = 0;  // walltimestamp of the first snapshot
   std::string html;    // file for a page; empty: none
   view::History history;
@@ -80,7 +81,7 @@ struct Exporting::Impl final : runtime::Exporter, runtime::RecordReader {
   void end() override {
     if (screen) screen->end();
   }
-  void read(runtime::RecordCopy copy) override { otlp->read(exporting::log_record(std::move(copy))); }
+  void read(runtime::RecordCopy copy) override { otlp->read(logs.make(std::move(copy))); }
 };
 
 Exporting::Exporting() : impl_(std::make_shared<Impl>()) {}

@@ -101,16 +101,21 @@ Json json_of(const LogRecord& record, uint64_t time) {
           {"observedTimeUnixNano", wide(time)},
           {"severityNumber", kInfo},
           {"body", {{"stringValue", valid_utf8(record.text)}}},
-          {"attributes", Json::array({attribute("dvm.probe", valid_utf8(record.probe)), attribute("cpu", int64_t{record.cpu}),
-                                      attribute("process.pid", int64_t{record.pid}), attribute("thread.id", int64_t{record.tid}),
-                                      attribute("thread.name", valid_utf8(record.name))})}};
+          {"attributes",
+           Json::array({attribute("dvm.probe", valid_utf8(record.probe ? *record.probe : "")),
+                        attribute("cpu", int64_t{record.cpu}), attribute("process.pid", int64_t{record.pid}),
+                        attribute("thread.id", int64_t{record.tid}), attribute("thread.name", valid_utf8(record.name))})}};
 }
 
 }  // namespace
 
-LogRecord log_record(runtime::RecordCopy copy) {
+LogRecord LogRecords::make(runtime::RecordCopy copy) {
   const runtime::Probe& probe = *copy.probe;
-  return {.probe = fmt::format("{}:{}:{}:{}", probe.provider, probe.module, probe.function, probe.name),
+  std::shared_ptr<const std::string>& description = probes_[probe.id];
+  if (!description)
+    description =
+        std::make_shared<const std::string>(fmt::format("{}:{}:{}:{}", probe.provider, probe.module, probe.function, probe.name));
+  return {.probe = description,
           .name = std::move(copy.name),
           .text = std::move(copy.text),
           .cpu = copy.cpu,

@@ -2,8 +2,11 @@
 // Metrics and log records as OTLP, the protocol of OpenTelemetry, in its JSON encoding: the bodies of requests to /v1/metrics and
 // /v1/logs.
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "runtime/consumer/metrics.h"
 #include "runtime/consumer/record_copies.h"
@@ -17,13 +20,22 @@ struct Origin {
 
 // A record that waits to be sent. The probe's description is a copy, since probes may go.
 struct LogRecord {
-  std::string probe, name, text;  // of the thread; printed by the clause
+  std::shared_ptr<const std::string> probe;
+  std::string name, text;  // of the thread; printed by the clause
   int32_t cpu = 0, pid = 0, tid = 0;
   uint64_t time = 0;  // walltimestamp
 
-  size_t bytes() const { return sizeof(*this) + probe.size() + name.size() + text.size(); }
+  size_t bytes() const { return sizeof(*this) + name.size() + text.size(); }
 };
-LogRecord log_record(runtime::RecordCopy copy);
+
+// Makes them of what the consumer hands over. The records of a probe share its description.
+class LogRecords {
+ public:
+  LogRecord make(runtime::RecordCopy copy);
+
+ private:
+  std::unordered_map<uint32_t, std::shared_ptr<const std::string>> probes_;  // by id
+};
 
 std::string otlp_metrics(const runtime::Snapshot& snapshot, const Origin& origin);
 // time: walltimestamp at which they were read.

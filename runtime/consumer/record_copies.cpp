@@ -12,8 +12,8 @@ namespace {
 // The hidden actions, by the formats that they are told by: no trace() of a script has one.
 constexpr const char* kTime = "origin.time";
 constexpr const char* kWallTime = "origin.walltime";
-constexpr const char* kPid = "origin.pid";
-constexpr const char* kTid = "origin.tid";
+constexpr const char* kThread = "origin.thread";  // the process in the upper half
+constexpr const char* kPrefix = "origin.";
 constexpr const char* kName = "origin.name";
 
 dif::ActDesc recorded(const char* format, const char* code, dif::DataType type) {
@@ -30,12 +30,12 @@ dif::ActDesc recorded(const char* format, const char* code, dif::DataType type) 
 
 // Behind all others, so that their numbers stay.
 dif::Program with_origins(dif::Program program) {
-  const dif::DataType time{dif::TypeKind::integer, false, false, 8, "uint64_t"},
-      id{dif::TypeKind::integer, true, false, 4, "pid_t"};
-  const dif::DataType name{dif::TypeKind::string, false, true, 256, "string"};
+  constexpr uint32_t kNameBytes = 16;  // names of threads have no more
+  const dif::DataType word{dif::TypeKind::integer, false, false, 8, "uint64_t"},
+      name{dif::TypeKind::string, false, true, kNameBytes, "string"};
   const std::vector<dif::ActDesc> origin = {
-      recorded(kTime, "ldgs timestamp, %r1\nret %r1\n", time), recorded(kWallTime, "ldgs walltimestamp, %r1\nret %r1\n", time),
-      recorded(kPid, "ldgs pid, %r1\nret %r1\n", id), recorded(kTid, "ldgs tid, %r1\nret %r1\n", id),
+      recorded(kTime, "ldgs timestamp, %r1\nret %r1\n", word), recorded(kWallTime, "ldgs walltimestamp, %r1\nret %r1\n", word),
+      recorded(kThread, "ldgs pid, %r1\nsetx 32, %r2\nsll %r1, %r2, %r1\nldgs tid, %r2\nor %r1, %r2, %r1\nret %r1\n", word),
       recorded(kName, "ldgs execname, %r1\nret %r1\n", name)};
   for (dif::EcbDesc& clause : program.clauses)
     if (has_record(clause)) clause.actions.insert(clause.actions.end(), origin.begin(), origin.end());
@@ -53,12 +53,14 @@ void RecordCopies::begin(const PrintedRecord& record) {
 }
 
 bool RecordCopies::take_origin(const std::string& format, const Datum& value) {
+  if (!format.starts_with(kPrefix)) return false;
   if (format == kTime) return record_.time = value.unsigned_value(), true;
   if (format == kWallTime) return record_.wall_time = value.unsigned_value(), true;
-  if (format == kPid) return record_.pid = static_cast<int32_t>(value.signed_value()), true;
-  if (format == kTid) return record_.tid = static_cast<int32_t>(value.signed_value()), true;
   if (format == kName) return record_.name = value.text(), true;
-  return false;
+  if (format != kThread) return false;
+  record_.pid = static_cast<int32_t>(value.unsigned_value() >> 32);
+  record_.tid = static_cast<int32_t>(value.unsigned_value());
+  return true;
 }
 
 void RecordCopies::print_values(const ActionPlan& action, std::span<const Datum> values) {

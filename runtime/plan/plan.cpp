@@ -29,7 +29,8 @@ Result<uint32_t> size_of_value(const dif::DataType& type, const dif::Options& op
     case dif::TypeKind::none:
       return 0u;
     case dif::TypeKind::string:
-      return static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 0, kMostRecord) + 1);
+      return std::min(static_cast<uint32_t>(std::clamp<int64_t>(options[dif::Option::strsize], 0, kMostRecord) + 1),
+                      type.size != 0 ? type.size : UINT32_MAX);
     case dif::TypeKind::bytes:
       if (type.size == 0 || type.size > kMostRecord)
         return Error{fmt::format("a value of {} bytes cannot be recorded", type.size)};

@@ -9,7 +9,7 @@
 //
 //   | epid: 4 | size: 4 | order: 8 | values of all actions, each at its natural alignment ... | pad |
 //
-// Integers have the size of their type; a string has strsize + 1 bytes, NUL and padding included; bytes have their size. EPID 0
+// Integers have the size of their type; a string has strsize + 1 bytes, NUL and padding included, or fewer if its type has a size; bytes have their size. EPID 0
 // marks an ErrorRecord. An ECB leaves a record when it has no action at all (the default action: say that it fired) or an action
 // that the consumer must see; otherwise record_size is 0.
 //

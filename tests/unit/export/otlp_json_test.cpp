@@ -51,7 +51,13 @@ TEST(OtlpJson, AHistogramHasABucketMoreThanBounds) {
 }
 
 TEST(OtlpJson, TextOfRecordsIsMadeUtf8) {
-  const LogRecord record{.probe = "a:b:c:d", .name = "x\xff", .text = "\xc3(", .cpu = 1, .pid = -2, .tid = 3, .time = 5};
+  const LogRecord record{.probe = std::make_shared<const std::string>("a:b:c:d"),
+                         .name = "x\xff",
+                         .text = "\xc3(",
+                         .cpu = 1,
+                         .pid = -2,
+                         .tid = 3,
+                         .time = 5};
   const Json body = Json::parse(otlp_logs(std::span(&record, 1), 6, {"1.0", "here"}));
   const Json& log = body["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0];
   EXPECT_EQ(log["body"]["stringValue"], "\ufffd(");
