@@ -1,0 +1,68 @@
+"""editors/neovim.lua in Neovim: what a user sees of dvm lsp."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from dvmtest import DVM, ENV, ROOT, skip_or_fail
+
+SCRIPT = """\
+syscall::read:entry
+{
+\t@n[execname] = count();
+}
+
+proc:::exit
+{
+\tprintf("%s\\n", curpsinfo->pr_fname);
+\tbad = nosuch(1);
+}
+"""
+# Prints one JSON object a line. A row is counted from 0.
+SESSION = r"""
+local function say(what, value) io.stdout:write(vim.json.encode({ [what] = value }) .. '\n') end
+local function ask(method, row, column)
+  local about = { textDocument = vim.lsp.util.make_text_document_params(), position = { line = row, character = column } }
+  for _, answer in pairs(vim.lsp.buf_request_sync(0, method, about, 60000) or {}) do return answer.result end
+end
+vim.wait(60000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+say('diagnostics', vim.tbl_map(function(one) return { one.lnum, one.message } end, vim.diagnostic.get(0)))
+say('hover', ask('textDocument/hover', 2, 17).contents.value)
+local found = ask('textDocument/completion', 7, 29)
+say('members', vim.tbl_map(function(one) return one.label end, found.items or found))
+say('omnifunc', vim.bo.omnifunc)
+vim.api.nvim_buf_set_lines(0, 8, 9, false, { '\tgood = 1;' })
+vim.wait(60000, function() return #vim.diagnostic.get(0) == 0 end, 20)
+say('left', #vim.diagnostic.get(0))
+vim.lsp.stop_client(vim.lsp.get_active_clients())
+vim.wait(60000, function() return #vim.lsp.get_active_clients() == 0 end, 20)
+say('clients', #vim.lsp.get_active_clients())
+"""
+
+
+class NeovimTest(unittest.TestCase):
+    def test_a_session(self):
+        if not shutil.which("nvim"):
+            skip_or_fail(self, "needs Neovim")
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "a.d").write_text(SCRIPT)
+        (folder / "session.lua").write_text(SESSION)
+        (folder / "dvm").symlink_to(os.path.realpath(DVM))  # the file for users starts "dvm"
+        environment = dict(ENV, PATH=f"{folder}:{os.environ['PATH']}", HOME=str(folder), XDG_STATE_HOME=str(folder), XDG_DATA_HOME=str(folder))
+        command = ["nvim", "--headless", "-u", str(ROOT / "editors/neovim.lua"), "a.d", "-c", "luafile session.lua", "-c", "qa!"]
+        result = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
+        said = {}
+        for line in result.stdout.splitlines():
+            said.update(json.loads(line))
+        self.assertEqual(said.get("diagnostics"), [[8, "undefined function name: nosuch"]], result.stderr)
+        self.assertIn("the number of calls", said["hover"])
+        self.assertIn("pr_fname", said["members"])
+        self.assertEqual((said["omnifunc"], said["left"], said["clients"]), ("v:lua.vim.lsp.omnifunc", 0, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
