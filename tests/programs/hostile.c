@@ -1,0 +1,131 @@
+// Does what an agent must survive. Every mode prints results that do not depend on a tracer.
+//   hostile pointers N   take(pointer) with N pointers of all kinds: not canonical, of the kernel, not mapped, before the end of
+//   a page hostile faults N     faults on purpose, N times, in a handler on a stack of its own and out again by siglongjmp();
+//   every second
+//                        time with the pointer of the fault in a call of take()
+//   hostile threads N    N threads that come and go, 50 at a time, each with all signals blocked, and take() 100 times
+//   hostile checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it
+//   hostile shares N     N children that share its memory (vfork), each calls take() and ends
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { kAtOnce = 50, kCalls = 100, kPage = 4096, kCodeBytes = 16, kStackBytes = 65536 };
+
+__attribute__((noinline)) uint64_t take(const char* pointer, uint64_t sum) {
+  __asm__ volatile("" : : "r"(pointer) : "memory");
+  return sum * 31 + (uintptr_t)pointer % 1000;
+}
+
+static uint64_t next_random(void) {
+  static uint64_t state = 88172645463325252u;
+  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+  return state;
+}
+
+static char* page_with_hole(void) {
+  char* pages = mmap(NULL, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) exit(2);
+  memset(pages, 'x', kPage);
+  munmap(pages + kPage, kPage);
+  return pages;
+}
+
+static void pointers(long count) {
+  const char* page = page_with_hole();
+  uint64_t sum = 0, any = 0;
+  for (long i = 0; i < count; i++) {
+    any = next_random();
+    const uint64_t kinds[] = {any, any >> 17, any | (uint64_t)0xffff << 47, any % 70000, (uintptr_t)page + kPage - any % 64};
+    take((const char*)(uintptr_t)kinds[i % 5], 0);
+    sum = sum * 31 + kinds[i % 4] % 1000;
+  }
+  printf("%llx\n", (unsigned long long)sum);
+}
+
+static sigjmp_buf back;
+static volatile uint64_t faults_seen;
+static void on_fault(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)context;
+  if (faults_seen++ % 2 == 0) take(info->si_addr, faults_seen);
+  siglongjmp(back, 1);
+}
+
+static void faults(long count) {
+  const stack_t other = {.ss_sp = malloc(kStackBytes), .ss_size = kStackBytes};
+  sigaltstack(&other, NULL);
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
+  char* hole = page_with_hole() + kPage;
+  for (volatile long i = 0; i < count; i++)
+    if (sigsetjmp(back, 1) == 0) *(volatile char*)hole = 1;
+  printf("%llu faults\n", (unsigned long long)faults_seen);
+}
+
+static void* work(void* result) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, NULL);
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < kCalls; i++) sum = take((const char*)(uintptr_t)(i * 4096), sum);
+  *(uint64_t*)result = sum;
+  return NULL;
+}
+
+static void threads(long count) {
+  uint64_t sum = 0;
+  for (long done = 0; done < count; done += kAtOnce) {
+    pthread_t ids[kAtOnce];
+    uint64_t results[kAtOnce] = {0};
+    for (int i = 0; i < kAtOnce; i++) pthread_create(&ids[i], NULL, work, &results[i]);
+    for (int i = 0; i < kAtOnce; i++) pthread_join(ids[i], NULL), sum += results[i];
+  }
+  printf("%llx\n", (unsigned long long)sum);
+}
+
+static void checks(long count) {
+  char first[kCodeBytes];
+  memcpy(first, (const void*)(uintptr_t)take, sizeof first);
+  long changed = 0;
+  for (long i = 0; i < count; i++) {
+    usleep(1000);
+    changed += memcmp(first, (const void*)(uintptr_t)take, sizeof first) != 0;
+    take("checks", (uint64_t)i);
+  }
+  puts(changed ? "changed" : "same");
+}
+
+static void shares(long count) {
+  long ended = 0;
+  for (long i = 0; i < count; i++) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      take("child", 1);
+      _exit(3);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ended += WIFEXITED(status) && WEXITSTATUS(status) == 3;
+  }
+  printf("%ld ended\n", ended);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const long count = atol(argv[2]);
+  if (strcmp(argv[1], "pointers") == 0) pointers(count);
+  if (strcmp(argv[1], "faults") == 0) faults(count);
+  if (strcmp(argv[1], "threads") == 0) threads(count);
+  if (strcmp(argv[1], "checks") == 0) checks(count);
+  if (strcmp(argv[1], "shares") == 0) shares(count);
+  return 0;
+}
