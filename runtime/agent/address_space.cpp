@@ -34,6 +34,7 @@ Result<std::vector<MemoryMapping>> mappings_of(pid_t pid) {
     MemoryMapping mapping;
     if (!parse_maps_line(line, parsed) || !parsed.addresses(mapping.range)) continue;
     mapping.is_executable = parsed.executable;
+    mapping.is_constant = parsed.is_constant;
     mapping.path = parsed.path;
     found.push_back(std::move(mapping));
   }

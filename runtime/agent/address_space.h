@@ -18,6 +18,7 @@ struct MemoryMapping {
   AddressRange range;
   bool is_executable = false;
   std::string path;
+  bool is_constant = false;  // readable, and not writable
 };
 // By address.
 Result<std::vector<MemoryMapping>> mappings_of(pid_t pid);

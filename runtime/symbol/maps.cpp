@@ -137,6 +137,7 @@ bool parse_maps_line(std::string_view line, MapsLine& out) {
   if (!parse_number(offset, 16, out.offset) || !parse_device(device, out.device) || !parse_number(inode, 10, out.inode))
     return false;
   out.executable = access[2] == 'x';
+  out.is_constant = access.starts_with("r-");
   size_t path = line.find_first_not_of(' ');
   if (path != std::string_view::npos) out.path = unescape(line.substr(path));
   return true;

@@ -52,6 +52,7 @@ MappedObject unmapped_program(const std::string& path);
 struct MapsLine {
   std::string range;  // "55d0-55e0", the name under map_files
   bool executable = false;
+  bool is_constant = false;  // readable, and not writable
   uint64_t offset = 0;
   uint64_t device = 0;  // as makedev() has it
   uint64_t inode = 0;
