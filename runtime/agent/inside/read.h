@@ -1,0 +1,128 @@
+#pragma once
+// How code in a traced thread reads the memory of the process, whose addresses may be anything. Nothing here can fault.
+//
+//   LastingMemory   plain loads
+//   anything else   process_vm_readv(2), unless the process has restricted its system calls
+
+#include <cstdint>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime::inside {
+
+inline constexpr long kReadProcess = 310, kPrctl = 157;
+inline constexpr uint64_t kPage = 4096;
+inline constexpr uint64_t kFirstPart = 256;
+
+[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+[[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
+
+[[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
+  return *reinterpret_cast<ArmedPage*>(context.armed);
+}
+
+[[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
+
+struct Range {
+  uint64_t address, bytes;
+};
+
+// Bytes that could be read.
+[[gnu::noinline]] inline uint64_t read_memory(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
+  uint64_t done = 0;
+  while (done < bytes) {
+    const uint64_t in_page = kPage - ((from + done) & (kPage - 1));
+    const uint64_t left = bytes - done;
+    const Range local{to + done, left < in_page ? left : in_page}, remote{from + done, local.bytes};
+    const long read = call(kReadProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
+    if (read <= 0) break;
+    done += static_cast<uint64_t>(read);
+    if (static_cast<uint64_t>(read) < local.bytes) break;
+  }
+  return done;
+}
+
+[[gnu::noinline]] inline void name_thread(uint64_t to) {
+  auto* name = reinterpret_cast<volatile uint64_t*>(to);
+  name[0] = 0;
+  name[1] = 0;
+  call(kPrctl, 16 /* PR_GET_NAME */, static_cast<long>(to));
+}
+
+// Bytes from an address on that last; 0: it may vanish.
+[[gnu::always_inline]] inline uint64_t lasting_bytes(const Context& context, uint64_t address) {
+  const auto& lasting = *reinterpret_cast<const LastingMemory*>(context.lasting);
+  const auto* range = reinterpret_cast<const MemoryRange*>(&lasting + 1);
+  for (const auto* end = range + lasting.ranges; range != end; range++)
+    if (address - range->begin < range->end - range->begin) return range->end - address;
+  return 0;
+}
+
+// Keeps a number of characters of a word. True: it ends the string.
+[[gnu::always_inline]] inline bool end_text(uint64_t& characters, uint64_t most) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+  if (most < 8) characters &= (uint64_t{1} << 8 * most) - 1;
+  const uint64_t zeros = (characters - kOnes) & ~characters & kHighs;
+  if (zeros == 0) return false;
+  characters &= (zeros & (0 - zeros)) - 1;  // of the bits above, those of the first NUL are none of its own
+  return true;
+}
+
+// Ends a string in memory of words. Returns how many those are.
+[[gnu::always_inline]] inline uint32_t pad_text(volatile char* text, uint64_t characters) {
+  for (uint64_t i = characters; i < characters / 8 * 8 + 8; i++) text[i] = 0;
+  return static_cast<uint32_t>(characters / 8 + 1);
+}
+
+[[gnu::noinline]] inline uint32_t read_text_by_call(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
+  if (is_muted(context)) return 0;
+  auto* text = reinterpret_cast<volatile char*>(to);
+  for (uint64_t done = 0; done < most;) {
+    const uint64_t in_page = kPage - ((from + done) & (kPage - 1));
+    uint64_t want = most - done < kFirstPart ? most - done : kFirstPart;
+    if (want > in_page) want = in_page;
+    if (read_memory(static_cast<int32_t>(armed_page(context).pid), from + done, reinterpret_cast<uint64_t>(to) + done, want) <
+        want)
+      return 0;
+    for (const uint64_t end = done + want; done < end; done++)
+      if (text[done] == 0) return pad_text(text, done);
+  }
+  return pad_text(text, most);
+}
+
+// A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
+inline uint32_t read_text(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
+  if (from < kPage) return 0;
+  const uint64_t lasting = lasting_bytes(context, from);
+  for (uint64_t done = 0; done + 8 <= lasting; done += 8) {
+    uint64_t word;
+    asm volatile("mov (%1), %0" : "=r"(word) : "r"(from + done));
+    const bool is_end = end_text(word, most - done);
+    to[done / 8] = word;
+    if (is_end) return static_cast<uint32_t>(done / 8 + 1);
+  }
+  return read_text_by_call(context, from, to, most);
+}
+
+// The name of the thread, in the same way.
+inline uint32_t read_name(const Context& context, uint64_t* to, uint64_t most) {
+  constexpr uint64_t kLongest = 15;
+  if (is_muted(context)) return 0;
+  name_thread(reinterpret_cast<uint64_t>(to));
+  if (end_text(to[0], most)) return 1;
+  end_text(to[1], (most < kLongest ? most : kLongest) - 8);
+  return 2;
+}
+
+}  // namespace dvm::runtime::inside
