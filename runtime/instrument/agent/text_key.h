@@ -1,0 +1,28 @@
+#pragma once
+// Strings as keys of clauses that run in the traced thread: what the thread must find out, and what is known beforehand.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dvm/dif/difo.h"
+#include "runtime/catalog/probe.h"
+
+namespace dvm::runtime {
+
+// A string's words in a key of an aggregation: its characters, cut at so many, the NUL, and zeros.
+std::vector<uint64_t> key_words_of(std::string_view text, size_t most);
+
+struct TextKey {
+  enum class Kind : uint8_t { constant, name_of_thread, copied };
+  Kind kind = Kind::constant;
+  std::vector<uint64_t> words{};  // of a constant
+  uint32_t most = 0;              // characters, of the others
+  dif::Difo address{};            // computes where the string is that is copied
+};
+
+// strsize: the longest string, with its NUL. Nothing: the thread cannot find it out.
+std::optional<TextKey> text_key_of(const dif::Difo& difo, const Probe* probe, uint32_t strsize);
+
+}  // namespace dvm::runtime
