@@ -57,6 +57,7 @@ dvm_library(symbol
   symbol/linker.cpp
   symbol/maps.cpp
   symbol/mini_debug.cpp
+  symbol/needed.cpp
   symbol/open_elf.cpp
   symbol/parameter_place.cpp
   symbol/perf_map.cpp
@@ -129,6 +130,7 @@ dvm_library(instrument_agent
   instrument/agent/agent_planner.cpp
   instrument/agent/arena_reader.cpp
   instrument/agent/clause_code.cpp
+  instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
   instrument/agent/late_updates.cpp
   instrument/agent/record_program.cpp)

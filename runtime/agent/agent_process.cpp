@@ -19,6 +19,7 @@
 
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
+#include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
@@ -48,6 +49,10 @@ uint64_t bytes_of(const AgentSite& site) {
   return align(kMostStubBytes, 16) + sizeof(inside::Site) + site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
 }
 
+uint64_t bytes_of(const std::vector<inside::MemoryRange>& ranges) {
+  return sizeof(inside::LastingMemory) + ranges.size() * sizeof(inside::MemoryRange);
+}
+
 bool crosses_page(const AgentSite& site) {
   return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
 }
@@ -75,11 +80,21 @@ struct AgentProcess::Area {
     content.insert(content.end(), bytes.begin(), bytes.end());
     return at;
   }
+  uint64_t add_lasting(const std::vector<inside::MemoryRange>& ranges) {
+    const inside::LastingMemory head{ranges.size()};
+    const uint64_t at = add(std::as_bytes(std::span(&head, 1)));
+    const auto bytes = std::as_bytes(std::span(ranges));
+    content.insert(content.end(), bytes.begin(), bytes.end());
+    return at;
+  }
   uint64_t add_code(const std::vector<unsigned char>& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code))); }
   uint64_t add_aggregation(const AgentClause& one) {
     inside::SiteClause clause = one.clause;
     clause.value = add_code(one.value);
-    for (size_t i = 0; i < one.keys.size() && i < inside::kMostKeys; i++) clause.keys[i] = add_code(one.keys[i]);
+    for (size_t i = 0; i < one.keys.size() && i < inside::kMostKeys; i++) {
+      clause.keys[i] = one.keys[i].key;
+      clause.keys[i].code = add_code(one.keys[i].code);
+    }
     return add(std::as_bytes(std::span(&clause, 1)));
   }
   // With their code. 0: there are none.
@@ -96,7 +111,7 @@ struct AgentProcess::Area {
 
 size_t AgentStep::bytes() const {
   size_t all = sizeof step + sizeof aggregation.clause + 16 + align(code.size(), 16) + align(aggregation.value.size(), 16);
-  for (const auto& key : aggregation.keys) all += align(key.size(), 16);
+  for (const AgentKey& key : aggregation.keys) all += align(key.code.size(), 16);
   return all;
 }
 
@@ -136,9 +151,10 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
-    const uint64_t bytes = align(2 * kPageBytes + kRemoteRoom + align(inside_code().size(), 16) + area.wanted, kPageBytes);
+    const uint64_t fixed = kRemoteRoom + align(inside_code().size(), 16) + align(bytes_of(lasting_), 16);
+    const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
-    taken.push_back({area.range, true, ""});
+    taken.push_back({area.range, true, "", false});
     std::sort(taken.begin(), taken.end(),
               [](const MemoryMapping& a, const MemoryMapping& b) { return a.range.begin < b.range.begin; });
   }
@@ -161,7 +177,7 @@ bool AgentProcess::are_mapped(const std::vector<Area>& areas) const {
 Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas) {
   if (is_data_mapped()) return {};
   std::vector<MemoryMapping> taken = mappings;
-  for (const Area& area : areas) taken.push_back({area.range, true, ""});
+  for (const Area& area : areas) taken.push_back({area.range, true, "", false});
   std::sort(taken.begin(), taken.end(),
             [](const MemoryMapping& a, const MemoryMapping& b) { return a.range.begin < b.range.begin; });
   const uint64_t room = data_bytes() + 2 * kPageBytes;
@@ -225,10 +241,12 @@ Status AgentProcess::map(std::vector<Area>& areas) {
 // Code, programs, sites and stubs; nothing leads there yet.
 void AgentProcess::write_area(Area& area) {
   const uint64_t enter = area.add(inside_code());
+  inside::Context context = context_;
+  context.lasting = area.add_lasting(lasting_);
   std::map<std::vector<std::byte>, uint64_t> programs;
   for (AgentSite* site : area.sites) {
     std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
-    const inside::Site header{context_, site->window_address + site->probed, static_cast<uint32_t>(site->firers.size()),
+    const inside::Site header{context, site->window_address + site->probed, static_cast<uint32_t>(site->firers.size()),
                               site->watch};
     std::memcpy(bytes.data(), &header, sizeof header);
     for (size_t i = 0; i < site->firers.size(); i++) {
@@ -261,6 +279,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites) {
   if (!mappings) return mappings.error();
   for (AgentSite& site : sites)
     if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
+  lasting_ = lasting_memory(context_.pid, *mappings);
   std::vector<Area> areas = divide(sites, *mappings);
   std::erase_if(areas, [](const Area& area) {
     for (AgentSite* site : area.sites)

@@ -33,11 +33,17 @@
 
 namespace dvm::runtime {
 
+// A key that the thread finds out, and its code; empty: it has none.
+struct AgentKey {
+  inside::SiteKey key;
+  std::vector<unsigned char> code;
+};
+
 // An aggregation in the thread. The addresses are those of its code, once that is in the process.
 struct AgentClause {
   inside::SiteClause clause;
   std::vector<unsigned char> value;  // empty: it has none
-  std::vector<std::vector<unsigned char>> keys;
+  std::vector<AgentKey> keys;
 };
 
 // A step of the clauses of a probe. Its address is that of the code or of the aggregation, once these are in the process.
@@ -107,6 +113,7 @@ class AgentProcess {
   std::optional<AgentGuard> guard_;
   bool is_on_ = false;
   std::set<inside::Watch> watched_;
+  std::vector<inside::MemoryRange> lasting_;
 };
 
 }  // namespace dvm::runtime

@@ -1,6 +1,6 @@
 #pragma once
-// A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, all of integers.
-// The DIF stays the plan's.
+// A clause that an instrument may run where it fires: a predicate, expressions, and `@[keys] = function(value)`, of integers,
+// and of strings as keys.// The DIF stays the plan's.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@ namespace dvm::runtime {
 
 struct SiteValue {
   const dif::Difo* difo = nullptr;
-  dif::DataType type;  // to which it is widened
+  dif::DataType type;  // to which an integer is widened
 };
 
 struct SiteAggregation {
@@ -24,6 +24,7 @@ struct SiteAggregation {
   uint32_t aggregation = 0;  // its id
   uint32_t words = 0;        // of the state of a key
   uint64_t initial = 0;      // of each word
+  uint32_t strsize = 0;      // of a string with its NUL, at most
 };
 
 struct SiteClause {

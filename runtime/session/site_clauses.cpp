@@ -20,6 +20,11 @@ bool may_be_at_site(const ValuePlan& value) {
   return has_integer && value.made_by == dif::Action::expression;
 }
 
+bool may_be_key(const ValuePlan& value) {
+  const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
+  return may_be_at_site(value) || (is_text && !value.may_be_null);
+}
+
 }  // namespace
 
 SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
@@ -44,7 +49,9 @@ std::optional<SiteClause> SiteClauses::clause_of(const EcbPlan& plan) const {
   const auto value = [&](const ValuePlan& its) { return SiteValue{&plan.difos[difo++].difo(), its.type}; };
   if (plan.predicate) made.predicate = value(*plan.predicate);
   for (const ActionPlan& action : plan.actions) {
-    if (!std::all_of(action.values.begin(), action.values.end(), may_be_at_site)) return std::nullopt;
+    const auto values = action.values.begin() + action.key_count;
+    if (!std::all_of(action.values.begin(), values, may_be_key) || !std::all_of(values, action.values.end(), may_be_at_site))
+      return std::nullopt;
     if (action.kind == dif::Action::expression) {
       made.actions.emplace_back(value(action.values.front()));
       continue;
@@ -59,6 +66,7 @@ std::optional<SiteClause> SiteClauses::clause_of(const EcbPlan& plan) const {
     its.aggregation = action.aggregation;
     its.words = aggregation->words;
     its.initial = aggregation->function->initial;
+    its.strsize = static_cast<uint32_t>(plan.strsize);
     made.actions.emplace_back(std::move(its));
   }
   return made;

@@ -13,7 +13,7 @@ namespace dvm::runtime {
 class SiteClauses {
  public:
   SiteClauses(const Enabling& enabling, const dif::Options& options);
-  // Of the probe, if all can. Their actions are expressions, and aggregate integers by keys that are integers.
+  // Of the probe, if all can. Their actions are expressions, and aggregate integers by keys that are integers or strings.
   std::vector<SiteClause> clauses_of(const ProbeEcbs& probe) const;
 
  private:

@@ -30,10 +30,11 @@ static int restrict_calls(void) {
 
 int main(void) {
   int total = 0;
-  for (int i = 0; i < 1000; i++) total += func("hello DTrace");
+  char text[] = "hello DTrace";  // not a literal, which can be read without a system call
+  for (int i = 0; i < 1000; i++) total += func(text);
   if (!restrict_calls()) return 2;
-  for (int i = 0; i < 1000; i++) total += func("hello DTrace");
-  const char* text = total == 24000 ? "right\n" : "wrong\n";
-  if (write(1, text, strlen(text)) < 0) return 3;
+  for (int i = 0; i < 1000; i++) total += func(text);
+  const char* message = total == 24000 ? "right\n" : "wrong\n";
+  if (write(1, message, strlen(message)) < 0) return 3;
   _exit(0);
 }

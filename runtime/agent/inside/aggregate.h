@@ -3,6 +3,7 @@
 
 #include "dvm/dif/update.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/read.h"
 
 namespace dvm::runtime::inside {
 
@@ -39,41 +40,54 @@ inline ArenaEntry* entry_at(Arena& arena, uint32_t position, uint32_t bytes) {
   return reinterpret_cast<ArenaEntry*>(reinterpret_cast<uint64_t>(&arena + 1) + position);
 }
 
-inline bool is_of(const ArenaEntry& entry, const SiteClause& clause, const uint64_t* keys) {
-  uint64_t difference = (entry.clause ^ clause.clause) | (entry.words ^ clause.words);
-  for (uint32_t i = 0; i < kMostKeys; i++) difference |= entry.keys[i] ^ keys[i];
+// Two words a multiplication.
+inline uint64_t hash_words(const uint64_t* words, uint32_t count, uint64_t hash) {
+  constexpr uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xff51afd7ed558ccd;
+  __extension__ using Wide = unsigned __int128;
+  for (uint32_t i = 0; i < count; i += 2) {
+    const Wide product = static_cast<Wide>(hash ^ words[i]) * (i + 1 < count ? kOdd2 ^ words[i + 1] : kOdd1);
+    hash = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
+  return hash;
+}
+
+inline bool is_of(const ArenaEntry& entry, const SiteClause& clause, const uint64_t* key, uint32_t words) {
+  uint64_t difference = (entry.clause ^ clause.clause) | (entry.words ^ clause.words) | (entry.key_words ^ words);
+  const auto* its = reinterpret_cast<const uint64_t*>(&entry + 1);
+  for (uint32_t i = 0; i < words; i++) difference |= its[i] ^ key[i];
   return difference == 0;
 }
 
-inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& clause, const uint64_t* keys, uint32_t bytes) {
+inline uint64_t* make_entry(Arena& arena, uint32_t& bucket, const SiteClause& clause, uint32_t key_words, uint32_t bytes) {
   const uint64_t used = arena.used;
   if (used > kEntryRoom - bytes) return nullptr;
   ArenaEntry* entry = entry_at(arena, static_cast<uint32_t>(used), bytes);
   if (entry == nullptr) return nullptr;
   entry->clause = clause.clause;
   entry->words = clause.words;
-  for (uint32_t i = 0; i < kMostKeys; i++) entry->keys[i] = keys[i];
-  auto* state = reinterpret_cast<volatile uint64_t*>(entry + 1);
-  for (uint32_t i = 0; i < clause.words; i++) state[i] = clause.initial;
+  entry->key_words = key_words;
+  auto* words = reinterpret_cast<volatile uint64_t*>(entry + 1);  // no call of memcpy or memset
+  for (uint32_t i = 0; i < key_words; i++) words[i] = arena.key[i];
+  for (uint32_t i = 0; i < clause.words; i++) words[key_words + i] = clause.initial;
   arena.used = used + bytes;
   bucket = static_cast<uint32_t>(used) + 1;
-  return reinterpret_cast<uint64_t*>(entry + 1);
+  return reinterpret_cast<uint64_t*>(entry + 1) + key_words;
 }
 
-// The state of the keys; null: there is no room.
-inline uint64_t* find_state(Arena& arena, const SiteClause& clause, const uint64_t* keys) {
+// The state of the key in the arena; null: there is no room.
+inline uint64_t* find_state(Arena& arena, const SiteClause& clause, uint32_t key_words) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   constexpr unsigned kShift = 54;
   static_assert(kArenaBuckets == 1U << (64 - kShift));
-  const auto bytes = static_cast<uint32_t>(sizeof(ArenaEntry) + clause.words * sizeof(uint64_t));
-  uint64_t hash = clause.clause + 1;
-  for (uint32_t i = 0; i < clause.key_count; i++) hash = (hash ^ keys[i]) * kMultiplier;
+  const auto bytes = static_cast<uint32_t>(sizeof(ArenaEntry) + (key_words + clause.words) * sizeof(uint64_t));
+  const uint64_t hash = hash_words(arena.key, key_words, clause.clause + 1);
   const uint64_t first = (hash * kMultiplier) >> kShift;
   for (uint32_t i = 0; i < kTries; i++) {
     uint32_t& bucket = arena.buckets[(first + i) & (kArenaBuckets - 1)];
-    if (bucket == 0) return make_entry(arena, bucket, clause, keys, bytes);
+    if (bucket == 0) return make_entry(arena, bucket, clause, key_words, bytes);
     ArenaEntry* entry = entry_at(arena, bucket - 1, bytes);
-    if (entry != nullptr && is_of(*entry, clause, keys)) return reinterpret_cast<uint64_t*>(entry + 1);
+    if (entry != nullptr && is_of(*entry, clause, arena.key, key_words))
+      return reinterpret_cast<uint64_t*>(entry + 1) + key_words;
   }
   return nullptr;
 }
@@ -83,18 +97,29 @@ inline uint64_t evaluate(uint64_t code, const uint64_t* saved, uint64_t tid) {
   return reinterpret_cast<Evaluate>(code)(saved, tid);
 }
 
-inline UpdateRecord make_update(const SiteClause& clause, const uint64_t* saved, uint64_t tid) {
-  UpdateRecord made{.clause = clause.clause};
-  for (uint32_t i = 0; i < clause.key_count; i++) made.keys[i] = evaluate(clause.keys[i], saved, tid);
-  if (clause.value != 0) made.value = evaluate(clause.value, saved, tid);
-  return made;
+// Writes the key into the arena. False: memory cannot be read.
+inline bool make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved, uint64_t tid,
+                     uint32_t& words) {
+  for (uint32_t i = 0; i < clause.key_count; i++) {
+    const SiteKey& key = clause.keys[i];
+    uint64_t* to = arena.key + words;
+    uint32_t added = 1;
+    if (key.kind == KeyKind::integer)
+      *to = evaluate(key.code, saved, tid);
+    else
+      added = key.kind == KeyKind::string ? read_text(context, evaluate(key.code, saved, tid), to, key.most)
+                                          : read_name(context, to, key.most);
+    if (added == 0) return false;
+    words += added;
+  }
+  return true;
 }
 
 // False: there is no room.
-inline bool aggregate(const SiteClause& clause, Arena& arena, const UpdateRecord& one) {
-  uint64_t* state = find_state(arena, clause, one.keys);
+inline bool aggregate(const SiteClause& clause, Arena& arena, uint32_t key_words, uint64_t value) {
+  uint64_t* state = find_state(arena, clause, key_words);
   if (state == nullptr) return false;
-  update(static_cast<SiteFunction>(clause.function), state, one.value);
+  update(static_cast<SiteFunction>(clause.function), state, value);
   return true;
 }
 

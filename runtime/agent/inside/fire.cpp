@@ -9,49 +9,16 @@
 
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/format.h"
+#include "runtime/agent/inside/read.h"
 
 namespace dvm::runtime::inside {
 namespace {
 
-constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kPrctl = 157, kSeccomp = 317, kSetSeccomp = 22, kClockGetTime = 228,
-               kReadProcess = 310;
+constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kSeccomp = 317, kSetSeccomp = 22, kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
-constexpr uint64_t kFirstPart = 256;
 constexpr unsigned kFrameWord = 4, kStackWord = 19;
-
-[[gnu::always_inline]] inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
-  long result;
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
-struct Range {
-  uint64_t address, bytes;
-};
-
-// Bytes that could be read.
-[[gnu::noinline]] uint64_t read_memory(int32_t pid, uint64_t from, uint64_t to, uint64_t bytes) {
-  uint64_t done = 0;
-  while (done < bytes) {
-    const uint64_t in_page = kPage - ((from + done) & (kPage - 1));
-    const uint64_t left = bytes - done;
-    const Range local{to + done, left < in_page ? left : in_page}, remote{from + done, local.bytes};
-    const long read = call(kReadProcess, pid, reinterpret_cast<long>(&local), 1, reinterpret_cast<long>(&remote), 1, 0);
-    if (read <= 0) break;
-    done += static_cast<uint64_t>(read);
-    if (static_cast<uint64_t>(read) < local.bytes) break;
-  }
-  return done;
-}
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 
@@ -141,11 +108,6 @@ struct Firing {
   word(firing.record + step.at) = count;
 }
 
-[[gnu::noinline]] void name_thread(uint64_t to) {
-  word(to) = word(to + 8) = 0;
-  call(kPrctl, 16 /* PR_GET_NAME */, static_cast<long>(to));
-}
-
 [[gnu::noinline]] uint64_t time_of_thread() {
   uint64_t time[2] = {0, 0};
   call(kClockGetTime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<long>(time));
@@ -181,8 +143,6 @@ struct Firing {
   return end;
 }
 
-[[gnu::always_inline]] inline uint64_t load(const uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
-
 [[gnu::always_inline]] inline bool take(uint64_t& from, uint64_t to) {
   uint64_t free = 0;
   return __atomic_compare_exchange_n(&from, &free, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
@@ -209,12 +169,6 @@ struct Firing {
   head += rest;
   return ring + (head & (size - 1));
 }
-
-[[gnu::always_inline]] inline ArmedPage& armed_page(const Context& context) {
-  return *reinterpret_cast<ArmedPage*>(context.armed);
-}
-
-[[gnu::always_inline]] inline bool is_muted(const Context& context) { return load(armed_page(context).muted) != 0; }
 
 // Whether the function is about to restrict system calls, by the registers of its arguments.
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
@@ -276,11 +230,11 @@ struct Firing {
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + kBytes, __ATOMIC_RELEASE);
 }
 
-// In the ring.
+// In the ring. Its key is in the arena.
 [[gnu::noinline]] void write_update(const Context& context, Lane& lane, uint64_t ring, const UpdateRecord& update,
-                                    uint32_t keys) {
+                                    const Arena& arena, uint32_t key_words) {
   uint64_t head = 0;
-  const uint32_t bytes = update_bytes(keys);
+  const auto bytes = static_cast<uint32_t>(sizeof update + key_words * sizeof(uint64_t));
   const uint64_t to = reserve(lane, ring, context.ring_bytes, sizeof(RecordHead) + bytes, head);
   if (to == 0) {
     lane.full++;
@@ -289,23 +243,30 @@ struct Firing {
   uint32_t low, high;
   asm volatile("rdtsc" : "=a"(low), "=d"(high));
   *reinterpret_cast<RecordHead*>(to) = {bytes, uint64_t{high} << 32 | low};
-  const auto* from = reinterpret_cast<const uint64_t*>(&update);
-  for (uint32_t at = 0; at < bytes; at += 8) word(to + sizeof(RecordHead) + at) = from[at / 8];
+  *reinterpret_cast<UpdateRecord*>(to + sizeof(RecordHead)) = update;
+  auto* key = reinterpret_cast<volatile uint64_t*>(to + sizeof(RecordHead) + sizeof update);
+  for (uint32_t i = 0; i < key_words; i++) key[i] = arena.key[i];
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + bytes, __ATOMIC_RELEASE);
 }
 
-[[gnu::noinline]] void run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
+// False: nothing has happened, since a key cannot be read; dvm shall run the clauses. Only the first step that has an effect has
+// such keys.
+[[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
   Arena& arena = arena_of(*reinterpret_cast<DataHeader*>(context.data), context, lane);
   const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
   for (const ClauseStep* const end = step + firer.step_count; step < end; step++) {
     if (step->kind == ClauseStep::Kind::aggregate) {
       const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
-      const UpdateRecord update = make_update(clause, firing.saved, firing.tid);
-      if (!aggregate(clause, arena, update)) write_update(context, lane, ring, update, clause.key_count);
+      uint32_t key_words = 0;
+      if (!make_key(clause, context, arena, firing.saved, firing.tid, key_words)) return false;
+      const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, firing.tid) : 0;
+      if (!aggregate(clause, arena, key_words, value))
+        write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
     } else if (evaluate(step->address, firing.saved, firing.tid) == 0 && step->kind == ClauseStep::Kind::predicate) {
       step += step->skip;
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -343,9 +304,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {
-    if (firer[i].steps != 0)
-      run_at_site(context, *lane, ring, firing, firer[i]);
-    else
+    if (firer[i].steps == 0 || !run_at_site(context, *lane, ring, firing, firer[i]))
       write_one(context, *lane, ring, firing, firer[i]);
   }
   lane->rounds++;

@@ -59,23 +59,36 @@ struct RecordHead {
 // with the words of its state.
 inline constexpr uint32_t kArenaBytes = 64 * 1024;
 inline constexpr uint32_t kArenaBuckets = 1024;
+inline constexpr uint32_t kMostKeyWords = 128;  // of a key
 struct Arena {
   uint64_t used = 0;                  // bytes of the entries
+  uint64_t key[kMostKeyWords]{};      // of the firing at hand
   uint32_t buckets[kArenaBuckets]{};  // 1 + the position of an entry among these bytes; 0: free
 };
 
-inline constexpr uint32_t kMostKeys = 4;
+// The words of its key follow, then those of its state.
 struct ArenaEntry {
   uint32_t clause = 0;
-  uint32_t words = 0;
-  uint64_t keys[kMostKeys]{};
+  uint32_t words = 0;  // of the state
+  uint32_t key_words = 0;
+  uint32_t reserved = 0;
+};
+
+// A key that the thread has to find out. An integer is a word; a string is words with its characters, its NUL, and zeros. Keys
+// that are constant at a site are not among those of a thread.
+enum class KeyKind : uint32_t { integer, string, name };
+struct SiteKey {
+  uint64_t code = 0;  // of the value, or of the address of the string
+  KeyKind kind = KeyKind::integer;
+  uint32_t most = 0;  // characters of the string; more are cut
 };
 
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
 // a function of the saved registers and the thread's number.
+inline constexpr uint32_t kMostKeys = 8;
 struct SiteClause {
   uint64_t value = 0;
-  uint64_t keys[kMostKeys]{};
+  SiteKey keys[kMostKeys]{};
   uint32_t key_count = 0;
   uint32_t clause = 0;    // its number, as dvm knows it
   uint32_t function = 0;  // its row of updates.def
@@ -92,14 +105,13 @@ struct ClauseStep {
 };
 
 // Begins a record that holds one value to be aggregated, since the arena had no room for its keys. No cookie is like it.
+// The words of the key follow.
 inline constexpr uint32_t kUpdateMark = ~uint32_t{0};
 struct UpdateRecord {
   uint32_t clause = 0;
   uint32_t mark = kUpdateMark;
   uint64_t value = 0;
-  uint64_t keys[kMostKeys]{};  // the record ends with the last one that the aggregation has
 };
-constexpr uint32_t update_bytes(uint32_t keys) { return sizeof(UpdateRecord) - (kMostKeys - keys) * sizeof(uint64_t); }
 
 struct Step {
   enum class Kind : uint8_t { constant, time_of_thread, thread, name, saved, memory, stack, chain, slot };
@@ -140,6 +152,15 @@ struct Context {
   uint32_t lanes = 0;          // a power of two
   uint32_t ring_bytes = 0;     // of each lane, a power of two
   uint64_t follows = 0;        // forked children fire as well
+  uint64_t lasting = 0;        // the address of LastingMemory
+};
+
+// Memory that may be read by a plain load, since nothing takes it away while the process runs. Its ranges follow.
+struct LastingMemory {
+  uint64_t ranges = 0;
+};
+struct MemoryRange {
+  uint64_t begin = 0, end = 0;
 };
 
 // A function of the C library by which a process may restrict its system calls.

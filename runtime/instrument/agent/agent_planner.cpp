@@ -229,17 +229,17 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
 std::vector<AgentStep> AgentPlanner::steps_of(const Candidate& candidate) {
   if (follows_) return {};
   const SiteShape shape = shape_at(candidate);
-  return make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid},
-                    [&](const SiteAggregation& one, uint32_t function) { return number_of(one, function); });
+  return make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe},
+                    [&](KnownClause clause) { return number_of(std::move(clause)); });
 }
 
-uint32_t AgentPlanner::number_of(const SiteAggregation& aggregation, uint32_t function) {
-  const auto known = std::find_if(clauses_.begin(), clauses_.end(),
-                                  [&](const KnownClause& one) { return one.aggregation == aggregation.aggregation; });
+// One with a constant key is mostly that of its probe alone.
+uint32_t AgentPlanner::number_of(KnownClause clause) {
+  const bool is_own = std::any_of(clause.keys.begin(), clause.keys.end(),
+                                  [](const KeyPart& part) { return part.kind == KeyPart::Kind::constant; });
+  const auto known = is_own ? clauses_.end() : std::find(clauses_.begin(), clauses_.end(), clause);
   const auto number = static_cast<uint32_t>(known - clauses_.begin());
-  if (known == clauses_.end())
-    clauses_.push_back({aggregation.aggregation, static_cast<uint32_t>(aggregation.keys.size()), aggregation.words, function,
-                        aggregation.initial});
+  if (known == clauses_.end()) clauses_.push_back(std::move(clause));
   return number;
 }
 

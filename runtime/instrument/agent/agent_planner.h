@@ -77,7 +77,7 @@ class AgentPlanner {
   void refuse_overlaps();
   void refuse_with_function(std::vector<Refused>& refused);
   std::vector<AgentStep> steps_of(const Candidate& candidate);
-  uint32_t number_of(const SiteAggregation& aggregation, uint32_t function);
+  uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
   Result<uint64_t> make_cookie_of(const Candidate& candidate, std::vector<std::byte>& program);

@@ -15,10 +15,42 @@ namespace {
 constexpr uint64_t kPatience = 200'000, kLastPatience = 100'000'000;  // ns
 constexpr uint64_t kEntryRoom = inside::kArenaBytes - sizeof(inside::Arena);
 
+bool is_last_of_text(uint64_t word) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+  return ((word - kOnes) & ~word & kHighs) != 0;
+}
+
+// Words of the string that these begin with; 0: no string of so many characters, padded with zeros.
+size_t words_of_text(std::span<const uint64_t> words, uint32_t most) {
+  const auto last = std::find_if(words.begin(), words.end(), is_last_of_text);
+  if (last == words.end()) return 0;
+  const auto count = static_cast<size_t>(last - words.begin()) + 1;
+  const auto* text = reinterpret_cast<const char*>(words.data());
+  const size_t length = ::strnlen(text, count * sizeof(uint64_t));
+  const bool is_padded = std::all_of(text + length, text + count * sizeof(uint64_t), [](char one) { return one == 0; });
+  return is_padded && length <= most ? count : 0;
+}
+
 }  // namespace
 
+bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key) {
+  key.clear();
+  for (const KeyPart& part : parts) {
+    if (part.kind == KeyPart::Kind::constant) {
+      key.insert(key.end(), part.words.begin(), part.words.end());
+      continue;
+    }
+    const size_t count =
+        part.kind == KeyPart::Kind::integer ? std::min<size_t>(found.size(), 1) : words_of_text(found, part.most);
+    if (count == 0) return false;
+    key.insert(key.end(), found.begin(), found.begin() + static_cast<ptrdiff_t>(count));
+    found = found.subspan(count);
+  }
+  return found.empty();
+}
+
 ArenaReader::ArenaReader(int file, uint32_t lanes, uint32_t ring_bytes)
-    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), used_(lanes), copy_(kEntryRoom) {}
+    : file_(file), lanes_(lanes), ring_bytes_(ring_bytes), used_(lanes), copy_(kEntryRoom / sizeof(uint64_t)) {}
 
 bool ArenaReader::read(uint64_t at, void* to, size_t bytes) const {
   return pread(file_, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -79,23 +111,28 @@ void ArenaReader::take(uint32_t number, const std::vector<KnownClause>& clauses,
   tell(used, clauses, visit);
 }
 
+// The words of the entries, one after another.
 void ArenaReader::tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit) {
-  for (uint64_t at = 0; at < used;) {
+  constexpr size_t kHeadWords = sizeof(inside::ArenaEntry) / sizeof(uint64_t);
+  for (std::span<const uint64_t> left = std::span(copy_).first(used / sizeof(uint64_t)); !left.empty();) {
     inside::ArenaEntry entry;
-    const uint64_t left = used - at;
-    if (left >= sizeof entry) std::memcpy(&entry, copy_.data() + at, sizeof entry);
-    const bool is_known = left >= sizeof entry && entry.clause < clauses.size() && entry.words == clauses[entry.clause].words &&
-                          left - sizeof entry >= entry.words * sizeof(uint64_t);
-    if (!is_known) {
+    if (left.size() >= kHeadWords) std::memcpy(&entry, std::as_bytes(left).data(), sizeof entry);
+    const uint64_t size = kHeadWords + uint64_t{entry.key_words} + entry.words;
+    const bool is_known = left.size() >= std::max(size, kHeadWords) && entry.clause < clauses.size();
+    if (!is_known || !tell(entry, left.subspan(kHeadWords, size - kHeadWords), clauses[entry.clause], visit)) {
       nonsense_++;
       return;
     }
-    const KnownClause& clause = clauses[entry.clause];
-    std::vector<uint64_t> words(entry.words);
-    std::memcpy(words.data(), copy_.data() + at + sizeof entry, words.size() * sizeof(uint64_t));
-    visit({clause.aggregation, std::as_bytes(std::span(entry.keys).first(clause.keys)), words});
-    at += sizeof entry + words.size() * sizeof(uint64_t);
+    left = left.subspan(size);
   }
+}
+
+// False: no thread writes such an entry.
+bool ArenaReader::tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
+                       const AggregationSource::Visit& visit) {
+  if (entry.words != clause.words || !make_key(clause.keys, words.first(entry.key_words), key_)) return false;
+  visit({clause.aggregation, std::as_bytes(std::span(key_)), words.subspan(entry.key_words)});
+  return true;
 }
 
 }  // namespace dvm::runtime

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "runtime/agent/inside/format.h"
@@ -13,13 +14,29 @@
 
 namespace dvm::runtime {
 
+// A key of an aggregation: words that are known, or what the thread writes.
+struct KeyPart {
+  enum class Kind : uint8_t { constant, integer, string };
+  Kind kind = Kind::integer;
+  uint32_t most = 0;  // characters of a string
+  std::vector<uint64_t> words{};
+
+  bool operator==(const KeyPart&) const = default;
+};
+
 // The aggregations of clauses that run at sites, by their numbers.
 struct KnownClause {
   uint32_t aggregation = 0;
-  uint32_t keys = 0, words = 0;
+  uint32_t words = 0;     // of a state
   uint32_t function = 0;  // an inside::SiteFunction
   uint64_t initial = 0;   // of each word
+  std::vector<KeyPart> keys{};
+
+  bool operator==(const KnownClause&) const = default;
 };
+
+// The whole key, made of words that a thread found. False: they are not those of its parts.
+bool make_key(const std::vector<KeyPart>& parts, std::span<const uint64_t> found, std::vector<uint64_t>& key);
 
 class ArenaReader {
  public:
@@ -42,6 +59,8 @@ class ArenaReader {
   bool has_left(uint32_t number, bool is_last) const;
   void swap(uint32_t number);
   void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
+  bool tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
+            const AggregationSource::Visit& visit);
   void tell(uint64_t used, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   uint64_t lane_at(uint32_t number) const { return sizeof(inside::DataHeader) + uint64_t{number} * sizeof(inside::Lane); }
   uint64_t arena_at(uint32_t number, uint32_t arena) const {
@@ -51,7 +70,8 @@ class ArenaReader {
   int file_;
   uint32_t lanes_, ring_bytes_;
   std::vector<Used> used_;
-  std::vector<std::byte> copy_;
+  std::vector<uint64_t> copy_;
+  std::vector<uint64_t> key_;
   uint64_t nonsense_ = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include "dvm/dif/variable.h"
 #include "runtime/agent/inside/aggregate.h"
+#include "runtime/instrument/agent/text_key.h"
 
 namespace dvm::runtime {
 namespace {
@@ -230,6 +231,45 @@ std::optional<uint32_t> function_number(dif::Action function) {
   return std::nullopt;
 }
 
+// The keys of an aggregation, for the thread and for dvm.
+class KeyMaker {
+ public:
+  explicit KeyMaker(const ClausePlace& place) : place_(place) {}
+
+  // False: it has no code.
+  bool add(const SiteValue& value, uint32_t strsize) {
+    if (value.type.kind != dif::TypeKind::string) return add(*value.difo, value.type, inside::KeyKind::integer, 0);
+    auto text = text_key_of(*value.difo, place_.probe, strsize);
+    if (!text) return false;
+    const dif::DataType address{dif::TypeKind::integer, false, false, 8, ""};
+    if (text->kind == TextKey::Kind::copied) return add(text->address, address, inside::KeyKind::string, text->most);
+    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most), true;
+    parts.push_back({KeyPart::Kind::constant, 0, std::move(text->words)});
+    return true;
+  }
+  bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
+  bool may_fail() const {
+    return std::any_of(keys.begin(), keys.end(), [](const AgentKey& one) { return one.key.kind != inside::KeyKind::integer; });
+  }
+
+  std::vector<AgentKey> keys;
+  std::vector<KeyPart> parts;
+
+ private:
+  bool add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
+    std::vector<unsigned char> code = make_value_code(difo, type, place_);
+    return !code.empty() && (add(std::move(code), kind, most), true);
+  }
+  void add(std::vector<unsigned char> code, inside::KeyKind kind, uint32_t most) {
+    keys.push_back({{0, kind, most}, std::move(code)});
+    parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
+    words_ += most / sizeof(uint64_t) + 1;
+  }
+
+  const ClausePlace& place_;
+  size_t words_ = 0;  // of all keys
+};
+
 // Its functions return false for what cannot run in the thread.
 class StepMaker {
  public:
@@ -261,15 +301,19 @@ class StepMaker {
   }
   bool add(const SiteAggregation& aggregation) {
     const auto function = function_number(aggregation.function);
-    if (!function || aggregation.keys.size() > inside::kMostKeys) return false;
+    KeyMaker keys(place_);
+    for (const SiteValue& key : aggregation.keys)
+      if (!keys.add(key, aggregation.strsize)) return false;
+    if (!function || !keys.do_fit() || (keys.may_fail() && has_effect_)) return false;
+    has_effect_ = true;
     AgentStep& step = steps.emplace_back();
     step.step.kind = inside::ClauseStep::Kind::aggregate;
     AgentClause& made = step.aggregation;
     if (aggregation.value && !make(*aggregation.value, made.value)) return false;
-    for (const SiteValue& key : aggregation.keys)
-      if (!make(key, made.keys.emplace_back())) return false;
-    made.clause.key_count = static_cast<uint32_t>(aggregation.keys.size());
-    made.clause.clause = number_of_(aggregation, *function);
+    made.clause.key_count = static_cast<uint32_t>(keys.keys.size());
+    made.keys = std::move(keys.keys);
+    made.clause.clause =
+        number_of_({aggregation.aggregation, aggregation.words, *function, aggregation.initial, std::move(keys.parts)});
     made.clause.function = *function;
     made.clause.words = aggregation.words;
     made.clause.initial = aggregation.initial;
@@ -278,6 +322,7 @@ class StepMaker {
 
   const ClausePlace& place_;
   const NumberOf& number_of_;
+  bool has_effect_ = false;  // one of the steps
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/agent/agent_process.h"
+#include "runtime/instrument/agent/arena_reader.h"
 #include "runtime/instrument/site_clause.h"
 #include "runtime/instrument/uprobe/site_shape.h"
 
@@ -23,10 +24,12 @@ struct ClausePlace {
   const SiteShape& shape;
   std::optional<uint32_t> exit;  // of a return: the value of arg0
   int32_t pid = 0;
+  const Probe* probe = nullptr;
 };
 
-// number_of: by which dvm knows an aggregation. No steps: they cannot all run in the thread.
-using NumberOf = std::function<uint32_t(const SiteAggregation& aggregation, uint32_t function)>;
+// number_of: by which dvm knows an aggregation. No steps: they cannot all run in the thread. A key that may not be readable is at
+// the first step that has an effect, so that dvm can run the clauses instead.
+using NumberOf = std::function<uint32_t(KnownClause clause)>;
 std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of);
 
 // The code of one DIFO, whose value is widened to the type; empty: it has none. Any DIFO that the verifier admits.

@@ -8,16 +8,16 @@ namespace dvm::runtime {
 
 bool LateUpdates::add(std::span<const std::byte> record, const std::vector<KnownClause>& clauses) {
   inside::UpdateRecord update;
-  if (record.size() < inside::update_bytes(0) || record.size() > sizeof update) return false;
-  std::memcpy(&update, record.data(), record.size());
-  if (update.clause >= clauses.size() || record.size() != inside::update_bytes(clauses[update.clause].keys)) return false;
+  if (record.size() < sizeof update || record.size() % sizeof(uint64_t) != 0) return false;
+  std::memcpy(&update, record.data(), sizeof update);
+  std::vector<uint64_t> found((record.size() - sizeof update) / sizeof(uint64_t)), key;
+  std::memcpy(found.data(), record.data() + sizeof update, record.size() - sizeof update);
+  if (update.clause >= clauses.size() || !make_key(clauses[update.clause].keys, found, key)) return false;
   const KnownClause& clause = clauses[update.clause];
-  std::string key(clause.keys * sizeof(uint64_t), '\0');
-  std::memcpy(key.data(), update.keys, key.size());
   const auto [state, is_new] = states_.try_emplace({update.clause, std::move(key)});
   if (is_new) {
     state->second.assign(clause.words, clause.initial);
-    bytes_ += state->first.second.size() + clause.words * sizeof(uint64_t);
+    bytes_ += state->first.second.size() * sizeof(uint64_t) + clause.words * sizeof(uint64_t);
   }
   inside::update(static_cast<inside::SiteFunction>(clause.function), state->second.data(), update.value);
   return true;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,7 +24,7 @@ class LateUpdates {
 
  private:
   static constexpr size_t kMuch = 4 << 20;
-  std::map<std::pair<uint32_t, std::string>, std::vector<uint64_t>> states_;  // by the number of a clause and the key
+  std::map<std::pair<uint32_t, std::vector<uint64_t>>, std::vector<uint64_t>> states_;  // by the number of a clause and the key
   size_t bytes_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -44,9 +43,9 @@ class Arenas : public testing::Test {
     inside::SiteClause its;
     its.clause = clause, its.words = 1;
     its.function = static_cast<uint32_t>(inside::SiteFunction::count);
-    const std::array<uint64_t, inside::kMostKeys> keys{key};
-    its.key_count = 1;
-    uint64_t* state = inside::find_state(arena(number, lane(number).arena & 1), its, keys.data());
+    inside::Arena& here = arena(number, lane(number).arena & 1);
+    here.key[0] = key;
+    uint64_t* state = inside::find_state(here, its, 1);
     if (state != nullptr) inside::update(inside::SiteFunction::count, state, 0);
     lane(number).rounds++;
     return state != nullptr;
@@ -54,7 +53,7 @@ class Arenas : public testing::Test {
   Totals collect(bool is_last = false) {
     Totals totals;
     reader_->collect(
-        {{.aggregation = 7, .keys = 1, .words = 1}, {.aggregation = 8, .keys = 1, .words = 1}},
+        {{7, 1, 0, 0, {{}}}, {8, 1, 0, 0, {{}}}},
         [&](const AggregationEntry& entry) {
           uint64_t key = 0;
           std::memcpy(&key, entry.key.data(), sizeof key);
@@ -125,6 +124,48 @@ TEST_F(Arenas, MayHoldAnything) {
     lane(number).busy = 0;
     collect();
   }
+}
+
+// A key of an integer, a constant word and a string of at most 10 characters.
+class ArenaKeys : public Arenas {
+ protected:
+  std::vector<std::vector<uint64_t>> collect_keys() {
+    std::vector<std::vector<uint64_t>> found;
+    const KnownClause clause{9, 1, 0, 0, {{}, {KeyPart::Kind::constant, 0, {77}}, {KeyPart::Kind::string, 10, {}}}};
+    reader_->collect(
+        {clause},
+        [&](const AggregationEntry& entry) {
+          auto& key = found.emplace_back(entry.key.size() / sizeof(uint64_t));
+          std::memcpy(key.data(), entry.key.data(), entry.key.size());
+        },
+        false);
+    return found;
+  }
+  void count(const std::vector<uint64_t>& key) {
+    inside::SiteClause its;
+    its.words = 1;
+    std::copy(key.begin(), key.end(), arena(0, lane(0).arena & 1).key);
+    EXPECT_NE(inside::find_state(arena(0, lane(0).arena & 1), its, static_cast<uint32_t>(key.size())), nullptr);
+  }
+};
+
+TEST_F(ArenaKeys, AreMadeOfWhatIsKnownAndWhatTheThreadFound) {
+  count({5, 0x4142});
+  count({5, 0x4142434445464748, 0x4142});
+  count({6, 0});
+  EXPECT_EQ(collect_keys(),
+            (std::vector<std::vector<uint64_t>>{{5, 77, 0x4142}, {5, 77, 0x4142434445464748, 0x4142}, {6, 77, 0}}));
+  EXPECT_EQ(reader_->nonsense(), 0);
+}
+
+TEST_F(ArenaKeys, ThatNoThreadWritesAreNonsense) {
+  const std::vector<uint64_t> wrong[] = {
+      {}, {5}, {5, ~uint64_t{0}}, {5, 0x4142, 0}, {5, 0x4100000000000041}, {5, ~uint64_t{0}, 0x414243}, {5, 0x4142, 0x4142}};
+  for (const auto& key : wrong) {
+    count(key);
+    EXPECT_TRUE(collect_keys().empty());
+  }
+  EXPECT_EQ(reader_->nonsense(), std::size(wrong));
 }
 
 TEST(ThreadFunctions, AreThoseOfDvm) {

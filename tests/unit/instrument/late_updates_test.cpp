@@ -14,21 +14,24 @@ namespace {
 using Function = inside::SiteFunction;
 
 KnownClause clause_of(Function function, uint32_t aggregation, uint32_t keys, uint32_t words, uint64_t initial = 0) {
-  return {aggregation, keys, words, static_cast<uint32_t>(function), initial};
+  return {aggregation, words, static_cast<uint32_t>(function), initial, std::vector<KeyPart>(keys)};
 }
 
 const std::vector<KnownClause> kClauses = {clause_of(Function::sum, 7, 2, 1), clause_of(Function::min, 8, 0, 1, INT64_MAX),
                                            clause_of(Function::quantize, 9, 1, 127)};
 
-inside::UpdateRecord record_of(uint32_t clause, uint64_t value, uint64_t first = 0, uint64_t second = 0) {
-  inside::UpdateRecord record{.clause = clause, .value = value};
-  record.keys[0] = first, record.keys[1] = second;
-  return record;
+struct Record {
+  inside::UpdateRecord head;
+  uint64_t keys[4]{};
+};
+
+Record record_of(uint32_t clause, uint64_t value, uint64_t first = 0, uint64_t second = 0) {
+  return {{.clause = clause, .value = value}, {first, second}};
 }
 
-bool add(LateUpdates& updates, const inside::UpdateRecord& record) {
-  const uint32_t keys = record.clause < kClauses.size() ? kClauses[record.clause].keys : 0;
-  return updates.add(std::as_bytes(std::span(&record, 1)).first(inside::update_bytes(keys)), kClauses);
+bool add(LateUpdates& updates, const Record& record) {
+  const size_t keys = record.head.clause < kClauses.size() ? kClauses[record.head.clause].keys.size() : 0;
+  return updates.add(std::as_bytes(std::span(&record, 1)).first(sizeof record.head + keys * sizeof(uint64_t)), kClauses);
 }
 
 using Totals = std::map<std::pair<uint32_t, std::vector<uint64_t>>, std::vector<uint64_t>>;
@@ -57,7 +60,7 @@ TEST(LateUpdates, AreAggregatedByTheirKeys) {
 TEST(LateUpdates, RefuseWhatMakesNoSense) {
   LateUpdates updates;
   EXPECT_FALSE(add(updates, record_of(3, 1)));
-  const inside::UpdateRecord record = record_of(0, 1);
+  const Record record = record_of(0, 1);
   for (const size_t bytes : {0, 8, 15, 16, 24, 31, 33, 40, 48})
     EXPECT_FALSE(updates.add(std::as_bytes(std::span(&record, 1)).first(bytes), kClauses)) << bytes;
   EXPECT_TRUE(take(updates).empty());
