@@ -3,7 +3,7 @@
 
 usage: agent.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS]]
 
-The function that is traced runs in one thread. The last column says where the clause runs.
+The function that is traced runs in one thread. The last column says where the clause runs, and how many firings were dropped.
 """
 
 import os
@@ -24,6 +24,8 @@ CLAUSES = {
     "key/literal": "{ @[copyinstr(arg0)] = count(); }",
     "key/constants": "{ @[probefunc, probemod, arg0 & 7] = count(); }",
     "key/execname": "{ @[execname] = count(); }",
+    "record/64": "{ n += arg0 + arg1 + arg2 + arg3; }",
+    "record/false": "/arg0 == 1/ { n++; }",
 }
 
 
@@ -32,29 +34,31 @@ def time_of(output):
 
 
 def run(clause):
-    """(ns a call, whether the clause ran in the thread)"""
+    """(ns a call, what ran in the thread, drops)"""
     if clause is None:
-        return time_of(subprocess.run(LOOPER, capture_output=True, text=True, check=True).stdout), False
+        return time_of(subprocess.run(LOOPER, capture_output=True, text=True, check=True).stdout), "", 0
     text = f"pid$target:looper:func:entry {clause}"
     command = [DVM, "run", "-qv", "-x", "backend=agent", "-n", text, "-c", " ".join(LOOPER)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0 or " drop" in result.stderr:
+    if result.returncode != 0:
         sys.exit(f"{text}: {result.stderr}")
-    return time_of(result.stdout), "in the traced thread" in result.stderr
+    drops = sum(int(count) for count in re.findall(r"(\d+) drops?", result.stderr))
+    return time_of(result.stdout), re.search(r"\(agent(?:, )?(.*?)\)", result.stderr)[1], drops
 
 
 def main():
     added = {name: [] for name in CLAUSES}
-    where = {}
+    where, dropped = {}, dict.fromkeys(CLAUSES, 0)
     for _ in range(ROUNDS):
         for name, clause in CLAUSES.items():
-            plain, _ = run(None)
-            traced, where[name] = run(clause)
+            plain, _, _ = run(None)
+            traced, where[name], drops = run(clause)
             added[name].append(traced - plain)
+            dropped[name] += drops
     print(f"{'added ns a call':<20}{'median':>8}   quartiles")
     for name, values in added.items():
         low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
-        print(f"agent/{name:<20}{median:8.1f}   {low:.1f} .. {high:.1f}   {'in the thread' if where[name] else 'by records'}")
+        print(f"agent/{name:<20}{median:8.1f}   {low:.1f} .. {high:.1f}   {where[name] or 'by records'}, {dropped[name]} drops")
 
 
 if __name__ == "__main__":
