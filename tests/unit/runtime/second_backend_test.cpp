@@ -153,6 +153,16 @@ TEST_F(TwoBackends, AccountsAndDropsAreAddedUp) {
   EXPECT_THAT(session.err(), HasSubstr("second starts"));
 }
 
+TEST_F(TwoBackends, ABackendThatHasRunNoClauseNeedsNoTallies) {
+  second->refuses = true;
+  session.fire(g, {40});
+  run();
+  const Account account = session.handle().account();
+  ASSERT_EQ(account.ecbs.size(), 2U);
+  EXPECT_EQ(account.ecbs[0].firings, 2U);
+  EXPECT_EQ(account.ecbs[1].firings, 1U);
+}
+
 TEST_F(TwoBackends, EachSaysWhatItTakes) {
   run();
   const std::vector<Placement> all = session.handle().placements();
