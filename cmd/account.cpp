@@ -13,7 +13,7 @@
 namespace dvm::cmd {
 namespace {
 
-struct Row {
+struct Tallied {
   std::string_view kind;
   std::string name;
   vm::Tally tally;
@@ -22,12 +22,12 @@ struct Row {
   double cycles() const { return each() * static_cast<double>(tally.count); }
 };
 
-void add_row(std::vector<Row>& rows, std::string_view kind, std::string_view name, const vm::Tally& tally) {
+void add_row(std::vector<Tallied>& rows, std::string_view kind, std::string_view name, const vm::Tally& tally) {
   if (tally.count != 0) rows.push_back({kind, std::string(name), tally});
 }
 
-std::vector<Row> rows_of(const runtime::EcbAccount& ecb) {
-  std::vector<Row> rows;
+std::vector<Tallied> rows_of(const runtime::EcbAccount& ecb) {
+  std::vector<Tallied> rows;
   for (const dif::OpcodeInfo& op : dif::kOpcodes)
     add_row(rows, "opcode", op.mnemonic, ecb.counts.opcodes[static_cast<size_t>(op.opcode)]);
   for (size_t i = 0; i < dif::kBuiltIns.size(); i++) add_row(rows, "variable", dif::kBuiltIns[i].name, ecb.counts.variables[i]);
@@ -37,16 +37,16 @@ std::vector<Row> rows_of(const runtime::EcbAccount& ecb) {
   return rows;
 }
 
-std::vector<Row> rows_of(const runtime::Account& account) {
-  std::vector<Row> rows;
+std::vector<Tallied> rows_of(const runtime::Account& account) {
+  std::vector<Tallied> rows;
   for (const auto& [name, tally] : account.stages) add_row(rows, "stage", name, tally);
   for (const auto& [name, tally] : account.consumer) add_row(rows, "consumer", name, tally);
   return rows;
 }
 
-double sum_cycles(const std::vector<Row>& rows) {
+double sum_cycles(const std::vector<Tallied>& rows) {
   double sum = 0;
-  for (const Row& row : rows) sum += row.cycles();
+  for (const Tallied& row : rows) sum += row.cycles();
   return sum;
 }
 
@@ -66,10 +66,10 @@ std::string after(uint64_t interpreted) {
   return interpreted == 0 ? std::string() : fmt::format(" after {} firings on interp", interpreted);
 }
 
-void print_rows(std::FILE* out, const std::vector<Row>& rows) {
+void print_rows(std::FILE* out, const std::vector<Tallied>& rows) {
   double total = sum_cycles(rows);
   fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}{:>10}{:>18}{:>7}\n", "KIND", "NAME", "COUNT", "TIMED", "CYC/EACH", "CYCLES", "%");
-  for (const Row& row : rows) {
+  for (const Tallied& row : rows) {
     fmt::print(out, "    {:<11}{:<16}{:>14}{:>12}", row.kind, row.name, row.tally.count, row.tally.timed);
     if (row.tally.timed == 0)
       fmt::print(out, "{:>10}{:>18}{:>7}\n", "-", "-", "-");
@@ -85,15 +85,15 @@ void print_table(std::FILE* out, const runtime::Account& account, const runtime:
     fmt::print(out, "\n  epid {} {} ({})\n", ecb.epid, printable(probe_name(catalog, ecb.probe_id)), clause_name(ecb.clause));
     fmt::print(out, "    firings {}  predicate hits {}  faults {}  engine {}{}\n", ecb.firings, ecb.predicate_hits, ecb.faults,
                ecb.engine, after(ecb.interpreted));
-    if (std::vector<Row> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
+    if (std::vector<Tallied> rows = rows_of(ecb); !rows.empty()) print_rows(out, rows);
   }
   fmt::print(out, "\n  stages, whole run\n");
   print_rows(out, rows_of(account));
 }
 
-nlohmann::ordered_json json_of(const std::vector<Row>& rows) {
+nlohmann::ordered_json json_of(const std::vector<Tallied>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+  for (const Tallied& row : rows) {
     nlohmann::ordered_json entry = {{"kind", row.kind},
                                     {"name", row.name},
                                     {"count", row.tally.count},

@@ -17,7 +17,7 @@ void print_line(const Json& line) { fmt::print("{}\n", line.dump(-1, ' ', false,
 
 void print_aggregation(const Results& results, const runtime::MergedAggregation& aggregation) {
   Json line = {{"type", "aggregation"}, {"aggregations", Json::array({runtime::json_of(aggregation)})}, {"rows", Json::array()}};
-  for (const Results::Row& row : results.rows(aggregation)) {
+  for (const Results::KeyedRow& row : results.rows(aggregation)) {
     line["rows"].push_back({{"keys", *row.keys}, {"values", Json::array({runtime::json_of(aggregation, row.row)})}});
     if (!runtime::tells_state(aggregation))
       line["rows"].back()["states"] = Json::array({runtime::state_of(aggregation, row.row)});

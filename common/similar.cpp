@@ -14,13 +14,13 @@ namespace dvm {
 namespace {
 
 // Rows of the table of distances between the beginnings of two names.
-using Row = std::vector<size_t>;
+using Distances = std::vector<size_t>;
 
 // Row by row over `b`, with the two rows before for exchanged neighbours; gives up with limit + 1 as soon as two rows in a row
 // are above the limit.
-size_t distance(std::string_view a, std::string_view b, size_t limit, std::array<Row, 3>& rows) {
+size_t distance(std::string_view a, std::string_view b, size_t limit, std::array<Distances, 3>& rows) {
   auto& [row, before, older] = rows;
-  for (Row& each : rows) each.resize(a.size() + 1);
+  for (Distances& each : rows) each.resize(a.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   size_t least = 0;
   for (size_t j = 1; j <= b.size(); j++) {
@@ -46,7 +46,7 @@ std::vector<std::string> similar_names(std::string_view name, std::span<const st
   if (name.size() < 2 || name.size() > kLongest) return {};  // everything is near to one letter
   size_t limit = std::max<size_t>(1, name.size() / 3);
   std::set<std::tuple<size_t, size_t, std::string_view>> near;  // steps, difference in length, name
-  std::array<Row, 3> rows;
+  std::array<Distances, 3> rows;
   for (std::string_view candidate : candidates) {
     if (candidate.size() > name.size() + limit || candidate.size() + limit < name.size()) continue;
     size_t steps = distance(name, candidate, limit, rows);

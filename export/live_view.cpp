@@ -131,7 +131,7 @@ LiveView::Table LiveView::table(const Metric& metric, double seconds) {
   const auto known = before_.find(metric.name);
   std::unordered_map<std::string, double> now;
   for (const Point& point : metric.points) {
-    Row row{keys_text(point), shown(metric, point), static_cast<double>(point.count), {}, point.buckets};
+    KeyLine row{keys_text(point), shown(metric, point), static_cast<double>(point.count), {}, point.buckets};
     if (const std::optional<double> value = growing(metric.kind, point)) {
       if (known != before_.end() && seconds > 0) {
         const auto found = known->second.find(row.keys);
@@ -144,7 +144,7 @@ LiveView::Table LiveView::table(const Metric& metric, double seconds) {
     table.rows.push_back(std::move(row));
   }
   before_[metric.name] = std::move(now);
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const Row& a, const Row& b) { return a.value > b.value; });
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const KeyLine& a, const KeyLine& b) { return a.value > b.value; });
   return table;
 }
 
@@ -163,14 +163,16 @@ void LiveView::take(const runtime::Snapshot& snapshot) {
 void LiveView::draw(const Table& table, size_t lines, size_t columns, std::vector<std::string>& into) {
   if (lines == 0) return;
   const bool is_shape = table.kind == MetricKind::histogram;
-  const auto shape_of = [&](const Row& row) { return is_shape ? sparkline(row.buckets, std::min(columns / 4, kSparks)) : ""; };
+  const auto shape_of = [&](const KeyLine& row) {
+    return is_shape ? sparkline(row.buckets, std::min(columns / 4, kSparks)) : "";
+  };
   const std::string blank(table.rows.empty() ? 0 : width_of(shape_of(table.rows.front())), ' ');  // all have as many buckets
   into.push_back(line_of(table.title, is_shape ? "values" : "value", "per s", blank, columns));
   const size_t room = lines - 1, fit = std::min<size_t>(table.rows.size(), room);
   const bool is_cut = fit < table.keys && room > 0;
   const size_t shown = is_cut && fit == room ? fit - 1 : fit;
   for (size_t i = 0; i < shown; i++) {
-    const Row& row = table.rows[i];
+    const KeyLine& row = table.rows[i];
     const std::string value = columns >= kWide ? fmt::format("{:.0f}", row.value) : short_number(row.value);
     into.push_back(line_of(row.keys, value, row.growth ? short_number(*row.growth) : "", shape_of(row), columns));
   }

@@ -31,7 +31,7 @@ class LiveView {
   std::vector<std::string> draw(ScreenSize size) const;
 
  private:
-  struct Row {
+  struct KeyLine {
     std::string keys;
     double value = 0;               // of a distribution or a mean: see `count` too
     double count = 0;               // values, of a distribution or a mean
@@ -41,8 +41,8 @@ class LiveView {
   struct Table {
     std::string title;
     runtime::MetricKind kind{};
-    std::vector<Row> rows;  // the largest first
-    uint64_t keys = 0;      // rows, with those that a snapshot leaves out
+    std::vector<KeyLine> rows;  // the largest first
+    uint64_t keys = 0;          // rows, with those that a snapshot leaves out
   };
 
   Table table(const runtime::Metric& metric, double seconds);

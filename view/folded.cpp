@@ -84,9 +84,9 @@ int64_t weight_of(const MergedAggregation& aggregation, const runtime::MergedRow
 }
 
 bool has_stacks(const Results& results, const MergedAggregation& aggregation) {
-  const std::vector<Results::Row> rows = results.rows(aggregation);
+  const std::vector<Results::KeyedRow> rows = results.rows(aggregation);
   return std::any_of(rows.begin(), rows.end(),
-                     [](const Results::Row& row) { return std::any_of(row.keys->begin(), row.keys->end(), is_stack); });
+                     [](const Results::KeyedRow& row) { return std::any_of(row.keys->begin(), row.keys->end(), is_stack); });
 }
 
 std::string without_separators(std::string name) {
@@ -117,7 +117,7 @@ std::vector<FoldedStack> fold(const Results& results, const std::string& name) {
   std::map<std::vector<Frame>, int64_t> weights;
   for (const MergedAggregation& one : results.aggregations()) {
     if (one.desc.name != name) continue;
-    for (const Results::Row& row : results.rows(one)) add(weights[frames_of(*row.keys)], weight_of(one, *row.row));
+    for (const Results::KeyedRow& row : results.rows(one)) add(weights[frames_of(*row.keys)], weight_of(one, *row.row));
   }
   std::vector<FoldedStack> stacks;
   for (auto& [frames, weight] : weights) stacks.push_back({frames, weight});

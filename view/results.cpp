@@ -188,10 +188,10 @@ Status Results::add_row(MergedAggregation& aggregation, const Json& row) {
   return {};
 }
 
-std::vector<Results::Row> Results::rows(const MergedAggregation& aggregation) const {
-  std::vector<Row> list;
+std::vector<Results::KeyedRow> Results::rows(const MergedAggregation& aggregation) const {
+  std::vector<KeyedRow> list;
   for (const runtime::MergedRow* row : aggregation.rows.rows()) list.push_back({&keys_.at(std::string(row->key)), row});
-  std::sort(list.begin(), list.end(), [](const Row& a, const Row& b) {
+  std::sort(list.begin(), list.end(), [](const KeyedRow& a, const KeyedRow& b) {
     const int order = runtime::compare_values(a.row, b.row);
     return order != 0 ? order < 0 : is_before(*a.keys, *b.keys);
   });

@@ -23,12 +23,12 @@ class Results {
   // Adds a run; `name` is for messages.
   Status add(const std::string& name, std::istream& lines);
 
-  struct Row {
+  struct KeyedRow {
     const Json* keys;
     const runtime::MergedRow* row;
   };
   // Rows in the order in which dvm run prints them: by value, then by key.
-  std::vector<Row> rows(const runtime::MergedAggregation& aggregation) const;
+  std::vector<KeyedRow> rows(const runtime::MergedAggregation& aggregation) const;
   // In the order in which the runs printed them.
   const std::deque<runtime::MergedAggregation>& aggregations() const { return all_; }
   // Lines that tell of a loss or an error, with the name of their run, as they were.

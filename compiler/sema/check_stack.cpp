@@ -52,12 +52,12 @@ bool check_address(Call& call, Session& s) {
   return check_prototype(context, spell(call), dif::ArgumentList("ptr"), call.arguments, call.where);
 }
 
-struct Row {
+struct StackAction {
   dif::Action action;
   const Type* type;
   bool (*check)(Call&, Session&);
 };
-constexpr Row kRows[] = {
+constexpr StackAction kStackActions[] = {
     {dif::Action::stack, &kStack, check_stack},        {dif::Action::ustack, &kStack, check_ustack},
     {dif::Action::jstack, &kStack, check_ustack},      {dif::Action::usym, &kUserSymbol, check_address},
     {dif::Action::umod, &kUserSymbol, check_address},  {dif::Action::uaddr, &kUserSymbol, check_address},
@@ -65,19 +65,19 @@ constexpr Row kRows[] = {
     {dif::Action::func, &kSymbol, check_address},      {dif::Action::mod, &kSymbol, check_address},
 };
 
-const Row* find_row(std::string_view name) {
+const StackAction* find_stack_action(std::string_view name) {
   const dif::ActionInfo* action = find_by_name(dif::kActions, name);
-  const Row* row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return action && r.action == action->id; });
-  return row == std::end(kRows) ? nullptr : row;
+  const StackAction* row = std::find_if(std::begin(kStackActions), std::end(kStackActions),
+                                        [&](const StackAction& r) { return action && r.action == action->id; });
+  return row == std::end(kStackActions) ? nullptr : row;
 }
 
 }  // namespace
 
-bool is_key_action(std::string_view name) { return find_row(name) != nullptr; }
+bool is_key_action(std::string_view name) { return find_stack_action(name) != nullptr; }
 
 bool check_key_action(Call& call, Session& s) {
-  const Row& row = *find_row(call.name);
+  const StackAction& row = *find_stack_action(call.name);
   ExprContext context(s);
   for (ExprPtr& argument : call.arguments)
     if (!check_value(context, argument)) return false;

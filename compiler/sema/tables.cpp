@@ -9,13 +9,14 @@
 namespace dvm::compiler {
 
 const Type* prototype_type(std::string_view word, const TypeTable& types) {
-  struct Row {
+  struct NamedType {
     std::string_view word, type;
   };
-  static constexpr Row kRows[] = {{"int", "int"},         {"char", "char"},     {"string", "string"},   {"void", "void"},
-                                  {"int32", "int32_t"},   {"int64", "int64_t"}, {"uint16", "uint16_t"}, {"uint32", "uint32_t"},
-                                  {"uint64", "uint64_t"}, {"ptr", "uintptr_t"}, {"bytes", "void *"}};
-  for (const Row& row : kRows)
+  static constexpr NamedType kNamedTypes[] = {{"int", "int"},         {"char", "char"},       {"string", "string"},
+                                              {"void", "void"},       {"int32", "int32_t"},   {"int64", "int64_t"},
+                                              {"uint16", "uint16_t"}, {"uint32", "uint32_t"}, {"uint64", "uint64_t"},
+                                              {"ptr", "uintptr_t"},   {"bytes", "void *"}};
+  for (const NamedType& row : kNamedTypes)
     if (row.word == word) return types.basic(row.type);
   return nullptr;
 }
@@ -41,19 +42,19 @@ std::string_view reason_of(std::string_view name, std::span<const Foreign> rows)
 }  // namespace
 
 std::string_view foreign_reason(std::string_view name) {
-  static constexpr Foreign kRows[] = {
+  static constexpr Foreign kNamedTypes[] = {
 #define DVM_FOREIGN(name, reason) {#name, reason},
 #include "compiler/sema/foreign.def"
   };
-  return reason_of(name, kRows);
+  return reason_of(name, kNamedTypes);
 }
 
 std::string_view foreign_type_reason(std::string_view name) {
-  static constexpr Foreign kRows[] = {
+  static constexpr Foreign kNamedTypes[] = {
 #define DVM_FOREIGN_TYPE(name, reason) {#name, reason},
 #include "compiler/sema/foreign.def"
   };
-  return reason_of(name, kRows);
+  return reason_of(name, kNamedTypes);
 }
 
 std::vector<std::string_view> function_names() {

@@ -52,7 +52,7 @@ struct Header {
   int32_t frames;
   uint32_t count;
 };
-struct Row {
+struct SearchEntry {
   int32_t begin, description;
 };
 struct Description {
@@ -71,8 +71,8 @@ bool is_usual(const Header& header) {
 }
 
 // The last row that begins at or before the address.
-std::optional<Row> find_row(const ElfView& elf, uint64_t table, uint32_t count, uint64_t address) {
-  Row row{}, found{};
+std::optional<SearchEntry> find_entry(const ElfView& elf, uint64_t table, uint32_t count, uint64_t address) {
+  SearchEntry row{}, found{};
   uint32_t low = 0, high = count;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
@@ -92,7 +92,7 @@ std::optional<FramedFunction> framed_function(CodeBytes file, uint64_t address) 
   Header header;
   if (!elf.table() || !elf.load(elf.table()->p_vaddr, header) || !is_usual(header)) return std::nullopt;
   const uint64_t table = elf.table()->p_vaddr;
-  const auto row = find_row(elf, table, header.count, address);
+  const auto row = find_entry(elf, table, header.count, address);
   if (!row) return std::nullopt;
   Description description;
   const uint64_t described = moved(table, row->description);

@@ -33,7 +33,7 @@ std::vector<std::string> merged(const std::string& description, const std::strin
   EXPECT_TRUE(add(results, aggregation(description, first) + kEnd));
   EXPECT_TRUE(add(results, aggregation(description, second) + kEnd));
   std::vector<std::string> rows;
-  for (const Results::Row& row : results.rows(results.aggregations().front()))
+  for (const Results::KeyedRow& row : results.rows(results.aggregations().front()))
     rows.push_back(row.keys->dump() + " " + runtime::json_of(results.aggregations().front(), row.row).dump());
   return rows;
 }
