@@ -11,15 +11,15 @@
 namespace dvm::cmd {
 namespace {
 
-struct Part {
+struct Segment {
   std::string name;
   double clocks;
 };
 
 constexpr double kBar = 22, kRow = 40, kAxisHeight = 44;
 
-std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
-  std::vector<Part> parts;
+std::vector<Segment> parts_of(const runtime::ProbePrediction& probe) {
+  std::vector<Segment> parts;
   for (size_t i = 0; i < probe.stages.size(); i++)
     if (probe.stages[i].clocks > 0)
       parts.push_back({fmt::format("{}: {}", probe.source, runtime::kFlowStages[i].name), probe.stages[i].clocks});
@@ -38,7 +38,7 @@ std::vector<Part> parts_of(const runtime::ProbePrediction& probe) {
 std::vector<std::string> legend_of(const runtime::Prediction& prediction) {
   std::vector<std::string> names;
   for (const runtime::ProbePrediction& probe : prediction.probes)
-    for (const Part& part : parts_of(probe))
+    for (const Segment& part : parts_of(probe))
       if (std::find(names.begin(), names.end(), part.name) == names.end()) names.push_back(part.name);
   return names;
 }
@@ -48,7 +48,7 @@ void draw_bar(std::string& svg, const runtime::ProbePrediction& probe, double to
   svg += fmt::format("<text x=\"{}\" y=\"{}\">{}: {:.0f} clocks</text>\n", kDrawingMargin, top + 12,
                      xml_escaped(probe.description), probe.firing.expected.clocks);
   double before = 0;
-  for (const Part& part : parts_of(probe)) {
+  for (const Segment& part : parts_of(probe)) {
     const double x = axis.of(before, kDrawingWidth), end = axis.of(before + part.clocks, kDrawingWidth);
     const auto number = static_cast<size_t>(std::find(legend.begin(), legend.end(), part.name) - legend.begin());
     svg += fmt::format(

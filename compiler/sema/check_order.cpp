@@ -9,41 +9,41 @@ namespace dvm::compiler {
 
 namespace {
 
-enum class Part : uint8_t { commit, speculate, aggregation, destructive, exit, record, none };
+enum class ActionClass : uint8_t { commit, speculate, aggregation, destructive, exit, record, none };
 
 struct Rule {
-  Part before, now;
+  ActionClass before, now;
   Tag tag;
   const char* message;
 };
 constexpr Rule kRules[] = {
-    {Part::record, Part::commit, Tag::D_COMM_DREC, "commit( ) may not follow data-recording action(s)"},
-    {Part::commit, Part::aggregation, Tag::D_AGG_COMM, "aggregating actions may not follow commit( )"},
-    {Part::speculate, Part::speculate, Tag::D_SPEC_SPEC, "speculate( ) may not follow speculate( )"},
-    {Part::commit, Part::speculate, Tag::D_SPEC_COMM, "speculate( ) may not follow commit( )"},
-    {Part::record, Part::speculate, Tag::D_SPEC_DREC, "speculate( ) may not follow data-recording action(s)"},
-    {Part::speculate, Part::aggregation, Tag::D_AGG_SPEC, "aggregating actions may not follow speculate( )"},
-    {Part::speculate, Part::destructive, Tag::D_ACT_SPEC, "destructive actions may not follow speculate( )"},
-    {Part::speculate, Part::exit, Tag::D_EXIT_SPEC, "exit( ) may not follow speculate( )"},
-    {Part::commit, Part::exit, Tag::D_DREC_COMM, "data-recording actions may not follow commit( )"},
-    {Part::commit, Part::record, Tag::D_DREC_COMM, "data-recording actions may not follow commit( )"},
+    {ActionClass::record, ActionClass::commit, Tag::D_COMM_DREC, "commit( ) may not follow data-recording action(s)"},
+    {ActionClass::commit, ActionClass::aggregation, Tag::D_AGG_COMM, "aggregating actions may not follow commit( )"},
+    {ActionClass::speculate, ActionClass::speculate, Tag::D_SPEC_SPEC, "speculate( ) may not follow speculate( )"},
+    {ActionClass::commit, ActionClass::speculate, Tag::D_SPEC_COMM, "speculate( ) may not follow commit( )"},
+    {ActionClass::record, ActionClass::speculate, Tag::D_SPEC_DREC, "speculate( ) may not follow data-recording action(s)"},
+    {ActionClass::speculate, ActionClass::aggregation, Tag::D_AGG_SPEC, "aggregating actions may not follow speculate( )"},
+    {ActionClass::speculate, ActionClass::destructive, Tag::D_ACT_SPEC, "destructive actions may not follow speculate( )"},
+    {ActionClass::speculate, ActionClass::exit, Tag::D_EXIT_SPEC, "exit( ) may not follow speculate( )"},
+    {ActionClass::commit, ActionClass::exit, Tag::D_DREC_COMM, "data-recording actions may not follow commit( )"},
+    {ActionClass::commit, ActionClass::record, Tag::D_DREC_COMM, "data-recording actions may not follow commit( )"},
 };
 
-Part part_of(const CheckedAction& action) {
-  if (dif::find_aggregation(action.kind)) return Part::aggregation;
-  if (dif::find_action(action.kind)->destructive) return Part::destructive;
+ActionClass class_of(const CheckedAction& action) {
+  if (dif::find_aggregation(action.kind)) return ActionClass::aggregation;
+  if (dif::find_action(action.kind)->destructive) return ActionClass::destructive;
   switch (action.kind) {
     case dif::Action::commit:
-      return Part::commit;
+      return ActionClass::commit;
     case dif::Action::speculate:
-      return Part::speculate;
+      return ActionClass::speculate;
     case dif::Action::exit:
-      return Part::exit;
+      return ActionClass::exit;
     case dif::Action::discard:
     case dif::Action::expression:
-      return Part::none;
+      return ActionClass::none;
     default:
-      return Part::record;
+      return ActionClass::record;
   }
 }
 
@@ -51,13 +51,15 @@ Part part_of(const CheckedAction& action) {
 struct Seen {
   bool commit = false, speculate = false, record = false;
 
-  bool has(Part part) const {
-    return part == Part::commit ? commit : part == Part::speculate ? speculate : part == Part::record && record;
+  bool has(ActionClass part) const {
+    return part == ActionClass::commit      ? commit
+           : part == ActionClass::speculate ? speculate
+                                            : part == ActionClass::record && record;
   }
-  void add(Part part) {
-    commit |= part == Part::commit;
-    speculate |= part == Part::speculate;
-    record |= part == Part::aggregation || (!speculate && (part == Part::record || part == Part::exit));
+  void add(ActionClass part) {
+    commit |= part == ActionClass::commit;
+    speculate |= part == ActionClass::speculate;
+    record |= part == ActionClass::aggregation || (!speculate && (part == ActionClass::record || part == ActionClass::exit));
   }
 };
 
@@ -65,7 +67,7 @@ bool keeps_order(const std::vector<CheckedAction>& actions, Session& s) {
   Seen seen;
   bool good = true;
   for (const CheckedAction& action : actions) {
-    const Part part = part_of(action);
+    const ActionClass part = class_of(action);
     for (const Rule& rule : kRules) {
       if (rule.now != part || !seen.has(rule.before)) continue;
       s.error(rule.tag, action.where, rule.message);

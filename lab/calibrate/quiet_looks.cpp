@@ -63,7 +63,7 @@ void QuietLooks::begin_part() {
   if (ended_at_ != 0) own_ns_ += static_cast<double>(begun_at_ - ended_at_);
 }
 
-QuietLooks::Part QuietLooks::end_part() {
+QuietLooks::Span QuietLooks::end_part() {
   ended_at_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
   const RunClock before = std::exchange(seen_, read_run_clock(handle_)), done = seen_ - before;
   return {static_cast<double>(ended_at_ - begun_at_) - (is_replay_ ? done.files : 0), done};

@@ -43,12 +43,12 @@ class QuietLooks {
   double count() const { return static_cast<double>(looks_.size()); }
 
  private:
-  struct Part {
+  struct Span {
     double ns = 0;  // of the thread's CPU time, less that of files
     RunClock done;
   };
   void begin_part();
-  Part end_part();
+  Span end_part();
   bool wait();
 
   runtime::Handle& handle_;

@@ -130,7 +130,7 @@ unsigned word_of(unsigned reg) {
 bool agrees(const Dwarf_Die& function, const Dwarf_Die& parameter, const dif::ArgumentDesc& argument) {
   const ParameterPlace place = place_at_entry(function, parameter);
   if (place.kind != ParameterPlace::Kind::in_register && place.kind != ParameterPlace::Kind::in_parts) return true;
-  return std::all_of(place.parts.begin(), place.parts.end(), [&](const ParameterPlace::Part& said) {
+  return std::all_of(place.parts.begin(), place.parts.end(), [&](const ParameterPlace::Piece& said) {
     const unsigned word = word_of(said.reg);
     return word == kGoRegisters || std::any_of(argument.parts.begin(), argument.parts.end(),
                                                [word](const dif::ArgumentPart& part) { return part.arg == word; });

@@ -24,13 +24,13 @@ struct ParameterPlace {
     in_parts,     // a structure, each part in a register
     computed,     // derived from other arguments
   };
-  struct Part {
+  struct Piece {
     uint64_t offset = 0, size = 0;
     unsigned reg = 0;  // as DWARF numbers them
   };
 
   Kind kind = Kind::unsaid;
-  std::vector<Part> parts;
+  std::vector<Piece> parts;
   bool is_through_pointer = false;  // unsaid, but the function keeps its address, not its value
 };
 

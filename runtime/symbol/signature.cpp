@@ -185,7 +185,7 @@ bool correct_parts(const ParameterPlace& place, dif::ArgumentDesc& argument) {
   argument.parts.clear();
   argument.is_in_memory = false;
   argument.problem = "";
-  for (const ParameterPlace::Part& part : place.parts)
+  for (const ParameterPlace::Piece& part : place.parts)
     if (const auto arg = argument_in(part.reg)) argument.parts.push_back({part.offset, part.size, *arg, 0});
   if (argument.parts.empty()) argument.problem = usual.problem.empty() ? kInVector : usual.problem;
   return std::all_of(argument.parts.begin(), argument.parts.end(), [&](const dif::ArgumentPart& part) {

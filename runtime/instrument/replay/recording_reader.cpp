@@ -188,12 +188,12 @@ Status RecordingReader::check_blocks() {
 }
 
 Status RecordingReader::check_block(uint32_t kind, size_t offset) {
-  struct Part {
+  struct BlockParser {
     uint32_t kind;
     bool (RecordingReader::*parse)();
     const char* what;
   };
-  static constexpr Part kParts[] = {
+  static constexpr BlockParser kBlockParsers[] = {
       {recording::probes, &RecordingReader::parse_probes, "a probe is malformed"},
       {recording::events, &RecordingReader::parse_events, "an event is malformed"},
       {recording::processes, &RecordingReader::parse_processes, "a process is malformed"},
@@ -201,8 +201,8 @@ Status RecordingReader::check_block(uint32_t kind, size_t offset) {
       {recording::symbols, &RecordingReader::parse_symbols, "a symbol is malformed"},
       {recording::trailer, &RecordingReader::parse_trailer, "the number of events is wrong"},
   };
-  for (const Part& part : kParts) {
-    if (part.kind == kind && !(this->*part.parse)()) return corrupt(offset + at_, part.what);
+  for (const BlockParser& parser : kBlockParsers) {
+    if (parser.kind == kind && !(this->*parser.parse)()) return corrupt(offset + at_, parser.what);
   }
   return {};
 }
