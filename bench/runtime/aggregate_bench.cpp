@@ -80,18 +80,18 @@ class DtraceWay {
     hash += hash << 3;
     hash ^= hash >> 11;
     hash += hash << 15;
-    Entry*& bucket = buckets_[hash % buckets_.size()];
-    for (Entry* entry = bucket; entry; entry = entry->next)
+    ChainNode*& bucket = buckets_[hash % buckets_.size()];
+    for (ChainNode* entry = bucket; entry; entry = entry->next)
       if (entry->hash == hash && entry->key.size() * 8 == bytes.size() && is_same(entry->key, bytes))
         return update_(entry->state);
-    entries_.push_back(std::make_unique<Entry>(Entry{bucket, hash, key, 0}));
+    entries_.push_back(std::make_unique<ChainNode>(ChainNode{bucket, hash, key, 0}));
     bucket = entries_.back().get();
     update_(bucket->state);
   }
 
  private:
-  struct Entry {
-    Entry* next;
+  struct ChainNode {
+    ChainNode* next;
     uint32_t hash;
     Key key;
     uint64_t state;
@@ -105,8 +105,8 @@ class DtraceWay {
   static void add_one(uint64_t& state) { state++; }
 
   void (*volatile update_)(uint64_t&) = add_one;
-  std::vector<Entry*> buckets_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<ChainNode*> buckets_;
+  std::vector<std::unique_ptr<ChainNode>> entries_;
 };
 
 class UnorderedMap {

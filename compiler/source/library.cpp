@@ -32,7 +32,7 @@ struct Dependency {
 };
 
 // A library and what its text says without being parsed.
-struct Entry {
+struct ScannedLibrary {
   const Library* library = nullptr;
   std::vector<Dependency> dependencies;
   Names words;  // what it may define or name
@@ -43,7 +43,7 @@ struct Entry {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-void scan_directives(Entry& entry) {
+void scan_directives(ScannedLibrary& entry) {
   for (const std::string_view directive : directives_of(entry.library->source.text)) {
     const std::vector<std::string> w = split_words(directive);
     const bool is_pragma = w.size() >= 3 && w[0] == "pragma" && w[1] == "D";
@@ -52,8 +52,8 @@ void scan_directives(Entry& entry) {
   }
 }
 
-Entry scan(const Library& library) {
-  Entry entry;
+ScannedLibrary scan(const Library& library) {
+  ScannedLibrary entry;
   entry.library = &library;
   scan_directives(entry);
   if (!library.if_named) return entry;
@@ -77,8 +77,8 @@ class Order {
     bool went_on = true;
     while (went_on && result_.cycle.empty() && result_.missing.empty()) {
       went_on = false;
-      for (Entry& entry : entries_) {
-        if (entry.state != Entry::State::unknown || !is_needed(entry)) continue;
+      for (ScannedLibrary& entry : entries_) {
+        if (entry.state != ScannedLibrary::State::unknown || !is_needed(entry)) continue;
         visit(entry);
         went_on = true;
       }
@@ -87,21 +87,21 @@ class Order {
   }
 
  private:
-  Entry* find(std::string_view name) {
-    const auto it =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return file_name(e.library->source.name) == name; });
+  ScannedLibrary* find(std::string_view name) {
+    const auto it = std::find_if(entries_.begin(), entries_.end(),
+                                 [&](const ScannedLibrary& e) { return file_name(e.library->source.name) == name; });
     return it == entries_.end() ? nullptr : &*it;
   }
 
-  bool is_needed(const Entry& entry) const {
+  bool is_needed(const ScannedLibrary& entry) const {
     if (!entry.library->if_named || entry.has_effects || (entry.has_providers && named_.contains("args"))) return true;
     return std::any_of(entry.words.begin(), entry.words.end(), [&](std::string_view word) { return named_.contains(word); });
   }
 
   // False: the dependency is not there.
-  bool satisfy(const Entry& entry, const Dependency& dependency) {
+  bool satisfy(const ScannedLibrary& entry, const Dependency& dependency) {
     if (dependency.kind != "library") return provides_(dependency.kind, dependency.name);
-    Entry* other = find(dependency.name);
+    ScannedLibrary* other = find(dependency.name);
     if (other == nullptr) note_missing(entry.library->source.name, dependency.name);
     return other && visit(*other);
   }
@@ -113,22 +113,22 @@ class Order {
     result_.missing = "Invalid library dependency in " + library + ": " + folder + name;
   }
 
-  bool visit(Entry& entry) {
-    if (entry.state == Entry::State::visiting) return note_cycle(entry), false;
-    if (entry.state != Entry::State::unknown) return entry.state == Entry::State::taken;
-    entry.state = Entry::State::visiting;
+  bool visit(ScannedLibrary& entry) {
+    if (entry.state == ScannedLibrary::State::visiting) return note_cycle(entry), false;
+    if (entry.state != ScannedLibrary::State::unknown) return entry.state == ScannedLibrary::State::taken;
+    entry.state = ScannedLibrary::State::visiting;
     path_.push_back(&entry.library->source);
     const bool satisfied =
         std::all_of(entry.dependencies.begin(), entry.dependencies.end(), [&](const Dependency& d) { return satisfy(entry, d); });
     path_.pop_back();
-    entry.state = satisfied ? Entry::State::taken : Entry::State::skipped;
+    entry.state = satisfied ? ScannedLibrary::State::taken : ScannedLibrary::State::skipped;
     if (!satisfied) return false;
     result_.libraries.push_back(&entry.library->source);
     named_.insert(entry.words.begin(), entry.words.end());
     return true;
   }
 
-  void note_cycle(const Entry& entry) {
+  void note_cycle(const ScannedLibrary& entry) {
     if (!result_.cycle.empty()) return;
     result_.cycle.assign(std::find(path_.begin(), path_.end(), &entry.library->source), path_.end());
     result_.cycle.push_back(&entry.library->source);
@@ -136,7 +136,7 @@ class Order {
 
   Names named_;
   const Provides& provides_;
-  std::vector<Entry> entries_;
+  std::vector<ScannedLibrary> entries_;
   std::vector<const Source*> path_;
   LibraryOrder result_;
 };

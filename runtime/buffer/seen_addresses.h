@@ -10,11 +10,11 @@ namespace dvm::runtime {
 
 class SeenAddresses {
  public:
-  struct Entry {
+  struct SeenAddress {
     int32_t pid = 0;
     uint64_t address = 0;  // 0: none
 
-    friend bool operator==(const Entry&, const Entry&) = default;
+    friend bool operator==(const SeenAddress&, const SeenAddress&) = default;
   };
 
   // Before this call nothing is noted. Consumer context.
@@ -26,7 +26,7 @@ class SeenAddresses {
   void note(int32_t pid, uint64_t address) noexcept {
     constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;
     if (table_.empty() || address == 0) return;
-    const Entry wanted{pid, address};
+    const SeenAddress wanted{pid, address};
     size_t place = (address * kSpread >> 32) % table_.size();
     while (table_[place].address != 0 && table_[place] != wanted) place = (place + 1) % table_.size();
     if (table_[place].address != 0 || count_ > kMost / 4 * 3) return;
@@ -38,15 +38,15 @@ class SeenAddresses {
   // Calls a function with each entry added since the last call. Consumer context.
   template <class Function>
   void take_added(Function function) {
-    for (const Entry& entry : added_) function(entry);
+    for (const SeenAddress& entry : added_) function(entry);
     added_.clear();
   }
 
  private:
   static constexpr size_t kMost = 1 << 16;
 
-  std::vector<Entry> table_;  // open addressing
-  std::vector<Entry> added_;
+  std::vector<SeenAddress> table_;  // open addressing
+  std::vector<SeenAddress> added_;
   size_t count_ = 0;
 };
 

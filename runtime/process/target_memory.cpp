@@ -140,8 +140,8 @@ std::ptrdiff_t TargetMemory::read_string(int32_t pid, uint64_t address, std::spa
 }
 
 ProcessIds TargetMemory::live_ids(int32_t pid) noexcept {
-  Entry& entry = entries_[static_cast<uint32_t>(pid) % entries_.size()];
-  if (entry.pid != pid) entry = Entry{.pid = pid, .read_at = 0, .ids = {}};
+  KeptIds& entry = entries_[static_cast<uint32_t>(pid) % entries_.size()];
+  if (entry.pid != pid) entry = KeptIds{.pid = pid, .read_at = 0, .ids = {}};
   uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
   if (entry.read_at == 0 || now - entry.read_at > kIdsLast) {
     read_process_ids(pid, entry.ids);
@@ -171,7 +171,7 @@ std::string_view TargetMemory::text(int32_t pid, ProcessText which) noexcept {
   if (is_recorded_) return recorded_text(pid, which);
   if (pid <= 0) return {};
   auto& texts = texts_[static_cast<size_t>(which)];
-  Text& entry = texts[static_cast<uint32_t>(pid) % texts.size()];
+  KeptText& entry = texts[static_cast<uint32_t>(pid) % texts.size()];
   if (entry.pid != pid) entry.pid = pid, entry.read_at = 0, entry.size = 0;
   const uint64_t now = read_clock(CLOCK_MONOTONIC_COARSE);
   if (entry.read_at == 0 || now - entry.read_at > kIdsLast) {

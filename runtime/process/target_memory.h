@@ -39,12 +39,12 @@ class TargetMemory {
   void use_recorded(std::vector<RecordedProcess> processes);
 
  private:
-  struct Entry {
+  struct KeptIds {
     int32_t pid = 0;
     uint64_t read_at = 0;  // ns, CLOCK_MONOTONIC_COARSE
     ProcessIds ids;
   };
-  struct Text {
+  struct KeptText {
     int32_t pid = 0;
     uint64_t read_at = 0;
     size_t size = 0;
@@ -54,9 +54,9 @@ class TargetMemory {
   const RecordedProcess* recorded(int32_t pid) const noexcept;
   std::string_view recorded_text(int32_t pid, ProcessText which) const noexcept;
 
-  std::array<Entry, 256> entries_{};             // by pid modulo their number; the latest pid takes the place
-  std::array<std::array<Text, 32>, 3> texts_{};  // by kind; likewise
-  std::vector<RecordedProcess> recorded_;        // by pid
+  std::array<KeptIds, 256> entries_{};               // by pid modulo their number; the latest pid takes the place
+  std::array<std::array<KeptText, 32>, 3> texts_{};  // by kind; likewise
+  std::vector<RecordedProcess> recorded_;            // by pid
   bool is_recorded_ = false;
 };
 

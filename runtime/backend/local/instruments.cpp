@@ -57,7 +57,7 @@ Status Instruments::enable(std::span<const EnabledProbe> probes, std::vector<Ref
   std::vector<std::vector<EnabledProbe>> shares(all_.size());
   for (const EnabledProbe& probe : probes) {
     const auto taker =
-        std::find_if(all_.begin(), all_.end(), [&](const Entry& one) { return one.instrument->takes(*probe.probe); });
+        std::find_if(all_.begin(), all_.end(), [&](const ListedInstrument& one) { return one.instrument->takes(*probe.probe); });
     if (taker == all_.end())
       refused.push_back({probe.probe, answer(*probe.probe).reason});
     else
@@ -101,7 +101,7 @@ Status Instruments::enable_share(size_t number, std::vector<EnabledProbe>& share
 void Instruments::pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& shares, std::vector<Refused>& refused) {
   std::erase_if(refused, [&](Refused& one) {
     const auto next = std::find_if(all_.begin() + static_cast<ptrdiff_t>(from) + 1, all_.end(),
-                                   [&](const Entry& entry) { return entry.instrument->takes(*one.probe); });
+                                   [&](const ListedInstrument& entry) { return entry.instrument->takes(*one.probe); });
     const auto probe =
         std::find_if(shares[from].begin(), shares[from].end(), [&](const EnabledProbe& its) { return its.probe == one.probe; });
     if (next == all_.end() || probe == shares[from].end()) return false;
@@ -112,7 +112,7 @@ void Instruments::pass_on(size_t from, std::vector<std::vector<EnabledProbe>>& s
 }
 
 void Instruments::preview(std::span<const EnabledProbe> probes) {
-  for (const Entry& one : all_) {
+  for (const ListedInstrument& one : all_) {
     std::vector<EnabledProbe> share;
     std::copy_if(probes.begin(), probes.end(), std::back_inserter(share),
                  [&](const EnabledProbe& its) { return one.instrument->takes(*its.probe); });
@@ -152,7 +152,7 @@ uint64_t Instruments::lost_firings() const {
 Status Instruments::follow(int32_t pid) {
   Status first_problem;
   bool any = false;
-  for (const Entry& one : all_) {
+  for (const ListedInstrument& one : all_) {
     FollowsProcesses* follows = one.instrument->abilities().follows;
     if (follows == nullptr) continue;
     const Status status = follows->follow(pid);
@@ -163,7 +163,7 @@ Status Instruments::follow(int32_t pid) {
 }
 
 bool Instruments::has_descendants() {
-  return std::any_of(all_.begin(), all_.end(), [](const Entry& one) {
+  return std::any_of(all_.begin(), all_.end(), [](const ListedInstrument& one) {
     FollowsProcesses* follows = one.instrument->abilities().follows;
     return follows != nullptr && follows->has_descendants();
   });
@@ -171,7 +171,7 @@ bool Instruments::has_descendants() {
 
 Status Instruments::watch(const LinkerSite& linker) {
   Status watched;
-  for (const Entry& one : all_) {
+  for (const ListedInstrument& one : all_) {
     WatchesLoads* watches = one.instrument->abilities().watches;
     if (watches == nullptr) continue;
     if (Status status = watches->watch(linker); !status) watched = status;

@@ -60,7 +60,7 @@ class Instruments final : public FollowsProcesses,
   bool wants_reading() const noexcept override;
 
  private:
-  struct Entry {
+  struct ListedInstrument {
     std::unique_ptr<Instrument> instrument;
     std::string aside;
   };
@@ -70,7 +70,7 @@ class Instruments final : public FollowsProcesses,
   std::string_view refusal(const Instrument& instrument, const Probe& probe) const;
 
   bool is_replay_;
-  std::vector<Entry> all_;
+  std::vector<ListedInstrument> all_;
   std::vector<Instrument*> active_;
   std::map<std::pair<const Instrument*, const Probe*>, std::string> passed_;  // on to those behind it, and why
 };

@@ -170,7 +170,7 @@ FiringCounts LocalBackend::counts() const {
 }
 
 void LocalBackend::take_addresses(const VisitAddress& visit) {
-  memory_.context().addresses.take_added([&](const SeenAddresses::Entry& one) { visit(one.pid, one.address); });
+  memory_.context().addresses.take_added([&](const SeenAddresses::SeenAddress& one) { visit(one.pid, one.address); });
 }
 
 Abilities LocalBackend::abilities() {

@@ -247,7 +247,7 @@ void RecordingWriter::learn() {
     processes_[place].command_line.assign(line.data(), read_command_line(processes_[place].pid, line));
   }
   new_processes_.clear();
-  addresses_.take_added([this](const SeenAddresses::Entry& one) { symbols_->meet(one.pid, one.address); });
+  addresses_.take_added([this](const SeenAddresses::SeenAddress& one) { symbols_->meet(one.pid, one.address); });
   symbols_->meet_again();
 }
 

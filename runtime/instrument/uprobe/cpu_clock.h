@@ -54,18 +54,18 @@ class SchedulerClock {
 class ThreadTimes {
  public:
   uint64_t advance(int32_t tid, uint64_t time) noexcept {
-    Entry& entry = entries_[static_cast<uint32_t>(tid) % entries_.size()];
+    ThreadTime& entry = entries_[static_cast<uint32_t>(tid) % entries_.size()];
     if (entry.tid != tid) entry = {tid, 0};
     if (time > entry.time) entry.time = time;
     return entry.time;
   }
 
  private:
-  struct Entry {
+  struct ThreadTime {
     int32_t tid = 0;
     uint64_t time = 0;
   };
-  std::array<Entry, 1024> entries_{};
+  std::array<ThreadTime, 1024> entries_{};
 };
 
 }  // namespace dvm::runtime

@@ -329,7 +329,7 @@ TEST(SeenAddresses, HandsOutEachOnceAndOnlyWhereThereIsRoom) {
   for (const uint64_t address : {0x10, 0x20, 0x10, 0}) seen.note(1, address);
   seen.note(2, 0x10);
   std::vector<std::pair<int32_t, uint64_t>> added;
-  seen.take_added([&](const SeenAddresses::Entry& one) { added.emplace_back(one.pid, one.address); });
+  seen.take_added([&](const SeenAddresses::SeenAddress& one) { added.emplace_back(one.pid, one.address); });
   EXPECT_EQ(added, (std::vector<std::pair<int32_t, uint64_t>>{{1, 0x10}, {1, 0x20}, {2, 0x10}}));
   seen.note(1, 0x20);
   EXPECT_FALSE(seen.has_added());
@@ -340,7 +340,7 @@ TEST(SeenAddresses, StaysPartlyFree) {
   seen.make_room();
   size_t count = 0;
   for (uint64_t address = 1; address < 100'000; address++) seen.note(1, address);
-  seen.take_added([&](const SeenAddresses::Entry&) { count++; });
+  seen.take_added([&](const SeenAddresses::SeenAddress&) { count++; });
   EXPECT_GT(count, 40'000u);
   EXPECT_LT(count, 65'536u);
 }
