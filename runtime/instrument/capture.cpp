@@ -18,9 +18,9 @@ namespace {
 using dif::BuiltIn;
 using dif::FiringPart;
 using dif::Instruction;
+using known::KnownValue;
 using known::Locals;
 using known::State;
-using known::Value;
 
 constexpr unsigned kArguments = 10;
 constexpr uint16_t kAllArguments = (1 << kArguments) - 1;
@@ -56,7 +56,7 @@ class Reader {
       case dif::Format::copy:
         return read_bytes(get(in.r1()), get(in.r2()));
       case dif::Format::r1rd:
-        return set(in.rd(), is_move(in) ? get(in.r1()) : Value{});
+        return set(in.rd(), is_move(in) ? get(in.r1()) : KnownValue{});
       case dif::Format::cmp:
         if (row.width == dif::Width::text) read_string(get(in.r1())), read_string(get(in.r2()));
         return;
@@ -89,7 +89,7 @@ class Reader {
   }
 
   void use_tuple(const dif::OpcodeInfo& row, Instruction in) {
-    std::vector<Value>& tuple = state_->tuple;
+    std::vector<KnownValue>& tuple = state_->tuple;
     switch (row.tuple) {
       case dif::TupleUse::push:
         if (tuple.size() < dif::kTupleDepth) tuple.push_back(get(in.rd()));
@@ -114,31 +114,31 @@ class Reader {
   }
 
   void load(Instruction in, uint32_t bytes) {
-    const Value from = Value::of_variable(get(in.r1()));
+    const KnownValue from = KnownValue::of_variable(get(in.r1()));
     if (from.is_word()) need(from, bytes);
     // 8 bytes of the process, or of a copy of its memory, are a word.
     const bool is_word = from.is_address() && bytes == 8 && from.word.depth < kMostPointers;
-    set(in.rd(), is_word ? Value::of(from.word.load(static_cast<int64_t>(from.number))) : Value{});
+    set(in.rd(), is_word ? KnownValue::of(from.word.load(static_cast<int64_t>(from.number))) : KnownValue{});
   }
 
-  Value load_variable(const dif::OpcodeInfo& row, Instruction in) {
+  KnownValue load_variable(const dif::OpcodeInfo& row, Instruction in) {
     if (const auto id = built_in_of(in)) return load_built_in(*id, in);
-    return row.scope == dif::Scope::clause ? local(in.index()) : Value{};
+    return row.scope == dif::Scope::clause ? local(in.index()) : KnownValue{};
   }
 
-  Value load_built_in(unsigned id, Instruction in) {
+  KnownValue load_built_in(unsigned id, Instruction in) {
     const dif::BuiltInInfo* row = dif::find_built_in(id);
     if (!row) return {};
     // argN is args[N] with a constant index.
-    const Value index =
-        row->kind == dif::BuiltInKind::array ? get(in.r2()) : Value::constant(id - static_cast<unsigned>(BuiltIn::arg0));
+    const KnownValue index =
+        row->kind == dif::BuiltInKind::array ? get(in.r2()) : KnownValue::constant(id - static_cast<unsigned>(BuiltIn::arg0));
     dif::for_each_part(row->reads, [&](FiringPart part) { use(part, index); });
     const bool is_argument = row->reads == FiringPart::argument && index.is_constant() && index.number < kArguments;
-    return is_argument ? Value::of(static_cast<uint8_t>(index.number)) : Value{};
+    return is_argument ? KnownValue::of(static_cast<uint8_t>(index.number)) : KnownValue{};
   }
 
   // Has no default, so that a part of the firing that is not captured does not build.
-  void use(FiringPart part, const Value& index) {
+  void use(FiringPart part, const KnownValue& index) {
     switch (part) {
       case FiringPart::nothing:
         return;
@@ -182,12 +182,12 @@ class Reader {
     }
   }
 
-  void use_argument(const Value& index) {
+  void use_argument(const KnownValue& index) {
     const bool is_known = index.is_constant() && index.number < kArguments;
     needs_.args |= is_known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
   }
 
-  void use_register(const Value& number) {
+  void use_register(const KnownValue& number) {
     constexpr uint32_t kAll = (1u << dif::kSavedRegisters) - 1;
     const auto saved = dif::saved_register(number.number);
     if (!number.is_constant())
@@ -197,7 +197,7 @@ class Reader {
   }
 
   void store_variable(const dif::OpcodeInfo& row, Instruction in) {
-    const Value value = get(in.rd());
+    const KnownValue value = get(in.rd());
     if (const dif::Variable* variable = stored_variable(difo_, in)) read(value, variable->type);
     if (row.scope == dif::Scope::clause) set_local(in, value);
   }
@@ -205,19 +205,19 @@ class Reader {
   void call(Instruction in) {
     if (in.index() >= dif::kSubroutineCount) return set(in.rd(), {});
     const dif::SubroutineInfo& row = dif::kSubroutines[in.index()];
-    const std::vector<Value>& arguments = state_->tuple;
+    const std::vector<KnownValue>& arguments = state_->tuple;
     for (size_t i = 0; i < std::min(row.arguments.size(), arguments.size()); i++)
       if (row.arguments[i].type == dif::ArgumentType::string) read_string(arguments[i]);
     dif::for_each_part(row.firing, [&](FiringPart part) { use(part, {}); });
-    const Value from = read_arguments(row.reads, arguments);
+    const KnownValue from = read_arguments(row.reads, arguments);
     const bool is_copy = row.value == dif::ValueOrigin::bytes && from.is_word();
-    set(in.rd(), is_copy ? Value{Value::Kind::copy, from.word, from.number} : Value{});
+    set(in.rd(), is_copy ? KnownValue{KnownValue::Kind::copy, from.word, from.number} : KnownValue{});
   }
 
   // Returns the address of what a subroutine reads.
-  Value read_arguments(const dif::MemoryRead& reads, const std::vector<Value>& arguments) {
-    const auto argument = [&](size_t i) { return i < arguments.size() ? arguments[i] : Value{}; };
-    const Value from = Value::of_variable(argument(reads.address));
+  KnownValue read_arguments(const dif::MemoryRead& reads, const std::vector<KnownValue>& arguments) {
+    const auto argument = [&](size_t i) { return i < arguments.size() ? arguments[i] : KnownValue{}; };
+    const KnownValue from = KnownValue::of_variable(argument(reads.address));
     switch (reads.kind) {
       case dif::MemoryRead::Kind::none:
         return {};
@@ -228,7 +228,7 @@ class Reader {
         if (from.is_word()) need(from, argument(reads.size), kMostBytes, false);
         break;
       case dif::MemoryRead::Kind::fixed:
-        read_bytes(from, Value::constant(reads.size));
+        read_bytes(from, KnownValue::constant(reads.size));
         break;
     }
     return from;
@@ -236,41 +236,41 @@ class Reader {
 
   // copyinstr(address[, size]). A size counts the NUL; the string has no more than strsize characters. Of a longer one than
   // kMostBytes that many are captured, which are all if the NUL is among them.
-  void copy_string(const Value& address, const Value* limit = nullptr) {
-    const Value from = Value::of_variable(address);
+  void copy_string(const KnownValue& address, const KnownValue* limit = nullptr) {
+    const KnownValue from = KnownValue::of_variable(address);
     if (!from.is_word()) return;
     const uint32_t most = std::clamp(strsize_, 1u, kMostBytes - 1) + 1;
-    if (limit == nullptr) return need(from, Value::constant(most), most, true);
-    Value size = *limit;
+    if (limit == nullptr) return need(from, KnownValue::constant(most), most, true);
+    KnownValue size = *limit;
     if (size.is_constant()) size.number = std::clamp<uint64_t>(size.number, 2, most);
     need(from, size, most, true);
   }
 
   void read_pushed(Instruction in) {
-    const Value value = get(in.rd());
+    const KnownValue value = get(in.rd());
     if (in.r1() == static_cast<unsigned>(dif::PushType::string)) read_string(value);
     if (in.r1() == static_cast<unsigned>(dif::PushType::bytes)) read_bytes(value, get(in.r2()));
   }
 
   // The machine reads a string, bytes, or a value of a type at an address.
-  void read_string(const Value& address) { copy_string(address); }
-  void read_bytes(const Value& address, const Value& size) {
-    const Value from = Value::of_variable(address);
+  void read_string(const KnownValue& address) { copy_string(address); }
+  void read_bytes(const KnownValue& address, const KnownValue& size) {
+    const KnownValue from = KnownValue::of_variable(address);
     if (from.is_word() && size.is_constant()) need(from, size, kMostFixed, false);
   }
-  void read(const Value& address, const dif::DataType& type) {
+  void read(const KnownValue& address, const dif::DataType& type) {
     if (type.kind == dif::TypeKind::string) read_string(address);
-    if (type.kind == dif::TypeKind::bytes) read_bytes(address, Value::constant(type.size));
+    if (type.kind == dif::TypeKind::bytes) read_bytes(address, KnownValue::constant(type.size));
   }
 
-  void need(const Value& address, uint32_t size) { need(address, Value::constant(size), size, false); }
+  void need(const KnownValue& address, uint32_t size) { need(address, KnownValue::constant(size), size, false); }
 
   // most: bytes of a copy whose size is a word.
-  void need(const Value& address, const Value& size, uint32_t most, bool is_string) {
+  void need(const KnownValue& address, const KnownValue& size, uint32_t most, bool is_string) {
     MemoryNeed need{address.word, is_string, static_cast<int64_t>(address.number), most, {}};
     if (size.is_constant() && size.number <= kMostFixed) {
       need.size = static_cast<uint32_t>(size.number);
-    } else if (size.kind == Value::Kind::limited) {
+    } else if (size.kind == KnownValue::Kind::limited) {
       need.size = static_cast<uint32_t>(std::min<uint64_t>(size.number, is_string ? most : kMostBytes));
       need.sized_by = size.word;
     } else if (size.is_word() && size.number == 0) {
@@ -281,21 +281,23 @@ class Reader {
     needs_.add(need);
   }
 
-  Value get(unsigned r) const { return r < dif::kRegisters ? state_->registers[r] : Value{}; }
-  void set(unsigned r, Value value) {
+  KnownValue get(unsigned r) const { return r < dif::kRegisters ? state_->registers[r] : KnownValue{}; }
+  void set(unsigned r, KnownValue value) {
     if (r != 0 && r < dif::kRegisters) state_->registers[r] = value;
   }
-  Value integer(unsigned index) const { return index < difo_.integers.size() ? Value::constant(difo_.integers[index]) : Value{}; }
+  KnownValue integer(unsigned index) const {
+    return index < difo_.integers.size() ? KnownValue::constant(difo_.integers[index]) : KnownValue{};
+  }
 
-  Value local(unsigned id) const {
+  KnownValue local(unsigned id) const {
     const auto found = state_->locals.find(id);
-    return found == state_->locals.end() ? Value{} : found->second;
+    return found == state_->locals.end() ? KnownValue{} : found->second;
   }
   // A variable of 8 bytes keeps a value as it is; a structure is copied, so its address is that of another copy.
-  void set_local(Instruction in, Value value) {
+  void set_local(Instruction in, KnownValue value) {
     const dif::Variable* variable = stored_variable(difo_, in);
     const bool is_copy = variable && variable->type.kind == dif::TypeKind::bytes && value.is_address();
-    if (is_copy) value.kind = Value::Kind::copy;
+    if (is_copy) value.kind = KnownValue::Kind::copy;
     if (is_copy || (variable && !variable->type.by_ref() && variable->type.size == 8))
       state_->locals[in.index()] = value;
     else

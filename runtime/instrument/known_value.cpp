@@ -9,18 +9,18 @@ using dif::Opcode;
 
 namespace {
 
-Value limited(const Value& word, const Value& limit) {
+KnownValue limited(const KnownValue& word, const KnownValue& limit) {
   if (!word.is_word() || word.number != 0 || !limit.is_constant()) return {};
-  return {Value::Kind::limited, word.word, limit.number};
+  return {KnownValue::Kind::limited, word.word, limit.number};
 }
 
-Value join(const Value& a, const Value& b) {
+KnownValue join(const KnownValue& a, const KnownValue& b) {
   if (a == b) return a;
   return a.is_constant() ? limited(b, a) : limited(a, b);
 }
 
-Value plus(const Value& a, const Value& b) {
-  if (a.is_constant() && b.is_constant()) return Value::constant(a.number + b.number);
+KnownValue plus(const KnownValue& a, const KnownValue& b) {
+  if (a.is_constant() && b.is_constant()) return KnownValue::constant(a.number + b.number);
   if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
   if (b.is_address() && a.is_constant()) return {b.kind, b.word, b.number + a.number};
   return {};
@@ -28,10 +28,10 @@ Value plus(const Value& a, const Value& b) {
 
 }  // namespace
 
-Value Value::of_variable(const Value& value) {
+KnownValue KnownValue::of_variable(const KnownValue& value) {
   constexpr uint64_t kFirst = 4096, kBehind = uint64_t{1} << 47;
   const bool is_address = value.is_constant() && value.number >= kFirst && value.number < kBehind;
-  return is_address ? Value{Kind::word, Word::zero(), value.number} : value;
+  return is_address ? KnownValue{Kind::word, Word::zero(), value.number} : value;
 }
 
 void join_locals(Locals& into, const Locals& from) {
@@ -48,11 +48,11 @@ void join(State& into, const State& from) {
   join_locals(into.locals, from.locals);
 }
 
-Value of_operation(Opcode op, const Value& a, const Value& b) {
+KnownValue of_operation(Opcode op, const KnownValue& a, const KnownValue& b) {
   if (op == Opcode::add) return plus(a, b);
-  if (op == Opcode::sub && b.is_constant()) return plus(a, Value::constant(0 - b.number));
+  if (op == Opcode::sub && b.is_constant()) return plus(a, KnownValue::constant(0 - b.number));
   const auto result = a.is_constant() && b.is_constant() ? dif::arithmetic(op, a.number, b.number) : std::nullopt;
-  return result ? Value::constant(*result) : Value{};
+  return result ? KnownValue::constant(*result) : KnownValue{};
 }
 
 }  // namespace dvm::runtime::known

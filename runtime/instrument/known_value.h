@@ -13,7 +13,7 @@
 
 namespace dvm::runtime::known {
 
-struct Value {
+struct KnownValue {
   enum class Kind : uint8_t {
     unknown,
     constant,  // number
@@ -25,24 +25,24 @@ struct Value {
   Word word;
   uint64_t number = 0;
 
-  static Value constant(uint64_t number) { return {Kind::constant, {}, number}; }
-  static Value of(const Word& word) { return {Kind::word, word, 0}; }
+  static KnownValue constant(uint64_t number) { return {Kind::constant, {}, number}; }
+  static KnownValue of(const Word& word) { return {Kind::word, word, 0}; }
   // A constant that can be an address of the process (of a variable) becomes a word; other values are not changed.
-  static Value of_variable(const Value& value);
+  static KnownValue of_variable(const KnownValue& value);
   bool is_constant() const { return kind == Kind::constant; }
   bool is_word() const { return kind == Kind::word; }
   bool is_address() const { return kind == Kind::word || kind == Kind::copy; }
-  friend bool operator==(const Value&, const Value&) = default;
+  friend bool operator==(const KnownValue&, const KnownValue&) = default;
 };
 
-using Locals = std::map<unsigned, Value>;
+using Locals = std::map<unsigned, KnownValue>;
 
 struct State {
-  std::array<Value, dif::kRegisters> registers{};
-  std::vector<Value> tuple;
+  std::array<KnownValue, dif::kRegisters> registers{};
+  std::vector<KnownValue> tuple;
   Locals locals;
 
-  State() { registers[0] = Value::constant(0); }
+  State() { registers[0] = KnownValue::constant(0); }
 };
 
 // The state where two paths through the code meet.
@@ -50,6 +50,6 @@ void join(State& into, const State& from);
 void join_locals(Locals& into, const Locals& from);
 
 // The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants only.
-Value of_operation(dif::Opcode op, const Value& a, const Value& b);
+KnownValue of_operation(dif::Opcode op, const KnownValue& a, const KnownValue& b);
 
 }  // namespace dvm::runtime::known
