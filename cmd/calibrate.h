@@ -11,10 +11,10 @@
 namespace dvm::cmd {
 
 struct CalibrateOptions {
-  bool quick = false;          // take fewer and shorter samples: a trial
-  unsigned pass = 0;           // if not 0, do only this pass of another calibration, which hands over its series
-  uint64_t patient_until = 0;  // for a pass (SeriesBook::be_patient_until)
-  double core_speed = 0;       // speed for which times are given; 0: the current one
+  bool quick = false;          // fewer and shorter samples
+  unsigned pass = 0;           // number of the only pass to make; 0: all passes
+  uint64_t patient_until = 0;  // for SeriesBook::be_patient_until
+  double core_speed = 0;       // the speed to scale times to; 0: the current one
   vm::QuietCore quiet_core;
 };
 

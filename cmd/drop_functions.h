@@ -6,7 +6,7 @@
 
 namespace dvm::cmd {
 
-// What cpp made, without the functions that included files define. Lines keep their numbers.
+// Removes the functions that included files define from the output of cpp. Lines keep their numbers.
 std::string drop_functions(std::string text);
 
 }  // namespace dvm::cmd

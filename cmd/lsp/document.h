@@ -42,10 +42,11 @@ enum class Context {
 
 struct Cursor {
   Context context = Context::nothing;
-  size_t begin = 0;        // of the description or word that ends at the cursor
-  size_t clause = 0;       // where the descriptions of the clause begin
-  size_t body = 0;         // behind the { of the clause; 0: before it
-  size_t statement = 0;    // where the statement begins
+  // Offsets in the text.
+  size_t begin = 0;        // the description or word that ends at the cursor
+  size_t clause = 0;       // the first description of the clause
+  size_t body = 0;         // after the { of the clause; 0: the cursor is before it
+  size_t statement = 0;    // the statement
   std::string_view owner;  // context member: the expression with its arrow or dot
 };
 

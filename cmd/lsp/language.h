@@ -1,5 +1,5 @@
 #pragma once
-// What the compiler and the cost model say of a script in an editor. Nothing is traced and no process is started.
+// Answers an editor's questions about a script from the compiler and the cost model. It traces nothing and starts no process.
 
 #include <memory>
 #include <optional>

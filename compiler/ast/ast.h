@@ -225,10 +225,10 @@ struct Specifiers {
   Qualifiers qualifiers;
   bool is_userland = false;  // "userland": a type of the traced process
   TypeForm form = TypeForm::none;
-  bool mixed = false;              // more than one type is named
+  bool mixed = false;              // names more than one type
   std::vector<std::string> words;  // of basic: "unsigned", "int"
-  std::string module;              // of a scoped name: "a.out" of a.out`struct foo; empty: any
-  bool is_scoped = false;          // the name was scoped, "`struct foo" too
+  std::string module;              // "a.out" in a.out`struct foo; empty: any
+  bool is_scoped = false;          // a.out`struct foo, `struct foo
   std::string name;                // of a typedef, structure or enumeration
   bool has_body = false;
   std::vector<MemberDecl> members;

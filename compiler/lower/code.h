@@ -26,10 +26,10 @@ using Label = uint32_t;
 
 struct Step {
   dif::Opcode op = dif::Opcode::nop;
-  bool is_label = false;            // no instruction: label `value` is here
-  std::array<Register, 3> reads{};  // in the order of the operands; a store's: value, address
+  bool is_label = false;            // label `value`, no instruction
+  std::array<Register, 3> reads{};  // operands in order; of a store: value, address
   Register writes = 0;              // 0: nothing
-  uint64_t value = 0;               // of setx; string, variable, subroutine, label, type to push
+  uint64_t value = 0;               // the constant, or the number of what the instruction names
   const Symbol* symbol = nullptr;   // of a user variable
 
   static Step move(Register from, Register to) { return {.op = dif::Opcode::mov, .reads = {from}, .writes = to}; }

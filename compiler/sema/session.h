@@ -75,11 +75,11 @@ struct Session {
   Expansion expansion;  // of the item being checked
   Providers providers;
   PendingPragmas pragmas;
-  std::vector<dif::ProbeDesc> probes;  // of the clause that is checked
-  bool has_probes = true;              // false: none match, which was reported; errors that follow from it are not
-  bool in_library = false;             // a D library is checked, no program
+  std::vector<dif::ProbeDesc> probes;  // of the clause being checked
+  bool has_probes = true;              // false: none match, which was reported once
+  bool in_library = false;             // checks a D library
   std::vector<bool> used_arguments;    // $0, $1, ... that some script names
-  // The least stable that the source names: probes in descriptions, and names in statements.
+  // Stability of the least stable probe in descriptions, and of the least stable name in statements.
   dif::Attributes descriptions, statements;
 
  private:

@@ -46,12 +46,12 @@ struct Type {
   bool is_complete = true;
   bool is_open = false;  // a record or enumeration whose members are being declared
   bool is_union = false;
-  bool is_of_library = false;                                // a script may define another of that name
-  const Type* target = nullptr;                              // of a pointer or array; what a function returns
+  bool is_of_library = false;                                // a script may redefine it
+  const Type* target = nullptr;                              // of a pointer, an array or a function's result
   const Type* alias = nullptr;                               // of a typedef, or of a type with qualifiers
   uint64_t count = 0;                                        // of an array
-  std::vector<Field> fields;                                 // of a record; those of its anonymous members are its own
-  std::vector<std::pair<std::string, int64_t>> enumerators;  // of an enumeration that the script declares
+  std::vector<Field> fields;                                 // of a record, with those of its anonymous members
+  std::vector<std::pair<std::string, int64_t>> enumerators;  // of an enumeration
 
   MemberSource* source = nullptr;  // of a record without fields yet
 

@@ -37,7 +37,7 @@ struct Library {
 };
 
 struct CompileOptions {
-  std::vector<std::string> arguments;         // $0, $1, ...: $0 is the script's name
+  std::vector<std::string> arguments;         // $0 (the script's name), $1 ...
   std::map<std::string, std::string> macros;  // pid, ppid, uid, euid, gid, egid, pgid, sid, target: without the $
   bool default_arguments = false;             // -x defaultargs
   bool allow_empty = false;                   // -x empty: a source may hold nothing
@@ -45,10 +45,10 @@ struct CompileOptions {
   bool refuse_unused_arguments = false;       // unless -x argref: D_MACRO_UNUSED
   bool keep_target = false;                   // $target stays in probe descriptions
   bool refuse_target = false;                 // without a value, $target elsewhere is an error; otherwise it is 0
-  bool print_tree = false;                    // CompiledSource::tree is wanted
-  bool optimize = true;                       // false: the code as it is first made, which must do the same
-  std::vector<Library> libraries;             // compiled before the programs, what they depend on first
-  dif::Attributes minimum{0, 0, 0};           // -x amin: what is less stable is refused
+  bool print_tree = false;                    // make CompiledSource::tree
+  bool optimize = true;                       // false: unoptimized code, which must do the same
+  std::vector<Library> libraries;             // compiled before the programs, in order of dependence
+  dif::Attributes minimum{0, 0, 0};           // -x amin: refuses names that are less stable
   uint32_t version = dif::kNewestVersion;     // -x version: names of later versions are unknown
   bool prefers_probes = false;                // -x pspec: a word outside of clauses is a probe before it is a type
   uint64_t scratch_size = 16 << 20;           // -x scratchsize: the largest alloca()
@@ -57,7 +57,7 @@ struct CompileOptions {
   ProbeCatalog* catalog = nullptr;            // null: probe descriptions are not matched
   TypeCatalog* types = nullptr;               // null: there is no traced program to ask
 
-  std::vector<dif::ProbeDesc> described;  // probes that CompileResult::descriptions is wanted of
+  std::vector<dif::ProbeDesc> described;  // probes to put into CompileResult::descriptions
 
   // Sees each clause before its code is made: for tests, which may look into the compiler.
   std::function<void(const CheckedClause&)> inspect = {};
