@@ -82,12 +82,12 @@ class OtlpExporter {
   bool is_ending_ = false;
   Clock::time_point end_;  // if it is ending
 
-  // Of the thread.
-  Clock::duration wait_{};  // before the next try, if that fails too
+  // Used by the thread alone.
+  Clock::duration wait_{};  // delay after the next failure
   bool is_failing_ = false;
 };
 
-// What was lost, and why, in one line; empty: nothing was.
+// One line that says what was lost and why; empty: nothing was.
 std::string losses_text(const OtlpLosses& losses);
 
 }  // namespace dvm::exporting

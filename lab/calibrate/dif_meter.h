@@ -25,8 +25,7 @@ struct DifCase {
   std::string base = {};
   std::vector<runtime::Row> only_base = {}, only_body = {};
   bool by_size = false;  // measured with two sizes, for m and n
-  // For n of a row on a variable that may not exist: a setup with which the body does not find it, or a body that creates and
-  // deletes it.
+  // For n of a row on a variable that may not exist: a setup without the variable, or a body that creates and deletes it.
   std::string setup_without = {}, body_of_change = {};
   unsigned copies = 128;  // 0: the setup alone is measured, against a firing without DIF
   std::string end = "ret %r0\n";

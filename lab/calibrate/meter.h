@@ -25,11 +25,11 @@ using CompileScript = std::function<Result<dif::Program>(const std::string& text
 // The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
 struct Bench {
   CompileScript compile;
-  unsigned dif_samples = 15;    // of a DIF text and of its base
-  uint64_t dif_ns = 50'000;     // of one such sample, about
-  unsigned samples = 3;         // of a script
-  uint64_t firings = 50'000;    // of a sample; their recording must exceed the CPU's caches
-  uint64_t calls = 3'000;       // of a sample on the looping child
+  unsigned dif_samples = 15;    // samples of a DIF text and of its base
+  uint64_t dif_ns = 50'000;     // approximate length of one
+  unsigned samples = 3;         // samples of a script
+  uint64_t firings = 50'000;    // firings in one; more than the caches hold
+  uint64_t calls = 3'000;       // calls of the looping child in one
   noise::SeriesBook book = {};  // of this pass and those before it
   std::function<void(size_t done, size_t all)> progress = [](size_t, size_t) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};  // part of a meter failed

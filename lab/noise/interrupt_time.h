@@ -54,8 +54,9 @@ static inline int dvm_watch(int64_t ns, uint64_t* gaps, int room) {
   return count;
 }
 
-// The usual interrupt in ns, watched for at least `wanted` ns; 0: there was none. speed: of the core, to scale it to; 0: not
-// scaled. quiet_share: the share of the time with an idle SMT sibling; if it is too small, all interrupts count.
+// The usual time of an interrupt in ns, of those in at least `wanted` ns; 0: there was none.
+// - speed: of the core, to scale it to; 0: not scaled.
+// - quiet_share: the share of the time with an idle SMT sibling. If it is too small, all interrupts count.
 static inline double dvm_interrupt_time(struct dvm_gauge* gauge, double speed, int64_t wanted, double* quiet_share) {
   enum { room = 512 };
   const int64_t slice = wanted < 400000 ? wanted : 400000;

@@ -25,13 +25,13 @@ using OpenTraced = std::function<Result<std::unique_ptr<TracedProgram>>(const st
 
 struct TracedJob {
   JobTimes times;
-  double dvm = 0;         // ns of CPU of the thread that handles firings, as on an undisturbed core
-  double worked = 0;      // ns until that was over: longer than the job, or shorter if tracing ended by itself
-  double busy = 0;        // ns that all CPUs together were busy, by /proc/stat
-  double quiet = 0;       // share of its polls with an idle SMT sibling
+  double dvm = 0;         // CPU time of the thread that handles firings, undisturbed, in ns
+  double worked = 0;      // length of tracing, in ns
+  double busy = 0;        // busy time of all CPUs by /proc/stat, in ns
+  double quiet = 0;       // share of polls with an idle SMT sibling
   double handled = 0;     // firings
-  double lost = 0;        // firings that found no room in the ring
-  double unrecorded = 0;  // drops of any other kind
+  double lost = 0;        // firings dropped by the ring
+  double unrecorded = 0;  // other drops
 };
 
 // Ns since the machine started that all CPUs together were busy, in ticks of the kernel's clock.

@@ -2,10 +2,10 @@
 // The contract between dvm and the plugin that translates DIF to machine code (vm/engine/llvm). The plugin is a library of its
 // own, loaded when it is needed (load_translator.h), and knows no more of dvm than this header.
 //
-// The code of a DIFO is one function of type PreparedDifo::Run (dvm/vm/engine.h), that of the body of a clause one of type
-// PreparedBody::Run (dvm/vm/body.h), with its gate behind it. It is position independent and refers to nothing but its arguments,
-// so anyone may map it anywhere: no constant tables, no symbols, no relocations. It calls C++ only through the tables of helpers
-// in its context.
+// The code of a DIFO is one function of type PreparedDifo::Run (dvm/vm/engine.h). The code of the body of a clause is one of type
+// PreparedBody::Run (dvm/vm/body.h), with its gate behind it. Code is position independent and refers to nothing but its
+// arguments, so anyone may map it anywhere: no constant tables, no symbols, no relocations. It calls C++ only through the tables
+// of helpers in its context.
 
 #include <cstddef>
 #include <cstdint>

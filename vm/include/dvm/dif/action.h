@@ -20,12 +20,12 @@ enum class ActionTime : uint8_t { record, probe, consumer };
 
 // The contents of the record of an action.
 enum class ActionKeeps : uint8_t {
-  nothing,       // its arguments matter at the firing only
-  values,        // the values of its arguments
-  stack,         // the user stack of the firing; it may also be a key, as may the rest
-  kernel_stack,  // the kernel stack of the firing
-  symbol,        // the address of a symbol in the process
-  kernel_symbol  // the address of a symbol in the kernel
+  nothing,       // arguments only act
+  values,        // values of the arguments
+  stack,         // the user stack; like those below, it may be a key
+  kernel_stack,  // the kernel stack
+  symbol,        // address of a symbol in the process
+  kernel_symbol  // address of a symbol in the kernel
 };
 
 struct ActionInfo {

@@ -14,12 +14,12 @@ enum class FiringPart : uint16_t {
   vtime = 1 << 3,   // the CPU time of the thread
   thread = 1 << 4,  // pid and tid
   cpu = 1 << 5,
-  comm = 1 << 6,            // the name of the thread's command
-  error = 1 << 7,           // of a system call
-  caller = 1 << 8,          // the first two frames of the user stack
+  comm = 1 << 6,            // the thread's name
+  error = 1 << 7,           // errno of a system call
+  caller = 1 << 8,          // two frames of the user stack
   stack = 1 << 9,           // all of its frames
   registers = 1 << 10,      // uregs[N]
-  kernel_caller = 1 << 11,  // the first two frames of the kernel stack
+  kernel_caller = 1 << 11,  // two frames of the kernel stack
   kernel_stack = 1 << 12    // all of its frames
 };
 

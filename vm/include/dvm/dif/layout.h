@@ -34,10 +34,10 @@ struct LayoutNode {
   uint32_t depth = 0;
   bool is_signed = false;
   std::string type;     // as D spells it
-  std::string member;   // its name; empty: the value itself, or an element
-  uint64_t offset = 0;  // in bytes from where the record begins
+  std::string member;   // name; empty: the value itself, or an element
+  uint64_t offset = 0;  // bytes from the begin of the record
   uint64_t size = 0;    // in bytes
-  uint32_t bits = 0;    // of a bit-field, `shift` bits up in its bytes; 0: it is none
+  uint32_t bits = 0;    // width of a bit-field, from bit `shift`; 0: none
   uint32_t shift = 0;
   uint64_t count = 0;  // of an array
   std::vector<std::pair<std::string, int64_t>> enumerators;

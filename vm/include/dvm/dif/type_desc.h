@@ -66,10 +66,10 @@ struct ArgumentDesc {
   std::string name;
   TypeRef type = 0;
   unsigned arg = 0;           // it is argN
-  bool is_word = false;       // it has no type but is a 64-bit number: where a function returned
-  bool is_in_memory = false;  // argN is its address
-  std::string problem;        // why it cannot be had; empty: it can
-  // Not empty: it has no address and does not lie in argN alone. Bytes that no part covers are not known.
+  bool is_word = false;       // a 64-bit number without a type: the offset of a return
+  bool is_in_memory = false;  // at the address argN
+  std::string problem;        // why it is unknown; empty: it is not
+  // Its parts, if it has no address and is not in argN alone. Bytes outside of all parts are unknown.
   std::vector<ArgumentPart> parts{};
   std::string spelling{};  // the type as a listing shows it; empty: as D spells it
 };

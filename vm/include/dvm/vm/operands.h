@@ -2,9 +2,9 @@
 // The operands of instructions, as far as the text tells: where a string lies, the length of a literal, the keys of a variable
 // that is looked up. Prices and counts depend on them:
 //
-//   string/PLACE     finding a string there rather than among the literals
+//   string/PLACE     finding a string there, not among literals
 //   tuple/integer    a key that is a value
-//   tuple/string     a key that is a string or a structure; n: one byte of it
+//   tuple/string     a key that is a string or structure; n: a byte
 //
 // If two paths meet, the operands of the one further down the text count.
 
@@ -23,11 +23,11 @@ namespace dvm::vm {
 enum class Place : uint8_t {
   literal,
   scratch,   // made by a subroutine
-  variable,  // a global one
-  local,     // a clause-local one, which this firing has just stored
-  name,      // a built-in variable: of the probe, the process
-  dynamic,   // a thread-local variable, or one with keys
-  captured,  // copied from the process with the firing
+  variable,  // a global variable
+  local,     // a clause-local one, just stored
+  name,      // a built-in variable
+  dynamic,   // a thread-local one, or one with keys
+  captured,  // captured at the firing
 };
 inline constexpr std::array<std::string_view, 7> kPlaces = {"literal", "scratch", "variable", "local",
                                                             "name",    "dynamic", "captured"};

@@ -38,10 +38,10 @@ class VariableState {
   // variables: all user variables of the session.
   VariableState(std::span<const dif::Variable> variables, const StateLimits& limits);
   ~VariableState();
-  uint64_t dynamic_drops() const;  // thread-local variables and elements of associative arrays that found no space
-  size_t live_dynamic() const;     // those that exist
-  // Lets other objects load from the string table of a prepared object, since a variable may keep a pointer to one of its
-  // strings. Consumer context, before the first firing.
+  uint64_t dynamic_drops() const;  // dynamic variables dropped for lack of space
+  size_t live_dynamic() const;     // dynamic variables that exist
+  // Lets other objects load from this string table. A variable may keep a pointer to one of its strings. Consumer context, before
+  // the first firing.
   void share_strings(std::string_view table);
 
   struct Impl;
