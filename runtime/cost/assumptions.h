@@ -47,13 +47,13 @@ struct PredictOptions {
   SourcesOfProbes sources;
   std::optional<uint32_t> stack_bytes;  // the option ustackunwind; none: its default
   double event_bytes = 80;              // bytes of a recorded event
-  double wake_ups = 1;                  // of the consumer, per second
+  double wake_ups = 1;                  // of the consumer, a second
   double ring = 8 << 20;                // bytes of the ring
   double returns = 0;                   // functions that return after a firing before the next call
   double rests = 0;                     // wake-ups from idle before a firing, per second of all threads
-  double digits = kUsualDigits;         // of a number that is printed
-  double keys = 10;                     // expected, of an aggregation or a variable with keys
-  bool is_quiet = true;                 // nothing is printed of a record but what the script prints
+  double digits = kUsualDigits;         // digits of a printed number
+  double keys = 10;                     // keys of an aggregation or an associative array
+  bool is_quiet = true;                 // -q: records print no heading
 
   const MeasuredClause* measured_of(const dif::EcbDesc& clause) const;  // null: no run counted it
 };

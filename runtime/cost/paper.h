@@ -14,10 +14,10 @@ struct Experiment {
   std::string_view name;
   std::string_view source;
   unsigned ecbs;
-  double predicates;               // clocks of all its predicates, which are false
+  double predicates;               // clocks of all predicates, which are false
   double rate;                     // firings a second
-  bool is_user_time;               // of the process; else system time, with the consumer's
-  bool with_consumer;              // the paper adds the consumer
+  bool is_user_time;               // user time of the process; false: system time
+  bool with_consumer;              // adds the consumer's time
   double seen;                     // share of the CPU, traced
   double untraced, untraced_rate;  // the same without; rate 0: the machine idles
   double published_prediction, published_measurement;

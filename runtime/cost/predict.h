@@ -44,28 +44,28 @@ struct ClausePrediction {
 struct ProbePrediction {
   std::string description;
   std::string source;            // "pid", or several: "67 % pid_emulated, 33 % pid"
-  bool is_of_process = false;    // a function's or a marker's, not the kernel's
-  bool is_assumed = false;       // what is under the probe is not known
+  bool is_of_process = false;    // in a function or at a marker of a process
+  bool is_assumed = false;       // the probed instruction is unknown
   vm::Cost trigger;              // the source's stages
   std::vector<vm::Cost> stages;  // each of them, in the order of flow_stages.def
   vm::Cost capture;              // capturing what the clauses need, in the traced thread and in dvm
-  vm::Cost thread;               // the part of both in the traced thread
-  double ring_bytes = 0;         // of a firing in the ring
+  vm::Cost thread;               // the part of trigger and capture in the traced thread
+  double ring_bytes = 0;         // bytes of a firing in the ring
   vm::Cost prepare;              // starting the firing and its ECBs
   std::vector<ClausePrediction> clauses;
   vm::CostRange firing;
   double rate = 0;  // firings a second; 0: not known, or none
   bool is_rate_known = false;
-  bool is_rate_named = false;  // it is known from the name of the probe
+  bool is_rate_named = false;  // the probe's name gives the rate
 };
 
 struct Prediction {
   std::vector<ProbePrediction> probes;  // in the order of their first clause
   vm::Cost consumer;                    // clocks a second
   vm::Cost printing;                    // the part that chews and prints records
-  vm::Cost waiting;                     // clocks a second to find one of several keys, beyond finding the same one
+  vm::Cost waiting;                     // clocks a second to find one of several keys rather than one
   vm::Cost rested;                      // extra cost of a firing after idle time
-  vm::Cost resting;                     // the same a second, of all of them
+  vm::Cost resting;                     // the same, in clocks a second
   Total total;                          // (8), of the probes whose rate is known
   double record_rate = 0;               // bytes a second
   std::set<std::string> missing;        // rows without a price, which cost nothing here

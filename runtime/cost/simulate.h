@@ -25,24 +25,24 @@
 
 namespace dvm::runtime {
 
-// A firing, in ns and in bytes, and the consumer, in ns.
+// Costs of a firing, its bytes, and costs of the consumer.
 struct FiringModel {
-  double thread_ns = 0;        // in the thread that fires
-  double rested_ns = 0;        // more there for the first firing after idle time
-  double shared_ns = 0;        // more there while another CPU fires
-  double dvm_ns = 0;           // in dvm, until its records are kept
-  TableUses tables;            // more there for keys
-  double print_ns = 0;         // of its records, by the consumer
-  double ring_bytes = 0;       // in the ring; 0: there is none
+  double thread_ns = 0;        // the thread that fires
+  double rested_ns = 0;        // extra for the first firing after idle time
+  double shared_ns = 0;        // extra while another CPU fires
+  double dvm_ns = 0;           // dvm, until the records are in a buffer
+  TableUses tables;            // extra for keys
+  double print_ns = 0;         // the consumer, for the records
+  double ring_bytes = 0;       // in the ring; 0: no ring
   double record_bytes = 0;     // in the principal buffer
-  double end_bytes = 0;        // of a principal buffer of policy fill, set apart for END
-  double key_bytes = 0;        // of a key in the aggregation buffer; 0: none
+  double end_bytes = 0;        // reserved for END in a buffer of policy fill
+  double key_bytes = 0;        // a key in the aggregation buffer; 0: none
   double read_records_ns = 0;  // one read of the principal buffers
   double read_keys_ns = 0;     // one read of the aggregation buffer
-  double key_ns = 0;           // of a key that is merged
-  double look_ns = 0;          // waking up to look for firings
-  double shared_look_ns = 0;   // the same where threads use all CPUs
-  double late_ns = 50e3;       // from the planned wake-up to the next sleep
+  double key_ns = 0;           // merging a key
+  double look_ns = 0;          // a poll
+  double shared_look_ns = 0;   // a poll where threads use all CPUs
+  double late_ns = 50e3;       // from the planned poll to the next sleep
   std::vector<DynamicUse> dynamic;
 };
 

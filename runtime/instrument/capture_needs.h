@@ -67,8 +67,8 @@ struct CaptureNeeds {
   uint16_t frames = 0;         // of the user stack, at most kMostFrames
   uint16_t kernel_frames = 0;  // of the kernel stack, likewise
   uint32_t registers = 0;      // bit n: word n of struct pt_regs (dvm/dif/registers.def)
-  // Bytes of the stack itself, to unwind code without frame pointers. 0: frames are found by frame pointers. kWhereNeeded:
-  // kUsualStackBytes if some code that may be on the stack has no frame pointers, else 0.
+  // Bytes of the stack to copy, to unwind code without frame pointers. 0: frame pointers lead from frame to frame.
+  // kWhereNeeded: kUsualStackBytes if code that may be on the stack lacks frame pointers, else 0.
   uint32_t stack_bytes = 0;
 
   // Adds memory, and the words that lead to its address. Adds nothing if there are too many needs. fit_record() limits the total

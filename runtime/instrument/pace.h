@@ -1,29 +1,30 @@
 #pragma once
-// How often dvm looks for firings. Waking up costs tens of microseconds, whatever is found, so dvm sleeps as long as exit() may
-// be late. It sleeps less when so many firings come that they would leave the CPU's caches, or overflow their ring, by then.
+// How often dvm polls for firings. A wake-up costs tens of microseconds, whatever the poll finds, so dvm sleeps as long as exit()
+// may be late. It sleeps less if firings would leave the CPU's caches, or overflow their ring, by then.
 
 #include <algorithm>
 #include <cstdint>
 
 namespace dvm::runtime {
 
-inline constexpr double kLongestWait = 4e6;      // ns between two looks
-inline constexpr double kShortestWait = 1e6;     // also where what clauses read or do should not be late
-inline constexpr double kWantedBytes = 65536;    // that wait in the ring when dvm looks, at most
-inline constexpr double kWantedPart = 1.0 / 16;  // of it: what fires may come faster from one moment to the next
+inline constexpr double kLongestWait = 4e6;   // ns between two polls
+inline constexpr double kShortestWait = 1e6;  // likewise, of destructive clauses and late reads
+// The target: firings of so many bytes in the ring at a poll, but no larger part of it, since the rate may rise at any moment.
+inline constexpr double kWantedBytes = 65536;
+inline constexpr double kWantedPart = 1.0 / 16;
 
-inline constexpr double kTooMuch = 8;  // times as much as is wanted: it does not sleep at all
+inline constexpr double kTooMuch = 8;  // times the target: dvm polls again without sleep
 
 // Bytes that should wait in a ring of this size.
 inline double wanted_bytes(double ring) { return std::min(kWantedBytes, ring * kWantedPart); }
 
-// ns between two looks, where so much of what is wanted comes in so many ns: 1 is all of it.
+// ns between two polls. wanted: what comes in `ns`, as a fraction of the target.
 inline double wait_for(double wanted, double ns, double longest = kLongestWait) {
   return wanted > 0 ? std::clamp(ns / wanted, kShortestWait, longest) : longest;
 }
 
-// ns until the next look, behind one that found so much, so many ns after the last, and was to be waited for so long: never much
-// longer than that, since nothing may have come in a moment, and much may come in the next.
+// ns until the next poll. found: by the last poll, as a fraction of the target. ns: between the last two polls. waited: the wait
+// before the last poll. At most twice that wait, since a burst may follow a moment without firings.
 inline double wait_after(double found, double ns, double waited, double longest = kLongestWait) {
   return found > kTooMuch ? 0 : std::min(wait_for(found, ns, longest), std::max(2 * waited, kShortestWait));
 }

@@ -46,10 +46,10 @@ inline constexpr uint32_t kStackPiece = 512;  // divides a page, so that a piece
 
 struct MemorySlot {
   MemoryNeed need;
-  uint32_t at = 0;        // of the length; the bytes follow it
-  uint32_t base = 0;      // of the word that need.base is
-  uint32_t sized_by = 0;  // of the word that need.sized_by is; 0: none
-  size_t parent = 0;      // index of the slot that the base lies in, if it is no argument
+  uint32_t at = 0;        // offset of the length, which the bytes follow
+  uint32_t base = 0;      // offset of the word need.base
+  uint32_t sized_by = 0;  // offset of the word need.sized_by; 0: none
+  size_t parent = 0;      // index of the slot with the base, if it is no argument
 
   // Its length may be less than the most.
   bool is_variable() const { return need.is_string || need.sized_by; }
@@ -60,17 +60,17 @@ struct RecordLayout {
   SiteShape shape = SiteKind::entry;
   bool cpu = false;
   uint32_t time = 0, vtime = 0, thread = 0, comm = 0, error = 0, stack = 0;
-  uint32_t frames = 0;         // that the stack has room for
+  uint32_t frames = 0;         // frames that the stack has room for
   uint32_t kernel_stack = 0;   // offset
-  uint32_t kernel_frames = 0;  // that the kernel stack has room for
+  uint32_t kernel_frames = 0;  // frames that the kernel stack has room for
   std::array<uint32_t, std::tuple_size_v<Operands>> args{};
-  uint32_t zero = 0;           // a word that is 0, where addresses of variables start from
-  uint32_t captured_args = 0;  // a bit for each
-  uint32_t registers = 0;      // the first of them
+  uint32_t zero = 0;           // a word that is 0, the base of addresses of variables
+  uint32_t captured_args = 0;  // bit n: argument n
+  uint32_t registers = 0;      // the first register
   uint32_t saved = 0;          // bit n: word n of struct pt_regs
-  uint32_t stack_at = 0;       // of the stack's bytes
-  uint32_t stack_bytes = 0;    // that there is room for; 0: program counters stand in their place
-  uint32_t chain = 0;          // of the number of its return addresses; there is room for as many as frames
+  uint32_t stack_at = 0;       // bytes of the stack itself
+  uint32_t stack_bytes = 0;    // room for them; 0: program counters instead
+  uint32_t chain = 0;          // the number of return addresses, at most frames
   std::vector<MemorySlot> slots;
   uint32_t size = kHeadBytes;
   uint32_t least = kHeadBytes;  // bytes that every record has
