@@ -44,12 +44,12 @@ struct Answer {
   bool is_taken() const { return !by.empty(); }
 };
 
-// What a poll has found.
+// The result of a poll.
 struct Polled {
   uint64_t firings = 0;
-  double backlog = 0;       // as a fraction of what should wait at most (pace.h)
-  bool is_partial = false;  // it has ended early: it goes on once full buffers have been emptied
-  bool is_urgent = false;   // clauses have read memory late, so later firings should wait less
+  double backlog = 0;       // as a fraction of the target (pace.h)
+  bool is_partial = false;  // it stopped at full buffers, and continues once they are empty
+  bool is_urgent = false;   // clauses read memory late, so poll again soon
 };
 
 struct FiringCounts {

@@ -55,8 +55,8 @@ class Catalog {
 
   // A program may have hundreds of thousands of probes, so little is kept for each.
   std::deque<Probe> probes_;                          // addresses stay
-  std::vector<Slot> by_name_;                         // by the hash of its names, or next to there; a power of two
-  std::unordered_map<uint32_t, const Probe*> by_id_;  // those whose id is not their place, from 1
+  std::vector<Slot> by_name_;                         // open addressing by the hash of the names; a power of two
+  std::unordered_map<uint32_t, const Probe*> by_id_;  // probes whose id is not their place
   uint32_t last_id_ = 0;
 };
 

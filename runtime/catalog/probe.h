@@ -19,14 +19,14 @@ struct UprobeSite {
   uint64_t offset = 0;  // in the file
   bool is_return = false;
   int32_t pid = 0;                   // the process it belongs to, never 0
-  int32_t stack_moved = 0;           // of an entry: bytes from %rsp to the return address there
-  uint64_t size = 0;                 // of the function; 0: not known
-  uint64_t alone = 0;                // bytes of it before another symbol begins
-  std::optional<Operands> inside{};  // within a function: its arguments there
+  int32_t stack_moved = 0;           // entry: bytes from %rsp to the return address
+  uint64_t size = 0;                 // size of the function; 0: unknown
+  uint64_t alone = 0;                // bytes of the function before another symbol
+  std::optional<Operands> inside{};  // in a function: its arguments there
   std::optional<Operands> passed{};  // entry or return: arguments that are not where C passes them
-  uint32_t behind = 0;  // entry: offset of the instruction that is probed instead, since the code before it may run again
-  std::string_view no_goroutine{};  // why goid is not known; a literal
-  uint64_t semaphore = 0;           // where in the file a count lies of those who have it enabled; 0: nowhere
+  uint32_t behind = 0;               // entry: offset of the probed instruction, if code before it may run again
+  std::string_view no_goroutine{};   // why goid is not known; a literal
+  uint64_t semaphore = 0;            // file offset of the count of enablings; 0: none
 };
 
 // tick-N: on one CPU, from dvm's own loop. profile-N: on every CPU, in whatever runs there.

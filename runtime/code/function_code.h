@@ -40,9 +40,9 @@ bool is_doubtful(CodeBytes code);
 // The next instruction to run after this one.
 enum class Flow : uint8_t {
   next,
-  call,      // to `target` and, if that returns, to the next; an indirect call has no target
+  call,      // to `target`, if known, then to the next
   branch,    // to `target` or the next
-  jump,      // to `target`; without one, to where a register or memory says
+  jump,      // to `target`, if known
   return_,   // ret
   elsewhere  // a system call, a trap, an invalid instruction
 };
@@ -53,8 +53,8 @@ struct MachineInstruction {
   FiringCost cost = FiringCost::stepped;
   Flow flow = Flow::next;
   bool is_misread = false;          // by the kernel, under a probe
-  bool is_refused = false;          // by the kernel, because of a prefix: it cannot be probed
-  bool is_table_jump = false;       // an indirect jump that may lead to any place in the function
+  bool is_refused = false;          // by the kernel, for a prefix: it cannot be probed
+  bool is_table_jump = false;       // an indirect jump to any place in the function
   std::optional<int64_t> target{};  // in its function, or outside of it
 
   bool can_be_probed() const { return !is_misread && !is_refused; }

@@ -43,7 +43,7 @@ class AggregationMetrics {
     Labels labels;
     std::string own;
   };
-  // Of one aggregation, from snapshot to snapshot.
+  // The state that one aggregation keeps from snapshot to snapshot.
   struct Known {
     std::string name;
     std::vector<std::string> labels;

@@ -11,9 +11,9 @@
 namespace dvm::runtime {
 
 enum class MetricKind : uint8_t {
-  counter,    // a number that only grows
-  sum,        // a number that grows and shrinks, and can be added up
-  gauge,      // a number that cannot be added up
+  counter,    // only grows
+  sum,        // grows and shrinks, and can be added up
+  gauge,      // cannot be added up
   summary,    // a total and the number of values in it
   histogram,  // numbers of values by range
 };

@@ -31,12 +31,12 @@
 
 namespace dvm::runtime {
 
-// The type of a value, and its place.
+// The type of a value, and its place in the record.
 struct ValuePlan {
   dif::DataType type;
-  dif::Action made_by = dif::Action::expression;  // a stack or symbol: made of the firing, with the DIFO's value as the address
-  uint32_t offset = 0;                            // in the record; unused for keys and aggregated values
-  bool may_be_null = false;                       // a string variable that may hold no string: recorded as an empty one
+  dif::Action made_by = dif::Action::expression;  // a stack or symbol, made from the DIFO's value
+  uint32_t offset = 0;                            // not of keys and aggregated values
+  bool may_be_null = false;                       // a string variable, whose null is recorded as ""
   uint32_t size = 0;                              // bytes in the record
 };
 

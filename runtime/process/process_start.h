@@ -5,8 +5,12 @@
 
 namespace dvm::runtime {
 
-// 0: the device of its terminal. 1 and 2: seconds and nanoseconds from the epoch to its start. 3: the number of its arguments.
-// 4 and 5: the addresses of its arguments and of its environment. -1: unknown, or there is none.
+// A fact of a process by number; -1: unknown, or none.
+//
+//   0     device of the terminal
+//   1, 2  start, in seconds and nanoseconds since the epoch
+//   3     number of arguments
+//   4, 5  addresses of the arguments and of the environment
 int64_t process_start(int32_t pid, uint64_t number) noexcept;
 
 }  // namespace dvm::runtime

@@ -1,7 +1,7 @@
 #pragma once
 // Option engine=auto: clauses begin on the interpreter, and go on as machine code once they have cost more time than making it.
 // Both are measured: firings by the ECB loop (runtime/probe/runs.h), translations by the thread that does them. dvm's own thread
-// takes the code up between two polls, and waits for no lock, so no firing waits for a translation.
+// takes the code up between two polls. It waits for no lock. So no firing waits for a translation.
 //
 //   take_up() ── a clause has cost enough ──> translator thread ── code ──> take_up(): the clause's ECBs run it
 //

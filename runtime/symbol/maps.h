@@ -12,9 +12,9 @@
 namespace dvm::runtime {
 
 struct MappedObject {
-  std::string name;       // base name, DTrace's module: "libc.so.6"; of a program that was started by a link, the link's
+  std::string name;       // DTrace's module: the base name, of a program that of the link it was started by
   std::string path;       // in the process, without " (deleted)"
-  std::string open_path;  // under /proc: opens this very file, also in another mount namespace or when it is deleted
+  std::string open_path;  // under /proc: opens this file from another mount namespace, or if deleted
   bool is_program = false;
   uint64_t address = 0;  // where its code is mapped, 0: nowhere; and
   uint64_t offset = 0;   // from which offset of the file on

@@ -18,9 +18,9 @@ namespace dvm::runtime {
 struct ParameterPlace {
   enum class Kind : uint8_t {
     unsaid,       // the calling convention decides
-    nowhere,      // the function is not passed it
-    in_register,  // parts has one element
-    at_register,  // it lies in memory, at the address in the register
+    nowhere,      // not passed
+    in_register,  // one part
+    at_register,  // in memory, at the address in the register
     in_parts,     // a structure, each part in a register
     computed,     // derived from other arguments
   };

@@ -53,7 +53,7 @@ class Instruments final : public FollowsProcesses,
   std::optional<Moment> moment() const override;
   uint64_t reading_ns() const override;
   std::vector<std::string> take_notes() override;
-  // Of clauses that instruments run where they fire.
+  // Visits the aggregations of clauses that instruments run where they fire.
   void visit(const Visit& each) const override;
   void clear() noexcept override {}
   bool empty() const noexcept override;

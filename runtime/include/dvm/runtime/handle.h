@@ -49,20 +49,20 @@ struct HandleConfig {
   bool as_json = false;     // results as JSON, faults too: docs/json.md
   // The lines of JSON for the aggregations of the end go here too; null: nowhere.
   std::FILE* aggregations_copy = nullptr;
-  bool copies_stacks_only = false;  // those with a stack as a key are copied and not printed
-  bool shows_source = false;        // JSON has files, lines and inlined functions of stacks, from debug information
+  bool copies_stacks_only = false;    // those with a stack as a key are copied and not printed
+  bool shows_source = false;          // JSON has files, lines and inlined functions of stacks, from debug information
   std::FILE* trace_events = nullptr;  // records go here too, as trace events; null: nowhere
   // Takes copies of the records; null: none does.
   std::shared_ptr<RecordReader> record_reader;
   // Takes the aggregations as metrics, at aggrate and at the end; null: none does.
   std::shared_ptr<Exporter> exporter;
   vm::CostPolicy cost = vm::CostPolicy::none;
-  bool is_timed = true;    // time a sample of what is accounted; otherwise only count it, to be priced by a profile
-  bool is_replay = false;  // nothing is read from a process: it may not exist here
+  bool is_timed = true;                             // time a sample of what is accounted; false: only count
+  bool is_replay = false;                           // reads nothing from processes, which may be gone
   std::vector<RecordedProcess> recorded_processes;  // of a replay: their ids and command lines
   int32_t target = 0;                               // $target; 0: none; printf("%A") looks addresses up in it
-  LateReads* late_reads = nullptr;                  // where a recording keeps what is read late; null: nothing is recorded
-  std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: the handle makes its own
+  LateReads* late_reads = nullptr;                  // takes late reads for a recording; null: none
+  std::shared_ptr<UserSymbols> symbols;             // shared with a recording; null: its own
 };
 
 // The backend and engine of a clause on some of its probes.
@@ -70,12 +70,12 @@ struct Placement {
   unsigned clause = 0;           // its number, from 0
   const Probe* probe = nullptr;  // the first of them
   size_t probes = 1;
-  std::string backend, by;     // what makes them fire, such as "local" by "uprobe"; empty: nothing does
-  std::string engine;          // what executes the DIF
-  uint64_t interpreted = 0;    // firings before option engine=auto changed to that engine
-  std::string engine_problem;  // why the engine that was asked for does not
-  std::string reason;          // why nothing makes them fire
-  std::vector<std::pair<std::string, std::string>> others;  // what does not, and why
+  std::string backend, by;                                  // "local" by "uprobe"; empty: nothing makes them fire
+  std::string engine;                                       // what executes the DIF
+  uint64_t interpreted = 0;                                 // firings before engine=auto changed to that engine
+  std::string engine_problem;                               // why the requested engine does not execute it
+  std::string reason;                                       // why backend is empty
+  std::vector<std::pair<std::string, std::string>> others;  // other backends, and why they do not
 };
 
 // Values that a clause keeps, in its records or as keys of its aggregations.
@@ -148,8 +148,8 @@ class Handle {
   // The probes with an ECB and what each needs captured.
   std::vector<EnabledProbe> enabled() const;
 
-  // The placements of all clauses, in order, as they are once go() has enabled them; and the one that any clause would have on
-  // this probe. preview(): makes placements of probes that are not enabled as exact.
+  // placements(): where each clause runs, in order, after go(). placement(): where a clause would run on this probe.
+  // preview(): makes placement() exact for probes that are not enabled.
   std::vector<Placement> placements() const;
   Placement placement(const Probe& probe) const;
   void preview(std::span<const EnabledProbe> probes);
