@@ -33,7 +33,8 @@ dvm_library(process
   process/split_command.cpp
   process/start.cpp
   process/target_memory.cpp
-  process/target_signals.cpp)
+  process/target_signals.cpp
+  process/thread_status.cpp)
 target_include_directories(dvm_process PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(dvm_process PUBLIC dvm_common dvm_vm PRIVATE fmt::fmt)
 

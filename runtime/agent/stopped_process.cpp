@@ -13,12 +13,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "common/clock.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -29,13 +29,6 @@ constexpr useconds_t kPause = 50;
 constexpr int64_t kRestart = 512, kRestartNoInterrupt = 513, kRestartNoHandler = 514,
                   kRestartBlock = 516;  // errors of the kernel
 constexpr uint64_t kRestartSyscall = 219, kSyscallBytes = 2, kPpoll = 271;
-
-std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
-  return {};
-}
 
 uint64_t signals(pid_t pid, pid_t tid, std::string_view name) {
   return std::strtoull(status_field(pid, tid, name).c_str(), nullptr, 16);
@@ -57,19 +50,6 @@ std::vector<pid_t> threads_of(pid_t pid) {
   for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), error))
     if (const int tid = std::atoi(entry.path().filename().c_str()); tid > 0) found.push_back(tid);
   return found;
-}
-
-std::string hold_problem(pid_t pid, pid_t tid) {
-  if (const std::string tracer = status_field(pid, tid, "TracerPid:"); !tracer.empty() && tracer != "0")
-    return fmt::format("process {} traces it already (a debugger?)", tracer);
-  int scope = 0;
-  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
-  if (scope > 0)
-    return fmt::format(
-        "kernel.yama.ptrace_scope is {}, which lets users trace only what they start, as with -c: it must be 0, or dvm "
-        "must have CAP_SYS_PTRACE",
-        scope);
-  return "it is another user's, or runs with more rights than its user: that needs CAP_SYS_PTRACE";
 }
 
 std::vector<pid_t>& stragglers() {
@@ -181,7 +161,7 @@ Status StoppedProcess::hold(pid_t tid) {
   if (ptrace(PTRACE_SEIZE, tid, 0, 0) != 0) {
     if (errno == ESRCH || is_over(pid_, tid)) return {};
     thread.was_held = ptrace(PTRACE_GETREGS, tid, 0, &thread.registers) == 0;  // a program that dvm has started
-    if (!thread.was_held) return refused(hold_problem(pid_, tid));
+    if (!thread.was_held) return refused(hold_problem(tid));
     threads_.push_back(thread);
     return {};
   }

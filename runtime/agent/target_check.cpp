@@ -14,17 +14,12 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/process/thread_status.h"
+
 namespace dvm::runtime {
 namespace {
 
 constexpr uint32_t kOfGlibc = 0x2d0, kOfMusl = 0x30;
-
-std::string status_field(pid_t pid, std::string_view name) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
-  return {};
-}
 
 bool is_64_bit(pid_t pid) {
   std::ifstream exe(fmt::format("/proc/{}/exe", pid), std::ios::binary);

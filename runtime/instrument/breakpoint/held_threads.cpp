@@ -14,11 +14,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "common/clock.h"
+#include "runtime/process/thread_status.h"
 
 namespace dvm::runtime {
 namespace {
@@ -26,28 +26,6 @@ namespace {
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
 constexpr int kIsCall = 0x80;                     // of a stop's signal, by that option
 constexpr uint64_t kStopsWithin = 2'000'000'000;  // ns
-
-std::string status_field(pid_t tid, std::string_view name) {
-  std::ifstream file(fmt::format("/proc/{}/status", tid));
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
-  return {};
-}
-
-std::string hold_problem(pid_t tid) {
-  if (const std::string tracer = status_field(tid, "TracerPid:"); !tracer.empty() && tracer != "0")
-    return fmt::format("process {} is its tracer already (a debugger?)", tracer);
-  int scope = 0;
-  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
-  if (scope > 0)
-    return fmt::format(
-        "kernel.yama.ptrace_scope is {}, which lets users trace only what they "
-        "start, as with -c: it must be 0, or dvm must have "
-        "CAP_SYS_PTRACE",
-        scope);
-  return "it is another user's, or runs with more rights than its user: that "
-         "needs CAP_SYS_PTRACE";
-}
 
 ThreadStop as_stop(const siginfo_t& info) {
   ThreadStop stop;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/process/thread_status.h"
 #include "tests/support/skip.h"
 
 namespace dvm::runtime {
@@ -22,6 +24,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kPrograms = DVM_BINARY_DIR "/tests/unit/instrument/";
 
@@ -305,6 +308,29 @@ TEST(Grab, AnotherUsersProcessIsRefused) {
   int status = 0;
   waitpid(pid, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ThreadStatus, FieldsAreFoundByTheirName) {
+  EXPECT_EQ(status_field(getpid(), "Tgid:"), std::to_string(getpid()));
+  EXPECT_EQ(status_field(getpid(), getpid(), "Tgid:"), std::to_string(getpid()));
+  EXPECT_EQ(status_field(getpid(), "NoSuchField:"), "");
+  EXPECT_EQ(status_field(getppid(), getpid(), "State:"), "");  // no thread of that process
+}
+
+TEST(ThreadStatus, ATracerIsNamed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  EXPECT_EQ(hold_problem(child), fmt::format("process {} traces it already (a debugger?)", getpid()));
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  EXPECT_THAT(hold_problem(getpid()), Not(HasSubstr("traces it already")));
 }
 
 }  // namespace

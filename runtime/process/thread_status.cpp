@@ -1,0 +1,41 @@
+// Tested by tests/unit/instrument/process_test.cpp and tests/runtime/scenarios/test_unprivileged.py.
+
+#include "runtime/process/thread_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace dvm::runtime {
+namespace {
+
+std::string field_of(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
+  return {};
+}
+
+}  // namespace
+
+std::string status_field(pid_t tid, std::string_view name) { return field_of(fmt::format("/proc/{}/status", tid), name); }
+
+std::string status_field(pid_t pid, pid_t tid, std::string_view name) {
+  return field_of(fmt::format("/proc/{}/task/{}/status", pid, tid), name);
+}
+
+std::string hold_problem(pid_t tid) {
+  if (const std::string tracer = status_field(tid, "TracerPid:"); !tracer.empty() && tracer != "0")
+    return fmt::format("process {} traces it already (a debugger?)", tracer);
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope > 0)
+    return fmt::format(
+        "kernel.yama.ptrace_scope is {}, which lets users trace only what they start, as with -c: it must be 0, or dvm "
+        "must have CAP_SYS_PTRACE",
+        scope);
+  return "it is another user's, or runs with more rights than its user: that needs CAP_SYS_PTRACE";
+}
+
+}  // namespace dvm::runtime

@@ -1,0 +1,19 @@
+#pragma once
+// Fields of /proc/PID/status, and why ptrace(2) refuses a thread.
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace dvm::runtime {
+
+// "S (sleeping)" for the name "State:"; empty: there is no such field or thread.
+std::string status_field(pid_t tid, std::string_view name);
+// The same, of a thread that must belong to the process.
+std::string status_field(pid_t pid, pid_t tid, std::string_view name);
+
+// Why a thread cannot be seized, once PTRACE_SEIZE has failed with EPERM.
+std::string hold_problem(pid_t tid);
+
+}  // namespace dvm::runtime
