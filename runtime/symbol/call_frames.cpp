@@ -151,7 +151,7 @@ struct CallFrames::File {
 
   OpenElf elf;
   Dwarf_CFI* cfi = nullptr;
-  std::vector<CodeSegment> segments;
+  std::vector<LoadSegment> segments;
   std::optional<bool> keeps_frame_pointers;
 };
 
@@ -164,7 +164,7 @@ std::unique_ptr<CallFrames> CallFrames::open(const std::string& path) {
 }
 
 std::optional<uint64_t> CallFrames::address_of(uint64_t offset) const {
-  for (const CodeSegment& segment : file_->segments)
+  for (const LoadSegment& segment : file_->segments)
     if (offset >= segment.offset && offset - segment.offset < segment.size) return offset - segment.offset + segment.address;
   return std::nullopt;
 }

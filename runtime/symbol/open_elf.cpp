@@ -90,16 +90,21 @@ Elf_Scn* find_section(Elf* elf, std::string_view name) {
   return nullptr;
 }
 
-std::vector<CodeSegment> code_segments(Elf* elf) {
-  std::vector<CodeSegment> segments;
+std::vector<LoadSegment> load_segments(Elf* elf) {
+  std::vector<LoadSegment> segments;
   size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0) return segments;
   for (size_t i = 0; i < count && i < 65536; i++) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) continue;
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-      segments.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
+    GElf_Phdr header;
+    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
+    segments.push_back({header.p_vaddr, header.p_offset, header.p_filesz, (header.p_flags & PF_X) != 0});
   }
+  return segments;
+}
+
+std::vector<LoadSegment> code_segments(Elf* elf) {
+  std::vector<LoadSegment> segments = load_segments(elf);
+  std::erase_if(segments, [](const LoadSegment& segment) { return !segment.is_code; });
   return segments;
 }
 

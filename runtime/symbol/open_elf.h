@@ -37,11 +37,13 @@ Status check_sections(Elf* elf, uint64_t bytes_on_disk);
 // The first section of that name; null: there is none.
 Elf_Scn* find_section(Elf* elf, std::string_view name);
 
-// A segment of code, in memory and in the file.
-struct CodeSegment {
+// A loaded segment, in memory and in the file.
+struct LoadSegment {
   uint64_t address = 0, offset = 0, size = 0;
+  bool is_code = false;
 };
-std::vector<CodeSegment> code_segments(Elf* elf);
+std::vector<LoadSegment> load_segments(Elf* elf);
+std::vector<LoadSegment> code_segments(Elf* elf);
 
 // Paths where stripped debug information may lie, likeliest first: by build id, then by .gnu_debuglink beside the file and
 // under /usr/lib/debug. `path` is the file's own path.

@@ -16,31 +16,14 @@ namespace {
 constexpr uint32_t kStapsdtType = 3;
 constexpr std::string_view kOwner = "stapsdt";
 
-struct Segment {
-  uint64_t address = 0, offset = 0, size = 0;
-  bool is_code = false;
-};
-
-std::optional<uint64_t> offset_of(const std::vector<Segment>& segments, uint64_t address, bool in_code) {
-  for (const Segment& segment : segments) {
+std::optional<uint64_t> offset_of(const std::vector<LoadSegment>& segments, uint64_t address, bool in_code) {
+  for (const LoadSegment& segment : segments) {
     if (in_code && !segment.is_code) continue;
     if (address < segment.address || address - segment.address >= segment.size) continue;
     const uint64_t offset = address - segment.address + segment.offset;
     if (offset >= segment.offset && offset <= INT64_MAX) return offset;
   }
   return std::nullopt;
-}
-
-std::vector<Segment> segments_of(Elf* elf) {
-  std::vector<Segment> segments;
-  size_t count = 0;
-  if (elf_getphdrnum(elf, &count) != 0) return segments;
-  for (size_t i = 0; i < count && i < 65536; i++) {
-    GElf_Phdr header;
-    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_LOAD) continue;
-    segments.push_back({header.p_vaddr, header.p_offset, header.p_filesz, (header.p_flags & PF_X) != 0});
-  }
-  return segments;
 }
 
 // A string of the note, and the NUL behind it.
@@ -71,7 +54,7 @@ std::optional<RawNote> parse_note(std::string_view bytes) {
 
 class NoteReader {
  public:
-  explicit NoteReader(Elf* elf) : elf_(elf), segments_(segments_of(elf)) {}
+  explicit NoteReader(Elf* elf) : elf_(elf), segments_(load_segments(elf)) {}
 
   std::vector<StapsdtNote> read() {
     size_t names = 0;
@@ -115,7 +98,7 @@ class NoteReader {
   }
 
   Elf* elf_;
-  std::vector<Segment> segments_;
+  std::vector<LoadSegment> segments_;
   std::optional<uint64_t> base_;
   std::vector<StapsdtNote> notes_;
 };
