@@ -71,6 +71,16 @@ bool begin_strtok(State& state) noexcept {
   return true;
 }
 
+// The address of a character that find(text, character) finds. As in C, the NUL at the end can be looked for too.
+template <class Find>
+uint64_t find_character(State& state, Find find) noexcept {
+  const auto text = string_argument(state, 0);
+  if (!text) return 0;
+  const char wanted = static_cast<char>(argument(state, 1));
+  const size_t at = wanted == '\0' ? text->size() : find(*text, wanted);
+  return at == std::string_view::npos ? 0 : address_of(text->data() + at);
+}
+
 }  // namespace
 
 uint64_t subr_strlen(State& state) noexcept {
@@ -92,23 +102,12 @@ uint64_t subr_strjoin(State& state) noexcept {
   return address_of(to);
 }
 
-// As in C, the NUL at the end can be looked for too.
 uint64_t subr_strchr(State& state) noexcept {
-  const auto text = string_argument(state, 0);
-  if (!text) return 0;
-  const char wanted = static_cast<char>(argument(state, 1));
-  if (wanted == '\0') return address_of(text->data() + text->size());
-  const size_t at = text->find(wanted);
-  return at == std::string_view::npos ? 0 : address_of(text->data() + at);
+  return find_character(state, [](std::string_view text, char wanted) { return text.find(wanted); });
 }
 
 uint64_t subr_strrchr(State& state) noexcept {
-  const auto text = string_argument(state, 0);
-  if (!text) return 0;
-  const char wanted = static_cast<char>(argument(state, 1));
-  if (wanted == '\0') return address_of(text->data() + text->size());
-  const size_t at = text->rfind(wanted);
-  return at == std::string_view::npos ? 0 : address_of(text->data() + at);
+  return find_character(state, [](std::string_view text, char wanted) { return text.rfind(wanted); });
 }
 
 uint64_t subr_strstr(State& state) noexcept {
