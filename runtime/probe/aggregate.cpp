@@ -3,7 +3,6 @@
 #include "runtime/probe/aggregate.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace dvm::runtime {
 namespace {
@@ -15,22 +14,9 @@ constexpr unsigned kMaxLevels = 65535;  // DTrace keeps them in 16 bits
 uint64_t magnitude(int64_t value) { return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
 void add_to(uint64_t& word, int64_t amount) { word += static_cast<uint64_t>(amount); }
 
-// The words of a state, as the templates of dvm/dif/update.h see them.
-struct StateWords {
-  uint64_t* state;
-
-  static uint64_t constant(uint64_t number) { return number; }
-  uint64_t get(uint64_t index) const { return state[index]; }
-  void set(uint64_t index, uint64_t value) const { state[index] = value; }
-  void add(uint64_t index, uint64_t amount) const { state[index] += amount; }
-  static bool less(uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); }
-  static uint64_t choose(bool condition, uint64_t a, uint64_t b) { return condition ? a : b; }
-  static uint64_t leading_zeros(uint64_t number) { return static_cast<uint64_t>(std::countl_zero(number)); }
-};
-
-#define DVM_UPDATE(name)                                                                                   \
-  void agg_##name(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {        \
-    dif::update_##name(StateWords{state}, static_cast<uint64_t>(value), static_cast<uint64_t>(increment)); \
+#define DVM_UPDATE(name)                                                                                          \
+  void agg_##name(const Aggregation&, uint64_t* state, int64_t value, int64_t increment) noexcept {               \
+    dif::update_##name(dif::IntegerWords{state}, static_cast<uint64_t>(value), static_cast<uint64_t>(increment)); \
   }
 #include "vm/dif/updates.def"
 

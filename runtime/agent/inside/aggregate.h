@@ -7,19 +7,6 @@
 
 namespace dvm::runtime::inside {
 
-// The words of a state, as the templates of dvm/dif/update.h see them.
-struct StateWords {
-  uint64_t* state;
-
-  static uint64_t constant(uint64_t number) { return number; }
-  uint64_t get(uint64_t index) const { return state[index]; }
-  void set(uint64_t index, uint64_t value) const { state[index] = value; }
-  void add(uint64_t index, uint64_t amount) const { state[index] += amount; }
-  static bool less(uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); }
-  static uint64_t choose(bool condition, uint64_t a, uint64_t b) { return condition ? a : b; }
-  static uint64_t leading_zeros(uint64_t n) { return n == 0 ? 64 : static_cast<uint64_t>(__builtin_clzll(n)); }
-};
-
 enum class SiteFunction : uint32_t {
 #define DVM_UPDATE(name) name,
 #include "vm/dif/updates.def"
@@ -27,7 +14,7 @@ enum class SiteFunction : uint32_t {
 
 inline void update(SiteFunction function, uint64_t* state, uint64_t value) {
 #define DVM_UPDATE(name) \
-  if (function == SiteFunction::name) return dif::update_##name(StateWords{state}, value, uint64_t{1});
+  if (function == SiteFunction::name) return dif::update_##name(dif::IntegerWords{state}, value, uint64_t{1});
 #include "vm/dif/updates.def"
 }
 

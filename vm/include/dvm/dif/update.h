@@ -1,6 +1,6 @@
 #pragma once
 // How aggregating functions change the words of a key's state: a template for each row of vm/dif/updates.def. Engines expand them
-// for integers (runtime/probe/aggregate.cpp) and for values of machine code (vm/engine/llvm/body.cpp).
+// for integers (IntegerWords) and for values of machine code (vm/engine/llvm/body.cpp).
 //
 // Words has the operators of both: constant(), get(), set(), add(); less() compares signed numbers; choose(); leading_zeros(), 64
 // of 0. N is its number.
@@ -49,5 +49,18 @@ template <class Words, class N>
 void update_quantize(Words words, N value, N increment) {
   words.add(quantize_bucket(words, value), increment);
 }
+
+// The words of a state as integers.
+struct IntegerWords {
+  uint64_t* state;
+
+  static uint64_t constant(uint64_t number) { return number; }
+  uint64_t get(uint64_t index) const { return state[index]; }
+  void set(uint64_t index, uint64_t value) const { state[index] = value; }
+  void add(uint64_t index, uint64_t amount) const { state[index] += amount; }
+  static bool less(uint64_t a, uint64_t b) { return static_cast<int64_t>(a) < static_cast<int64_t>(b); }
+  static uint64_t choose(bool condition, uint64_t a, uint64_t b) { return condition ? a : b; }
+  static uint64_t leading_zeros(uint64_t n) { return n == 0 ? 64 : static_cast<uint64_t>(__builtin_clzll(n)); }
+};
 
 }  // namespace dvm::dif
