@@ -210,27 +210,18 @@ struct OnSample : On {
   }
 };
 
-// Counts each firing, and times none.
-struct OnCount : On {
-  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
-    prepare_counted<NoStamp>(level, firing);
-  }
+// Counts each firing by one policy.
+template <class Stamp, class Policy>
+struct OnEach : On {
+  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept { prepare_counted<Stamp>(level, firing); }
   static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
     count_firing(level, ecb);
-    run_ecb<Counted, OnCount>(level, ecb, firing);
+    run_ecb<Policy, OnEach>(level, ecb, firing);
   }
 };
 
-// Times every firing.
-struct OnAlways : On {
-  static void prepare(FireLevel& level, const ProbeEcbs&, vm::Firing& firing) noexcept {
-    prepare_counted<TickStamp>(level, firing);
-  }
-  static void run(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcept {
-    count_firing(level, ecb);
-    run_ecb<TimedAll, OnAlways>(level, ecb, firing);
-  }
-};
+using OnCount = OnEach<NoStamp, Counted>;      // times none
+using OnAlways = OnEach<TickStamp, TimedAll>;  // times all
 
 // An instrument uses a firing again for the next one, mostly of the same probe.
 inline void set_names(const Probe& probe, vm::Firing& firing) noexcept {
