@@ -3,6 +3,7 @@
 
 - a folder includes what it may not know (ALLOWED, FENCED, FORBIDDEN);
 - folders, or headers with their source files, include each other in a cycle;
+- a folder includes one that docs/README.md draws on its own line or above;
 - a public header (include/) includes a private one;
 - a library of CMake is not the source files of one folder, or does not have its name.
 """
@@ -11,7 +12,7 @@ import pathlib
 import sys
 
 import graph
-from tree import Tree, folder, is_public, libraries
+from tree import Tree, drawn_as, folder, is_public, libraries
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
@@ -74,6 +75,23 @@ def cycles(kind, edges):
         yield f"cycle of {kind}s:\n    " + "\n    ".join(inside)
 
 
+def drawn_layers(page):
+    """{folder: its line} of the drawing of the layers, which the sentence about lower lines heads."""
+    lines = page.partition("on lower lines")[2].partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    return {name: number for number, line in enumerate(lines) for name in line.split()}
+
+
+def climbs(edges, layers):
+    """Includes that do not go down in the drawing, and folders that it lacks or should not have."""
+    yield from (f"docs/README.md draws no {name}" for name in sorted({n for a in edges for n in (a, *edges[a])} - layers.keys()))
+    yield from (f"docs/README.md draws {name}, which includes nothing and is not included" for name in sorted(
+        layers.keys() - edges.keys() - {b for others in edges.values() for b in others}))
+    for a in sorted(edges):
+        for b in sorted(edges[a]):
+            if layers.get(a, 0) >= layers.get(b, len(layers)):
+                yield f"{a} includes {b}, which docs/README.md does not draw below it"
+
+
 def leaks(tree):
     """Public headers that include private ones."""
     found = {(path, header) for path, include, _ in tree.includes() if is_public(path) and (header := tree.header(include)) and not is_public(header)}
@@ -106,6 +124,7 @@ def main():
     problems = [p for path, include, mark in tree.includes() for p in misplaced(path, include, mark == '"')]
     problems += cycles("folder", tree.edges(folder))
     problems += cycles("unit", tree.edges(tree.unit))
+    problems += climbs(tree.edges(drawn_as), drawn_layers((ROOT / "docs/README.md").read_text()))
     problems += leaks(tree)
     problems += strays(libraries(ROOT))
     print("\n".join(problems) or f"{len(tree.text)} files keep to the layout")

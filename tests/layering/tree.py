@@ -46,6 +46,12 @@ def folder(path):
     return str(pathlib.PurePath(path).parent)
 
 
+def drawn_as(path):
+    """The folder by which docs/README.md draws it: of runtime/ and lab/ the one below, otherwise the one at the top."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] in ("runtime", "lab") else parts[0]
+
+
 def is_public(path):
     return "/include/dvm/" in path
 
