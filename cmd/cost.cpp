@@ -124,7 +124,7 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
       ->add_option("--check", given->against,
                    "Compare with an earlier profile; exit with status 1 if more than a tenth of the rows differ")
       ->type_name("PROFILE");
-  command->add_flag("--quick", given->options.quick, "Take few and short samples: a trial, too noisy for real use");
+  command->add_flag("--quick", given->options.quick, "Take few and short samples, as a trial; too noisy for real use");
   command->add_option("--pass", given->options.pass)->group("");  // calibrate() runs itself
   command->add_option("--patient-until", given->options.patient_until)->group("");
   command->add_option("--core-speed", given->options.core_speed)->group("");
@@ -210,7 +210,7 @@ void add_validate(CLI::App& cost, Action& chosen) {
   command->add_option("--report", given->report, "Without scripts: also write a Markdown page, with its drawings beside it")
       ->type_name("FILE");
   command->add_flag("--paper", given->paper, "Repeat the paper's experiments with its own parameters instead");
-  command->add_flag("--quick", given->quick, "Take few and short samples: a trial, too noisy for real use");
+  command->add_flag("--quick", given->quick, "Take few and short samples, as a trial; too noisy for real use");
   command->add_flag("--json", given->as_json, "Print the results as JSON");
   command->callback([given, &chosen] { chosen = [given] { return validate(*given); }; });
 }

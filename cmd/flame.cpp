@@ -65,16 +65,17 @@ void add_flame(CLI::App& app, Action& chosen) {
   command->add_option("FILE", given->file, "Output of dvm run --json or dvm merge; - for standard input")
       ->type_name("FILE")
       ->required();
-  command->add_option("-o", given->output, "Write to this file (standard output)")->type_name("FILE");
-  command->add_option("-a,--aggregation", given->aggregation, "Aggregation to draw (the only one that has stacks)")
+  command->add_option("-o", given->output, "Write to this file (default: standard output)")->type_name("FILE");
+  command->add_option("-a,--aggregation", given->aggregation, "Aggregation to draw (default: the only one with stacks)")
       ->type_name("NAME");
-  CLI::Option* folded = command->add_flag("--folded", given->folded, "Print a line a stack, its frames separated by semicolons");
+  CLI::Option* folded =
+      command->add_flag("--folded", given->folded, "Print one line per stack, with semicolons between its frames");
   command->add_option("--before", given->before, "Colour what grew or shrank since this run")
       ->type_name("FILE")
       ->excludes(folded);
-  command->add_flag("--off-cpu", given->off_cpu, "Blue colours, for time in which nothing ran")->excludes(folded);
-  command->add_option("--title", given->style.title, "Title of the drawing (the name of the file)")->type_name("TEXT");
-  command->add_option("--unit", given->style.unit, "Unit of the values, for tooltips (samples)")->type_name("TEXT");
+  command->add_flag("--off-cpu", given->off_cpu, "Use blue colours, for time off the CPU")->excludes(folded);
+  command->add_option("--title", given->style.title, "Title of the drawing (default: the name of the file)")->type_name("TEXT");
+  command->add_option("--unit", given->style.unit, "Unit of the values, for tooltips (default: samples)")->type_name("TEXT");
   command->callback([given, &chosen] { chosen = [given] { return flame(*given); }; });
 }
 

@@ -216,7 +216,7 @@ void add_prediction_options(CLI::App& command, PredictionOptions& options, const
   add("--rate", options.rates, "Set how often a probe fires, per second; may be repeated", "PROBE=N")
       ->allow_extra_args(false)
       ->take_all();
-  add("--sample", options.sample, "Count first how often the probes fire, for this time, like 2s", "TIME");
+  add("--sample", options.sample, "Measure first how often the probes fire, for this long, such as 2s", "TIME");
   add("--prob", options.probability,
       "Probability that a predicate holds (default 0.5); measured: take predicates and branches from a run");
   add("--strings", options.string_bytes, "Expected length of a string in bytes (default 16)")->check(CLI::Range(1.0, 1e9));

@@ -337,7 +337,7 @@ void add_simulate(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false)
       ->take_all()
       ->needs(check);
-  command->add_flag("--quick", given->quick, "With --check: take one short sample: a trial, too noisy for real use")
+  command->add_flag("--quick", given->quick, "With --check: take one short sample, as a trial; too noisy for real use")
       ->needs(check);
   command->callback([given, &chosen] {
     chosen = [given] {
