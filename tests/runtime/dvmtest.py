@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -54,6 +55,13 @@ def skip_or_fail(test, reason):
     if os.environ.get("DVM_NO_SKIP"):
         test.fail("skipped: " + reason)
     test.skipTest(reason)
+
+
+def own_folder(test):
+    """A folder that lasts as long as the test."""
+    folder = tempfile.TemporaryDirectory()
+    test.addCleanup(folder.cleanup)
+    return pathlib.Path(folder.name)
 
 
 class PrivilegedTest(unittest.TestCase):

@@ -1,11 +1,9 @@
 """dvm under the name dtrace: its options, its messages, and -h and -G as build systems use them."""
 
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import dvmtest
@@ -52,9 +50,7 @@ class Link(unittest.TestCase):
     """A folder with a link named dtrace."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = dvmtest.own_folder(self)
         self.link = str(self.folder / "dtrace")
         os.symlink(DVM, self.link)
 

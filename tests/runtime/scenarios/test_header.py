@@ -62,9 +62,7 @@ BUILDS = [["gcc", "-std=c99", "-pedantic", "-O0"], ["gcc", "-O2"], ["gcc", "-O3"
 class Folder(unittest.TestCase):
     def setUp(self):
         super().setUp()
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = pathlib.Path(self.folder.name)
+        self.path = dvmtest.own_folder(self)
         (self.path / "shop.d").write_text(DECLARATION)
         (self.path / "shop.c").write_text(PROGRAM)
 

@@ -1,10 +1,8 @@
 """Files of a traced program whose owner means harm: nothing waits, and nothing takes more memory than there is cause for."""
 
 import os
-import pathlib
 import struct
 import subprocess
-import tempfile
 import threading
 import unittest
 import zlib
@@ -23,9 +21,7 @@ MEGABYTE = 1 << 20
 class Hostile(dvmtest.PrivilegedTest):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
         self.program = self.folder / "target"
 
     def build(self, *flags):

@@ -115,9 +115,7 @@ class Own(unittest.TestCase):
 
 class Folders(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = dvmtest.own_folder(self)
 
     def write(self, name, text):
         path = self.folder / name

@@ -1,11 +1,9 @@
 """The man pages: made from `dvm help` and the manual, accepted by groff without a warning."""
 
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import dvmtest
@@ -14,9 +12,7 @@ from dvmtest import DVM, ROOT
 
 class ManPages(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
         subprocess.run([sys.executable, ROOT / "docs/man/make_pages.py", DVM, "1.2", ROOT / "docs/manual", self.folder],
                        check=True, env=dvmtest.ENV)
         self.pages = sorted(self.folder.glob("man?/*"))

@@ -1,9 +1,7 @@
 """What dvm run does in place of tracing, as dtrace does: -V, -h, -G; and options that are given twice or wrongly."""
 
 import os
-import pathlib
 import subprocess
-import tempfile
 import unittest
 
 import dvmtest
@@ -14,9 +12,7 @@ PROVIDER = "provider moss { probe grow(int); };\n"
 
 class Modes(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
         (self.folder / "moss.d").write_text(PROVIDER)
 
     def run_here(self, *words, env=None):

@@ -6,7 +6,6 @@ import pty
 import shutil
 import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
 
@@ -65,9 +64,7 @@ class LateNames(dvmtest.PrivilegedTest):
 class ControlCharacters(dvmtest.PrivilegedTest):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
 
     def named(self):
         script = self.folder / "named.py"

@@ -5,14 +5,13 @@ import pathlib
 import tempfile
 import unittest
 
+import dvmtest
 from dvmtest import dvm
 
 
 class Preprocessor(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
 
     def write(self, name, text):
         path = self.folder / name

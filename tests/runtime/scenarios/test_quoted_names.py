@@ -1,10 +1,8 @@
 """Names of C++ functions in quotes in probe descriptions: with ::, <, >, commas, parentheses and blanks, also as patterns."""
 
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import dvmtest
@@ -33,9 +31,7 @@ int main() {
 class QuotedNames(dvmtest.PrivilegedTest):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
         self.program = str(self.folder / "quoted")
         subprocess.run(["g++", "-O1", "-x", "c++", "-", "-o", self.program], input=SOURCE, text=True, check=True)
 
@@ -133,9 +129,7 @@ class Rust(dvmtest.PrivilegedTest):
         super().setUp()
         if not shutil.which("rustc"):
             dvmtest.skip_or_fail(self, "no rustc")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = dvmtest.own_folder(self)
 
     def programs(self):
         (self.folder / "basket.rs").write_text(RUST)

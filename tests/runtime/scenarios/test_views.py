@@ -3,7 +3,6 @@
 import json
 import pathlib
 import re
-import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -25,9 +24,7 @@ VALUES = ((-5, 7, 1000000007), (12, -99, 3, 2147483646))
 class Files(unittest.TestCase):
     def setUp(self):
         super().setUp()
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = dvmtest.own_folder(self)
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
