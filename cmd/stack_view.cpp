@@ -42,12 +42,13 @@ std::string file_for(const std::string& file, const std::string& name, bool is_o
 
 void add_view_options(CLI::App& command, StackViewOptions& options) {
   CLI::Option* folded = command.add_flag("--folded", options.folded,
-                                         "Print stacks that are keys of aggregations folded: a line each, for flame graphs");
-  CLI::Option* flame = command.add_option("--flame", options.flame, "Draw them as a flame graph (SVG) into this file")
-                           ->type_name("FILE")
-                           ->excludes(folded);
-  command.add_flag("--off-cpu", options.off_cpu, "Blue colours for --flame, for time in which nothing ran")->needs(flame);
-  command.add_option("--unit", options.unit, "Unit of the values of --flame, for its tooltips (samples)")
+                                         "Print stacks in keys of aggregations folded, one line each, for flame graphs");
+  CLI::Option* flame =
+      command.add_option("--flame", options.flame, "Draw stacks in keys of aggregations as a flame graph (SVG) into this file")
+          ->type_name("FILE")
+          ->excludes(folded);
+  command.add_flag("--off-cpu", options.off_cpu, "Use blue colours for --flame, for time off the CPU")->needs(flame);
+  command.add_option("--unit", options.unit, "Unit of the values of --flame, for its tooltips (default: samples)")
       ->type_name("TEXT")
       ->needs(flame);
   command.add_flag("--lines", options.lines, "Add source lines and inlined functions to the stacks of --json");
