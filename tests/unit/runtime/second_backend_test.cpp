@@ -43,6 +43,7 @@ class SecondBackend final : public Backend, RecordSource, AggregationSource {
     for (const Ecb* ecb : fired) {
       tallies_.emplace_back(*enabling_.ecbs()[0].code);
       while (tallies_.size() < ecb->epid) tallies_.emplace_back(*ecb->code);
+      for (EcbTallies& one : tallies_) one.costs = {};  // its own code counts no DIF
       tallies_[ecb->epid - 1].firings += 2;
       for (const uint64_t value : {uint64_t{10}, uint64_t{20}}) add_record(*ecb, value);
       stages_[Stage::actions] += {2, 2, 2000, 0};
