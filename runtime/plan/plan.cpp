@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "dvm/dif/action.h"
+#include "dvm/dif/return_of.h"
 #include "dvm/dif/variable.h"
 
 namespace dvm::runtime {
@@ -52,7 +53,7 @@ bool loads_string(const dif::Difo& difo) {
 
 dif::Difo nothing() {
   dif::Difo difo;
-  difo.text = {dif::Instruction::registers(dif::Opcode::ret, 0, 0, 0)};
+  difo.text = {dif::return_of(0)};
   return difo;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "dvm/dif/return_of.h"
 #include "dvm/dif/subroutine.h"
 #include "dvm/dif/variable.h"
 
@@ -71,7 +72,7 @@ std::optional<TextKey> copied_text(const dif::Difo& difo, uint32_t strsize) {
   if (length < 2 || std::any_of(code.begin(), code.end(), leads_behind)) return {};
   TextKey key{.kind = TextKey::Kind::copied, .most = static_cast<uint32_t>(length - 1)};
   key.address.text.assign(code.begin(), code.begin() + static_cast<ptrdiff_t>(arguments->address));
-  key.address.text.push_back(Instruction::registers(Opcode::ret, 0, 0, code[arguments->address].rd()));
+  key.address.text.push_back(dif::return_of(code[arguments->address].rd()));
   key.address.integers = difo.integers;
   return key;
 }

@@ -1,0 +1,11 @@
+#pragma once
+// The instruction that ends a DIFO, for those who make DIF themselves.
+
+#include "dvm/dif/instruction.h"
+#include "dvm/dif/opcode.h"
+
+namespace dvm::dif {
+
+inline Instruction return_of(unsigned reg) { return Instruction::registers(Opcode::ret, 0, 0, reg); }
+
+}  // namespace dvm::dif
