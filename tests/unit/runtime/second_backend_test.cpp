@@ -43,7 +43,7 @@ class SecondBackend final : public Backend, RecordSource, AggregationSource {
     for (const Ecb* ecb : fired) {
       tallies_.emplace_back(*enabling_.ecbs()[0].code);
       while (tallies_.size() < ecb->epid) tallies_.emplace_back(*ecb->code);
-      for (EcbTallies& one : tallies_) one.costs = {};  // its own code counts no DIF
+      for (EcbTallies& one : tallies_) one.costs = std::vector<vm::OpCost>();  // its own code counts no DIF
       tallies_[ecb->epid - 1].firings += 2;
       for (const uint64_t value : {uint64_t{10}, uint64_t{20}}) add_record(*ecb, value);
       stages_[Stage::actions] += {2, 2, 2000, 0};
@@ -116,9 +116,10 @@ class TwoBackends : public testing::Test {
     session.fire(f, {20}), session.fire(f, {30});
   }
   void run() {
-    session.run({clause("entry", {print("%d ", {built_in(dif::BuiltIn::arg0)}),
-                                  aggregate(dif::Action::agg_count, 1, {built_in(dif::BuiltIn::arg0)}, 1)})},
-                {declare(1, dif::Action::agg_count, {kLong})});
+    dif::EcbDesc desc = clause("entry", {print("%d ", {built_in(dif::BuiltIn::arg0)}),
+                                         aggregate(dif::Action::agg_count, 1, {built_in(dif::BuiltIn::arg0)}, 1)});
+    desc.predicate = dif::PredDesc{constant(1)};  // DIF, whose instructions are counted
+    session.run({desc}, {declare(1, dif::Action::agg_count, {kLong})});
   }
 
   Session session;
