@@ -11,6 +11,7 @@ does the rest. Statements of one program store into variables of all types, memb
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ SIZES = {"char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned 
          "unsigned long": 8, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "int64_t": 8,
          "uint64_t": 8}
 UNSIGNED = {name for name in SIZES if name.startswith("u")}
+ENUMERATORS = {"NEGATIVE": -3, "ZERO": 0, "SMALL": 200, "LARGE": 2147483647}
 BIT_FIELDS = (("int", "low", 3), ("int", "middle", 7), ("unsigned int", "high", 9), ("unsigned int", "one", 1))
 INTERESTING = (0, 1, 2, 7, 63, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2147483647, 2147483648, 4294967295, 4294967296,
                1234567890123, 9223372036854775807)
@@ -55,6 +57,9 @@ class Generator:
         self.rng = rng
         self.places = [Expression(f"v_{i}", f"v_{i}", name) for i, name in enumerate(SIZES)]
         self.places += [Expression(f"s.m_{i}", f"s.m_{i}", name) for i, name in enumerate(SIZES)]
+        self.places += [Expression(f"self->t_{i}", f"t_{i}", name) for i, name in enumerate(SIZES)]
+        self.places += [Expression(f"s.in.u.bytes[{i}]", f"s.in.u.bytes[{i}]", "unsigned char") for i in range(8)]
+        self.places += [Expression("s.in.u.word", "s.in.u.word", "long"), Expression("s.in.u.half", "s.in.u.half", "int")]
         self.places += [Expression(f"f.{name}", f"f.{name}", of) for of, name, _ in BIT_FIELDS]
 
     def any(self, depth):
@@ -95,11 +100,11 @@ def division(g, depth):
 
 
 def shift(g, depth):
-    left, count, op = g.any(depth), g.rng.randrange(40), g.rng.choice(["<<", ">>"])
+    left, count, op = g.any(depth), g.any(min(depth, 1)), g.rng.choice(["<<", ">>"])
     name = left.type
-    if left.d.lstrip("(-~")[:1].isdigit():  # of constants D's compilers differ
+    if re.match(r"[(~+!-]*(\d|[A-Z]|sizeof)", left.d):  # of constants D's compilers differ
         return left
-    return Expression(f"({left.d} {op} {count})", f"({word(name)})(({word(name)})({left.c}) {op} {count})", name)
+    return Expression(f"({left.d} {op} (({count.d}) & 63))", f"({word(name)})(({word(name)})({left.c}) {op} (({count.c}) & 63))", name)
 
 
 def comparison(g, depth):
@@ -131,6 +136,23 @@ def cast(g, depth):
     return Expression(f"(({name})({operand.d}))", f"({word(name)})({name})({operand.c})", name)
 
 
+def enumerator(g, _):
+    name, value = g.rng.choice(list(ENUMERATORS.items()))
+    return Expression(name, f"(int64_t){value}", "int")
+
+
+def size(g, _):
+    place = g.rng.choice(g.places)
+    if place.d.startswith("f."):  # a bit-field has none
+        return constant(g, 0)
+    return Expression(f"sizeof ({place.d})", f"(uint64_t)sizeof ({place.c})", "unsigned long")
+
+
+def dereference(g, depth):
+    index = g.any(min(depth, 2))
+    return Expression(f"(*(&a[0] + (({index.d}) & 7)))", f"(int64_t)a[{index.c} & 7]", "short")
+
+
 def comma(g, depth):
     first, second = g.any(min(depth, 1)), g.any(depth)
     return Expression(f"({first.d}, {second.d})", f"((void)({first.c}), {second.c})", second.type)
@@ -140,28 +162,51 @@ FEATURES = {  # name: how it is made, and whether it contains no other
     "constant": (constant, True), "variable": (variable, True), "element": (element, False), "arithmetic": (arithmetic, False),
     "division": (division, False), "shift": (shift, False), "comparison": (comparison, False), "logical": (logical, False),
     "unary": (unary, False), "conditional": (conditional, False), "cast": (cast, False), "comma": (comma, False),
+    "enumerator": (enumerator, True), "size": (size, True), "dereference": (dereference, False),
 }
+
+
+def shown(place):
+    """What prints the place, in D and in C."""
+    show, of = ("%u", "unsigned long") if place.type in UNSIGNED else ("%d", "long")
+    return f'printf("{show}\\n", ({word(place.type)}){place.d});', f'printf("{show.replace("%", "%l")}\\n", ({of}){place.c});'
+
+
+def counted(g, place, op):
+    """The old or the new value is stored elsewhere; what is printed is the place and that other one."""
+    in_front = g.rng.random() < 0.5
+    d, c = (f"{op}{place.d}", f"{op}{place.c}") if in_front else (f"{place.d}{op}", f"{place.c}{op}")
+    d_shown, c_shown = shown(place)
+    return f'self->other = {d}; printf("%d ", self->other); {d_shown}', f'other = {c}; printf("%ld ", other); {c_shown}'
+
+
+OPERATORS = ("+", "-", "*", "^", "|", "&", "/", "%", "<<", ">>", "++", "--")
 
 
 def statement(g):
     """An assignment and the line that shows what it left, in D and in C."""
     depth = g.rng.randrange(1, DEEPEST)
     value, place = g.any(depth), g.rng.choice(g.places)
-    op = g.rng.choice(["", "", "+", "-", "^", "|", "&"])
+    op = g.rng.choice(["", "", *OPERATORS])
+    if op in ("/", "%"):
+        value = Expression(f"(({value.d}) & 1023) | 1", f"(({value.c}) & 1023) | 1", common(value.type, "int"))
+    elif op in ("<<", ">>"):
+        value = Expression(f"({value.d}) & 63", f"({value.c}) & 63", place.type)
+    elif op in ("++", "--"):
+        return counted(g, place, op)
     name = common(place.type, value.type)
     c = f"({word(name)})({place.c}) {op} ({word(name)})({value.c})" if op else value.c
     d = f"{place.d} {op}= {value.d};"
-    show = "%u" if place.type in UNSIGNED else "%d"
-    as_type = "uint64_t" if place.type in UNSIGNED else "int64_t"
-    return (f'{d} printf("{show}\\n", ({as_type}){place.d});',
-            f'{place.c} = {c}; printf("{show.replace("%", "%l")}\\n", ({"unsigned long" if place.type in UNSIGNED else "long"}){place.c});')
+    return f"{d} {shown(place)[0]}", f"{place.c} = {c}; {shown(place)[1]}"
 
 
 def declarations():
     members = " ".join(f"{name} m_{i};" for i, name in enumerate(SIZES))
     fields = " ".join(f"{of} {name} : {bits};" for of, name, bits in BIT_FIELDS)
     variables = "\n".join(f"{name} v_{i};" for i, name in enumerate(SIZES))
-    return f"struct all {{ {members} }} s;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
+    inner = "struct { char c; union { unsigned char bytes[8]; long word; int half; } u; } in;"
+    enumerators = ", ".join(f"{name} = {value}" for name, value in ENUMERATORS.items())
+    return f"enum named {{ {enumerators} }};\nstruct all {{ {members} {inner} }} s;\nstruct fields {{ {fields} }} f;\nshort a[8];\n{variables}\n"
 
 
 FILL = "".join(f"a[{i}] = {value};" for i, value in enumerate((0, 1, -1, 255, -32768, 32767, 77, -9)))
@@ -170,11 +215,12 @@ FILL = "".join(f"a[{i}] = {value};" for i, value in enumerate((0, 1, -1, 255, -3
 def programs(seed):
     g = Generator(random.Random(seed))
     statements = [statement(g) for _ in range(STATEMENTS)]
-    d = declarations() + f"BEGIN {{ {FILL} }}\n"
+    own = "".join(f"SELF {name} t_{i};\n" for i, name in enumerate(SIZES)) + "SELF long other;\n"
+    d = declarations() + own.replace("SELF", "self") + f"BEGIN {{ {FILL} }}\n"
     for i in range(0, STATEMENTS, A_CLAUSE):
         d += "BEGIN {\n" + "\n".join(one for one, _ in statements[i:i + A_CLAUSE]) + "\n}\n"
     d += "BEGIN { exit(0); }\nERROR { exit(1); }\n"
-    c = "#include <stdint.h>\n#include <stdio.h>\n" + declarations() + "int main(void) {\n" + FILL + "\n"
+    c = "#include <stdint.h>\n#include <stdio.h>\n" + declarations() + own.replace("SELF ", "") + "int main(void) {\n" + FILL + "\n"
     c += "\n".join(one for _, one in statements) + "\nreturn 0;\n}\n"
     return statements, d, c
 

@@ -10,7 +10,7 @@ def run_seeds(run):
     The command line is [SECONDS [SEED]]; without SECONDS, only one seed runs.
     """
     seconds, seed = (float(sys.argv[1]) if sys.argv[1:] else 0), (int(sys.argv[2]) if sys.argv[2:] else 1)
-    end, failures = time.monotonic() + seconds, 0
+    first, end, failures = seed, time.monotonic() + seconds, 0
     while True:
         problem = run(seed)
         if problem:
@@ -19,5 +19,5 @@ def run_seeds(run):
         seed += 1
         if time.monotonic() >= end:
             break
-    print(f"{failures} failures")
+    print(f"{seed - first} programs, {failures} failures")
     sys.exit(1 if failures else 0)
