@@ -32,8 +32,19 @@ from not_here import BROKEN, NOT_HERE, is_command_line, needs
 DVM = os.environ.get("DVM", str(pathlib.Path(__file__).parent.parent.parent / "build/release/cmd/dvm"))
 NAME = re.compile(r"(?m)^\s*(?:,\s*)?([a-zA-Z_][\w$*-]*):[^;={}]*(?=[,\n/{]|$)")
 
+# Reads and writes sockets; a shell reads its script character by character.
 BUSY_SHELL = """
 cd "$1"
+python3 -c '
+import os, socket, time
+server = socket.create_server(("127.0.0.1", 0))
+while True:
+  client = socket.create_connection(server.getsockname())
+  peer, _ = server.accept()
+  client.send(b"question"); peer.recv(99); os.write(peer.fileno(), b"answer"); os.read(client.fileno(), 99)
+  client.close(); peer.close(); time.sleep(0.05)
+' &
+while :; do echo :; sleep 0.02; done | bash &
 while :; do
   echo some text > file; cat file file > copy; ls -l / > list; mkdir -p folder; ln -sf file link; grep -c root /etc/passwd > /dev/null
   rm -f copy; stat link > /dev/null; kill -0 $$; sh -c 'exit 3'; dd if=list of=disk bs=4k conv=fsync 2> /dev/null; sleep 0.02
@@ -68,7 +79,7 @@ READY = {"java": "libjvm.so", "postgres": "bin/postgres"}
 POSTGRES = """
 PATH=$1:$PATH; cd "$2"; chown postgres .; as="setpriv --reuid=postgres --regid=postgres --clear-groups"
 $as initdb -D data > /dev/null; mkfifo queries; chown postgres queries
-{ while :; do echo 'select count(*) from pg_class;'; sleep 0.02; done > queries; } &
+{ while :; do echo 'select count(*) from pg_class a, pg_class b;'; sleep 0.02; done > queries; } &
 exec $as postgres --single -D data postgres < queries
 """
 
@@ -181,7 +192,9 @@ def run_script(path, text, pid, seconds):
     words = [DVM, "run", "-w", "-Z", *flags_of(text), "-s", str(path)]
     if "$target" in text or providers_of(text) & set(WORKLOADS):
         words += ["-p", str(pid)]
-    tracer = subprocess.Popen(words + arguments_of(text), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    words += arguments_of(text)
+    tracer = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell ignores it in the background
     try:
         out, err = tracer.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -192,7 +205,18 @@ def run_script(path, text, pid, seconds):
             tracer.kill()
             tracer.communicate()
             return "FAILED", "it does not end"
-    return judge(tracer.returncode, out, err)
+    verdict, why = judge(tracer.returncode, out, err)
+    if verdict == "EMPTY" and (probe := unmatched(words)):
+        return "skipped", f"its program has no {probe}"
+    return verdict, why
+
+
+def unmatched(words):
+    """A probe of the script that the program beside it does not have, or None."""
+    only_compile = [word for word in words if word != "-Z"]
+    ran = subprocess.run([*only_compile[:2], "-e", *only_compile[2:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    found = re.search(r"probe description (\S+) does not match|failed to lookup (\S+ in module \S+)", ran.stderr)
+    return found and (found[1] or found[2])
 
 
 def judge(status, out, err):
