@@ -237,7 +237,7 @@ class Batch {
     require(code.problem.empty() && code.engine == engine.name, code.problem.c_str());
     for (const auto& difo : code.difos) context_.variables->share_strings(difo->strings());
     const Ecb ecb{1, &probe_, &plan, &code};
-    context_.level->state.begin_clause(0);  // forgets scratch, which a plain body leaves as it is
+    context_.level->state.impl().scratch_used = 0;  // a plain body leaves it as it is
     context_.tallies.clear();
     context_.tallies.emplace_back(code);
     fire(ecb, policy);

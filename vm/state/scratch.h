@@ -1,5 +1,6 @@
 #pragma once
-// Scratch: memory that one firing's DIF allocates from the front of a fixed block and that is forgotten as a whole.
+// Scratch: memory that one firing's DIF allocates from the front of a fixed block and that is forgotten as a whole. The block is
+// twice as large as a clause may use, so that what clauses have allocated usually lasts for the firing.
 // Probe context: only the constructor allocates.
 
 #include <algorithm>
@@ -15,11 +16,18 @@ namespace dvm::vm {
 class Scratch {
  public:
   Scratch(size_t size, size_t most_requested, MachineHead& head)
-      : block_((size + 7) / 8), used_(head.scratch_used), most_requested_(most_requested), requested_(head.scratch_requested) {}
+      : block_((size + 7) / 8 * 2),
+        used_(head.scratch_used),
+        end_(head.scratch_end),
+        most_requested_(most_requested),
+        requested_(head.scratch_requested) {
+    head.scratch_size = block_.size() * 8;
+    head.scratch_room = head.scratch_end = head.scratch_size / 2;
+  }
 
   // 8-aligned; null when there is not so much left.
   std::byte* allocate(uint64_t size) noexcept {
-    if (size > bytes() - used_) return nullptr;
+    if (size > left()) return nullptr;
     std::byte* at = base() + used_;
     used_ += (size + 7) & ~uint64_t{7};
     return at;
@@ -32,15 +40,15 @@ class Scratch {
   }
   // Gives back what an allocation did not use; `end` lies inside the latest allocation.
   void trim(const std::byte* end) noexcept { used_ = (static_cast<size_t>(end - base()) + 7) & ~size_t{7}; }
-  size_t left() const noexcept { return bytes() - used_; }
+  size_t left() const noexcept { return end_ - used_; }
   std::span<std::byte> used() noexcept { return {base(), used_}; }
 
  private:
   std::byte* base() noexcept { return reinterpret_cast<std::byte*>(block_.data()); }
-  size_t bytes() const noexcept { return block_.size() * 8; }
 
   std::vector<uint64_t> block_;
   size_t& used_;  // begun anew by the head
+  const size_t& end_;
   const size_t most_requested_;
   size_t& requested_;
 };

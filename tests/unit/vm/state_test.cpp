@@ -162,13 +162,16 @@ TEST_F(StateTest, ScratchEndsWithTheClause) {
   EXPECT_EQ(state_->fault().id, dif::Fault::noscratch);
 }
 
-TEST_F(StateTest, ScratchOfAnEarlierClauseIsGone) {
-  const uint64_t address = run("setx 8, %r1\nallocs %r1, %r2\nret %r2\n");
+TEST_F(StateTest, ScratchOfAnEarlierClauseLastsForTheFiring) {
+  const uint64_t address = run("setx 8, %r1\nallocs %r1, %r2\nstx %r1, [%r2]\nret %r2\n");
   state_->begin_clause(1);
-  std::byte to[8];
-  EXPECT_FALSE(state_->copy_bytes(address, to));
+  EXPECT_NE(run("setx 8, %r1\nallocs %r1, %r2\nret %r2\n"), address);
+  uint64_t word = 0;
+  EXPECT_TRUE(state_->copy_bytes(address, std::as_writable_bytes(std::span(&word, 1))));
+  EXPECT_EQ(word, 8u);
+  fire(1);
+  EXPECT_FALSE(state_->copy_bytes(address, std::as_writable_bytes(std::span(&word, 1))));
   EXPECT_EQ(state_->fault().id, dif::Fault::badaddr);
-  EXPECT_EQ(state_->fault().value, address);
 }
 
 TEST_F(StateTest, CopiedStringsEndWithTheirNulOrAreCut) {

@@ -28,7 +28,7 @@ struct FaultState {
 
 struct StateLimits {
   size_t strsize = 256;         // characters of a string that are kept; a NUL follows them in storage
-  size_t scratch = 64 * 1024;   // bytes per firing
+  size_t scratch = 64 * 1024;   // bytes per clause
   size_t requested = SIZE_MAX;  // of these, bytes that alloca() and copyin() may ask for
   size_t dynvarsize = 1 << 20;  // bytes of dynamic variables
 };
@@ -61,6 +61,8 @@ struct MachineHead {
   bool is_tokenizing = false;  // strtok() has a string
   bool has_locals = false;     // the session has clause-local variables
   size_t scratch_used = 0, scratch_requested = 0;
+  size_t scratch_end = 0;                     // what this clause may use up to
+  size_t scratch_size = 0, scratch_room = 0;  // of a firing, of a clause
   // A captured string that DIF was given, which a NUL ends: most are read again at once.
   const char* text = nullptr;
   size_t text_size = 0;
@@ -81,13 +83,17 @@ class MachineState {
     head_.host = &host;
     head_.wrote_target = head_.is_tokenizing = false;
     if (head_.has_locals) reset_locals();
+    head_.scratch_used = 0;
     begin_clause(firing.epid);
   }
-  // Starts the next clause of the same firing: forgets the fault and scratch; clause-local variables stay.
+  // Starts the next clause of the same firing: forgets the fault. Clause-local variables stay, as does the scratch that they may
+  // point to, unless the clause would have too little left.
   void begin_clause(uint32_t epid) noexcept {
     head_.epid = epid;
     head_.fault = {};
-    head_.scratch_used = head_.scratch_requested = 0;
+    if (head_.scratch_size - head_.scratch_used < head_.scratch_room) head_.scratch_used = 0;
+    head_.scratch_end = head_.scratch_used + head_.scratch_room;
+    head_.scratch_requested = 0;
     head_.text = nullptr;
   }
 
