@@ -27,14 +27,14 @@ const std::string* argument(std::string_view name, Session& s) {
   return index < s.options.arguments.size() ? &s.options.arguments[index] : nullptr;
 }
 
-std::optional<std::string> argument_text(std::string_view name, Location where, Session& s) {
+std::optional<std::string> argument_text(std::string_view name, std::string_view sign, Location where, Session& s) {
   if (!std::all_of(name.begin(), name.end(), is_digit)) {
-    s.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"${}\"", name));
+    s.error(Tag::D_SYNTAX, where, fmt::format("syntax error near \"{}{}\"", sign, name));
     return {};
   }
   if (const std::string* text = argument(name, s)) return *text;
   if (s.options.default_arguments) return "";
-  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro argument ${} is not defined", name),
+  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro argument {}{} is not defined", sign, name),
           {fmt::format("give it after the script's name, or use -x defaultargs")});
   return {};
 }
@@ -99,17 +99,17 @@ ExprPtr make_name(Location where, const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> macro_text(std::string_view name, Location where, Session& s) {
-  if (!name.empty() && is_digit(name[0])) return argument_text(name, where, s);
+std::optional<std::string> macro_text(std::string_view name, Location where, Session& s, std::string_view sign) {
+  if (!name.empty() && is_digit(name[0])) return argument_text(name, sign, where, s);
   if (const auto it = s.options.macros.find(std::string(name)); it != s.options.macros.end()) return it->second;
-  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable ${} is not defined", name), hints_for(name, s));
+  s.error(Tag::D_MACRO_UNDEF, where, fmt::format("macro variable {}{} is not defined", sign, name), hints_for(name, s));
   return {};
 }
 
 // As dtrace reads them: what is neither an integer nor a name is a string.
 ExprPtr expand_macro(const Macro& macro, Session& s) {
   const bool no_target = macro.name == "target" && !s.options.refuse_target && !s.options.macros.contains("target");
-  const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s);
+  const std::optional<std::string> text = no_target ? "0" : macro_text(macro.name, macro.where, s, macro.as_string ? "$$" : "$");
   if (!text) return nullptr;
   if (macro.as_string) {
     auto e = std::make_unique<String>(macro.where);

@@ -7,8 +7,8 @@
 
 namespace dvm::compiler {
 
-// The value of $name; none after a diagnostic.
-std::optional<std::string> macro_text(std::string_view name, Location where, Session& session);
+// The value of $name; none after a diagnostic, which spells it with `sign`.
+std::optional<std::string> macro_text(std::string_view name, Location where, Session& session, std::string_view sign = "$");
 
 // The unchecked node in the place of a macro: an integer, a name, or with $$ a string; null after a diagnostic.
 ExprPtr expand_macro(const Macro& macro, Session& session);
