@@ -30,7 +30,7 @@ Polled Handle::Impl::poll(Backend& backend) {
     const Result<Polled> polled = backend.poll();
     if (!polled) return fail(polled.error()), all;
     all.firings += polled->firings, all.backlog += polled->backlog, all.is_urgent |= polled->is_urgent;
-    goes_on = polled->is_partial;
+    goes_on = polled->is_partial && (is_stopped || !wake.is_interrupted());  // drain() takes the rest
     translations.take_up();
     if (goes_on) late.take_up_changes();
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "runtime/backend/backend.h"
@@ -48,7 +49,9 @@ class SecondBackend final : public Backend, RecordSource, AggregationSource {
       for (const uint64_t value : {uint64_t{10}, uint64_t{20}}) add_record(*ecb, value);
       stages_[Stage::actions] += {2, 2, 2000, 0};
     }
-    return Polled{.firings = 2 * fired.size()};
+    polls++;
+    if (on_poll) on_poll();
+    return Polled{.firings = 2 * fired.size(), .is_partial = on_poll && !is_disabled && polls < 1000};
   }
   void work_at_rate(Clock) override {}
   void disable() override { is_disabled = true; }
@@ -71,6 +74,8 @@ class SecondBackend final : public Backend, RecordSource, AggregationSource {
   Abilities abilities() override { return {}; }
 
   bool refuses = false, is_disabled = false;
+  unsigned polls = 0;
+  std::function<void()> on_poll;  // with it, there is always more to poll
   std::string refusal;
   std::vector<int32_t> learnt;
 
@@ -137,6 +142,14 @@ TEST_F(TwoBackends, RecordsAreMergedByOrderAndAggregationsByKey) {
     counts[key] = one.state[0];
   }
   EXPECT_EQ(counts, (std::map<uint64_t, uint64_t>{{10, 1}, {20, 2}, {30, 1}}));
+}
+
+TEST_F(TwoBackends, AnInterruptEndsThePollingOfUnendingFirings) {
+  second->on_poll = [this] { session.handle().interrupt(); };
+  run();
+  EXPECT_TRUE(second->is_disabled);
+  EXPECT_LT(second->polls, 10U);
+  EXPECT_THAT(session.out(), HasSubstr("20 30 10 20 "));
 }
 
 TEST_F(TwoBackends, AccountsAndDropsAreAddedUp) {
