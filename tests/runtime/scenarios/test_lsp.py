@@ -239,6 +239,29 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, b"^dvm: a message has ")
 
+    def test_whatever_comes_it_ends_in_order(self):
+        def framed(text):
+            return b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
+
+        def message(**fields):
+            return framed(json.dumps({"jsonrpc": "2.0", **fields}).encode())
+
+        begin = message(id=1, method="initialize", params={"capabilities": {}})
+        end = message(id=2, method="shutdown") + message(method="exit")
+        opened = message(method="textDocument/didOpen", params={"textDocument": {"uri": URI, "languageId": "d", "version": 1, "text": "BEGIN { x = " + "(" * 50000}})
+        far = b"".join(message(id=3, method=f"textDocument/{what}", params={"textDocument": {"uri": URI}, "position": {"line": line, "character": line}})
+                       for what in ("hover", "completion") for line in (-1, 10**9, 2**63))
+        for name, text, status in (("bad JSON", begin + framed(b"{]") + end, 0), ("deep JSON", begin + framed(b"[" * 200000) + end, 0),
+                                   ("no object", begin + framed(b"7") + framed(b"[]") + end, 0),
+                                   ("wrong types", begin + message(id=[1], method=7) + message(id=3, method="textDocument/hover", params=7) + end, 0),
+                                   ("far positions, deep script", begin + opened + far + end, 0),
+                                   ("cut off", begin + b"Content-Length: 500\r\n\r\n{", 1), ("too long", b"Content-Length: 70000000\r\n\r\n", 1),
+                                   ("negative", b"Content-Length: -5\r\n\r\n", 1), ("bytes", bytes(range(256)) * 20, 1)):
+            with self.subTest(name):
+                result = subprocess.run([dvmtest.DVM, "lsp"], input=text, capture_output=True, timeout=300, check=False)
+                self.assertEqual(result.returncode, status, result.stderr)
+                self.assertLessEqual(len(result.stderr.splitlines()), 1)
+
     def test_the_status_says_whether_it_was_shut_down(self):
         editor = self.editor()
         editor.tell("exit", None)
