@@ -40,13 +40,20 @@ void TraceEvents::read(RecordCopy copy) {
   if (held_.text.size() > kMostText) held_.text.resize(kMostText);
 }
 
+void TraceEvents::write_name(const char* kind) {
+  const auto [pid, tid] = thread();
+  write(dumped({{"ph", "M"}, {"name", kind}, {"pid", pid}, {"tid", tid}, {"args", {{"name", held_.name}}}}));
+}
+
 void TraceEvents::name_thread() {
   std::string& known = names_[thread()];
   if (known == held_.name) return;
   known = held_.name;
   const auto [pid, tid] = thread();
-  for (const char* kind : {"process_name", "thread_name"})
-    write(dumped({{"ph", "M"}, {"name", kind}, {"pid", pid}, {"tid", tid}, {"args", {{"name", known}}}}));
+  // The first thread names the process, and until it is heard of, another.
+  const bool is_new = processes_.insert(pid).second;
+  if (is_new || pid == tid) write_name("process_name");
+  write_name("thread_name");
 }
 
 void TraceEvents::write_event(const char* phase, const std::string& name, bool with_text) {

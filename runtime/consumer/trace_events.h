@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +29,14 @@ class TraceEvents final : public RecordReader {
   void write_event(const char* phase, const std::string& name, bool with_text = true);
   void write_return();
   void name_thread();
+  void write_name(const char* kind);
   void write(const std::string& event);
 
   std::FILE* file_;
   RecordCopy held_;                                  // the firing whose records are still arriving; without a probe: none
   std::map<Thread, std::vector<std::string>> open_;  // functions that each thread is in
   std::map<Thread, std::string> names_;
+  std::set<int32_t> processes_;  // that have a name
   bool is_first_ = true;
 };
 

@@ -29,8 +29,32 @@ class TraceEvents(dvmtest.PrivilegedTest):
         self.assertEqual(result.returncode, status, result.stderr)
         self.output = result.stdout
         everything = json.loads(self.path.read_text())
+        for one in everything:
+            self.check_form(one)
+        self.processes = {one["pid"]: one["args"]["name"] for one in everything if one["name"] == "process_name"}
         self.names = {(one["pid"], one["tid"]): one["args"]["name"] for one in everything if one["name"] == "thread_name"}
         return [one for one in everything if one["ph"] != "M"]
+
+    def check_form(self, event):
+        """What the definition of the Trace Event Format asks of an event, and no further field."""
+        fields = {"M": {"ph", "name", "pid", "tid", "args"}, "B": {"ph", "name", "cat", "ts", "pid", "tid", "args"}}
+        fields["E"], fields["i"] = fields["B"], fields["B"] | {"s"}
+        self.assertIn(event["ph"], fields)
+        self.assertLessEqual(set(event), fields[event["ph"]])
+        self.assertLessEqual(fields[event["ph"]] - {"args"}, set(event))
+        self.assertEqual((type(event["name"]), type(event["pid"]), type(event["tid"])), (str, int, int))
+        if event["ph"] == "M":
+            self.assertIn(event["name"], ("process_name", "thread_name"))
+            self.assertEqual(list(event["args"]), ["name"])
+        else:
+            self.assertIn(type(event["ts"]), (int, float))
+        self.assertIn(event.get("s", "t"), ("g", "p", "t"))
+
+    def test_the_first_thread_names_the_process(self):
+        events = self.events("-n", "pid$target:a.out:*work*:entry { } pid$target:a.out:main:return { }", "-c", program("threads") + " 3 20")
+        self.assertEqual(set(self.processes.values()), {"threads"})
+        self.assertGreater(len(self.names), 1)
+        self.assertEqual(len({one["pid"] for one in events}), 1)
 
     def test_entries_and_returns_are_slices(self):
         events = self.events("-n", PAIRS, "-c", program("looper") + " 3")
