@@ -13,6 +13,7 @@
 #include "cmd/live_script.h"
 #include "cmd/profiles.h"
 #include "cmd/untraced.h"
+#include "cmd/waiting.h"
 #include "common/output_file.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/cost/runs/site_sources.h"
@@ -108,7 +109,10 @@ void report_uncounted(const std::vector<runtime::Refused>& refused) {
 // Counts firings, and weights the instructions under the probes by them. Rates that were given stay as they are.
 Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, double seconds, runtime::PredictOptions& how) {
   std::vector<runtime::Refused> refused;
-  auto rates = runtime::sample_rates(handle, programs, seconds, refused);
+  auto rates = [&] {
+    const Waiting waiting(fmt::format("counting firings for {} s", seconds));
+    return runtime::sample_rates(handle, programs, seconds, refused);
+  }();
   if (!rates) return Error{"could not count firings: " + rates.error().message};
   report_uncounted(refused);
   how.rates.merge(rates->of_descriptions);
@@ -142,7 +146,10 @@ Status measure_clauses(lab::TracedProgram& live, double seconds, runtime::Predic
     return Error{"--prob measured runs the script, and this script may be destructive: use --prob N"};
   for (const char* rate : {"switchrate", "aggrate"})
     if (Status set = options.set(rate, "50ms"); !set) return set;
-  auto measured = runtime::sample_clauses(live.handle(), seconds);
+  auto measured = [&] {
+    const Waiting waiting(fmt::format("measuring predicates for {} s", seconds));
+    return runtime::sample_clauses(live.handle(), seconds);
+  }();
   if (!measured) return Error{"could not measure predicates: " + measured.error().message};
   how.measured = std::move(*measured);
   return {};

@@ -7,11 +7,13 @@
 #include <variant>
 
 #include "cmd/script.h"
+#include "cmd/waiting.h"
 #include "runtime/catalog/catalog.h"
 
 namespace dvm::cmd {
 namespace {
 
+constexpr const char* kReading = "reading debug information";
 constexpr size_t kMostCompared = 64;  // probes of one description whose arguments are compared
 
 // "f.constprop.0": a copy that the compiler made, with other parameters than the function's.
@@ -52,14 +54,17 @@ runtime::TargetTypes& TargetCatalog::types() {
 }
 
 Result<dif::TypeRef> TargetCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
+  const Waiting waiting(kReading);
   return types().find_type(module, as, name);
 }
 
 Result<dif::ConstantDesc> TargetCatalog::find_constant(const std::string& module, const std::string& name) {
+  const Waiting waiting(kReading);
   return types().find_constant(module, name);
 }
 
 Result<dif::DataDesc> TargetCatalog::find_data(const std::string& module, const std::string& name) {
+  const Waiting waiting(kReading);
   return types().find_data(module, name);
 }
 
@@ -87,6 +92,7 @@ Result<std::vector<dif::ArgumentDesc>> TargetCatalog::arguments(const runtime::P
   if (site == nullptr || site->inside) return std::vector<dif::ArgumentDesc>();
   if (is_changed_copy(probe.function))
     return Error{fmt::format("{} is a modified copy of a function, made by the compiler", probe.function)};
+  const Waiting waiting(kReading);
   return types().arguments(probe.object, site->offset, site->is_return);
 }
 

@@ -44,7 +44,9 @@ Validation validate(const std::vector<const lab::LiveRow*>& rows, const vm::Prof
     validation.rows.push_back(meter.measure(*rows[i]));
   }
   const bool has_markers = std::any_of(rows.begin(), rows.end(), [](const auto* row) { return row->group == "e"; });
-  if (auto sizes = meter.sizes(); has_markers && sizes) validation.marker_bytes = *sizes;
+  if (!has_markers) return validation;
+  progress.say("measuring the sizes of markers", rows.size(), rows.size());
+  if (auto sizes = meter.sizes()) validation.marker_bytes = *sizes;
   return validation;
 }
 

@@ -2,6 +2,8 @@
 """Predictions at the rates of a live process, by dvm cost predict --sample and dvm run --predict."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 import unittest
@@ -62,6 +64,20 @@ class Live(dvmtest.PrivilegedTest):
             self.assertEqual((measured["cheapest"], measured["dearest"]), (half["cheapest"], half["dearest"]))
             self.assertLess(half["cheapest"], half["expected"])
             self.assertLess(half["expected"], half["dearest"])
+
+    def test_a_terminal_shows_that_it_waits(self):
+        terminal, end = pty.openpty()
+        try:
+            command = [dvmtest.DVM, "cost", "predict", *PENTIUM, "-p", self.pid, "--sample", "4s", "-n", COUNT]
+            result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=end, stdin=subprocess.DEVNULL, env=dvmtest.ENV, timeout=300)
+            said = os.read(terminal, 4096).decode()
+        finally:
+            os.close(terminal)
+            os.close(end)
+        self.assertEqual(result.returncode, 0, said)
+        self.assertIn("dvm: counting firings for 4 s (2 s)", said)
+        self.assertIn("(3 s)", said)
+        self.assertTrue(said.endswith("\r\033[K"), said)
 
     def test_what_destroys_is_not_run_to_measure_it(self):
         result = dvmtest.dvm("cost", "predict", *PENTIUM, "-p", self.pid, "--sample", "10ms", "--prob", "measured", "-n",
