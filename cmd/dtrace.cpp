@@ -138,7 +138,9 @@ int run(CommandLine& line) {
     if (line.mode != 'l') return misused("no probes specified");
     if (!line.script().operands.empty()) return misused("-l takes probe descriptions by -P, -m, -f, -n and -i only");
   }
-  const auto open = [&line](const dif::Options& options) { return open_live_source(line.script(), options); };
+  const auto open = [&line](const dif::Options& options, int terminal) {
+    return open_live_source(line.script(), options, terminal);
+  };
   return trace(line.tracing, open).status;
 }
 

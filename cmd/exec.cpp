@@ -79,7 +79,9 @@ int exec(const ExecCommand& given) {
     }
     return programs;
   };
-  const auto open = [&given](const dif::Options& set) { return open_live_source(given.tracing.script, set); };
+  const auto open = [&given](const dif::Options& set, int terminal) {
+    return open_live_source(given.tracing.script, set, terminal);
+  };
   return trace(given.tracing, *options, open, make).status;
 }
 

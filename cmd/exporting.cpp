@@ -90,8 +90,7 @@ Exporting::~Exporting() = default;
 Status Exporting::open(const ExportOptions& options) {
   impl_->html = options.html;
   if (options.live) {
-    if (Status checked = exporting::LiveScreen::check(); !checked) return checked;
-    impl_->screen.emplace();
+    if (Status opened = impl_->screen.emplace().open(); !opened) return opened;
   }
   if (!options.otlp.empty()) {
     if (Status checked = exporting::HttpPost::check(options.otlp); !checked) return checked;
@@ -107,11 +106,18 @@ Status Exporting::open(const ExportOptions& options) {
   return {};
 }
 
+int Exporting::program_terminal() const { return impl_->screen ? impl_->screen->program_terminal() : -1; }
+
 std::shared_ptr<runtime::Exporter> Exporting::exporter() const {
   const bool is_wanted = impl_->screen || impl_->server || impl_->otlp || !impl_->html.empty();
   return is_wanted ? impl_ : nullptr;
 }
 std::shared_ptr<runtime::RecordReader> Exporting::record_reader() const { return impl_->otlp ? impl_ : nullptr; }
+
+std::string_view page_shell() {
+  const std::span<const EmbeddedFile> files = embedded_files();
+  return std::find_if(files.begin(), files.end(), [](const EmbeddedFile& file) { return file.folder == "page"; })->text;
+}
 
 namespace {
 
@@ -130,11 +136,9 @@ void tell_left_out(const runtime::Snapshot* last) {
 
 Status Exporting::write_page(const std::string& account, std::vector<view::PageFlame> flames) {
   if (impl_->html.empty()) return {};
-  const std::span<const EmbeddedFile> files = embedded_files();
-  const auto shell = std::find_if(files.begin(), files.end(), [](const EmbeddedFile& file) { return file.folder == "page"; });
   const view::PageContents contents{DVM_VERSION, impl_->last.get(), &impl_->history, account, std::move(flames)};
   tell_left_out(impl_->last.get());
-  return write_whole(view::page(shell->text, contents), impl_->html);
+  return write_whole(view::page(page_shell(), contents), impl_->html);
 }
 
 bool Exporting::finish() {

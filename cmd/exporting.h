@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -27,6 +28,9 @@ struct ExportOptions {
 
 void add_export_options(CLI::App& command, ExportOptions& options);
 
+// The page of --html, without data.
+std::string_view page_shell();
+
 class Exporting {
  public:
   Exporting();
@@ -39,6 +43,8 @@ class Exporting {
   // Null: there is nothing to export to.
   std::shared_ptr<runtime::Exporter> exporter() const;
   std::shared_ptr<runtime::RecordReader> record_reader() const;
+  // Stands in for the terminal of programs that dvm starts; -1: nothing does.
+  int program_terminal() const;
   // After the run, for --html: writes the page.
   Status write_page(const std::string& account, std::vector<view::PageFlame> flames);
   // After the run: sends what is left. False: something was lost, and that was said.

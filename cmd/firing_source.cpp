@@ -11,9 +11,9 @@
 
 namespace dvm::cmd {
 
-Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options) {
+Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options, int terminal) {
   FiringSource source;
-  Result<Targets> targets = Targets::open(given, options);
+  Result<Targets> targets = Targets::open(given, options, terminal);
   if (!targets) return targets.error();
   source.targets = std::move(*targets);
   source.target = source.targets.first();

@@ -32,7 +32,8 @@ struct FiringSource {
 };
 
 // Processes as the options name them, kernel uprobes and timers.
-Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options);
+// terminal: as of Targets::open().
+Result<FiringSource> open_live_source(const ScriptOptions& given, const dif::Options& options, int terminal = -1);
 // Gives the probes of the kernel, of profile and of dvm the numbers that they have in every run.
 void number_probes(runtime::Handle& handle);
 // Gives the handle the source's providers, instruments and probes.

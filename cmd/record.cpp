@@ -16,9 +16,9 @@ struct RecordCommand {
 };
 
 // Every instrument of the live source, with its firings written to the recording as well.
-Result<FiringSource> open_recorded(const RecordCommand& given, const dif::Options& options,
+Result<FiringSource> open_recorded(const RecordCommand& given, const dif::Options& options, int terminal,
                                    std::shared_ptr<runtime::RecordingWriter>& writer) {
-  Result<FiringSource> source = open_live_source(given.tracing.script, options);
+  Result<FiringSource> source = open_live_source(given.tracing.script, options, terminal);
   if (!source) return source;
   Result<std::unique_ptr<runtime::RecordingWriter>> opened = runtime::RecordingWriter::open(given.file, source->target);
   if (!opened) return opened.error();
@@ -32,7 +32,8 @@ Result<FiringSource> open_recorded(const RecordCommand& given, const dif::Option
 
 int record(const RecordCommand& given) {
   std::shared_ptr<runtime::RecordingWriter> writer;
-  TraceOutcome outcome = trace(given.tracing, [&](const dif::Options& options) { return open_recorded(given, options, writer); });
+  TraceOutcome outcome = trace(
+      given.tracing, [&](const dif::Options& options, int terminal) { return open_recorded(given, options, terminal, writer); });
   if (!outcome.traced) return outcome.status;  // nothing is left of the file
   if (Status finished = writer->finish(outcome.drops); !finished) return fail("{}", finished.error().message);
   if (const uint64_t lost = writer->late_reads().lost(); lost > 0) tell("{} late reads were too large for the recording", lost);

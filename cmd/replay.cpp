@@ -60,7 +60,7 @@ void add_replay(CLI::App& app, Action& chosen) {
       chosen = [given] { return print_recording_info(given->file); };
       return;
     }
-    const auto open = [given](const dif::Options&) { return open_recording(given->file); };
+    const auto open = [given](const dif::Options&, int) { return open_recording(given->file); };
     chosen = [given, open] { return trace(given->tracing, open).status; };
   });
 }

@@ -25,7 +25,9 @@ void add_run(CLI::App& app, Action& chosen) {
   command->add_flag("--predict", given->predict, "Predict the cost of the script before its probes are enabled");
   add_prediction_options(*command, given->prediction, "--predict");
   command->callback([given, modes, &chosen] {
-    const auto open = [given](const dif::Options& options) { return open_live_source(given->script, options); };
+    const auto open = [given](const dif::Options& options, int terminal) {
+      return open_live_source(given->script, options, terminal);
+    };
     chosen = [given, modes, open] {
       const std::optional<int> status = run_mode(*modes, *given);
       return status ? *status : trace(*given, open).status;

@@ -34,15 +34,15 @@ runtime::Environment environment(const dif::Options& options) {
 }
 
 // In the order of the values of the option (option_kinds.def): exec, preinit, postinit, main.
-runtime::StartPoint start_point(int64_t evaltime) {
-  runtime::StartPoint point{.at_exec = evaltime == 0};
+runtime::StartPoint start_point(int64_t evaltime, int terminal) {
+  runtime::StartPoint point{.terminal = terminal, .at_exec = evaltime == 0};
   if (evaltime > 1) point.find_main = runtime::find_main;
   return point;
 }
 
 }  // namespace
 
-Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options) {
+Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& options, int terminal) {
   Targets targets;
   for (pid_t pid : given.pids) {
     if (pid > 0 && runtime::is_gone(pid))
@@ -52,8 +52,8 @@ Result<Targets> Targets::open(const ScriptOptions& given, const dif::Options& op
     targets.processes_.push_back(std::move(*process));
   }
   for (const std::string& command : given.commands) {
-    Result<runtime::Process> process =
-        runtime::Process::spawn(std::string_view(command), environment(options), start_point(options[dif::Option::evaltime]));
+    Result<runtime::Process> process = runtime::Process::spawn(std::string_view(command), environment(options),
+                                                               start_point(options[dif::Option::evaltime], terminal));
     if (!process) return process.error();
     targets.processes_.push_back(std::move(*process));
   }

@@ -19,7 +19,8 @@ struct ScriptOptions;
 
 class Targets {
  public:
-  static Result<Targets> open(const ScriptOptions& given, const dif::Options& options);
+  // terminal: stands in for one that programs of -c would write to; -1: nothing does.
+  static Result<Targets> open(const ScriptOptions& given, const dif::Options& options, int terminal = -1);
   Targets() = default;
   Targets(Targets&&) = default;
   Targets& operator=(Targets&&) = default;

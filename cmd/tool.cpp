@@ -127,7 +127,7 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
   Result<dif::Options> options = run_time_options(script);
   if (!options) return fail("{}", options.error().message);
   const std::vector<compiler::Source> sources = {{tool.name + ".d", tool.script}};
-  const auto open = [&](const dif::Options& with) { return open_live_source(script, with); };
+  const auto open = [&](const dif::Options& with, int terminal) { return open_live_source(script, with, terminal); };
   const auto make = [&](runtime::Handle& handle, pid_t target) -> std::vector<ReadyProgram> {
     const std::string missing = missing_probes(handle, tool, *arguments, target);
     if (!missing.empty() && may_come_late(tool, tracing))

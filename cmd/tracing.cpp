@@ -21,6 +21,7 @@
 #include "cmd/events_file.h"
 #include "cmd/listing.h"
 #include "cmd/profiles.h"
+#include "cmd/waiting.h"
 #include "common/clock.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/symbol/user_symbols.h"
@@ -145,7 +146,11 @@ void print_remarks(const runtime::Handle& handle) {
 // looks: those of a run that is accounted for by a profile, or null.
 Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& targets, std::FILE* out, lab::QuietLooks* looks) {
   std::vector<runtime::Refused> refused;
-  if (Status went = handle.go(refused); !went) {
+  const Status went = [&] {
+    const Waiting waiting("enabling probes");
+    return handle.go(refused);
+  }();
+  if (!went) {
     const std::vector<std::string> endings = targets.take_exit_notices(true);
     return Error{fmt::format("could not enable tracing: {}", endings.empty() ? went.error().message : endings.front())};
   }
@@ -307,7 +312,7 @@ TraceOutcome trace(const TracingOptions& given, const dif::Options& options, con
   if (!given.list_probes && !given.compile_only)
     if (Status opened = exporting->open(given.exports); !opened)
       return (void)events.close(), TraceOutcome{fail("{}", opened.error().message)};
-  Result<FiringSource> source = open(options);
+  Result<FiringSource> source = open(options, exporting->program_terminal());
   if (!source) return (void)events.close(), TraceOutcome{fail("{}", source.error().message)};
   TraceOutcome outcome = trace_programs(given, make, *source,
                                         {.options = options,

@@ -48,7 +48,8 @@ void add_tracing_options(CLI::App& command, TracingOptions& options, bool with_o
 // Further options of them and of exec: --json, -l, -S and those that dtrace has.
 void add_run_options(CLI::App& command, TracingOptions& options);
 
-using OpenSource = std::function<Result<FiringSource>(const dif::Options&)>;
+// terminal: for the programs that it starts, as of Targets::open().
+using OpenSource = std::function<Result<FiringSource>(const dif::Options&, int terminal)>;
 
 // None: there were errors, and they have been shown.
 using MakePrograms = std::function<std::vector<ReadyProgram>(runtime::Handle&, pid_t target)>;

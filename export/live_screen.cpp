@@ -20,11 +20,12 @@
 #include <vector>
 
 #include "export/live_view.h"
+#include "export/program_terminal.h"
 
 namespace dvm::exporting {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};  // at the size of the terminal
+constexpr std::chrono::milliseconds kLook{100};  // at the size of the terminal, and for what programs write
 
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -109,6 +110,11 @@ class Drawing {
     lines_ = lines.size(), size_ = size;
     write_all(terminal_, text);
   }
+  // Above the lines.
+  void print(const std::string& text) {
+    erase();
+    write_all(terminal_, text);
+  }
   void erase() {
     write_all(terminal_, erased(size_));
     lines_ = 0;
@@ -130,6 +136,7 @@ class Drawing {
 
 struct LiveScreen::Impl {
   std::unique_ptr<HeldStream> output, errors;
+  std::unique_ptr<ProgramTerminal> programs;
   std::thread thread;
   std::mutex mutex;  // guards the rest
   std::condition_variable changed;
@@ -140,6 +147,18 @@ struct LiveScreen::Impl {
     if (isatty(STDERR_FILENO) != 0) errors = std::make_unique<HeldStream>(stderr);
     output = std::make_unique<HeldStream>(stdout);
     thread = std::thread([this] { run(); });
+  }
+
+  void end() {
+    if (!thread.joinable()) return;
+    {
+      const std::lock_guard lock(mutex);
+      is_ending = true;
+    }
+    changed.notify_one();
+    thread.join();
+    output->release();
+    if (errors) errors->release();
   }
 
   // Signals are the business of the thread that traces.
@@ -154,8 +173,10 @@ struct LiveScreen::Impl {
       const std::shared_ptr<const runtime::Snapshot> next = std::exchange(snapshot, nullptr);
       lock.unlock();
       if (next) view.take(*next);
+      const std::string printed = programs->take_lines();
+      if (!printed.empty()) drawing.print(printed);
       // The last line stays free for the cursor.
-      if (const ScreenSize size = size_of(output->terminal()); next || !drawing.is_of(size))
+      if (const ScreenSize size = size_of(output->terminal()); next || !printed.empty() || !drawing.is_of(size))
         drawing.show(view.draw({size.columns, size.rows - 1}), size);
       lock.lock();
     }
@@ -166,10 +187,15 @@ struct LiveScreen::Impl {
 LiveScreen::LiveScreen() : impl_(std::make_unique<Impl>()) {}
 LiveScreen::~LiveScreen() { end(); }
 
-Status LiveScreen::check() {
+Status LiveScreen::open() {
   if (isatty(STDOUT_FILENO) == 0) return Error{"--live draws on a terminal, and standard output is none"};
+  Result<std::unique_ptr<ProgramTerminal>> opened = ProgramTerminal::open(STDOUT_FILENO);
+  if (!opened) return opened.error();
+  impl_->programs = *std::move(opened);
   return {};
 }
+
+int LiveScreen::program_terminal() const { return impl_->programs->output(); }
 
 void LiveScreen::publish(std::shared_ptr<const runtime::Snapshot> snapshot) {
   if (!impl_->output) impl_->begin();
@@ -181,15 +207,8 @@ void LiveScreen::publish(std::shared_ptr<const runtime::Snapshot> snapshot) {
 }
 
 void LiveScreen::end() {
-  if (!impl_->thread.joinable()) return;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->is_ending = true;
-  }
-  impl_->changed.notify_one();
-  impl_->thread.join();
-  impl_->output->release();
-  if (impl_->errors) impl_->errors->release();
+  impl_->end();
+  if (impl_->programs) write_all(STDOUT_FILENO, std::exchange(impl_->programs, nullptr)->let_go());
 }
 
 void LiveScreen::print_rest() {

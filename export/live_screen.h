@@ -17,8 +17,10 @@ class LiveScreen {
   LiveScreen(const LiveScreen&) = delete;
   LiveScreen& operator=(const LiveScreen&) = delete;
 
-  // An error: standard output is no terminal.
-  static Status check();
+  // An error: standard output is no terminal, or programs cannot have one of their own.
+  Status open();
+  // For programs that dvm starts: what they write appears above the drawing.
+  int program_terminal() const;
   // The first begins. Later ones only hand the snapshot over.
   void publish(std::shared_ptr<const runtime::Snapshot> snapshot);
   // Removes the drawing, and prints what has waited.

@@ -72,12 +72,14 @@ class ChildGuard {
 };
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void exec_when_told(char* const* words, char* const* environment, Pipe& go, Pipe& failure) {
+[[noreturn]] void exec_when_told(char* const* words, char* const* environment, int terminal, Pipe& go, Pipe& failure) {
   // Otherwise the child would hold the end that dvm writes to and never see dvm close it.
   go.close_write();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    if (terminal >= 0 && isatty(output) != 0) dup2(terminal, output);
   char byte = 0;
   if (read(go.read_end(), &byte, 1) == 1) execvpe(words[0], words, environment);
   int error = errno;
@@ -222,7 +224,7 @@ Result<pid_t> start_stopped(const std::vector<std::string>& words, const Environ
   if (!go.ok() || !failure.ok()) return failed(std::strerror(errno));
   pid_t pid = fork();
   if (pid < 0) return failed(std::strerror(errno));
-  if (pid == 0) exec_when_told(arguments.data(), variables.data(), go, failure);
+  if (pid == 0) exec_when_told(arguments.data(), variables.data(), point.terminal, go, failure);
   ChildGuard child(pid);
   if (auto problem = trace_start(child, go, failure, point)) return failed(*problem);
   child.release();

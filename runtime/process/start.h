@@ -21,9 +21,10 @@ struct MainPlace {
   bool is_argument = false;
 };
 
-// The program waits here (-x evaltime).
+// How the program starts, and where it waits (-x evaltime).
 struct StartPoint {
-  bool at_exec = false;                                 // before the dynamic linker has run; else at the program's entry point
+  int terminal = -1;     // stands in for a terminal that would be its standard output or error; -1: nothing does
+  bool at_exec = false;  // before the dynamic linker has run; else at the program's entry point
   std::function<Result<MainPlace>(pid_t)> find_main{};  // not empty: at main, when all constructors have run
 };
 

@@ -121,6 +121,30 @@ class LiveTest(unittest.TestCase):
         with open(path, encoding="ascii") as file:
             self.assertIn("second", file.read())
 
+    def test_what_a_program_writes_stands_above_the_drawing(self):
+        program = "sh -c 'echo one; test -t 1 && echo terminal; sleep 1; printf \"\\033[2J\\033[31mtwo\\n\"; sleep 1; echo three'"
+        terminal = self.terminal("-q", "-n", "tick-10ms { @ = count(); }", "-c", program)
+        self.assertEqual(terminal.end(), 0)
+        for line in ("one", "terminal", "two", "three"):
+            self.assertEqual(terminal.shown.count(line), 1, terminal.shown)
+            self.assertNotIn(line, "".join(terminal.frames()))
+        self.assertNotIn("\033[2J", terminal.shown)
+        self.assertIn("\033[31mtwo", terminal.shown)
+        self.assertLess(terminal.shown.index("two"), terminal.shown.rindex("\033[?7l"))  # while it draws
+
+    def test_what_outlives_dvm_keeps_its_terminal(self):
+        script = "tick-300ms { @ = count(); exit(0); }"
+        terminal = self.terminal("-q", "-n", script, "-c", "sh -c '(sleep 3; echo late) & echo early; wait'")
+        terminal.wait_for("early")
+        terminal.wait_for("late")
+        self.assertIn("early", terminal.shown)
+
+    def test_a_program_survives_dvm_that_is_killed(self):
+        terminal = self.terminal("-q", "-n", "tick-10ms { @ = count(); }", "-c", "sh -c 'echo up; sleep 3; echo alive'")
+        terminal.wait_for("up")
+        terminal.process.send_signal(signal.SIGKILL)
+        terminal.wait_for("alive")
+
     def test_it_needs_a_terminal(self):
         result = dvm("run", "--live", "-n", "BEGIN { exit(0); }")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
