@@ -35,6 +35,7 @@ void add_doctor(CLI::App& app, Action& chosen);
 void add_tool(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 void add_flame(CLI::App& app, Action& chosen);
+void add_page(CLI::App& app, Action& chosen);
 void add_lsp(CLI::App& app, Action& chosen);
 
 // Prints "dvm: MESSAGE" (program_name.h) on standard error, with control characters escaped. Not by fmt::print(), which throws if

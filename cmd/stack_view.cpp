@@ -12,6 +12,7 @@
 
 #include "cmd/write_whole.h"
 #include "view/folded.h"
+#include "view/saved_page.h"
 
 namespace dvm::cmd {
 namespace {
@@ -67,16 +68,7 @@ Result<std::vector<view::PageFlame>> StackView::flames() {
   if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
   view::Results results;
   if (Status done = read(copy_.get(), results); !done) return done.error();
-  std::vector<view::PageFlame> made;
-  for (const std::string& name : view::names_with_stacks(results)) {
-    view::PageFlame& flame = made.emplace_back(view::PageFlame{"@" + name, "", ""});
-    Result<std::string> text = view::flame_graph(view::fold(results, name), style(name));
-    if (text)
-      flame.svg = *std::move(text);
-    else
-      flame.problem = text.error().message;
-  }
-  return made;
+  return view::flames_of(results, style(""));
 }
 
 Status StackView::show(std::FILE* out) {

@@ -57,7 +57,9 @@ void add_frames(const Json& stack, FrameKind kind, std::vector<Frame>& frames) {
 }
 
 std::string key_text(const Json& key) {
-  return key.is_string() ? key.get<std::string>() : key.is_object() ? frame_name(key) : key.dump();
+  if (key.is_string()) return key.get<std::string>();
+  if (!key.is_object()) return key.dump();
+  return key.contains("bytes") ? text_at(key, "bytes") : frame_name(key);
 }
 
 std::vector<Frame> frames_of(const Json& keys) {
@@ -96,6 +98,17 @@ std::string without_separators(std::string name) {
 }
 
 }  // namespace
+
+std::string key_line(const Json& key) {
+  if (!is_stack(key)) return key_text(key);
+  std::string line;
+  for (const Json& frame : key["frames"]) {
+    const std::string module = frame.is_object() ? text_at(frame, "module") : "", name = frame_name(frame);
+    const bool is_bare = module.empty() || name.starts_with(module + '`');
+    line += (line.empty() ? "" : ";") + (is_bare ? name : module + '`' + name);
+  }
+  return line;
+}
 
 std::vector<std::string> names_with_stacks(const Results& results) {
   std::vector<std::string> names;

@@ -25,6 +25,9 @@ struct FoldedStack {
   int64_t weight = 0;
 };
 
+// A key in one line; a stack innermost frame first, with ";" between them.
+std::string key_line(const Json& key);
+
 // Names of the aggregations that are keyed by a stack, in the order of the results.
 std::vector<std::string> names_with_stacks(const Results& results);
 

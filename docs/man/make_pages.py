@@ -24,6 +24,7 @@ DESCRIPTIONS = {
     "doctor": ("command-line", "What works on this machine"),
     "tool": ("tools", "Tools"),
     "flame": ("views", "Flame graphs"),
+    "page": ("views", "Pages"),
     "merge": ("views", "Results of several runs"),
     "lsp": ("editors", "Language server"),
     "cost predict": ("cost", "Predictions"),

@@ -140,6 +140,10 @@ void add_bucket(Point& point, std::vector<int64_t>& bounds, std::optional<int64_
   point.count += count;
 }
 
+std::string describe(const dif::AggregationDesc& desc) {
+  return fmt::format("@{} = {}()", desc.name, dif::find_aggregation(desc.function)->name);
+}
+
 std::vector<int64_t> fill_buckets(Point& point, std::span<const uint64_t> state, std::span<const int64_t> bounds,
                                   const ExportedBuckets& buckets) {
   std::vector<int64_t> its;
@@ -166,6 +170,31 @@ void fill(Point& point, const MergedAggregation& aggregation, const MergedRow& r
 }
 
 }  // namespace
+
+Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow* const> rows,
+                 std::span<const std::shared_ptr<const std::vector<std::string>>> labels) {
+  Metric metric = labelled_metric("", describe(aggregation.desc), kind_of(aggregation.desc.function), {});
+  metric.is_aggregation = true;
+  metric.normal = aggregation.normal != 0 ? aggregation.normal : 1;
+  MergedAggregation plain;  // without the divisor, and with a sign
+  define(plain, aggregation.desc, aggregation.words, aggregation.initial);
+  plain.desc.value.is_signed = true;
+  const bool is_shape = metric.kind == MetricKind::histogram;
+  const std::vector<int64_t> bounds = is_shape ? bounds_of(plain) : std::vector<int64_t>();
+  ExportedBuckets buckets;
+  for (const MergedRow* row : rows)
+    if (is_shape) widen(buckets, row->state);
+  if (buckets.first == SIZE_MAX) buckets.first = 0;  // all are empty
+  for (size_t i = 0; i < rows.size(); i++) {
+    Point& point = metric.points.emplace_back();
+    point.labels = labels[i];
+    if (is_shape)
+      metric.bounds = fill_buckets(point, rows[i]->state, bounds, buckets);
+    else
+      fill(point, plain, *rows[i]);
+  }
+  return metric;
+}
 
 AggregationMetrics::Known& AggregationMetrics::know(const MergedAggregation& aggregation, uint64_t now) {
   const auto [it, is_new] = known_.try_emplace(aggregation.desc.id);
@@ -244,9 +273,7 @@ void AggregationMetrics::add(Aggregations& aggregations, Snapshot& snapshot) {
     const MergedAggregation* aggregation = aggregations.find(one.desc.id);
     if (aggregation == nullptr) continue;
     Known& known = know(*aggregation, snapshot.time);
-    const std::string_view function = dif::find_aggregation(one.desc.function)->name;
-    Metric metric =
-        labelled_metric(known.name, fmt::format("@{} = {}()", one.desc.name, function), kind_of(one.desc.function), known.labels);
+    Metric metric = labelled_metric(known.name, describe(one.desc), kind_of(one.desc.function), known.labels);
     metric.since = known.since;
     metric.is_aggregation = true;
     metric.normal = aggregation->normal != 0 ? aggregation->normal : 1;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,10 @@ namespace dvm::runtime {
 struct ExportedBuckets {
   size_t first = SIZE_MAX, last = 0;
 };
+
+// A metric of rows that were read back, in their order, with the labels of each. Its numbers have a sign; it has no names yet.
+Metric metric_of(const MergedAggregation& aggregation, std::span<const MergedRow* const> rows,
+                 std::span<const std::shared_ptr<const std::vector<std::string>>> labels);
 
 class AggregationMetrics {
  public:

@@ -13,7 +13,7 @@ def run(*args):
     return dvmtest.dvm("run", *args)
 
 
-COMMANDS = "commands: run, record, replay, compile, exec, list, cost, simulate, header, detach, doctor, tool, merge, flame, lsp"
+COMMANDS = "commands: run, record, replay, compile, exec, list, cost, simulate, header, detach, doctor, tool, merge, flame, page, lsp"
 
 
 class Settings(unittest.TestCase):

@@ -64,6 +64,25 @@ class HtmlTest(unittest.TestCase):
         self.assertEqual((counts[3], counts[127], sum(counts.values())), (1, 1, 2))
         self.assertNotIn("img", page.elements)
 
+    def test_saved_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved, path = os.path.join(folder, "a.json"), os.path.join(folder, "a.html")
+            script = 'BEGIN { @c["</script>"] = sum(39); @q = quantize(5); normalize(@c, 10); exit(0); }'
+            self.assertEqual(dvm("run", "-q", "--json", "-o", saved, "-n", script).returncode, 0)
+            self.assertEqual(dvm("page", saved, saved, "-o", path).returncode, 0)
+            with open(path, encoding="utf-8") as file:
+                page = Page(file.read())
+            self.assertEqual(self.table(page, "@c = sum()")["rows"], [{"keys": ["</script>"], "value": "7"}])
+            self.assertEqual(self.table(page, "@q = quantize()")["rows"][0]["value"], "2")
+            self.assertIsNone(page.data["history"])
+            self.assertIsNone(page.data["account"])
+            for words, problem in (([os.path.join(folder, "nosuch")], "No such file"), ([path], "this is no line of dvm run --json"),
+                                   ([saved, "--rows", "0"], "--rows")):
+                result = dvm("page", *words)
+                self.assertNotEqual(result.returncode, 0)
+                self.assertEqual(result.stdout, "")
+                self.assertIn(problem, result.stderr)
+
     def test_values_are_those_that_normalize_prints(self):
         script = "BEGIN { @c = sum(39); @d = sum(39); @gone = count(); normalize(@c, 10); normalize(@d, 10); denormalize(@d); trunc(@gone); exit(0); }"
         _, page = made("run", "-q", "-n", script)
