@@ -33,7 +33,7 @@ struct EnabledProbe {
   WantedProcesses wanted{};  // all its clauses are false in others
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
   ReturnBy returns = ReturnBy::safe;
-  std::vector<SiteClause> clauses{};  // of the probe, in order, if all can run where it fires
+  std::vector<SiteClause> clauses{};  // of the probe, in order: what can run where it fires
 };
 
 // A change of a followed process.

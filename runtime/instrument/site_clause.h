@@ -30,6 +30,7 @@ struct SiteAggregation {
 struct SiteClause {
   std::optional<SiteValue> predicate;
   std::vector<std::variant<SiteValue, SiteAggregation>> actions;  // in their order; a value: evaluated for its effect
+  bool needs_dvm = false;                                         // only its predicate can run there
 };
 
 }  // namespace dvm::runtime

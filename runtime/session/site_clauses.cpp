@@ -33,32 +33,33 @@ SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
 
 std::vector<SiteClause> SiteClauses::clauses_of(const ProbeEcbs& probe) const {
   std::vector<SiteClause> all;
-  if (!are_allowed_) return all;
-  for (const Ecb* ecb : probe.ecbs) {
-    auto clause = clause_of(*ecb->plan);
-    if (!clause) return {};
-    all.push_back(*std::move(clause));
-  }
+  for (const Ecb* ecb : probe.ecbs) all.push_back(clause_of(*ecb->plan));
   return all;
 }
 
-std::optional<SiteClause> SiteClauses::clause_of(const EcbPlan& plan) const {
-  if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return std::nullopt;
+SiteClause SiteClauses::clause_of(const EcbPlan& plan) const {
   SiteClause made;
-  size_t difo = 0;
+  if (plan.predicate) made.predicate = SiteValue{&plan.difos.front().difo(), plan.predicate->type};
+  made.needs_dvm = !add_actions(plan, made);
+  if (made.needs_dvm) made.actions.clear();
+  return made;
+}
+
+bool SiteClauses::add_actions(const EcbPlan& plan, SiteClause& made) const {
+  if (!are_allowed_ || plan.actions.empty() || plan.record_size != 0 || plan.speculates) return false;
+  size_t difo = plan.predicate ? 1 : 0;
   const auto value = [&](const ValuePlan& its) { return SiteValue{&plan.difos[difo++].difo(), its.type}; };
-  if (plan.predicate) made.predicate = value(*plan.predicate);
   for (const ActionPlan& action : plan.actions) {
     const auto values = action.values.begin() + action.key_count;
     if (!std::all_of(action.values.begin(), values, may_be_key) || !std::all_of(values, action.values.end(), may_be_at_site))
-      return std::nullopt;
+      return false;
     if (action.kind == dif::Action::expression) {
       made.actions.emplace_back(value(action.values.front()));
       continue;
     }
     const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
     const size_t arguments = action.values.size() - action.key_count;
-    if (aggregation == nullptr || arguments > 1) return std::nullopt;
+    if (aggregation == nullptr || arguments > 1) return false;
     SiteAggregation its;
     for (unsigned i = 0; i < action.key_count; i++) its.keys.push_back(value(action.values[i]));
     if (arguments == 1) its.value = value(action.values.back());
@@ -69,7 +70,7 @@ std::optional<SiteClause> SiteClauses::clause_of(const EcbPlan& plan) const {
     its.strsize = static_cast<uint32_t>(plan.strsize);
     made.actions.emplace_back(std::move(its));
   }
-  return made;
+  return true;
 }
 
 }  // namespace dvm::runtime

@@ -13,11 +13,14 @@ namespace dvm::runtime {
 class SiteClauses {
  public:
   SiteClauses(const Enabling& enabling, const dif::Options& options);
-  // Of the probe, if all can. Their actions are expressions, and aggregate integers by keys that are integers or strings.
+  // Of the probe. Of one that needs dvm only the predicate. The others actions are expressions, and aggregate integers by keys
+  // that are integers or strings.
   std::vector<SiteClause> clauses_of(const ProbeEcbs& probe) const;
 
  private:
-  std::optional<SiteClause> clause_of(const EcbPlan& plan) const;
+  SiteClause clause_of(const EcbPlan& plan) const;
+  // False: they need dvm.
+  bool add_actions(const EcbPlan& plan, SiteClause& made) const;
   const Enabling& enabling_;
   bool are_allowed_;  // no firing ends the run, or is left out by its CPU: that is known in dvm only
 };

@@ -249,8 +249,8 @@ struct Firing {
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + bytes, __ATOMIC_RELEASE);
 }
 
-// False: nothing has happened, since a key cannot be read; dvm shall run the clauses. Only the first step that has an effect has
-// such keys.
+// False: nothing has happened, and dvm shall run the clauses, which need it, or of which a key cannot be read. Only the first
+// step that has an effect has such keys.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
   Arena& arena = arena_of(*reinterpret_cast<DataHeader*>(context.data), context, lane);
   const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
@@ -262,6 +262,8 @@ struct Firing {
       const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, firing.tid) : 0;
       if (!aggregate(clause, arena, key_words, value))
         write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
+    } else if (step->kind == ClauseStep::Kind::record) {
+      return false;
     } else if (evaluate(step->address, firing.saved, firing.tid) == 0 && step->kind == ClauseStep::Kind::predicate) {
       step += step->skip;
     }

@@ -98,7 +98,7 @@ struct SiteClause {
 
 // What the clauses of a probe do in the thread, one step after another.
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate };
+  enum class Kind : uint32_t { predicate, evaluate, aggregate, record };  // record: dvm shall run all clauses
   Kind kind = Kind::predicate;
   uint32_t skip = 0;     // of a predicate that is false: steps of the clause, which are left out
   uint64_t address = 0;  // of the code; of a SiteClause

@@ -77,7 +77,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
 
   std::string_view name() const override { return "agent"; }
   std::string_view way(const Probe& probe) const override {
-    return in_thread_.contains(&probe) ? "agent, in the traced thread" : name();
+    if (in_thread_.contains(&probe)) return "agent, in the traced thread";
+    return gated_.contains(&probe) ? "agent, predicates in the traced thread" : name();
   }
 
   std::string_view refusal(const Probe& probe) const override {
@@ -205,8 +206,14 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   }
 
   void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes) {
-    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++)
-      if (!site.firers[i].steps.empty()) in_thread_.insert(probes[i]), aggregations_.is_empty = false;
+    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) note_steps(site.firers[i].steps, probes[i]);
+  }
+
+  void note_steps(const std::vector<AgentStep>& steps, const Probe* probe) {
+    const bool is_gate =
+        std::any_of(steps.begin(), steps.end(), [](auto& one) { return one.step.kind == inside::ClauseStep::Kind::record; });
+    if (is_gate) gated_.insert(probe);
+    if (!steps.empty() && !is_gate) in_thread_.insert(probe), aggregations_.is_empty = false;
   }
 
   void collect_aggregations(const AggregationSource::Visit& each) {
@@ -334,6 +341,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   LateUpdates late_;
   ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }, late_};
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
+  std::unordered_set<const Probe*> gated_;      // whose predicates do
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
   std::vector<std::string> notes_;
   bool follows_ = false;

@@ -331,10 +331,24 @@ std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::Dat
   return ValueCode(difo, type, place).make();
 }
 
+// A record, unless all predicates are false.
+std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const ClausePlace& place) {
+  std::vector<AgentStep> steps;
+  for (const SiteClause& clause : clauses) {
+    if (!clause.predicate) return {};
+    AgentStep& predicate = steps.emplace_back();
+    predicate.code = make_value_code(*clause.predicate->difo, clause.predicate->type, place);
+    if (predicate.code.empty()) return {};
+    predicate.step = {.kind = inside::ClauseStep::Kind::predicate, .skip = 1};
+    steps.emplace_back().step.kind = inside::ClauseStep::Kind::record;
+  }
+  return steps;
+}
+
 std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
   StepMaker maker(place, number_of);
   for (const SiteClause& clause : clauses)
-    if (!maker.add(clause)) return {};
+    if (clause.needs_dvm || !maker.add(clause)) return make_gates(clauses, place);
   return std::move(maker.steps);
 }
 

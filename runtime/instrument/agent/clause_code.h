@@ -27,8 +27,10 @@ struct ClausePlace {
   const Probe* probe = nullptr;
 };
 
-// number_of: by which dvm knows an aggregation. No steps: they cannot all run in the thread. A key that may not be readable is at
-// the first step that has an effect, so that dvm can run the clauses instead.
+// Where not all clauses can run in the thread, but all have predicates that can: steps which ask for a record if one is true.
+std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const ClausePlace& place);
+// number_of: by which dvm knows an aggregation. Gates, or no steps: the clauses cannot all run in the thread. A key that may not
+// be readable is at the first step that has an effect, so that dvm can run the clauses instead.
 using NumberOf = std::function<uint32_t(KnownClause clause)>;
 std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of);
 

@@ -187,6 +187,19 @@ class InThread(AgentTest):
             with self.subTest(script):
                 self.compare(script, [script, "-x", "backend=uprobe"])
 
+    def test_false_predicates_leave_no_record(self):
+        """Of each clause that needs dvm, as if there were records of all."""
+        for body in ('% /arg0 == 42/ { printf("%%d %%d\\n", arg0, arg1 != 0); }', "% /arg0 < 3/ { trace(arg0); } % /arg0 >= 9999/ { @[arg0] = count(); trace(arg0); }",
+                     "% /0/ { trace(1); }", "% /pid == $target && (arg0 & 1023) == 7/ { n++; trace(n); }"):
+            script = body.replace("%%", "@@").replace("% ", self.DEEP + "entry ").replace("@@", "%")
+            with self.subTest(script):
+                run = ["run", "-qv", "-x", "backend=agent", "-x", "ringsize=64m", "-c", program("returns"), "-n"]
+                here = dvmtest.dvm(*run, script)
+                there = dvmtest.dvm(*run, script + self.DEEP + "entry { never_read++; }")
+                self.assertIn("(agent, predicates in the traced thread)", here.stderr)
+                self.assertNotIn("in the traced thread", there.stderr)
+                self.assertEqual(here.stdout, there.stdout)
+
     def test_nothing_is_lost_however_fast(self):
         result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-x", "switchrate=10ms", "-x", "aggrate=1ms", "-c", program("looper") + " 5000000")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
