@@ -49,10 +49,6 @@ uint64_t bytes_of(const AgentSite& site) {
   return align(kMostStubBytes, 16) + sizeof(inside::Site) + site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
 }
 
-uint64_t bytes_of(const std::vector<inside::MemoryRange>& ranges) {
-  return sizeof(inside::LastingMemory) + ranges.size() * sizeof(inside::MemoryRange);
-}
-
 bool crosses_page(const AgentSite& site) {
   return site.window_address / kPageBytes != (site.window_address + kJumpBytes - 1) / kPageBytes;
 }
@@ -77,13 +73,6 @@ struct AgentProcess::Area {
   uint64_t add(std::span<const std::byte> bytes) {
     content.resize(align(content.size(), 16));
     const uint64_t at = here();
-    content.insert(content.end(), bytes.begin(), bytes.end());
-    return at;
-  }
-  uint64_t add_lasting(const std::vector<inside::MemoryRange>& ranges) {
-    const inside::LastingMemory head{ranges.size()};
-    const uint64_t at = add(std::as_bytes(std::span(&head, 1)));
-    const auto bytes = std::as_bytes(std::span(ranges));
     content.insert(content.end(), bytes.begin(), bytes.end());
     return at;
   }
@@ -151,7 +140,7 @@ std::vector<AgentProcess::Area> AgentProcess::divide(std::vector<AgentSite>& sit
   }
   std::vector<MemoryMapping> taken = mappings;
   for (Area& area : areas) {
-    const uint64_t fixed = kRemoteRoom + align(inside_code().size(), 16) + align(bytes_of(lasting_), 16);
+    const uint64_t fixed = kRemoteRoom + align(inside_code().size(), 16) + align(lasting_.size(), 16);
     const uint64_t bytes = align(2 * kPageBytes + fixed + area.wanted, kPageBytes);
     if (const auto gap = find_gap(taken, area.near, bytes)) area.range = {*gap, *gap + bytes};
     taken.push_back({area.range, true, "", false});
@@ -242,7 +231,7 @@ Status AgentProcess::map(std::vector<Area>& areas) {
 void AgentProcess::write_area(Area& area) {
   const uint64_t enter = area.add(inside_code());
   inside::Context context = context_;
-  context.lasting = area.add_lasting(lasting_);
+  context.lasting = area.add(lasting_);
   std::map<std::vector<std::byte>, uint64_t> programs;
   for (AgentSite* site : area.sites) {
     std::vector<std::byte> bytes(sizeof(inside::Site) + site->firers.size() * sizeof(inside::Firer));
@@ -279,7 +268,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites) {
   if (!mappings) return mappings.error();
   for (AgentSite& site : sites)
     if (crosses_page(site)) site.refusal = "its first five bytes lie in two pages, and could be half replaced";
-  lasting_ = lasting_memory(context_.pid, *mappings);
+  lasting_ = lasting_memory(context_.pid, *mappings).bytes();
   std::vector<Area> areas = divide(sites, *mappings);
   std::erase_if(areas, [](const Area& area) {
     for (AgentSite* site : area.sites)

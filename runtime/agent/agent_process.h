@@ -113,7 +113,7 @@ class AgentProcess {
   std::optional<AgentGuard> guard_;
   bool is_on_ = false;
   std::set<inside::Watch> watched_;
-  std::vector<inside::MemoryRange> lasting_;
+  std::vector<std::byte> lasting_;  // an inside::LastingMemory
 };
 
 }  // namespace dvm::runtime

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "runtime/symbol/needed.h"
 
@@ -28,17 +29,33 @@ inside::MemoryRange range_of(const std::vector<MemoryMapping>& mappings, const M
   return {first->range.begin, last->range.end};
 }
 
+// The kernel maps nothing else so near to its end, where it grows down to.
+inside::MemoryRange stack_of(const std::vector<MemoryMapping>& mappings) {
+  constexpr uint64_t kNear = 8 << 20;
+  for (const MemoryMapping& one : mappings)
+    if (one.path == "[stack]") return {std::min(one.range.begin, one.range.end - kNear), one.range.end};
+  return {};
+}
+
 }  // namespace
 
-std::vector<inside::MemoryRange> lasting_memory(pid_t pid, const std::vector<MemoryMapping>& mappings) {
-  std::vector<inside::MemoryRange> ranges;
+std::vector<std::byte> LastingRanges::bytes() const {
+  const inside::LastingMemory head{stack, ranges.size()};
+  std::vector<std::byte> made(sizeof head + ranges.size() * sizeof(inside::MemoryRange));
+  std::memcpy(made.data(), &head, sizeof head);
+  if (!ranges.empty()) std::memcpy(made.data() + sizeof head, ranges.data(), made.size() - sizeof head);
+  return made;
+}
+
+LastingRanges lasting_memory(pid_t pid, const std::vector<MemoryMapping>& mappings) {
+  LastingRanges lasting{stack_of(mappings), {}};
   const auto objects = mapped_objects(pid);
-  if (!objects) return ranges;
+  if (!objects) return lasting;
   for (const MappedObject& object : needed_objects(*objects)) {
     const inside::MemoryRange range = range_of(mappings, object);
-    if (range.begin != range.end && ranges.size() < kMostRanges) ranges.push_back(range);
+    if (range.begin != range.end && lasting.ranges.size() < kMostRanges) lasting.ranges.push_back(range);
   }
-  return ranges;
+  return lasting;
 }
 
 }  // namespace dvm::runtime

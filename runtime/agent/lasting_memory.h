@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "runtime/agent/address_space.h"
@@ -12,7 +13,13 @@
 
 namespace dvm::runtime {
 
-// The program's first, then by address. Adjacent segments are one range.
-std::vector<inside::MemoryRange> lasting_memory(pid_t pid, const std::vector<MemoryMapping>& mappings);
+struct LastingRanges {
+  inside::MemoryRange stack;                // where the stack of the first thread may lie
+  std::vector<inside::MemoryRange> ranges;  // the program's first, then by address; adjacent segments are one
+
+  std::vector<std::byte> bytes() const;  // an inside::LastingMemory
+};
+
+LastingRanges lasting_memory(pid_t pid, const std::vector<MemoryMapping>& mappings);
 
 }  // namespace dvm::runtime

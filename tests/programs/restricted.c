@@ -30,7 +30,7 @@ static int restrict_calls(void) {
 
 int main(void) {
   int total = 0;
-  char text[] = "hello DTrace";  // not a literal, which can be read without a system call
+  char* text = strdup("hello DTrace");  // neither a literal nor on the stack, which can be read without a system call
   for (int i = 0; i < 1000; i++) total += func(text);
   if (!restrict_calls()) return 2;
   for (int i = 0; i < 1000; i++) total += func(text);

@@ -94,7 +94,7 @@ inline bool make_key(const SiteClause& clause, const Context& context, Arena& ar
     if (key.kind == KeyKind::integer)
       *to = evaluate(key.code, saved, tid);
     else
-      added = key.kind == KeyKind::string ? read_text(context, evaluate(key.code, saved, tid), to, key.most)
+      added = key.kind == KeyKind::string ? read_text(context, saved[kStackWord], evaluate(key.code, saved, tid), to, key.most)
                                           : read_name(context, to, key.most);
     if (added == 0) return false;
     words += added;

@@ -18,7 +18,7 @@ constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kSeccomp = 317, kS
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
-constexpr unsigned kFrameWord = 4, kStackWord = 19;
+constexpr unsigned kFrameWord = 4;
 
 [[gnu::always_inline]] inline uint64_t& word(uint64_t address) { return *reinterpret_cast<uint64_t*>(address); }
 

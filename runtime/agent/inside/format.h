@@ -17,6 +17,7 @@ namespace dvm::runtime::inside {
 
 inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
 inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
+inline constexpr uint32_t kStackWord = 19;                  // of these the stack pointer
 
 struct ArmedPage {
   uint64_t armed = 0;  // 0: a stub does nothing
@@ -155,12 +156,13 @@ struct Context {
   uint64_t lasting = 0;        // the address of LastingMemory
 };
 
-// Memory that may be read by a plain load, since nothing takes it away while the process runs. Its ranges follow.
-struct LastingMemory {
-  uint64_t ranges = 0;
-};
 struct MemoryRange {
   uint64_t begin = 0, end = 0;
+};
+// Memory that may be read by a plain load, since nothing takes it away while the process runs. Its ranges follow.
+struct LastingMemory {
+  MemoryRange stack{};  // of the first thread; what is above its stack pointer lasts as long as that lies there
+  uint64_t ranges = 0;
 };
 
 // A function of the C library by which a process may restrict its system calls.

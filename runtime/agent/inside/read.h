@@ -60,13 +60,18 @@ struct Range {
   call(kPrctl, 16 /* PR_GET_NAME */, static_cast<long>(to));
 }
 
-// Bytes from an address on that last; 0: it may vanish.
-[[gnu::always_inline]] inline uint64_t lasting_bytes(const Context& context, uint64_t address) {
+[[gnu::always_inline]] inline bool is_in(const MemoryRange& range, uint64_t address) {
+  return address - range.begin < range.end - range.begin;
+}
+
+// Bytes from an address on that last; 0: it may vanish. Those below the stack pointer are not looked for on the stack.
+[[gnu::always_inline]] inline uint64_t lasting_bytes(const Context& context, uint64_t address, uint64_t stack_pointer) {
   const auto& lasting = *reinterpret_cast<const LastingMemory*>(context.lasting);
   const auto* range = reinterpret_cast<const MemoryRange*>(&lasting + 1);
   for (const auto* end = range + lasting.ranges; range != end; range++)
-    if (address - range->begin < range->end - range->begin) return range->end - address;
-  return 0;
+    if (is_in(*range, address)) return range->end - address;
+  const bool is_above = address >= stack_pointer && is_in(lasting.stack, stack_pointer) && is_in(lasting.stack, address);
+  return is_above ? lasting.stack.end - address : 0;
 }
 
 // Keeps a number of characters of a word. True: it ends the string.
@@ -102,9 +107,9 @@ struct Range {
 }
 
 // A string of the process as words of a key, cut at so many characters. Returns how many words; 0: it cannot be read.
-inline uint32_t read_text(const Context& context, uint64_t from, uint64_t* to, uint64_t most) {
+inline uint32_t read_text(const Context& context, uint64_t stack_pointer, uint64_t from, uint64_t* to, uint64_t most) {
   if (from < kPage) return 0;
-  const uint64_t lasting = lasting_bytes(context, from);
+  const uint64_t lasting = lasting_bytes(context, from, stack_pointer);
   for (uint64_t done = 0; done + 8 <= lasting; done += 8) {
     uint64_t word;
     asm volatile("mov (%1), %0" : "=r"(word) : "r"(from + done));

@@ -22,7 +22,7 @@ char variable[] = "a variable of it";
 
 std::vector<inside::MemoryRange> ranges() {
   const auto mappings = mappings_of(getpid());
-  return mappings ? lasting_memory(getpid(), *mappings) : std::vector<inside::MemoryRange>{};
+  return mappings ? lasting_memory(getpid(), *mappings).ranges : std::vector<inside::MemoryRange>{};
 }
 
 bool lasts(const void* at) {
@@ -61,7 +61,7 @@ class Texts : public testing::Test {
   }
   std::string read(const char* from, uint64_t most) {
     std::memset(words_, 0xff, sizeof words_);
-    const uint32_t count = inside::read_text(context_, reinterpret_cast<uint64_t>(from), words_, most);
+    const uint32_t count = inside::read_text(context_, stack_pointer_, reinterpret_cast<uint64_t>(from), words_, most);
     if (count == 0) return "none";
     const auto* text = reinterpret_cast<const char*>(words_);
     const std::string found(text, strnlen(text, 8 * count));
@@ -75,6 +75,7 @@ class Texts : public testing::Test {
   } memory_{};
   char text_[64] = {};
   uint64_t words_[40] = {};
+  uint64_t stack_pointer_ = 0;
   inside::ArmedPage page_{};
   inside::Context context_{};
 };
@@ -105,6 +106,24 @@ TEST_F(Texts, ThatCannotBeReadAreNone) {
   page_.muted = 1;
   EXPECT_EQ(read(kLiteral, 9), "none");
   EXPECT_EQ(read(text_, 9), "");
+}
+
+TEST_F(Texts, OfTheStackLieAboveItsPointer) {
+  memory_.head.ranges = 0, memory_.head.stack = memory_.range;
+  page_.muted = 1;  // no system call
+  std::strcpy(text_ + 10, "text");
+  stack_pointer_ = reinterpret_cast<uint64_t>(text_ + 10);
+  EXPECT_EQ(read(text_ + 10, 9), "text");
+  EXPECT_EQ(read(text_ + 9, 9), "none");
+  stack_pointer_ = memory_.range.end;  // another stack
+  EXPECT_EQ(read(text_ + 10, 9), "none");
+}
+
+TEST(LastingMemory, KnowsTheStackOfTheFirstThread) {
+  const auto mappings = mappings_of(getpid());
+  ASSERT_TRUE(mappings);
+  const char local = 0;
+  EXPECT_TRUE(inside::is_in(lasting_memory(getpid(), *mappings).stack, reinterpret_cast<uint64_t>(&local)));
 }
 
 }  // namespace
