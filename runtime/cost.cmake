@@ -10,7 +10,7 @@ dvm_library(cost
   cost/simulate.cpp
   cost/speculated.cpp
   cost/table_uses.cpp)
-target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::fmt nlohmann_json::nlohmann_json)
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs

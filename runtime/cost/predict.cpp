@@ -9,10 +9,12 @@
 
 #include "dvm/dif/action.h"
 #include "dvm/dif/destructive.h"
+#include "dvm/vm/body.h"
 #include "runtime/cost/model.h"
 #include "runtime/cost/rows.h"
 #include "runtime/cost/speculated.h"
 #include "runtime/cost/table_uses.h"
+#include "runtime/probe/body.h"
 
 namespace dvm::runtime {
 namespace {
@@ -66,8 +68,24 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOpt
   return record;
 }
 
+bool is_plain(const dif::ActDesc& action, const dif::RecDesc& value) {
+  const bool is_kept = dif::find_aggregation(action.kind) || dif::keeps_values(action.kind);
+  const bool is_number = value.made_by == dif::Action::expression && !value.difo.result.by_ref();
+  return (!is_kept || is_number) && vm::is_plain(value.difo);
+}
+
+// Whether machine code of its body needs no machine state, as runtime/probe/body.cpp has it.
+bool is_plain(const dif::EcbDesc& clause) {
+  if (clause.predicate && !vm::is_plain(clause.predicate->difo)) return false;
+  return std::all_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
+    return is_in_body(action.kind) && std::all_of(action.args.begin(), action.args.end(),
+                                                  [&](const dif::RecDesc& value) { return is_plain(action, value); });
+  });
+}
+
 // Whether a firing starts the machine for it, as enabling has it.
-bool has_dif(const dif::EcbDesc& clause) {
+bool starts_machine(const dif::EcbDesc& clause, EngineId engine) {
+  if (engine == EngineId::llvm) return !is_plain(clause);
   return clause.predicate || std::any_of(clause.actions.begin(), clause.actions.end(),
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
@@ -133,7 +151,7 @@ class Predicting {
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
                  actions_cost(prices_, clause, committed_, instructions)};
-    made.has_dif = has_dif(clause), made.has_keys = keyed_actions(clause) > 0;
+    made.has_dif = starts_machine(clause, prices_.execution().engine), made.has_keys = keyed_actions(clause) > 0;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);

@@ -27,8 +27,11 @@ class Prices {
     const vm::Price* price = find(row);
     return price ? vm::Cost::of(*price, bytes) : vm::Cost{};
   }
-  // Null: the row has no price.
-  const vm::Price* find(Row row) const { return profile_.find(row.in(execution_)); }
+  // An engine has prices of its own where they differ from the default engine's. Null: the row has no price.
+  const vm::Price* find(Row row) const {
+    const vm::Price* own = profile_.find(row.in(execution_));
+    return own ? own : profile_.find(row.in({EngineId{}, execution_.backend}));
+  }
   // Costs nothing, and is named among the missing.
   void miss(const std::string& name) { missing_.insert(name); }
   vm::CostRange of(const dif::Difo& difo, std::span<const vm::InstructionCount> instructions = {}) {

@@ -26,22 +26,31 @@ constexpr std::string_view kInThread[] = {
 #include "runtime/cost/places.def"
 };
 
-enum class Axis { none, engine, backend };
+// By what the price of a row differs. clause: by the backend, and where dvm runs clauses by the engine.
+enum class Axis { none, engine, backend, clause };
 
 bool is_one_of(std::string_view folder, std::initializer_list<std::string_view> all) {
   return std::find(all.begin(), all.end(), folder) != all.end();
 }
 
-// The first six keys and elements of rows.def, "tuple/few" and so on, are of the tables that DIF uses: they differ by the engine.
+// "tuple/few" and so on are of the tables that DIF uses.
 Axis axis_of(std::string_view folder) {
   if (is_one_of(folder, {"opcode", "variable", "subroutine", "string", "tuple"})) return Axis::engine;
+  if (is_one_of(folder, {"action", "aggregation", "record", "key", "prepare"})) return Axis::clause;
   return is_one_of(folder, {"consumer", "account"}) ? Axis::none : Axis::backend;
 }
 
-std::span<const std::string_view> folders_of(Axis axis) {
-  if (axis == Axis::none) return {};
-  return axis == Axis::engine ? std::span<const std::string_view>(kEngineFolders).subspan(1)
-                              : std::span<const std::string_view>(kBackendFolders).subspan(1);
+// The folders in which a file may have the row, besides the default.
+std::vector<std::string_view> folders_of(Axis axis) {
+  std::vector<std::string_view> folders;
+  if (axis == Axis::engine || axis == Axis::clause) folders.assign(std::begin(kEngineFolders) + 1, std::end(kEngineFolders));
+  if (axis == Axis::backend || axis == Axis::clause)
+    folders.insert(folders.end(), std::begin(kBackendFolders) + 1, std::end(kBackendFolders));
+  return folders;
+}
+
+std::string_view backend_folder(BackendId backend) {
+  return backend == BackendId{} ? std::string_view() : kBackendFolders[static_cast<size_t>(backend)];
 }
 
 std::vector<Row> all_rows() {
@@ -54,6 +63,12 @@ std::vector<Row> all_rows() {
 }
 
 }  // namespace
+
+std::optional<EngineId> find_engine(std::string_view name) {
+  for (size_t i = 0; i < std::size(kEngineFolders); i++)
+    if (kEngineFolders[i] == name) return static_cast<EngineId>(i);
+  return std::nullopt;
+}
 
 std::optional<Source> find_source(std::string_view name) {
   for (size_t i = 0; i < kSources.size(); i++)
@@ -75,10 +90,9 @@ std::string Row::name() const {
 vm::RowName Row::in(const Execution& execution) const {
   const vm::RowName usual = *this;
   const Axis axis = axis_of(folder());
-  const auto place = static_cast<size_t>(axis == Axis::engine ? static_cast<uint8_t>(execution.engine)
-                                                              : static_cast<uint8_t>(execution.backend));
-  if (axis == Axis::none || place == 0) return usual;
-  return usual.in(folders_of(axis)[place - 1]);
+  const bool is_by_engine = axis == Axis::engine || (axis == Axis::clause && execution.backend == BackendId{});
+  if (axis == Axis::none) return usual;
+  return usual.in(is_by_engine ? engine_folder(execution.engine) : backend_folder(execution.backend));
 }
 
 std::optional<Row> find_row(std::string_view name) {

@@ -82,6 +82,8 @@ struct Execution {
 
 // The folder of its prices; empty: the default engine.
 std::string_view engine_folder(EngineId engine);
+// Nothing: no engine has the name.
+std::optional<EngineId> find_engine(std::string_view name);
 
 struct RowText {
   std::string_view folder, name;
@@ -150,7 +152,7 @@ class Row {
   constexpr std::string_view folder() const { return text().folder; }
   std::string name() const;
   operator vm::RowName() const { return vm::RowName::of_table(name()); }
-  // The name with the folder of the engine or of the backend, by whichever of them the row differs.
+  // The name with the folder of the engine or of the backend, by whichever of them the row differs there.
   vm::RowName in(const Execution& execution) const;
 
   friend constexpr auto operator<=>(const Row&, const Row&) = default;

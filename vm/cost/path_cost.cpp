@@ -54,6 +54,7 @@ class Pricing {
   CostRange priced(const std::string& row, const Bytes& bytes) {
     const RowName name = RowName::of_table(row).in(engine_);
     const Price* price = profile_.find(name);
+    if (!price) price = profile_.find(RowName::of_table(row));
     if (!price) return missing_.insert(name.text()), CostRange{};
     return {Cost::of(*price, bytes.least), Cost::of(*price, bytes.expected), Cost::of(*price, bytes.most)};
   }

@@ -37,7 +37,8 @@ struct CostRange {
 
 // missing: gets the rows that the DIFO uses and the profile does not price. These cost nothing.
 //
-// engine: the folder of its prices in the profile; empty: the interpreter.
+// engine: the folder of its prices in the profile; empty: the interpreter. A row that is not there costs what the interpreter's
+// does.
 //
 // counts: those of a run, or empty. Where the run did not come, a branch goes each way half of the time, and variables that are
 // looked up exist.
