@@ -11,8 +11,8 @@ namespace dvm::lab {
 
 using namespace runtime;
 
-extern const Meter kDifMeter, kScriptMeter, kCommitMeter, kTableMeter, kReplayMeter, kAccountMeter, kConsumerMeter, kCaptureMeter,
-    kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter;
+extern const Meter kDifMeter, kScriptMeter, kNativeDifMeter, kNativeScriptMeter, kCommitMeter, kTableMeter, kReplayMeter,
+    kAccountMeter, kConsumerMeter, kCaptureMeter, kProcessMeter, kRingMeter, kRestMeter, kSourceMeter, kLookMeter, kTimerMeter;
 
 namespace {
 
@@ -21,9 +21,10 @@ bool has_row(const std::vector<Row>& rows, Row row) { return std::find(rows.begi
 }  // namespace
 
 std::span<const Meter* const> meters() {
-  static const Meter* const all[] = {&kDifMeter,     &kScriptMeter,   &kCommitMeter,  &kTableMeter,   &kReplayMeter,
-                                     &kAccountMeter, &kConsumerMeter, &kCaptureMeter, &kProcessMeter, &kRingMeter,
-                                     &kRestMeter,    &kSourceMeter,   &kLookMeter,    &kTimerMeter};
+  static const Meter* const all[] = {&kDifMeter,      &kScriptMeter,  &kNativeDifMeter, &kNativeScriptMeter,
+                                     &kCommitMeter,   &kTableMeter,   &kReplayMeter,    &kAccountMeter,
+                                     &kConsumerMeter, &kCaptureMeter, &kProcessMeter,   &kRingMeter,
+                                     &kRestMeter,     &kSourceMeter,  &kLookMeter,      &kTimerMeter};
   return all;
 }
 

@@ -22,6 +22,7 @@ namespace {
 // Letters of the strings that by_size is found with: as likely as others, so no multiples of what is moved at once.
 constexpr unsigned kShort = 13, kLong = 197;
 constexpr size_t kCapturedBytes = 512;
+constexpr unsigned kTranslatedCopies = 32;  // at most: LLVM takes milliseconds for a long text
 
 // A process of one piece of memory, which can be written.
 class CaseHost final : public vm::Host {
@@ -43,13 +44,16 @@ class CaseHost final : public vm::Host {
 // A text, ready to run again and again in a firing of its own each time.
 class Runnable {
  public:
-  static Result<std::unique_ptr<Runnable>> make(const std::string& text, unsigned letters) {
+  static Result<std::unique_ptr<Runnable>> make(const std::string& text, unsigned letters, runtime::EngineId engine) {
     Result<dif::Difo> difo = dif::assemble(text);
     if (!difo) return difo.error();
     auto made = std::unique_ptr<Runnable>(new Runnable(difo->variables, letters));
     auto verified = vm::verify(*std::move(difo));
     if (const auto* errors = std::get_if<1>(&verified)) return Error{errors->front().message};
-    made->difo_ = vm::prepare_interp(std::get<0>(std::move(verified)), vm::CostPolicy::none);
+    vm::Prepared prepared =
+        vm::kEngines[static_cast<size_t>(engine)].prepare(std::get<0>(std::move(verified)), vm::CostPolicy::none);
+    if (!prepared.difo) return Error{prepared.problem};
+    made->difo_ = std::move(prepared.difo);
     made->variables_.share_strings(made->difo_->strings());
     made->run(1);
     if (made->state_.fault().id != dif::Fault::none)
@@ -129,13 +133,15 @@ vm::Price time_difference(const std::string& series, Runnable& text, Runnable* b
 
 // The extra cost of a copy of the body over one of the base. A case without copies is its setup alone.
 Result<vm::Price> measure(const DifCase& one, unsigned letters, Bench& bench, const char* state = "") {
-  const std::string series = fmt::format("{}{} {}", one.row.name(), state, letters);
-  auto text = Runnable::make(case_text(one, one.body, one.copies, letters), letters);
+  const std::string series = fmt::format("{}{}{} {}", series_of(bench), one.row.name(), state, letters);
+  const runtime::EngineId engine = bench.execution.engine;
+  const unsigned copies = engine == runtime::EngineId{} ? one.copies : std::min(one.copies, kTranslatedCopies);
+  auto text = Runnable::make(case_text(one, one.body, copies, letters), letters, engine);
   if (!text) return text.error();
-  if (one.copies == 0) return time_difference(series, **text, nullptr, bench);
-  auto base = Runnable::make(case_text(one, one.base, one.copies, letters), letters);
+  if (copies == 0) return time_difference(series, **text, nullptr, bench);
+  auto base = Runnable::make(case_text(one, one.base, copies, letters), letters, engine);
   if (!base) return base.error();
-  return times(time_difference(series, **text, base->get(), bench), 1.0 / one.copies);
+  return times(time_difference(series, **text, base->get(), bench), 1.0 / copies);
 }
 
 // m without something, n with it; the body of the latter does it so many times.
@@ -244,12 +250,17 @@ Status measure_dif_rows(Bench& bench, std::optional<Row> only, vm::Profile& prof
   const auto rows = measure_dif(cases, bench);
   if (!rows) return rows.error();
   for (const MeasuredRow& row : *rows)
-    if (!only || row.row == *only) profile.set(row.row, row.price);
+    if (!only || row.row == *only) profile.set(row.row.in(bench.execution), row.price);
   return {};
+}
+
+Status measure_native_dif(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  return measure_on(EngineId::llvm, bench, [&] { return measure_dif_rows(bench, only, profile); });
 }
 
 }  // namespace
 
 extern const Meter kDifMeter = {"DIF", "", dif_case_rows, measure_dif_rows};
+extern const Meter kNativeDifMeter = {"DIF on engine llvm", "DIF on engine llvm was", dif_case_rows, measure_native_dif};
 
 }  // namespace dvm::lab

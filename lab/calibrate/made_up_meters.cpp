@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "dvm/vm/engine.h"
 #include "lab/calibrate/script_meter.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/instrument/replay/replay.h"
@@ -15,7 +16,8 @@ using namespace runtime;
 
 namespace {
 
-// Events that no clause wants are read, priced by their bytes; the rest of an event that is counted is the way to its ECB.
+// Events that no clause wants are read, priced by their bytes. The rest of an event that is counted is the way to its ECB: what
+// the engine with the shorter way takes is the source's, and what the interpreter takes beyond that is for starting the firing.
 
 constexpr unsigned kTimesMore = 10;  // as many samples as of other scripts: every script pays for these rows
 constexpr unsigned kFewLetters = 1, kManyLetters = 200;
@@ -24,33 +26,54 @@ std::vector<Row> replay_rows() {
   return {"capture/recorded"_row, "prepare/machine"_row, "source/replay/trigger"_row, "source/replay/handler"_row};
 }
 
-Status measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
-  constexpr const char *kUnwanted = "replay:::never { @ = count(); }", *kCounted = "P{ @ = count(); }";
+constexpr const char *kUnwanted = "replay:::never { @ = count(); }", *kWanted = "P{ @ = count(); }";
+
+// The firings of the last two are wanted, on either engine; without LLVM on one.
+std::vector<TimedScript> replay_scripts(const Bench& bench) {
   std::vector<TimedScript> scripts;
-  double bytes[4];
-  for (const auto& [script, memory] :
-       {std::pair(kUnwanted, 0u), {kUnwanted, kFewLetters}, {kUnwanted, kManyLetters}, {kCounted, 0u}}) {
-    const RunSettings settings{.firings = bench.firings, .memory = memory};
-    const auto recording = MadeUpRecording::of(settings);
+  for (const unsigned memory : {0u, kFewLetters, kManyLetters})
+    scripts.push_back({kUnwanted, {.firings = bench.firings, .memory = memory}});
+  scripts.push_back({kWanted, {.firings = bench.firings}});
+  if (vm::llvm_problem().empty()) scripts.push_back({kWanted, {.firings = bench.firings, .engine = EngineId::llvm}});
+  return scripts;
+}
+
+// ways: times of kWanted, by engine.
+Status set_ways(const dif::Program& counted, std::span<const noise::Middle> ways, double bytes, vm::Profile& profile) {
+  profile.set("source/replay/handler"_row, {});
+  const auto set_rest = [&](Row row, EngineId engine) {
+    const noise::Middle& taken = ways[static_cast<size_t>(engine)];
+    profile.set(row.in({engine}), {});
+    const double known = predicted_firing(counted, profile, {engine}, bytes);
+    profile.set(row.in({engine}), {std::max(taken.median - known, 0.0), 0, taken.deviation()});
+  };
+  profile.set("prepare/machine"_row, {});
+  if (ways.size() == 1) return set_rest("source/replay/handler"_row, {}), Status();
+  profile.set("prepare/machine"_row.in({EngineId::llvm}), {});
+  set_rest("source/replay/handler"_row, EngineId::llvm);
+  set_rest("prepare/machine"_row, EngineId::interp);
+  return {};
+}
+
+Status measure_replay(Bench& bench, std::optional<Row>, vm::Profile& profile) {
+  const std::vector<TimedScript> scripts = replay_scripts(bench);
+  std::vector<double> bytes;
+  for (const TimedScript& script : scripts) {
+    const auto recording = MadeUpRecording::of(script.settings);
     if (!recording) return recording.error();
-    bytes[scripts.size()] = (*recording)->event_bytes;
-    scripts.push_back({script, settings});
+    bytes.push_back((*recording)->event_bytes);
   }
   const auto timed = time_scripts(bench, "replay", scripts, bench.samples * kTimesMore);
   if (!timed) return timed.error();
-  const auto clocks = [&](size_t i) { return noise::times((*timed)[i], clocks_of_ns(profile)); };
-  const noise::Middle without = clocks(0), small = clocks(1), large = clocks(2), counted = clocks(3);
-  const double n = difference(large, small).m / (bytes[2] - bytes[1]);
-  const vm::Price piece = difference(small, without);
+  std::vector<noise::Middle> clocks;
+  for (const noise::Middle& one : *timed) clocks.push_back(noise::times(one, clocks_of_ns(profile)));
+  const double n = difference(clocks[2], clocks[1]).m / (bytes[2] - bytes[1]);
+  const vm::Price piece = difference(clocks[1], clocks[0]);
   profile.set("capture/recorded"_row, {std::max(piece.m - n * (bytes[1] - bytes[0]), 0.0), 0, piece.spread});
-  profile.set("prepare/machine"_row, {});  // cannot be distinguished from the source
-  profile.set("source/replay/trigger"_row, {std::max(without.median - n * bytes[0], 0.0), n, without.deviation()});
-  const Result<dif::Program> program = bench.compile(with_probe(kCounted));
-  if (!program) return program.error();
-  profile.set("source/replay/handler"_row, {});
-  const double known = predicted_firing(*program, profile, bytes[0]);
-  profile.set("source/replay/handler"_row, {std::max(counted.median - known, 0.0), 0, counted.deviation()});
-  return {};
+  profile.set("source/replay/trigger"_row, {std::max(clocks[0].median - n * bytes[0], 0.0), n, clocks[0].deviation()});
+  const Result<dif::Program> counted = bench.compile(with_probe(kWanted));
+  if (!counted) return counted.error();
+  return set_ways(*counted, std::span(clocks).subspan(3), bytes[0], profile);
 }
 
 // Scripts that find one of several keys in random order, less one that has a single key.

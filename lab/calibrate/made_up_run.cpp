@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "common/clock.h"
+#include "dvm/vm/engine.h"
 #include "lab/calibrate/quiet_looks.h"
 #include "runtime/instrument/replay/replay.h"
 #include "runtime/provider/providers.h"
@@ -123,6 +124,7 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   config.cost = settings.cost;
   const auto set = set_options(config.options, {{"quiet", settings.is_quiet ? "on" : "off"},
                                                 {"destructive", settings.may_act ? "on" : "off"},
+                                                {"engine", vm::kEngines[static_cast<size_t>(settings.engine)].name.data()},
                                                 {"switchrate", "1h"},
                                                 {"aggrate", "1h"},
                                                 {"bufsize", settings.bufsize},
@@ -138,6 +140,9 @@ Result<std::unique_ptr<MadeUpRun>> MadeUpRun::make(const dif::Program& program, 
   const auto is_made_up = [](const EnabledProbe& one) { return one.probe->provider == "replay"; };
   if (std::none_of(probes.begin(), probes.end(), is_made_up))
     return Error{fmt::format("it has no clause for the probe {}", kCalibratedProbe)};
+  if (settings.engine != EngineId{})
+    if (const std::string problem = vm::kEngines[static_cast<size_t>(settings.engine)].problem(); !problem.empty())
+      return Error{problem};
   std::vector<Refused> refused;
   if (Status went = run->handle_->go(refused); !went) return went.error();
   return run;

@@ -14,6 +14,7 @@
 #include "dvm/dif/program.h"
 #include "dvm/runtime/handle.h"
 #include "lab/noise/quiet_time.h"
+#include "runtime/cost/rows.h"
 #include "runtime/instrument/replay/recording.h"
 
 namespace dvm::lab {
@@ -35,6 +36,7 @@ struct RunSettings {
   unsigned memory = 0;  // bytes of a string at arg2 that is captured with each firing
   unsigned frames = 0;  // of the user stack
   vm::CostPolicy cost = vm::CostPolicy::none;
+  runtime::EngineId engine = {};
   const char *bufsize = kReadAtOnce, *aggsize = "4m";
   bool is_quiet = true;
   bool is_read = true;   // by the consumer, at the end

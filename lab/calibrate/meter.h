@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dvm/common/result.h"
@@ -25,12 +26,13 @@ using CompileScript = std::function<Result<dif::Program>(const std::string& text
 // The compiler of a meter's scripts, the number and size of its samples, and the results of earlier passes.
 struct Bench {
   CompileScript compile;
-  unsigned dif_samples = 15;    // samples of a DIF text and of its base
-  uint64_t dif_ns = 50'000;     // approximate length of one
-  unsigned samples = 3;         // samples of a script
-  uint64_t firings = 50'000;    // firings in one; more than the caches hold
-  uint64_t calls = 3'000;       // calls of the looping child in one
-  noise::SeriesBook book = {};  // of this pass and those before it
+  runtime::Execution execution = {};  // what is timed runs there; prices are those of its engine
+  unsigned dif_samples = 15;          // samples of a DIF text and of its base
+  uint64_t dif_ns = 50'000;           // approximate length of one
+  unsigned samples = 3;               // samples of a script
+  uint64_t firings = 50'000;          // firings in one; more than the caches hold
+  uint64_t calls = 3'000;             // calls of the looping child in one
+  noise::SeriesBook book = {};        // of this pass and those before it
   std::function<void(size_t done, size_t all)> progress = [](size_t, size_t) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};  // part of a meter failed
 };
@@ -44,6 +46,21 @@ struct Meter {
   // includes what they would subtract.
   Status (*measure)(Bench& bench, std::optional<runtime::Row> only, vm::Profile& profile);
 };
+
+// Measures by a meter on another engine. The benchmark of a row is that of the default engine.
+template <class Measure>
+Status measure_on(runtime::EngineId engine, Bench& bench, Measure measure) {
+  const runtime::Execution before = std::exchange(bench.execution, runtime::Execution{engine});
+  const Status measured = measure();
+  bench.execution = before;
+  return measured;
+}
+
+// The start of the name of each series that is timed.
+inline std::string series_of(const Bench& bench) {
+  const std::string_view folder = runtime::engine_folder(bench.execution.engine);
+  return folder.empty() ? "" : std::string(folder) + " ";
+}
 
 // All meters, in the order of calibration.
 std::span<const Meter* const> meters();

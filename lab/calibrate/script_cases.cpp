@@ -328,7 +328,41 @@ std::string repeated(std::string_view begin, std::string_view part, unsigned tim
   return text + std::string(end);
 }
 
-std::vector<ScriptCase> script_cases() {
+// A clause whose machine code needs the machine state, which it does not for an argument alone.
+std::vector<ScriptCase> native_preparation() {
+  const std::string stores = "P{ g = arg1; @ = sum(arg1); }", one_local = "this int v; " + stores;
+  return {{"prepare/dif"_row, stores, "P{ @ = sum(arg1); }"},
+          {"prepare/locals"_row, one_local, stores},
+          {"prepare/locals"_row, repeated("", "this int v{}; ", kMore + 1, stores), one_local, kMore}};
+}
+
+// Divisions of arguments: LLVM makes constants of what a DIF text divides.
+std::vector<ScriptCase> native_divisions() {
+  const std::string added = sums_of("arg1 + arg0");
+  std::vector<ScriptCase> cases;
+  for (const auto& [row, value] : {std::pair("opcode/sdiv"_row, "arg1 / (arg0 + {})"),
+                                   {"opcode/srem"_row, "arg1 % (arg0 + {})"},
+                                   {"opcode/udiv"_row, "(uint64_t)arg1 / (arg0 + {})"},
+                                   {"opcode/urem"_row, "(uint64_t)arg1 % (arg0 + {})"}})
+    cases.push_back({row, sums_of(value), added, 0, false, kMore});
+  return cases;
+}
+
+// The rows that engine llvm has of its own. The consumer is the same; what is called as a whole costs about what it does there.
+std::vector<ScriptCase> native_cases() {
+  std::vector<ScriptCase> cases = native_preparation();
+  const size_t prepared = cases.size();
+  append(cases, native_divisions());
+  append(cases, script_cases());
+  const auto is_other = [](const ScriptCase& one) {
+    return one.is_consumer || one.may_act || one.row == "prepare/dif"_row || one.row == "prepare/locals"_row;
+  };
+  cases.erase(std::remove_if(cases.begin() + static_cast<std::ptrdiff_t>(prepared), cases.end(), is_other), cases.end());
+  return cases;
+}
+
+std::vector<ScriptCase> script_cases(EngineId engine) {
+  if (engine == EngineId::llvm) return native_cases();
   const std::string nothing(kNothing);
   std::vector<ScriptCase> cases = {
       {"opcode/ret"_row, repeated("P{ ", "@s{} = sum(arg1 + arg2); ", kMore, "}"),

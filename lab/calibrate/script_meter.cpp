@@ -45,9 +45,10 @@ Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string&
   return settled;
 }
 
-double predicted_firing(const dif::Program& program, const vm::Profile& profile, double event_bytes) {
+double predicted_firing(const dif::Program& program, const vm::Profile& profile, const Execution& execution, double event_bytes) {
   const dif::Program* programs[] = {&program};
   PredictOptions options;
+  options.execution = execution;
   options.probability = 0;  // the one predicate of the cases is false
   options.sizes.expected = kExecnameBytes;
   options.event_bytes = event_bytes;
@@ -72,11 +73,12 @@ double predicted_print(const dif::Program& program, const vm::Profile& profile) 
 Result<double> predicted(const ScriptCase& one, const std::string& text, const Bench& bench, const vm::Profile& profile) {
   const Result<dif::Program> program = bench.compile(with_probe(text));
   if (!program) return program.error();
-  return one.is_consumer ? predicted_print(*program, profile) : predicted_firing(*program, profile);
+  return one.is_consumer ? predicted_print(*program, profile) : predicted_firing(*program, profile, bench.execution);
 }
 
 RunSettings settings_of(const ScriptCase& one, const Bench& bench) {
   RunSettings settings{.firings = std::min(bench.firings, one.most_firings), .memory = one.memory, .frames = one.frames};
+  settings.engine = bench.execution.engine;
   settings.is_read = one.is_read, settings.may_act = one.may_act;
   if (one.is_consumer)
     settings.firings = std::min(settings.firings, kMostRecords);
@@ -88,32 +90,34 @@ RunSettings settings_of(const ScriptCase& one, const Bench& bench) {
 Status measure_script(const ScriptCase& one, Bench& bench, vm::Profile& profile) {
   const RunSettings settings = settings_of(one, bench);
   const TimedScript scripts[] = {{one.with, settings, one.is_consumer}, {one.without, settings, one.is_consumer}};
-  const auto timed =
-      time_scripts(bench, fmt::format("{} {}", one.row.name(), one.bytes), scripts, std::max(bench.samples, one.least_samples));
+  const auto timed = time_scripts(bench, fmt::format("{}{} {}", series_of(bench), one.row.name(), one.bytes), scripts,
+                                  std::max(bench.samples, one.least_samples));
   if (!timed) return timed.error();
+  const vm::RowName row = one.row.in(bench.execution);
   const vm::Price found = times(difference((*timed)[0], (*timed)[1]), clocks_of_ns(profile));
-  vm::Price price = profile.find(one.row) ? *profile.find(one.row) : vm::Price{};
+  vm::Price price = profile.find(row) ? *profile.find(row) : vm::Price{};
   double& part = one.bytes > 0 ? price.n : price.m;
   part = 0;
-  profile.set(one.row, price);
+  profile.set(row, price);
   const Result<double> with = predicted(one, one.with, bench, profile), without = predicted(one, one.without, bench, profile);
   if (!with || !without) return (with ? without : with).error();
   part = std::max(found.m - (*with - *without), 0.0) / one.uses / (one.bytes > 0 ? one.bytes : 1);
   price.spread = std::max(price.spread, found.spread / one.uses);
-  profile.set(one.row, price);
+  profile.set(row, price);
   return {};
 }
 
 // A row that is priced by size has two cases.
-std::vector<Row> script_rows() {
+std::vector<Row> rows_of(const std::vector<ScriptCase>& cases) {
   std::vector<Row> rows;
-  for (const ScriptCase& one : script_cases())
+  for (const ScriptCase& one : cases)
     if (std::find(rows.begin(), rows.end(), one.row) == rows.end()) rows.push_back(one.row);
   return rows;
 }
+std::vector<Row> script_rows() { return rows_of(script_cases()); }
 
 Status measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
-  const std::vector<ScriptCase> cases = script_cases();
+  const std::vector<ScriptCase> cases = script_cases(bench.execution.engine);
   for (size_t i = 0; i < cases.size(); i++) {
     bench.progress(i, cases.size());
     if (only && cases[i].row != *only) continue;
@@ -121,13 +125,20 @@ Status measure_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profi
       return Error{fmt::format("{}: {}", cases[i].row.name(), measured.error().message)};
   }
   // chill(0) costs what it takes beyond its argument, whose nanoseconds are waited in any case.
-  if (const vm::Price* chill = profile.find("action/chill"_row))
-    profile.set("action/chill"_row, {chill->m, clocks_of_ns(profile), chill->spread});
+  const vm::RowName chilling = "action/chill"_row.in(bench.execution);
+  if (const vm::Price* chill = profile.find(chilling)) profile.set(chilling, {chill->m, clocks_of_ns(profile), chill->spread});
   return {};
+}
+
+std::vector<Row> native_script_rows() { return rows_of(script_cases(EngineId::llvm)); }
+Status measure_native_scripts(Bench& bench, std::optional<Row> only, vm::Profile& profile) {
+  return measure_on(EngineId::llvm, bench, [&] { return measure_scripts(bench, only, profile); });
 }
 
 }  // namespace
 
 extern const Meter kScriptMeter = {"actions", "", script_rows, measure_scripts};
+extern const Meter kNativeScriptMeter = {"actions on engine llvm", "actions on engine llvm were", native_script_rows,
+                                         measure_native_scripts};
 
 }  // namespace dvm::lab

@@ -28,8 +28,8 @@ struct ScriptCase {
   unsigned least_samples = 0;
 };
 
-// Rows that others need come first.
-std::vector<ScriptCase> script_cases();
+// Rows that others need come first. Of an engine that is not the default, those that differ by it.
+std::vector<ScriptCase> script_cases(runtime::EngineId engine = {});
 
 // A part so many times over, each with its number in place of {}.
 std::string repeated(std::string_view begin, std::string_view part, unsigned times, std::string_view end = {});
@@ -51,6 +51,7 @@ Result<std::vector<noise::Middle>> time_scripts(Bench& bench, const std::string&
 std::string with_probe(std::string text);
 
 // The predicted cost of the probe side of a firing, in clocks.
-double predicted_firing(const dif::Program& program, const vm::Profile& profile, double event_bytes = 0);
+double predicted_firing(const dif::Program& program, const vm::Profile& profile, const runtime::Execution& execution,
+                        double event_bytes = 0);
 
 }  // namespace dvm::lab
