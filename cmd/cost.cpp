@@ -92,7 +92,7 @@ int run_calibrate(const CalibrateCommand& given) {
 
 struct ValidateCommand {
   std::vector<std::string> scripts, only;
-  std::string profile, report;
+  std::string profile, report, engine = "interp";
   bool paper = false, quick = false, as_json = false;
 };
 
@@ -133,13 +133,13 @@ void add_calibrate(CLI::App& cost, Action& chosen) {
   command->callback([given, &chosen] { chosen = [given] { return run_calibrate(*given); }; });
 }
 
-Result<lab::ProgramValidation> begin_validation(const std::string& path, unsigned samples) {
+Result<lab::ProgramValidation> begin_validation(const std::string& path, unsigned samples, const runtime::Execution& execution) {
   Result<compiler::Source> source = read_file(path);
   if (!source) return source.error();
   dif::Options options;
   auto programs = compile_sources({*source}, {}, {}, options);
   if (programs.empty()) return Error{fmt::format("{} does not compile", path)};
-  auto made = lab::ProgramValidation::make(std::move(programs.front().program), samples);
+  auto made = lab::ProgramValidation::make(std::move(programs.front().program), samples, execution);
   if (!made) return Error{fmt::format("{}: {}", path, made.error().message)};
   return made;
 }
@@ -167,10 +167,12 @@ Status sample_scripts(const ValidateCommand& given, std::vector<lab::ProgramVali
 int validate_scripts(const ValidateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
+  const Result<runtime::Execution> execution = execution_on(*runtime::find_engine(given.engine), *profile);
+  if (!execution) return fail("{}", execution.error().message);
   lab::measure_as(*profile);
   std::vector<lab::ProgramValidation> scripts;
   for (const std::string& path : given.scripts) {
-    Result<lab::ProgramValidation> made = begin_validation(path, samples_of(given));
+    Result<lab::ProgramValidation> made = begin_validation(path, samples_of(given), *execution);
     if (!made) return fail("{}", made.error().message);
     scripts.push_back(std::move(*made));
   }
@@ -209,6 +211,12 @@ void add_validate(CLI::App& cost, Action& chosen) {
       ->take_all();
   command->add_option("--report", given->report, "Without scripts: also write a Markdown page, with its drawings beside it")
       ->type_name("FILE");
+  command
+      ->add_option("--engine", given->engine,
+                   "Run scripts on this engine, and predict them by its prices: interp (default) or llvm")
+      ->type_name("ENGINE")
+      ->check(CLI::IsMember({"interp", "llvm"}))
+      ->needs(command->get_option("SCRIPT"));
   command->add_flag("--paper", given->paper, "Repeat the paper's experiments with its own parameters instead");
   command->add_flag("--quick", given->quick, "Take few and short samples, as a trial; too noisy for real use");
   command->add_flag("--json", given->as_json, "Print the results as JSON");

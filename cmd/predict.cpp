@@ -65,8 +65,12 @@ Result<double> parse_probability(const std::string& text) {
   return Error{fmt::format("--prob {}: must be a number from 0 to 1, or measured", text)};
 }
 
-Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, const dif::Options& options) {
+Result<runtime::PredictOptions> predict_options(const PredictionOptions& given, const dif::Options& options,
+                                                const vm::Profile& profile) {
   runtime::PredictOptions made;
+  const Result<runtime::Execution> execution = execution_under(options, profile);
+  if (!execution) return execution.error();
+  made.execution = *execution;
   const Result<double> probability = parse_probability(given.probability);
   if (!probability) return probability.error();
   made.probability = *probability;
@@ -161,7 +165,7 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   if (!live) return fail("{}", live.error().message);
   if (!*live) return 1;
   const ProgramPointers programs = (*live)->programs();
-  Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options());
+  Result<runtime::PredictOptions> how = predict_options(given.how, (*live)->handle().options(), profile);
   if (!how) return fail("{}", how.error().message);
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
   if (sampled && given.how.measures_clauses()) sampled = measure_clauses(**live, seconds, *how);
@@ -176,7 +180,7 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   Result<Programs> programs = compile_untraced(sources, given.script, true, options);
   if (!programs) return fail("{}", programs.error().message);
   if (programs->empty()) return 1;
-  Result<runtime::PredictOptions> how = predict_options(given.how, options);
+  Result<runtime::PredictOptions> how = predict_options(given.how, options, profile);
   if (!how) return fail("{}", how.error().message);
   Result<runtime::SourcesOfProbes> sites = find_sources(*programs, given.script);
   if (!sites) return fail("{}", sites.error().message);
@@ -249,7 +253,7 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (given.measures_clauses()) return Error{"--prob measured works only with dvm cost predict"};
   const Result<double> seconds = sample_of(given, script);
   if (!seconds) return seconds.error();
-  Result<runtime::PredictOptions> how = predict_options(given, handle.options());
+  Result<runtime::PredictOptions> how = predict_options(given, handle.options(), *profile);
   if (!how) return how.error();
   if (*seconds == 0) how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)

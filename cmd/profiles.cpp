@@ -126,4 +126,21 @@ std::string disturbance(const vm::Profile& profile) {
       100 * profile.disturbed);
 }
 
+Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile) {
+  runtime::Execution made = runtime::execution_of(profile);
+  made.engine = engine;
+  const std::string folder(runtime::engine_folder(engine));
+  const auto first = profile.prices().lower_bound(folder + "/");
+  if (folder.empty() || (first != profile.prices().end() && first->first.starts_with(folder + "/"))) return made;
+  return Error{
+      fmt::format("profile {} has no prices of engine {}\n    hint: 'dvm cost calibrate' measures them where LLVM is installed",
+                  profile.name, folder)};
+}
+
+// The words of the option are "auto" and then the engines.
+Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile) {
+  const int64_t word = options[dif::Option::engine];
+  return execution_on(static_cast<runtime::EngineId>(std::max<int64_t>(word - 1, 0)), profile);
+}
+
 }  // namespace dvm::cmd

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "dvm/common/result.h"
+#include "dvm/dif/option.h"
 #include "dvm/vm/profile.h"
+#include "runtime/cost/rows.h"
 
 namespace dvm::cmd {
 
@@ -18,5 +20,10 @@ Result<vm::Profile> read_profile(const std::string& name);
 
 // "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
 std::string disturbance(const vm::Profile& profile);
+
+// Where clauses of an engine run, or those of a script with these options; under `engine=auto` they begin on the interpreter. An
+// error: the profile has no prices of that engine.
+Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);
+Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile);
 
 }  // namespace dvm::cmd

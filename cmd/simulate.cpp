@@ -262,6 +262,9 @@ int simulate(const SimulateCommand& given) {
   if (programs->empty()) return 1;
   auto how = options_of(given, *options, *programs);
   if (!how) return fail("{}", how.error().message);
+  const Result<runtime::Execution> execution = execution_under(*options, *profile);
+  if (!execution) return fail("{}", execution.error().message);
+  how->execution = *execution;
   auto sites = find_sources(*programs, given.script);
   if (!sites) return fail("{}", sites.error().message);
   how->sources = std::move(*sites);

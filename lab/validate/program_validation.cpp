@@ -32,16 +32,17 @@ Status count_ways(const dif::Program& program, PredictOptions& options) {
 
 }  // namespace
 
-Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned samples) {
+Result<ProgramValidation> ProgramValidation::make(dif::Program program, unsigned samples, const Execution& execution) {
   ProgramValidation made(samples);
   made.how_.sizes.expected = kExecnameBytes;
+  made.how_.execution = execution;
   if (Status counted = count_ways(program, made.how_); !counted) return counted.error();
   made.program_ = std::move(program);
   return made;
 }
 
 Status ProgramValidation::sample(uint64_t firings) {
-  Result<ScriptSample> sample = time_program(program_, {.firings = firings});
+  Result<ScriptSample> sample = time_program(program_, {.firings = firings, .engine = how_.execution->engine});
   if (!sample) return sample.error();
   samples_.add(sample->probe);
   how_.event_bytes = sample->event_bytes;

@@ -26,7 +26,7 @@ struct Validated {
 class ProgramValidation {
  public:
   // Counts how often its predicates hold and its branches are taken.
-  static Result<ProgramValidation> make(dif::Program program, unsigned samples);
+  static Result<ProgramValidation> make(dif::Program program, unsigned samples, const runtime::Execution& execution = {});
   // Until there are enough on a quiet core, or it has been tried for long.
   bool wants_more() const { return samples_.wants_more(); }
   Status sample(uint64_t firings);
