@@ -69,7 +69,7 @@ struct FireContext {
   std::optional<vm::VariableState> variables;
   std::optional<FireLevel> level, error_level;
 
-  std::vector<EcbRuns> runs;  // of each ECB with DIF that is interpreted, by EPID - 1
+  std::vector<EcbRuns> runs;  // of each ECB that is interpreted, by EPID - 1
   uint32_t until_timed = kTimedEvery;
 
   // Filled in a run with accounting; those of stages on the sampled firings.

@@ -263,7 +263,7 @@ void run_ecbs(FireLevel& level, const ProbeEcbs& probe, vm::Firing& firing) noex
     const EcbCode& code = *ecb->code;
     if (!Accounting::admits(level, code, firing)) continue;
     if (probe.needs_machine && !code.is_plain) prepare_clause<Accounting>(level, probe, *ecb, firing, is_prepared);
-    if (probe.needs_machine && !code.body)
+    if (!code.body)
       run_measured<Accounting>(level, *ecb, firing);
     else
       Accounting::run(level, *ecb, firing);

@@ -110,8 +110,7 @@ void Translations::ask_for_costly() {
   is_asked_for_.resize(costs_.size());
   for (size_t clause = 0; clause < costs_.size(); clause++) {
     const EcbPlan& plan = enabling_.plans()[clause];
-    if (is_asked_for_[clause] || plan.difos.empty()) continue;
-    if (costs_[clause].cost(clock_ticks_) * ns_per_tick() > price_.of(plan)) ask_for(plan);
+    if (!is_asked_for_[clause] && costs_[clause].cost(clock_ticks_) * ns_per_tick() > price_.of(plan)) ask_for(plan);
   }
 }
 
@@ -126,17 +125,12 @@ void Translations::ask_for(const EcbPlan& plan) {
   wake_.notify_one();
 }
 
-void Translations::Price::add(double ns, const EcbPlan& plan) {
-  spent += ns, difos += static_cast<double>(plan.difos.size());
-  per_difo = spent / difos;
-}
-
 // Plans and aggregations do not change, and stay where they are.
-EcbCode Translations::translate(const EcbPlan& plan, Price& price) const {
+EcbCode Translations::translate(const EcbPlan& plan, TranslationPrice& price) const {
   const double begin = own_cpu_time();
   (void)llvm().problem();
   const double loaded = own_cpu_time();
-  if (!std::exchange(price.is_loaded, true)) price.load = loaded - begin;
+  if (!price.is_loaded()) price.add_load(loaded - begin);
   EcbCode code = prepare_code(
       plan, [this](uint32_t id) { return enabling_.aggregation(id); }, config_.cost, llvm());
   price.add(own_cpu_time() - loaded, plan);
@@ -145,7 +139,7 @@ EcbCode Translations::translate(const EcbPlan& plan, Price& price) const {
 
 void Translations::work() {
   give_way();
-  Price price;
+  TranslationPrice price;
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return is_ending_ || !asked_for_.empty(); });

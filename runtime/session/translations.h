@@ -21,6 +21,7 @@
 #include "dvm/vm/cost.h"
 #include "runtime/backend/backend.h"
 #include "runtime/enabling/enabling.h"
+#include "runtime/session/translation_price.h"
 
 namespace dvm::runtime {
 
@@ -41,17 +42,6 @@ class Translations {
     EcbCode code;
   };
 
-  // CPU time of the translator thread.
-  struct Price {
-    double load = 30e6;     // ns to load LLVM; until that is done, an estimate
-    double per_difo = 3e6;  // ns of a plan, by its DIFOs; until there is one, an estimate
-    double spent = 0, difos = 0;
-    bool is_loaded = false;
-
-    double of(const EcbPlan& plan) const { return (is_loaded ? 0 : load) + per_difo * static_cast<double>(plan.difos.size()); }
-    void add(double ns, const EcbPlan& plan);
-  };
-
   void take_made();
   void add_up_runs();
   void note_firings(const EcbPlan& plan);
@@ -59,7 +49,7 @@ class Translations {
   void ask_for(const EcbPlan& plan);
   double ns_per_tick() const;
   void work();
-  EcbCode translate(const EcbPlan& plan, Price& price) const;
+  EcbCode translate(const EcbPlan& plan, TranslationPrice& price) const;
 
   const HandleConfig& config_;
   Enabling& enabling_;
@@ -72,7 +62,7 @@ class Translations {
   const uint64_t began_at_ = vm::read_ticks();
   const Clock began_ = read_clock(CLOCK_MONOTONIC);
   const double clock_ticks_ = static_cast<double>(vm::calibrate_ticks());
-  Price price_;  // as of the last take_made()
+  TranslationPrice price_;  // as of the last take_made()
 
   std::thread thread_;
   std::atomic<bool> has_made_ = false;
@@ -80,7 +70,7 @@ class Translations {
   std::condition_variable wake_;
   std::deque<const EcbPlan*> asked_for_;
   std::vector<Made> made_;
-  Price measured_;
+  TranslationPrice measured_;
   bool is_ending_ = false;
 };
 

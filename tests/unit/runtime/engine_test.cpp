@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "runtime/session/translation_price.h"
 #include "tests/unit/runtime/session.h"
 #include "tests/unit/vm/assembled.h"
 
@@ -103,6 +104,56 @@ TEST(EngineAuto, TranslatesWhatHasCostEnough) {
   session.instrument().has_more = false;
   ASSERT_TRUE(session.handle().stop());
   EXPECT_THAT(session.out(), HasSubstr(std::to_string(before + 1000)));
+}
+
+// @ = count()
+TEST(EngineAuto, TranslatesAClauseWithoutDif) {
+  DVM_SKIP_WITHOUT(vm::kEngines[1]);
+  Session session;
+  session.instrument().has_more = true;
+  const uint32_t id = session.add_probe("f", "entry");
+  ASSERT_EQ(session.start({clause("entry", {aggregate(dif::Action::agg_count, 1, {}, 0)})}, {declare(1, dif::Action::agg_count)}),
+            "");
+  fire_until(session, id, "llvm");
+  EXPECT_EQ(session.handle().placements().at(0).engine, "llvm");
+  EXPECT_GT(session.handle().placements().at(0).interpreted, 0u);
+  const uint64_t before = session.handle().account().events;
+  session.fire(id, {1});
+  session.handle().look();
+  session.instrument().has_more = false;
+  ASSERT_TRUE(session.handle().stop());
+  EXPECT_THAT(session.out(), HasSubstr(std::to_string(before + 1)));
+}
+
+TEST(TranslationPrice, IsAnEstimateAtFirst) {
+  const TranslationPrice price;
+  EXPECT_EQ(price.of({}), price.load + price.per_part);
+  EXPECT_FALSE(price.is_loaded());
+}
+
+TEST(TranslationPrice, IsWithoutLoadingLlvmOnceThatIsDone) {
+  TranslationPrice price;
+  price.add_load(20e6);
+  EXPECT_EQ(price.load, 20e6);
+  EXPECT_EQ(price.of({}), price.per_part);
+}
+
+EcbPlan plan_of(size_t difos) {
+  EcbPlan plan;
+  for (size_t i = 0; i < difos; i++)
+    plan.difos.push_back(std::get<vm::VerifiedDifo>(vm::verify(dif::test::assembled("ret %r0\n"))));
+  return plan;
+}
+
+// A body without DIFOs is one part.
+TEST(TranslationPrice, IsTheMeanOfAllParts) {
+  TranslationPrice price;
+  price.add_load(20e6);
+  price.add(3000, plan_of(2));
+  EXPECT_EQ(price.of(plan_of(0)), 1000);
+  EXPECT_EQ(price.of(plan_of(4)), 5000);
+  price.add(5000, plan_of(0));
+  EXPECT_EQ(price.of(plan_of(0)), 2000);
 }
 
 TEST(EngineAuto, LeavesCheapClausesToTheInterpreter) {
