@@ -3,6 +3,7 @@
 #include "runtime/probe/body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/probe/fire.h"
 
@@ -32,6 +33,14 @@ constexpr Shape shape_of(dif::Action kind) {
 FireLevel& level_of(BodyFrame& frame) { return static_cast<FireLevel&>(frame); }
 const Aggregation& aggregation_of(const void* object) { return *static_cast<const Aggregation*>(object); }
 
+// Only a body that took the shorter way without it has to.
+void prepare(BodyFrame& frame) noexcept {
+  FireLevel& level = level_of(frame);
+  const ProbeEcbs* probe = std::exchange(level.unprepared, nullptr);
+  if (probe == nullptr) return;
+  bool is_prepared = false;
+  prepare_clause<Off>(level, *probe, *level.ecb, *level.entered, is_prepared);
+}
 uint64_t* find_keyed(BodyFrame& frame, const void* object, uint64_t bytes) noexcept {
   return find_state(level_of(frame).context.aggregations, aggregation_of(object), {frame.key, bytes});
 }
@@ -62,6 +71,7 @@ constexpr vm::BodyHelpers kHelpers = {
     },
     find_keyed,
     update,
+    prepare,
     update_keyless,
     [](BodyFrame& frame) noexcept { level_of(frame).cpu->aggregation_drops++; },
     call_action,
@@ -172,8 +182,12 @@ vm::BodyRequest Builder::build(vm::CostPolicy policy) && {
   for (const ActionCode& action : code_.actions) add(action);
   made_.actions = code_.action_count;
   made_.counts = policy == vm::CostPolicy::blocks;
-  made_.is_plain = !made_.counts && std::none_of(made_.steps.begin(), made_.steps.end(), reads_machine) &&
-                   std::all_of(made_.difos.begin(), made_.difos.end(), [](auto& each) { return vm::is_plain(*each.difo); });
+  const auto are_all = [this](bool (*is)(const dif::Difo&)) {
+    return !made_.counts && std::none_of(made_.steps.begin(), made_.steps.end(), reads_machine) &&
+           std::all_of(made_.difos.begin(), made_.difos.end(), [is](auto& each) { return is(*each.difo); });
+  };
+  made_.is_plain = are_all(vm::is_plain);
+  made_.is_light = !made_.is_plain && are_all(vm::is_light);
   made_.helpers = made_.counts ? &kHelpers<Counted> : &kHelpers<Unaccounted>;
   return std::move(made_);
 }

@@ -50,6 +50,7 @@ struct EcbCode {
   std::unique_ptr<vm::PreparedBody> body;  // predicate and actions as one function; null: they run one by one
   vm::PreparedBody::Gate gate = nullptr;   // of the body
   bool is_plain = false;                   // the body runs without a prepared machine state, and cannot fault
+  bool is_light = false;                   // the body prepares the machine state itself
   uint32_t record_size = 0;
   bool speculates = false;
   uint32_t cost_count = 0;                                      // OpCosts of an ECB

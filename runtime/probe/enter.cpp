@@ -24,6 +24,17 @@ bool has_ended(const FireLevel& level, const ProbeEcbs& probe) noexcept {
   return 1;
 }
 
+// A light body prepares the machine state itself, if it comes to that.
+[[gnu::flatten]] uint64_t enter_light(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
+  auto& level = static_cast<FireLevel&>(frame);
+  if (has_ended(level, probe_of(probe))) return 0;
+  level.firing = level.entered = &firing;
+  level.unprepared = &probe_of(probe);
+  run_ecb<Unaccounted, Off>(level, *probe_of(probe).ecbs.front(), firing);
+  level.unprepared = nullptr;
+  return 1;
+}
+
 // Of a plain body without a record, nothing is left to do behind it.
 uint64_t enter_plain(vm::BodyFrame& frame, const void* probe, vm::Firing& firing) noexcept {
   if (has_ended(static_cast<FireLevel&>(frame), probe_of(probe))) return 0;
@@ -49,7 +60,10 @@ void choose_way(ProbeEcbs& probe) {
   if (probe.ecbs.size() != 1 || code.body == nullptr) return;
   probe.gate = code.gate;
   probe.body = code.body.get();
-  probe.enter = !code.is_plain ? enter_prepared : code.record_size == 0 ? enter_plain : enter_recording;
+  if (!code.is_plain)
+    probe.enter = code.is_light ? enter_light : enter_prepared;
+  else
+    probe.enter = code.record_size == 0 ? enter_plain : enter_recording;
 }
 
 }  // namespace dvm::runtime

@@ -2,7 +2,7 @@
 // The shorter way of a firing to native code, without accounting, where its probe has one ECB:
 //
 //   gate ── the predicate does not hold: nothing else happens
-//   prepare the machine state, unless the body is plain
+//   prepare the machine state, unless the body is plain or light
 //   body
 
 #include "runtime/probe/ecb.h"

@@ -143,7 +143,8 @@ void run_ecb(FireLevel& level, const Ecb& ecb, const vm::Firing& firing) noexcep
   const uint32_t done = run_body<Policy>(level, ecb);
   count_stages<Policy>(level, code, done);
   if (done != code.action_count) {
-    if (code.is_plain || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
+    // Without a prepared state, the fault in it is an earlier one.
+    if (code.is_plain || level.unprepared || done == vm::kNoRoom || level.fault.id == dif::Fault::none) return;
     note_fault<Policy>(level);
     return raise_error<Accounting>(level, ecb, done == vm::kNotHeld ? 0 : action_number(code, done), firing);
   }

@@ -88,6 +88,7 @@ void Preparer::make_body() {
   if (!code_.body) return;
   code_.gate = code_.body->gate();
   code_.is_plain = request.is_plain;
+  code_.is_light = request.is_light;
 }
 
 EcbCode Preparer::prepare() && {

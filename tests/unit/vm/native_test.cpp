@@ -172,6 +172,16 @@ TEST(NativePlain, IsWhatReadsTheFiringOnlyAndCannotFault) {
   EXPECT_FALSE(is_plain_text("v 500 scl tls r/w int64\nldts v, %r1\nret %r1\n"));
 }
 
+TEST(NativeLight, IsWhatSeldomCallsCpp) {
+  const auto is_light_text = [](const char* text) { return is_light(dif::test::assembled(text)); };
+  EXPECT_TRUE(is_light_text("ldgs arg0, %r1\nret %r1\n"));
+  EXPECT_TRUE(
+      is_light_text("g 500 scl glb r/w int64\nt 501 scl tls r/w int64\nldgs g, %r1\nldts t, %r1\nstgs %r1, g\nret %r1\n"));
+  EXPECT_FALSE(is_light_text("ldgs probefunc, %r1\nret %r1\n"));
+  EXPECT_FALSE(is_light_text("t 500 scl tls r/w int64\nstts %r1, t\nret %r1\n"));
+  EXPECT_FALSE(is_light_text("l 500 scl loc r/w int64\nldls l, %r1\nret %r1\n"));
+}
+
 TEST_F(NativeLayout, IsThatOfCountsAndOfTheFiring) {
   const OpCost costs[2] = {{}, {1, 2, 3, 4}};
   EXPECT_EQ(at<uint64_t>(costs, layout_.cost_size + layout_.cost_executed), 1u);

@@ -61,6 +61,10 @@ class BodyLowering {
   void find_keyless(const Step& step);
   void find();
   void update(const Step& step);
+  Value* helper(uint32_t offset) {
+    Value* table = load_constant(b_, context_, offsetof(native::BodyContext, helpers), b_.getPtrTy());
+    return load_constant(b_, table, offset, b_.getPtrTy());
+  }
   Value* call(uint32_t helper, llvm::Type* type, llvm::ArrayRef<Value*> arguments, bool is_rare = false);
   Value* object();
   Value* frame_member(uint32_t offset) { return b_.CreateLoad(b_.getPtrTy(), address_at(b_, frame_, offset)); }
@@ -114,7 +118,9 @@ BodyLowering::Value* BodyLowering::evaluate(uint32_t number, uint32_t if_faulted
   Value* costs =
       body_.counts ? address_at(b_, frame_member(offsetof(BodyFrame, costs)), difo.costs * layout_.cost_size) : nullptr;
   Value* context = address_at(b_, contexts, number * sizeof(native::CodeContext));
-  return Lowering(*difo.difo, {layout_, b_, function_, context, state_, firing_, costs}).run(end_with(if_faulted));
+  Surroundings in{layout_, b_, function_, context, state_, firing_, costs};
+  if (body_.is_light) in.prepare = helper(offsetof(BodyHelpers, prepare)), in.frame = frame_;
+  return Lowering(*difo.difo, in).run(end_with(if_faulted));
 }
 
 BodyLowering::Value* BodyLowering::widened(const Step& step) {
@@ -170,11 +176,10 @@ void BodyLowering::update(const Step& step) {
   b_.SetInsertPoint(updated_);
 }
 
-BodyLowering::Value* BodyLowering::call(uint32_t helper, llvm::Type* type, llvm::ArrayRef<Value*> arguments, bool is_rare) {
+BodyLowering::Value* BodyLowering::call(uint32_t offset, llvm::Type* type, llvm::ArrayRef<Value*> arguments, bool is_rare) {
   std::vector<llvm::Type*> types;
   for (Value* each : arguments) types.push_back(each->getType());
-  Value* table = load_constant(b_, context_, offsetof(native::BodyContext, helpers), b_.getPtrTy());
-  Value* function = load_constant(b_, table, helper, b_.getPtrTy());
+  Value* function = helper(offset);
   auto* its_type = llvm::FunctionType::get(type, types, false);
   llvm::CallInst* made = is_rare ? call_rarely(b_, its_type, function, arguments) : b_.CreateCall(its_type, function, arguments);
   made->addFnAttr(llvm::Attribute::NoUnwind);

@@ -62,7 +62,8 @@ void Lowering::enter() {
   flags_ = {variable(dif::kNoComparison.left), variable(dif::kNoComparison.right)};
   result_ = variable(0);
   if (!state()) return;
-  b.CreateStore(constant_member(offsetof(native::CodeContext, difo), b.getPtrTy()), at(state(), layout.difo));
+  if (surroundings_.prepare == nullptr)
+    b.CreateStore(constant_member(offsetof(native::CodeContext, difo), b.getPtrTy()), at(state(), layout.difo));
   if (std::any_of(difo.text.begin(), difo.text.end(), uses_tuple)) b.CreateStore(b.getInt32(0), at(state(), layout.depth));
   if (!counts()) return;
   count(at(surroundings_.costs, layout.cost_executed), b.getInt64(1));
@@ -136,7 +137,15 @@ void Lowering::count_unit() {
   if (counts() && has_units(info(in_.opcode()))) count(cost_of(pc_, layout.cost_units), b.getInt64(1));
 }
 
+void Lowering::prepare() {
+  if (surroundings_.prepare == nullptr) return;
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
+  call_rarely(b, type, surroundings_.prepare, {surroundings_.frame})->addFnAttr(llvm::Attribute::NoUnwind);
+  b.CreateStore(constant_member(offsetof(native::CodeContext, difo), b.getPtrTy()), at(state(), layout.difo));
+}
+
 llvm::Value* Lowering::call(unsigned helper, llvm::ArrayRef<llvm::Value*> arguments) {
+  prepare();
   std::vector<llvm::Type*> types;
   for (llvm::Value* each : arguments) types.push_back(each->getType());
   llvm::Value* table = constant_member(offsetof(native::CodeContext, helpers), b.getPtrTy());

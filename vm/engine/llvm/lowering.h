@@ -33,6 +33,9 @@ struct Surroundings {
   llvm::Value* state;    // null, if it is plain
   llvm::Value* firing;
   llvm::Value* costs;  // its first OpCost; null: nothing is counted
+  // Of a light body (dvm/vm/body.h): the function that prepares the machine state, before C++ is called, and its argument.
+  llvm::Value* prepare = nullptr;
+  llvm::Value* frame = nullptr;
 };
 
 inline llvm::Value* address_at(Builder& b, llvm::Value* base, uint64_t offset) {
@@ -99,6 +102,7 @@ class Lowering {
   void make_fault_exit(llvm::BasicBlock* faulted);
   llvm::AllocaInst* variable(uint64_t value);
   llvm::Value* call(unsigned helper, llvm::ArrayRef<llvm::Value*> arguments);
+  void prepare();
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, surroundings_.function); }
   void count(llvm::Value* counter, llvm::Value* by);
   llvm::Value* cost_of(size_t pc, uint32_t member);

@@ -25,10 +25,20 @@ bool is_plain(dif::Instruction in) {
   return !about.can_fault && !about.scope && about.tuple == dif::TupleUse::none && about.format != dif::Format::sets;
 }
 
+bool is_light(dif::Instruction in) {
+  const dif::Opcode opcode = in.opcode();
+  const bool is_of_variable = opcode == dif::Opcode::ldgs || opcode == dif::Opcode::stgs || opcode == dif::Opcode::ldts;
+  return is_plain(in) || (is_of_variable && !dif::built_in_of(in));
+}
+
 }  // namespace
 
 bool is_plain(const dif::Difo& difo) {
   return std::all_of(difo.text.begin(), difo.text.end(), [](dif::Instruction in) { return is_plain(in); });
+}
+
+bool is_light(const dif::Difo& difo) {
+  return std::all_of(difo.text.begin(), difo.text.end(), [](dif::Instruction in) { return is_light(in); });
 }
 
 }  // namespace dvm::vm

@@ -82,7 +82,7 @@ struct Translation {
   size_t gate = 0;              // where the gate begins; 0: there is none
 };
 
-inline constexpr uint32_t kInterface = 4;
+inline constexpr uint32_t kInterface = 5;
 
 // The only symbol of the plugin.
 struct Translator {

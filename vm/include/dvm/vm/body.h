@@ -12,6 +12,9 @@
 //
 // A DIFO is plain if it reads nothing but members of the firing, and cannot fault. A plain predicate becomes a gate: a function
 // of its own, which runs before anything is prepared for the clause. A body of plain DIFOs runs without a prepared machine state.
+//
+// A DIFO is light if it also loads and stores global integers and loads thread-local ones: it seldom calls C++. A light body
+// prepares the machine state itself, before such a call.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +58,7 @@ struct BodyHelpers {
   uint64_t (*append_key)(BodyFrame&, const void* object, uint64_t value, std::byte* to) noexcept;  // bytes; 0: a fault
   uint64_t* (*find)(BodyFrame&, const void* object, uint64_t bytes) noexcept;                      // null: no room
   void (*update)(const void* object, uint64_t* state, uint64_t value, uint64_t increment) noexcept;
+  void (*prepare)(BodyFrame&) noexcept;  // the machine state, unless that is done
   // Of a keyless aggregation, whose state is found anew; counts a drop if there is no room.
   void (*update_keyless)(BodyFrame&, const void* object, uint64_t value, uint64_t increment) noexcept;
   void (*drop)(BodyFrame&) noexcept;                                             // of an aggregation
@@ -101,11 +105,13 @@ struct BodyRequest {
   const BodyHelpers* helpers = nullptr;
   bool counts = false;    // CostPolicy::blocks
   bool is_plain = false;  // no step reads the machine state
+  bool is_light = false;  // no step but evaluations does, and those seldom
   std::string name;       // for perf
 };
 
-// Whether the DIFO is plain. Verified DIF only.
+// Whether the DIFO is plain, or light. Verified DIF only.
 bool is_plain(const dif::Difo& difo);
+bool is_light(const dif::Difo& difo);
 
 class PreparedBody {
  public:
