@@ -1,11 +1,12 @@
-// Engines do the same whatever clauses they run: records, faults, drops, state of aggregations, counts, and the memory of
-// variables.
+// Engines do the same whatever clauses they run, alone or several on a probe: records, faults with their pc, drops, state of
+// aggregations, counts, and the memory of variables.
 //
 // DIF sees addresses, so each engine runs in a process of its own: both are forked from one that has planned the clauses and made
 // the context, and so have everything at the same place.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "dvm/dif/text.h"
 #include "runtime/plan/plan.h"
 #include "runtime/probe/enter.h"
 #include "runtime/probe/fire.h"
@@ -32,18 +34,18 @@ using dif::Action;
 using namespace runtime;
 
 constexpr unsigned kFirings = 6;
-constexpr size_t kMostClauses = 200;
+constexpr size_t kMostClauses = 200, kMostOfProbe = 3;
 
-// What a clause left, each as a hash; and how its firings ended.
+// What the clauses of a probe left, each as a hash; and how their firings ended. pcs: of faults that were recorded.
 struct Outcome {
-  uint64_t records, aggregations, drops, counts, memory, variables, hits, faults, bytes, errors, exits;
+  uint64_t records, aggregations, drops, counts, memory, variables, hits, faults, pcs, bytes, errors, exits;
 };
 
 std::string to_text(const Outcome& o) {
   return fmt::format(
       "records {:#x}, {} bytes, aggregations {:#x}, drops {}, counts {:#x}, memory {:#x}, variables {:#x}, hits {}, faults {}, "
-      "errors in ERROR {}, exits {:#x}",
-      o.records, o.bytes, o.aggregations, o.drops, o.counts, o.memory, o.variables, o.hits, o.faults, o.errors, o.exits);
+      "at {:#x}, errors in ERROR {}, exits {:#x}",
+      o.records, o.bytes, o.aggregations, o.drops, o.counts, o.memory, o.variables, o.hits, o.faults, o.pcs, o.errors, o.exits);
 }
 
 // FNV-1a.
@@ -56,11 +58,16 @@ uint64_t hash_of(const T& all, uint64_t before) {
   return hash(std::as_bytes(std::span(all)), before);
 }
 
+ErrorRecord error_of(std::span<const std::byte> record) {
+  ErrorRecord error;
+  std::memcpy(&error, record.data(), sizeof(error));
+  return error;
+}
+
 // A record of an error has padding, which means nothing.
 uint64_t hash_record(std::span<const std::byte> record, uint64_t before) {
   if (header_of(record.data()).epid != 0) return hash(record, before);
-  ErrorRecord error;
-  std::memcpy(&error, record.data(), sizeof(error));
+  const ErrorRecord error = error_of(record);
   const uint64_t words[] = {error.header.order, error.epid, error.action, error.offset, static_cast<uint64_t>(error.fault),
                             error.value};
   return hash_of(words, before);
@@ -72,6 +79,7 @@ class ClauseMaker {
   explicit ClauseMaker(uint32_t seed) : maker_(seed), seeds_(conformance_difos()) {}
 
   dif::EcbDesc clause() {
+    if (maker_.below(5) == 0) return light_clause();
     dif::EcbDesc made = runtime::test::clause("f", {});
     if (maker_.below(3) == 0) made.predicate = dif::PredDesc{difo(runtime::test::kInt)};
     for (unsigned n = maker_.below(4); n-- > 0;) made.actions.push_back(action());
@@ -106,11 +114,32 @@ class ClauseMaker {
     return all[maker_.below(4)];
   }
 
+  dif::Difo of_variables(const char* text) {
+    const auto made = dif::assemble(std::string("g 500 scl glb r/w int64\nt 506 scl tls r/w int64\n") + text + "ret %r1\n");
+    require(bool{made}, "DIF of variables");
+    return *made;
+  }
+  // Loads and stores a global and loads a thread-local variable, or changes the latter.
+  dif::Difo of_variables() {
+    const char* texts[] = {"ldts t, %r1\nldgs g, %r2\nadd %r1, %r2, %r1\nldgs arg0, %r2\nadd %r1, %r2, %r1\nstgs %r1, g\n",
+                           "ldgs arg3, %r1\nstts %r1, t\n"};
+    return of_variables(texts[maker_.below(2)]);
+  }
+  // @ = sum(t + arg0), mostly where t is set or g and arg0 have a bit in common.
+  dif::EcbDesc light_clause() {
+    dif::Difo sum = of_variables("ldts t, %r1\nldgs arg0, %r2\nadd %r1, %r2, %r1\n"),
+              holds = of_variables(maker_.below(2) ? "ldts t, %r1\n" : "ldgs g, %r1\nldgs arg0, %r2\nand %r1, %r2, %r1\n");
+    for (dif::Difo* each : {&sum, &holds}) each->variables = all_kinds(), each->result = runtime::test::kLong;
+    dif::EcbDesc made = runtime::test::clause("f", {runtime::test::aggregate(Action::agg_sum, id_of_sum(), {sum}, 0)});
+    if (maker_.below(4) != 0) made.predicate = dif::PredDesc{holds};
+    return made;
+  }
+
   // Some that do what people write, some of likely words, some damaged.
   dif::Difo difo(const dif::DataType& type) {
     dif::Difo made;
     do {
-      switch (maker_.below(4)) {
+      switch (maker_.below(5)) {
         case 0:
           made = maker_.likely_difo();
           break;
@@ -118,6 +147,12 @@ class ClauseMaker {
           made = seeds_[maker_.below(static_cast<unsigned>(seeds_.size()))];
           maker_.mutate(made);
           break;
+        case 2:
+          if (type.kind == dif::TypeKind::integer) {
+            made = of_variables();
+            break;
+          }
+          [[fallthrough]];
         default:
           made = type.kind == dif::TypeKind::integer ? runtime::test::built_in(dif::BuiltIn::arg0)
                                                      : runtime::test::copyinstr(0x1000 * maker_.below(3));
@@ -164,6 +199,12 @@ class ClauseMaker {
     }
   }
 
+  // The id of the sum without keys.
+  static uint32_t id_of_sum() {
+    const auto* const found = dif::find_aggregation(Action::agg_sum);
+    return 2 * static_cast<uint32_t>(found - dif::kAggregations.data()) + 1;
+  }
+
   Maker maker_;
   std::vector<dif::Difo> seeds_;
 };
@@ -180,7 +221,7 @@ class Batch {
             "buffers");
     context_.variables.emplace(all_kinds(), limits_);
     context_.keyless.resize(aggregations_.size());
-    context_.runs.resize(1);
+    context_.runs.resize(kMostOfProbe);
     context_.start(limits_, host_, 512);
     context_.level->cpu = &context_.cpus[0];
     context_.meet(0);
@@ -197,16 +238,34 @@ class Batch {
     return bool{plan};
   }
   size_t size() const { return plans_.size(); }
-  std::string listing(size_t i) const {
+  // The clauses of a probe, from the one that its outcome is beside.
+  struct OfProbe {
+    size_t first, count;
+    vm::CostPolicy policy;
+    bool outlives_exit;
+  };
+  std::vector<OfProbe> probes() const {
+    std::vector<OfProbe> all;
+    for (size_t first = 0; first < plans_.size(); first += all.back().count) {
+      const size_t n = all.size();
+      all.push_back({first, std::min(1 + n % kMostOfProbe, plans_.size() - first),
+                     n / kMostOfProbe % 2 == 0 ? vm::CostPolicy::blocks : vm::CostPolicy::none, n / kMostOfProbe % 4 < 2});
+    }
+    return all;
+  }
+  std::string listing(const OfProbe& probe) const {
     std::string text;
-    for (const vm::VerifiedDifo& difo : plans_[i].difos) text += dif::disassemble(difo.difo()) + "\n";
-    for (const ActionPlan& action : plans_[i].actions) text += fmt::format("action {:#x}\n", static_cast<unsigned>(action.kind));
+    for (size_t i = probe.first; i < probe.first + probe.count; i++) {
+      text += "clause\n";
+      for (const vm::VerifiedDifo& difo : plans_[i].difos) text += dif::disassemble(difo.difo()) + "\n";
+      for (const ActionPlan& action : plans_[i].actions)
+        text += fmt::format("action {:#x}\n", static_cast<unsigned>(action.kind));
+    }
     return text;
   }
 
   void run(const vm::Engine& engine, std::span<Outcome> outcomes) {
-    for (size_t i = 0; i < plans_.size(); i++)
-      outcomes[i] = outcome(plans_[i], engine, i % 2 == 0 ? vm::CostPolicy::blocks : vm::CostPolicy::none);
+    for (const OfProbe& probe : probes()) outcomes[probe.first] = outcome(probe, engine);
   }
 
  private:
@@ -218,10 +277,7 @@ class Batch {
     aggregations_.push_back(std::move(live));
   }
 
-  void fire(const Ecb& ecb, vm::CostPolicy policy) {
-    ProbeEcbs probe;
-    probe.probe = ecb.probe, probe.ecbs = {&ecb}, probe.needs_machine = ecb.plan->needs_machine, probe.outlives_exit = true;
-    choose_way(probe);
+  void fire(const ProbeEcbs& probe, vm::CostPolicy policy) {
     for (unsigned i = 0; i < kFirings; i++) {
       firing_.timestamp = i, firing_.args = {i % 3, ~uint64_t{0} << 8 * i, 0x1000, i, 0x2000};
       if (policy == vm::CostPolicy::none)
@@ -231,20 +287,39 @@ class Batch {
     }
   }
 
-  Outcome outcome(const EcbPlan& plan, const vm::Engine& engine, vm::CostPolicy policy) {
-    const EcbCode code = prepare_code(
+  EcbCode code_of(const EcbPlan& plan, const vm::Engine& engine, vm::CostPolicy policy) {
+    EcbCode code = prepare_code(
         plan, [this](uint32_t id) { return &aggregations_[id - 1]; }, policy, engine);
     require(code.problem.empty() && code.engine == engine.name, code.problem.c_str());
     for (const auto& difo : code.difos) context_.variables->share_strings(difo->strings());
-    const Ecb ecb{1, &probe_, &plan, &code};
-    context_.level->state.impl().scratch_used = 0;  // a plain body leaves it as it is
+    return code;
+  }
+
+  Outcome outcome(const OfProbe& of, const vm::Engine& engine) {
+    std::deque<EcbCode> codes;
+    std::deque<Ecb> ecbs;
+    ProbeEcbs probe;
+    probe.probe = &probe_, probe.outlives_exit = of.outlives_exit;
     context_.tallies.clear();
-    context_.tallies.emplace_back(code);
-    fire(ecb, policy);
+    for (size_t i = of.first; i < of.first + of.count; i++) {
+      const EcbPlan& plan = plans_[i];
+      codes.push_back(code_of(plan, engine, of.policy));
+      ecbs.push_back({static_cast<Epid>(ecbs.size() + 1), &probe_, &plan, &codes.back()});
+      context_.tallies.emplace_back(codes.back());
+      probe.ecbs.push_back(&ecbs.back());
+      probe.needs_machine |= plan.needs_machine;
+    }
+    choose_way(probe);
+    // What a plain or light body leaves as it is: scratch, clause-local variables, and the fault of an earlier firing.
+    context_.level->state.begin_firing(firing_, host_);
+    context_.level->state.impl().scratch_used = 0;
+    context_.level->state.set_fault(dif::Fault::illop);
+    fire(probe, of.policy);
     Outcome out{};
     take_records(out);
     take_aggregations(out);
-    take_counts(code, out);
+    for (size_t i = 0; i < codes.size(); i++) take_counts(codes[i], context_.tallies[i], out);
+    take_memory(of.count == 1, out);
     return out;
   }
 
@@ -252,8 +327,11 @@ class Batch {
     for (const auto& records : context_.cpus[0].principal.take()) {
       if (records.empty()) continue;
       out.bytes += records.size();
-      for (size_t at = 0; at < records.size(); at += header_of(&records[at]).size)
-        out.records = hash_record(records.subspan(at, header_of(&records[at]).size), out.records);
+      for (size_t at = 0; at < records.size(); at += header_of(&records[at]).size) {
+        const auto record = records.subspan(at, header_of(&records[at]).size);
+        out.records = hash_record(record, out.records);
+        if (header_of(record.data()).epid == 0) out.pcs = hash_of(std::vector{error_of(record).offset}, out.pcs);
+      }
       // Later records may leave what lies behind the end of a string.
       std::memset(const_cast<std::byte*>(records.data()), 0, records.size());
     }
@@ -278,16 +356,19 @@ class Batch {
     out.counts = hash_of(instructions, out.counts);
   }
 
-  void take_counts(const EcbCode& code, Outcome& out) {
-    EcbTallies& tallies = context_.tallies[0];
+  void take_counts(const EcbCode& code, EcbTallies& tallies, Outcome& out) {
     for (const ActionTally& tally : tallies.actions) out.counts = hash(std::as_bytes(std::span(&tally, 1)), out.counts);
     if (code.predicate) take_counts(*code.predicate, tallies, out);
     for (const ActionCode& action : code.actions)
       for (const ValueCode& value : action.values) take_counts(value, tallies, out);
     out.counts = hash(std::as_bytes(std::span(&context_.stages, 1)), out.counts);
-    out.hits = tallies.predicate_hits, out.faults = tallies.faults;
+    out.hits += tallies.predicate_hits, out.faults += tallies.faults;
+  }
+
+  // Scratch of one clause only: the next one forgets it, unless its body is plain.
+  void take_memory(bool is_of_one, Outcome& out) {
     vm::State& state = context_.level->state.impl();
-    out.memory = hash(state.scratch.used());
+    if (is_of_one) out.memory = hash(state.scratch.used());
     for (const auto& region : {state.variables.globals.storage(), state.locals.storage(), state.variables.dynamic.memory()})
       out.variables = hash(region, out.variables);
   }
@@ -321,8 +402,9 @@ TEST_P(ClauseFuzz, EnginesLeaveTheSame) {
     Outcomes<Outcome, kMostClauses> expected, got;
     ASSERT_TRUE(run_apart(batch, vm::kUsualEngine, expected));
     ASSERT_TRUE(run_apart(batch, GetParam(), got));
-    for (size_t i = 0; i < batch.size(); i++)
-      ASSERT_EQ(to_text(got.all()[i]), to_text(expected.all()[i])) << GetParam().name << " on\n" << batch.listing(i);
+    for (const Batch::OfProbe& probe : batch.probes())
+      ASSERT_EQ(to_text(got.all()[probe.first]), to_text(expected.all()[probe.first])) << GetParam().name << " on\n"
+                                                                                       << batch.listing(probe);
     done += batch.size();
   }
 }
