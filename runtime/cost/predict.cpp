@@ -68,24 +68,26 @@ RecordShape shape_of(const dif::EcbDesc& clause, double string, const PredictOpt
   return record;
 }
 
-bool is_plain(const dif::ActDesc& action, const dif::RecDesc& value) {
+using IsDifo = bool (*)(const dif::Difo&);  // vm::is_plain, vm::is_light
+
+bool is_all(const dif::ActDesc& action, const dif::RecDesc& value, IsDifo is) {
   const bool is_kept = dif::find_aggregation(action.kind) || dif::keeps_values(action.kind);
   const bool is_number = value.made_by == dif::Action::expression && !value.difo.result.by_ref();
-  return (!is_kept || is_number) && vm::is_plain(value.difo);
+  return (!is_kept || is_number) && is(value.difo);
 }
 
-// Whether machine code of its body needs no machine state, as runtime/probe/body.cpp has it.
-bool is_plain(const dif::EcbDesc& clause) {
-  if (clause.predicate && !vm::is_plain(clause.predicate->difo)) return false;
-  return std::all_of(clause.actions.begin(), clause.actions.end(), [](const dif::ActDesc& action) {
+// Whether the machine code of its body is plain, or light, as runtime/probe/body.cpp has it.
+bool is_all(const dif::EcbDesc& clause, IsDifo is) {
+  if (clause.predicate && !is(clause.predicate->difo)) return false;
+  return std::all_of(clause.actions.begin(), clause.actions.end(), [is](const dif::ActDesc& action) {
     return is_in_body(action.kind) && std::all_of(action.args.begin(), action.args.end(),
-                                                  [&](const dif::RecDesc& value) { return is_plain(action, value); });
+                                                  [&](const dif::RecDesc& value) { return is_all(action, value, is); });
   });
 }
 
-// Whether a firing starts the machine for it, as enabling has it.
-bool starts_machine(const dif::EcbDesc& clause, EngineId engine) {
-  if (engine == EngineId::llvm) return !is_plain(clause);
+// Whether a firing starts the machine for it, as the ECB loop has it. A light clause that is alone on its probe does not.
+bool starts_machine(const dif::EcbDesc& clause, EngineId engine, bool is_alone) {
+  if (engine == EngineId::llvm) return !is_all(clause, is_alone ? vm::is_light : vm::is_plain);
   return clause.predicate || std::any_of(clause.actions.begin(), clause.actions.end(),
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
@@ -151,7 +153,9 @@ class Predicting {
     made.is_measured = measured != nullptr;
     made.cost = {clause.predicate.has_value(), probability_of(clause, options_), predicate_cost(prices_, clause, instructions),
                  actions_cost(prices_, clause, committed_, instructions)};
-    made.has_dif = starts_machine(clause, prices_.execution().engine), made.has_keys = keyed_actions(clause) > 0;
+    made.has_dif = starts_machine(clause, prices_.execution().engine, false);
+    made.has_dif_alone = starts_machine(clause, prices_.execution().engine, true);
+    made.has_keys = keyed_actions(clause) > 0;
     made.record = shape_of(clause, options_.sizes.expected, options_);
     if (speculates(clause)) made.committed = committed_share(clause, committed_share_);
     ProbePrediction& probe = probe_of(description);
@@ -260,7 +264,7 @@ class Predicting {
     double acting = 0, keyed = 0;
     bool has_dif = false;
     for (const ClausePrediction& clause : probe.clauses) {
-      has_dif = has_dif || clause.has_dif;
+      has_dif = has_dif || (probe.clauses.size() == 1 ? clause.has_dif_alone : clause.has_dif);
       acting += clause.cost.probability;
       if (clause.has_keys) keyed += clause.cost.probability;
     }

@@ -35,6 +35,7 @@ struct ClausePrediction {
   dif::SourcePosition position;
   EcbCost cost;
   bool has_dif = false;             // it starts the machine state
+  bool has_dif_alone = false;       // ... where no other clause is on the probe
   bool has_keys = false;            // of an aggregation
   bool is_measured = false;         // how often its predicate holds and what its instructions do
   RecordShape record;               // of one run of its actions

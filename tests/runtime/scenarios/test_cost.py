@@ -121,6 +121,26 @@ class Predict(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("warning", result.stderr)
 
+    def test_the_engine_of_a_script_prices_it(self):
+        body = ('{"dvm_profile": 1, "name": "x", "machine": "y", "clock_hz": 1e9, "prices": {"prepare": {"machine": {"m": 50}, "ecb": {"m": 7}}, '
+                '"aggregation": {"count": {"m": 30}}%s}}')
+        llvm = ', "llvm": {"prepare": {"machine": {"m": 20}}, "aggregation": {"count": {"m": 5}}}'
+        text = "syscall::read:entry { @ = count(); }"
+        with tempfile.TemporaryDirectory() as folder:
+            both, one = write(folder, "both.json", body % llvm), write(folder, "one.json", body % "")
+            for engine, cost in (("interp", 50 + 7 + 30), ("auto", 50 + 7 + 30), ("llvm", 20 + 7 + 5)):
+                result = predict("--profile", both, "--json", "-x", f"engine={engine}", "-n", text)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(json.loads(result.stdout)["probes"][0]["firing"]["expected"], cost, engine)
+            for command in (("cost", "predict", "-n", text), ("simulate", "-n", text)):
+                result = dvmtest.dvm(*command, "--profile", one, "-x", "engine=llvm")
+                self.assertEqual((result.returncode, result.stdout), (1, ""), command)
+                self.assertIn("profile x has no prices of engine llvm", result.stderr)
+                self.assertIn("hint: 'dvm cost calibrate'", result.stderr)
+            result = dvmtest.dvm("cost", "validate", "--profile", one, "--engine", "llvm", write(folder, "x.d", "replay:::firing { @ = count(); }"))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("no prices of engine llvm", result.stderr)
+
 
 class OwnProfile(unittest.TestCase):
     """The profile of this machine, where it is kept, and one that was measured elsewhere."""
@@ -327,6 +347,7 @@ class Calibrate(unittest.TestCase):
                 self.assertFalse(row["missing"], row["script"])
             disturbed = [row["script"] for row in rows if row["measured_ns"] <= 0]  # quick differences, on a core that others use
             self.assertLess(len(disturbed), len(rows) / 4, disturbed)
+            self.engine_llvm_has_prices(profile["prices"], path)
             text = "replay:::firing /arg0 == 1/ { @[execname] = count(); trace(arg1); }"
             result = predict("--profile", path, "--json", "-n", text)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -337,6 +358,20 @@ class Calibrate(unittest.TestCase):
             text = 'replay:::firing { system("ls"); freopen("x"); ftruncate(); setopt("quiet"); chill(1000); }'
             result = predict("--profile", path, "--json", "--rate", "replay:::firing=1", "-n", text)
             self.assertFalse(json.loads(result.stdout)["missing"], result.stderr)
+
+    def engine_llvm_has_prices(self, prices, path):
+        scripts = [str(dvmtest.ROOT / "tests/cost" / name) for name in ("predicate_true.d", "count_by_two.d")]
+        result = dvmtest.dvm("cost", "validate", "--engine", "llvm", "--quick", "--json", "--profile", path, *scripts, timeout=600)
+        if "llvm" not in prices:
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            return self.assertIn("has no prices of engine llvm", result.stderr)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for row in json.loads(result.stdout)["scripts"]:
+            self.assertGreater(row["predicted_ns"], 0, row["script"])
+            self.assertFalse(row["missing"], row["script"])
+        self.assertNotIn("consumer", prices["llvm"])
+        for table in ("opcode", "variable", "subroutine", "aggregation", "key", "record", "prepare"):
+            self.assertIn(table, prices["llvm"])
 
     def prices_are_plausible(self, prices):
         for row in ("printa", "ustack", "tracemem"):

@@ -67,6 +67,43 @@ TEST(CostModel, TheExperimentsOfThePaper) {
   }
 }
 
+// Rows of the clause differ by engine where dvm runs it; a row that the engine does not have is the interpreter's.
+TEST(CostModel, AnEngineHasPricesOfItsOwn) {
+  constexpr Execution kNative = {EngineId::llvm}, kNativeInAgent = {EngineId::llvm, BackendId::agent};
+  EXPECT_EQ("record/any"_row.in(kNative).text(), "llvm/record/any");
+  EXPECT_EQ("record/any"_row.in(kNativeInAgent).text(), "agent/record/any");
+  EXPECT_EQ("consumer/record"_row.in(kNative).text(), "consumer/record");
+  vm::Profile profile;
+  profile.set("key/any"_row, {10, 0, 0});
+  profile.set("key/few"_row, {3, 0, 0});
+  profile.set("key/any"_row.in(kNative), {4, 0, 0});
+  Prices native(profile, {}, kNative);
+  EXPECT_EQ(native.of("key/any"_row).clocks, 4);
+  EXPECT_EQ(native.of("key/few"_row).clocks, 3);
+  EXPECT_EQ(Prices(profile).of("key/any"_row).clocks, 10);
+  EXPECT_EQ(native.of("key/some"_row).clocks, 0);
+  EXPECT_EQ(native.missing(), std::set<std::string>{"llvm/key/some"});
+}
+
+// Machine code of a plain clause needs no machine state.
+TEST(CostModel, AnEngineStartsTheMachineForClausesThatNeedIt) {
+  vm::Profile profile;
+  profile.set("prepare/dif"_row, {100, 0, 0});
+  const auto prepared = [&profile](EngineId engine, dif::ActDesc action) {
+    PredictOptions options;
+    options.execution = Execution{engine};
+    return predicted({on(kFunction, {std::move(action)})}, profile, options).probes.at(0).prepare.clocks;
+  };
+  const auto storing = [] {
+    return doing(dif::Action::expression, "v 500 scl glb r/w int64\nldgs arg0, %r1\nstgs %r1, v\nret %r1\n");
+  };
+  EXPECT_EQ(prepared(EngineId::interp, tracing()), 100);
+  EXPECT_EQ(prepared(EngineId::llvm, tracing()), 0);
+  EXPECT_EQ(prepared(EngineId::interp, storing()), 100);
+  EXPECT_EQ(prepared(EngineId::llvm, storing()), 0);
+  EXPECT_EQ(prepared(EngineId::llvm, counting_by_stack()), 100);
+}
+
 TEST(CostModel, AProfileThatLacksRowsIsToldSo) {
   vm::Profile empty;
   empty.clock_hz = 1e9;
