@@ -2,7 +2,7 @@
 // c/... are the same in C++, as this compiler optimizes it.
 //
 //   arithmetic  512 ALU instructions and a ret         predicate  the DIFO of /arg0 == 0/
-//   branches    a chain of comparisons                 strings    scmp of 24 equal characters
+//   branches    64 additions, each behind a branch     strings    scmp of 24 equal characters
 //   globals     load, add, store                       thread     self->ts, loaded and stored
 //   assoc       a[arg0], loaded and stored             copyinstr  a captured string
 
@@ -36,10 +36,13 @@ std::string arithmetic() {
   return text + "ret %r1\n";
 }
 
+// Each branch depends on all before it, and none can be left out.
+constexpr unsigned kBranches = 64;
 std::string branches() {
-  std::string text = "ldgs arg0, %r1\n";
-  for (unsigned i = 0; i < 64; i++) text += fmt::format("setx {}, %r2\ncmp %r1, %r2\nbe done\n", i + 1);
-  return text + "done: ret %r1\n";
+  std::string text = "ldgs arg0, %r1\nldgs arg1, %r2\nldgs arg2, %r3\n";
+  for (unsigned i = 0; i < kBranches; i++)
+    text += fmt::format("cmp %r1, %r2\nbgu l{0}\nadd %r1, %r3, %r1\nl{0}: xor %r2, %r1, %r2\n", i);
+  return text + "ret %r2\n";
 }
 
 constexpr const char* kPredicate =
@@ -66,11 +69,15 @@ template <unsigned i>
   (std::make_integer_sequence<unsigned, kArithmetic>());
   return r[0];
 }
+[[gnu::always_inline]] inline void branch(uint64_t (&r)[3]) {
+  if (r[0] <= r[1]) r[0] += r[2];
+  r[1] ^= r[0];
+}
 [[gnu::noinline]] uint64_t branches_in_c(const Firing& firing) {
-  const uint64_t value = firing.args[0];
-  for (unsigned i = 0; i < 64; i++)
-    if (value == i + 1) return value;
-  return value;
+  uint64_t r[3] = {firing.args[0], firing.args[1], firing.args[2]};
+  [&]<unsigned... i>(std::integer_sequence<unsigned, i...>) { (((void)i, branch(r)), ...); }
+  (std::make_integer_sequence<unsigned, kBranches>());
+  return r[1];
 }
 [[gnu::noinline]] uint64_t predicate_in_c(const Firing& firing) { return firing.args[0] == 0; }
 
