@@ -58,6 +58,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(bool general_regs_only) {
       target->createTargetMachine(kTriple, "x86-64", features(general_regs_only), {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
 }
 
+// Branches of a script mostly go one way, which the processor predicts. A choice without a branch waits for both values.
+const llvm::SimplifyCFGOptions kBranches = llvm::SimplifyCFGOptions().speculateBlocks(false);
+
 // DIF has no loops and no calls to inline, so few passes do.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
@@ -72,12 +75,12 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.crossRegisterProxies(loops, functions, graphs, modules);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::SimplifyCFGPass(kBranches));
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::DSEPass());
-  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::SimplifyCFGPass(kBranches));
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) passes.run(function, functions);
 }
