@@ -133,6 +133,7 @@ class Reader {
     const KnownValue index =
         row->kind == dif::BuiltInKind::array ? get(in.r2()) : KnownValue::constant(id - static_cast<unsigned>(BuiltIn::arg0));
     dif::for_each_part(row->reads, [&](FiringPart part) { use(part, index); });
+    if (id == static_cast<unsigned>(BuiltIn::file_number) || id == static_cast<unsigned>(BuiltIn::file_text)) use_file(index);
     const bool is_argument = row->reads == FiringPart::argument && index.is_constant() && index.number < kArguments;
     return is_argument ? KnownValue::of(static_cast<uint8_t>(index.number)) : KnownValue{};
   }
@@ -185,6 +186,16 @@ class Reader {
   void use_argument(const KnownValue& index) {
     const bool is_known = index.is_constant() && index.number < kArguments;
     needs_.args |= is_known ? static_cast<uint16_t>(1u << index.number) : kAllArguments;
+  }
+
+  void use_file(const KnownValue& index) {
+    constexpr uint64_t kPerFile = 8;
+    if (index.kind == KnownValue::Kind::file && index.word.is_argument())
+      needs_.add(MemoryNeed::of_file(index.word, static_cast<int64_t>(index.number)));
+    else if (index.is_constant())
+      needs_.add(MemoryNeed::of_file(Word::zero(), static_cast<int64_t>(index.number / kPerFile)));
+    else
+      needs_.any_file = true;
   }
 
   void use_register(const KnownValue& number) {

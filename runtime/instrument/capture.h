@@ -20,6 +20,9 @@
 // late read, as is every read that could not be foreseen: the address was computed otherwise, the chain of pointers is longer, or
 // the record is full.
 //
+// The index of fds[] is foreseen if it is a constant, or an argument plus a constant: the open file is captured as memory is
+// (captured_file.h).
+//
 // Members of one object that lie near each other are one need. CaptureNeeds::memory has a need for each word in memory that an
 // address starts from, so the record alone tells every address. The needs are a hint: captured memory is looked up by address, so
 // a wrong guess costs room in the record but never changes a result.

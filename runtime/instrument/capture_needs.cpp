@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/process/captured_file.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -14,7 +16,8 @@ bool is_covered(const std::vector<MemoryNeed>& needs, const MemoryNeed& need) {
   return std::any_of(needs.begin(), needs.end(), [&](const MemoryNeed& have) { return have.covers(need); });
 }
 
-bool is_range(const MemoryNeed& need) { return !need.is_string && !need.sized_by; }
+bool is_fixed(const MemoryNeed& need) { return !need.is_string && !need.sized_by; }
+bool is_range(const MemoryNeed& need) { return is_fixed(need) && !need.is_file; }
 
 // Both as one, beginning at a multiple of 8 as words do; nothing if they lie in different objects, too far from each other, or
 // where sums would overflow.
@@ -59,7 +62,7 @@ bool add_word(std::vector<MemoryNeed>& needs, const Word& word) {
 std::vector<MemoryNeed*> by_size(std::vector<MemoryNeed>& needs, bool fixed) {
   std::vector<MemoryNeed*> all;
   for (MemoryNeed& need : needs)
-    if (is_range(need) == fixed) all.push_back(&need);
+    if (is_fixed(need) == fixed) all.push_back(&need);
   std::stable_sort(all.begin(), all.end(), [](const MemoryNeed* a, const MemoryNeed* b) { return a->size < b->size; });
   return all;
 }
@@ -97,13 +100,21 @@ Word Word::load(int64_t offset) const {
   return word;
 }
 
+MemoryNeed MemoryNeed::of_file(const Word& base, int64_t offset) {
+  return {.base = base, .offset = offset, .size = sizeof(CapturedFile), .is_file = true};
+}
+
 // Strings end at a NUL, so only a string stands in for a string; and what a word cuts short, only for what it cuts the same.
 bool MemoryNeed::covers(const MemoryNeed& other) const {
-  if (base != other.base || is_string != other.is_string) return false;
+  if (base != other.base || is_string != other.is_string || is_file != other.is_file) return false;
   if (sized_by && sized_by != other.sized_by) return false;
-  if (is_string || sized_by) return offset == other.offset && size >= other.size;
+  if (is_string || sized_by || is_file) return offset == other.offset && size >= other.size;
   const uint64_t ahead = static_cast<uint64_t>(other.offset) - static_cast<uint64_t>(offset);
   return offset <= other.offset && ahead <= size && other.size <= size - ahead;
+}
+
+bool CaptureNeeds::has_file() const {
+  return std::any_of(memory.begin(), memory.end(), [](const MemoryNeed& need) { return need.is_file; });
 }
 
 CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
@@ -114,6 +125,7 @@ CaptureNeeds& CaptureNeeds::operator|=(const CaptureNeeds& other) {
   cpu |= other.cpu;
   comm |= other.comm;
   error |= other.error;
+  any_file |= other.any_file;
   frames = std::max(frames, other.frames);
   kernel_frames = std::max(kernel_frames, other.kernel_frames);
   registers |= other.registers;

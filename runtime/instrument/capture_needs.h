@@ -22,7 +22,7 @@ inline constexpr uint32_t kMostRecord = 16500;  // of everything that a record c
 // A 64-bit word that is known when the probe fires. It is argument `arg` of the probe, or 0. If depth is not 0, it is the end of
 // a chain of pointers: each word lies in memory path[i] bytes after the address that is the word before it.
 struct Word {
-  static constexpr uint8_t kZero = 0xff;  // as `arg`
+  static constexpr uint8_t kZero = 0xff, kOfCall = 0xfe;  // as `arg`
 
   uint8_t arg = 0;
   uint8_t depth = 0;
@@ -30,8 +30,11 @@ struct Word {
 
   Word(uint8_t argument = 0) : arg(argument) {}  // not explicit: an argument is the usual word
   static Word zero() { return kZero; }
+  // The first argument of the system call, also where it returns.
+  static Word of_call() { return kOfCall; }
   bool is_argument() const { return depth == 0; }  // or 0
   bool starts_from_zero() const { return arg == kZero; }
+  bool starts_from_call() const { return arg == kOfCall; }
   // For a word in memory: the word that points there, and the distance from there.
   Word pointer() const;
   int64_t offset() const { return path[depth - 1u]; }
@@ -40,14 +43,16 @@ struct Word {
   friend bool operator==(const Word&, const Word&) = default;
 };
 
-// Memory at the address base + offset.
+// Memory at the address base + offset; or the open file of the descriptor base + offset (captured_file.h).
 struct MemoryNeed {
   Word base;
   bool is_string = false;
   int64_t offset = 0;
   uint32_t size = 0;                  // the most bytes; of a string with its NUL
   std::optional<Word> sized_by = {};  // and no more than this word says
+  bool is_file = false;
 
+  static MemoryNeed of_file(const Word& base, int64_t offset);
   // The need that captures a word in memory.
   static MemoryNeed of(const Word& word) { return {word.pointer(), false, word.offset(), 8, {}}; }
   // True if this need captures all that the other would.
@@ -59,10 +64,11 @@ struct CaptureNeeds {
   uint16_t args = 0;  // bit n: argN is read; kGoroutineBit: goid
   bool time = false;  // timestamp, walltimestamp
   bool vtime = false;
-  bool thread = false;  // pid or tid, or thread-local variables
-  bool cpu = false;     // the cpu variable, or anything that is kept in the buffers of a CPU
-  bool comm = false;    // execname
-  bool error = false;   // errno
+  bool thread = false;    // pid or tid, or thread-local variables
+  bool cpu = false;       // the cpu variable, or anything that is kept in the buffers of a CPU
+  bool comm = false;      // execname
+  bool error = false;     // errno
+  bool any_file = false;  // a file whose descriptor is not foreseen: at a system call that of its first argument is captured
   std::vector<MemoryNeed> memory;
   uint16_t frames = 0;         // of the user stack, at most kMostFrames
   uint16_t kernel_frames = 0;  // of the kernel stack, likewise
@@ -74,6 +80,7 @@ struct CaptureNeeds {
   // Adds memory, and the words that lead to its address. Adds nothing if there are too many needs. fit_record() limits the total
   // size.
   void add(const MemoryNeed& need);
+  bool has_file() const;
   CaptureNeeds& operator|=(const CaptureNeeds& other);
   friend bool operator==(const CaptureNeeds&, const CaptureNeeds&) = default;
 };

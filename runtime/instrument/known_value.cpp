@@ -19,6 +19,18 @@ KnownValue join(const KnownValue& a, const KnownValue& b) {
   return a.is_constant() ? limited(b, a) : limited(a, b);
 }
 
+// fds[N] of the library io takes the lower 32 bits of N, times 8.
+KnownValue of_descriptor(Opcode op, const KnownValue& a, const KnownValue& b) {
+  constexpr uint64_t kUpperHalf = 32, kPerFile = 8;
+  const auto becomes = [&](KnownValue::Kind kind) { return KnownValue{kind, a.word, a.number}; };
+  if (op == Opcode::sll && a.is_word() && b.number == kUpperHalf) return becomes(KnownValue::Kind::shifted);
+  if (op == Opcode::sra && a.kind == KnownValue::Kind::shifted && b.number == kUpperHalf)
+    return becomes(KnownValue::Kind::narrow);
+  if (op == Opcode::mul && a.kind == KnownValue::Kind::narrow && b.number == kPerFile) return becomes(KnownValue::Kind::file);
+  if (op == Opcode::sll && a.kind == KnownValue::Kind::narrow && b.number == 3) return becomes(KnownValue::Kind::file);
+  return op == Opcode::add && a.kind == KnownValue::Kind::file && b.number < kPerFile ? a : KnownValue{};
+}
+
 KnownValue plus(const KnownValue& a, const KnownValue& b) {
   if (a.is_constant() && b.is_constant()) return KnownValue::constant(a.number + b.number);
   if (a.is_address() && b.is_constant()) return {a.kind, a.word, a.number + b.number};
@@ -49,6 +61,9 @@ void join(State& into, const State& from) {
 }
 
 KnownValue of_operation(Opcode op, const KnownValue& a, const KnownValue& b) {
+  if (b.is_constant() && !a.is_constant())
+    if (const KnownValue found = of_descriptor(op, a, b); found.kind != KnownValue::Kind::unknown) return found;
+  if (op == Opcode::add && b.kind == KnownValue::Kind::file) return of_operation(op, b, a);
   if (op == Opcode::add) return plus(a, b);
   if (op == Opcode::sub && b.is_constant()) return plus(a, KnownValue::constant(0 - b.number));
   const auto result = a.is_constant() && b.is_constant() ? dif::arithmetic(op, a.number, b.number) : std::nullopt;

@@ -20,6 +20,9 @@ struct KnownValue {
     word,      // the word plus number
     copy,      // address of a copy, in the machine's memory, of what lies at the word plus number
     limited,   // the word or, on another path, number: a size with a limit
+    shifted,   // the word plus number, 32 bits up: on its way to
+    narrow,    // its lower 32 bits
+    file,      // 8 times those, plus less than 8: an index of dvm_file_number[] and dvm_file_text[]
   };
   Kind kind = Kind::unknown;
   Word word;
@@ -49,7 +52,8 @@ struct State {
 void join(State& into, const State& from);
 void join_locals(Locals& into, const Locals& from);
 
-// The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants only.
+// The value of an operation of format log. Adding and subtracting keep an address; the others are known for constants, and where
+// they make the index of an open file from its descriptor.
 KnownValue of_operation(dif::Opcode op, const KnownValue& a, const KnownValue& b);
 
 }  // namespace dvm::runtime::known

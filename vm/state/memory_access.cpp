@@ -91,7 +91,7 @@ Loadable captured_at(const State& state, uint64_t address) noexcept {
   if (!state.firing || state.wrote_target) return best;
   for (const CapturedMemory& memory : state.firing->memory) {
     const uint64_t at = address - memory.address;
-    if (at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
+    if (!memory.is_file && at < memory.bytes.size() && memory.bytes.size() - at > best.bytes.size())
       best = {memory.bytes.subspan(at), memory.is_string};
   }
   return best;

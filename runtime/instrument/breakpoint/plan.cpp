@@ -103,7 +103,7 @@ Result<uint64_t> BreakpointPlanner::make_cookie_of(const EnabledProbe& enabled, 
                                                    pid_t pid) {
   if (delivery_.groups() == kMostGroups) return Error{"too many different clauses on too many processes"};
   CaptureNeeds needs = enabled.needs;
-  needs.memory.clear();
+  needs.memory.clear(), needs.any_file = false;
   needs.thread = true;
   if (needs.frames != 0) needs.stack_bytes = kStackBytes, delivery_.unwinder().learn(pid);
   const size_t group = delivery_.add(make_layout(possible_needs(needs, shape), shape), pid);

@@ -72,10 +72,12 @@ void for_each_field(Head& head, Firing& firing, Copy copy) {
   copy(head.error_number, firing.error_number);
 }
 
+enum class MemoryKind : uint32_t { bytes, string, file };
+
 struct MemoryHead {
   uint64_t address;
   uint32_t size;
-  uint32_t is_string;
+  MemoryKind kind;
 };
 static_assert(sizeof(MemoryHead) == 16);
 

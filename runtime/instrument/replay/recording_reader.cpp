@@ -71,9 +71,10 @@ bool take_probe(Decoder& from, Probe& probe) {
 
 bool take_memory(Decoder& from, vm::CapturedMemory& memory) {
   MemoryHead head{};
-  if (!from.take(head) || head.is_string > 1 || !from.take_bytes(head.size, memory.bytes)) return false;
+  if (!from.take(head) || head.kind > MemoryKind::file || !from.take_bytes(head.size, memory.bytes)) return false;
   memory.address = head.address;
-  memory.is_string = head.is_string == 1;
+  memory.is_string = head.kind == MemoryKind::string;
+  memory.is_file = head.kind == MemoryKind::file;
   return true;
 }
 

@@ -47,9 +47,14 @@ class Encoder {
   bool ok_ = true;
 };
 
+MemoryKind kind_of(const vm::CapturedMemory& memory) noexcept {
+  if (memory.is_file) return MemoryKind::file;
+  return memory.is_string ? MemoryKind::string : MemoryKind::bytes;
+}
+
 void put_pieces(Encoder& out, std::span<const vm::CapturedMemory> pieces) noexcept {
   for (const vm::CapturedMemory& memory : pieces) {
-    out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), memory.is_string});
+    out.put(MemoryHead{memory.address, static_cast<uint32_t>(memory.bytes.size()), kind_of(memory)});
     out.put_bytes(memory.bytes.data(), memory.bytes.size());
   }
 }

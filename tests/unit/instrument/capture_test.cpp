@@ -37,6 +37,39 @@ TEST(Capture, ThreadLocalVariablesNeedTheThread) {
   EXPECT_FALSE(needs({Instruction::indexed(Opcode::stgs, kLocal, 0), ret(0)}).thread);
 }
 
+// 8 * (int)value, as fds[value] has it.
+constexpr auto kFileText = static_cast<unsigned>(BuiltIn::file_text);
+CaptureNeeds of_file(BuiltIn variable, std::vector<uint64_t> integers = {32, 8, 1}) {
+  return needs({get(variable, 1), set(2, 2), op(Opcode::add, 1, 2, 1), set(0, 2), op(Opcode::sll, 1, 2, 1),
+                op(Opcode::sra, 1, 2, 1), set(1, 2), op(Opcode::mul, 1, 2, 1), op(Opcode::ldga, kFileText, 1, 2), ret(2)},
+               std::move(integers));
+}
+
+TEST(Capture, OpenFilesOfDescriptorsThatAreForeseen) {
+  EXPECT_EQ(of_file(BuiltIn::arg1).memory, std::vector{MemoryNeed::of_file(1, 1)});
+  EXPECT_FALSE(of_file(BuiltIn::arg1).any_file);
+  EXPECT_TRUE(of_file(BuiltIn::arg1).thread);
+  const CaptureNeeds constant = needs({set(0, 1), op(Opcode::ldga, kFileText, 1, 2), ret(2)}, {8 * 3 + 2});
+  EXPECT_EQ(constant.memory, std::vector{MemoryNeed::of_file(Word::zero(), 3)});
+}
+
+TEST(Capture, OtherDescriptorsAreAnyFile) {
+  for (const CaptureNeeds& other :
+       {of_file(BuiltIn::tid), of_file(BuiltIn::arg1, {16, 8, 1}), of_file(BuiltIn::arg1, {32, 16, 1})}) {
+    EXPECT_TRUE(other.memory.empty());
+    EXPECT_TRUE(other.any_file);
+  }
+}
+
+TEST(Capture, AFileIsNoMemoryOfTheProcess) {
+  CaptureNeeds both;
+  both.add({0, false, 0, 8, {}});
+  both.add(MemoryNeed::of_file(0, 0));
+  both.add(MemoryNeed::of_file(0, 0));
+  EXPECT_EQ(both.memory.size(), 2u);
+  EXPECT_TRUE(both.has_file());
+}
+
 TEST(Capture, ElementsOfArgs) {
   const auto element = [](std::vector<uint64_t> integers) {
     return needs({set(0, 1), op(Opcode::ldga, static_cast<unsigned>(BuiltIn::args), 1, 2), ret(2)}, std::move(integers)).args;

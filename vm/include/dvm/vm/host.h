@@ -18,6 +18,7 @@ struct CapturedMemory {
   uint64_t address = 0;  // in the traced process
   std::span<const std::byte> bytes;
   bool is_string = false;  // bytes end at the NUL, which is included, or at strsize
+  bool is_file = false;    // no memory, but what the Host knows about an open file; the address is its descriptor
 };
 
 // Registers of the traced thread in its process, as far as they were captured.
@@ -75,9 +76,9 @@ class Host {
   virtual std::string_view command_line() noexcept { return {}; }
   virtual std::string_view working_directory() noexcept { return {}; }
   virtual std::string_view root_directory() noexcept { return {}; }
-  // These describe an open file of the process, by its number in dvm_file_number[] and dvm_file_text[]. Empty: there is no such
-  // file. A text is valid until the next call.
-  virtual int64_t file_number(uint64_t) noexcept { return -1; }
+  // These describe an open file of the process, by its number in dvm_file_number[] and dvm_file_text[]. A text is valid until the
+  // next call; empty: there is no such file.
+  virtual int64_t file_number(uint64_t) noexcept { return 0; }
   virtual std::string_view file_text(uint64_t) noexcept { return {}; }
   // The package and the NUMA node of a CPU. -1: unknown.
   virtual int32_t chip_of(int32_t) noexcept { return -1; }

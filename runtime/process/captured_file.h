@@ -1,0 +1,36 @@
+#pragma once
+// An open file as the kernel had it when a probe fired. A capture program fills it in (file_emitter.cpp); open_files.h tells the
+// members of fileinfo_t from it.
+//
+// The names lead from the file up to the root: "passwd\0etc\0" is /etc/passwd. Those before names[below_mount] lie in the file's
+// own file system.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace dvm::runtime {
+
+struct CapturedFile {
+  enum End : uint64_t {
+    not_open,  // there is no such descriptor; nothing else is known
+    whole,     // the names reach the root
+    cut,       // they do not: too many or too long, or the file lies in no directory
+    changed,   // the descriptor was closed, or the file moved, meanwhile
+  };
+  static constexpr size_t kNames = 1024, kLongestName = 256, kLongestType = 32;
+  static constexpr uint64_t kSameMount = UINT64_MAX;  // as below_mount: all names lie in the file's own file system
+
+  uint64_t end;
+  uint64_t place, file, entry, mount, mount_root;  // addresses of the kernel, for the program that walks; 0 in the end
+  uint64_t position, flags, inode;
+  uint64_t closes_on_exec;  // a bit for each of 64 descriptors, this one among them
+  uint64_t hashed;          // 0: the name is gone, the file was unlinked
+  uint64_t below_mount;
+  uint64_t names_size;
+  std::array<char, kLongestType> type;
+  std::array<char, kNames + kLongestName> names;
+};
+static_assert(sizeof(CapturedFile) % 8 == 0);
+
+}  // namespace dvm::runtime
