@@ -101,6 +101,8 @@ if(DVM_BPF)
     instrument/uprobe/bpf_support.cpp
     instrument/uprobe/capture_program.cpp
     instrument/uprobe/cpu_clock.cpp
+    instrument/uprobe/file_emitter.cpp
+    instrument/uprobe/file_layout.cpp
     instrument/uprobe/followed.cpp
     instrument/uprobe/kernel.cpp
     instrument/uprobe/kernel_emitter.cpp

@@ -67,6 +67,7 @@ std::optional<uint64_t> AgentPlanner::address_of(const UprobeSite& site, uint64_
 // Returns why its function cannot be changed.
 std::string_view AgentPlanner::locate(Candidate& candidate) {
   const UprobeSite& site = *candidate.site;
+  if (candidate.enabled->needs.has_file()) return "only the kernel tells of open files";
   if (site.semaphore != 0) return "its semaphore would stay raised if dvm were killed";
   candidate.code = files_.open(site.path);
   if (candidate.code == nullptr) return "its file cannot be read";

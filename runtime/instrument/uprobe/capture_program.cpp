@@ -1,6 +1,7 @@
 // Emits capture programs. Tested by tests/unit/instrument/uprobe_test.cpp, which loads and runs them.
 #include "runtime/instrument/uprobe/capture_program.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -143,6 +144,7 @@ class CaptureProgram : RecordEmitter {
 
   void read_slot(const MemorySlot& slot) {
     const bool through_pointer = !slot.need.base.is_argument();
+    if (slot.need.is_file) return read_file(slot);
     if (is_last(slot)) mov(r8, 0);
     load(r3, r7, at16(slot.base));
     if (!through_pointer) add_offset(r3, slot, r1);
@@ -162,6 +164,12 @@ class CaptureProgram : RecordEmitter {
     slot_length(slot);
     land(absent);
     land(null);
+  }
+
+  void read_file(const MemorySlot& slot) {
+    load(r8, r7, at16(slot.base));
+    if (slot.need.offset) plus(r8, static_cast<int32_t>(slot.need.offset));
+    open_file(slot.at);
   }
 
   // So many bytes (r2) at r3; at a tracepoint of the process or, where no process has memory, of the kernel.
@@ -254,6 +262,7 @@ class CaptureProgram : RecordEmitter {
         fault_in();
       }
     for (size_t i = 0; i < layout_.slots.size(); i++) {
+      if (layout_.slots[i].need.is_file) continue;
       if (!layout_.slots[i].need.base.is_argument()) fetch_word(i);
       fault_pages_in(i);
     }
@@ -333,7 +342,8 @@ class CaptureProgram : RecordEmitter {
 
 bool must_sleep(const RecordLayout& layout) {
   if (!can_sleep(layout.shape.kind)) return false;
-  if (!layout.slots.empty()) return true;
+  if (std::any_of(layout.slots.begin(), layout.slots.end(), [](const MemorySlot& slot) { return !slot.need.is_file; }))
+    return true;
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (lies_in_memory(layout, n)) return true;
   return false;

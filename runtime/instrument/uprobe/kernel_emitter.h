@@ -44,6 +44,8 @@ class KernelEmitter : public Emitter {
   // The words of the tracepoint have types: the verifier permits little arithmetic with them, so they are copied first.
   bool has_typed_words_ = false;
 
+  void handed_word(Register to, uint8_t word);
+
  private:
   void look_up_followed(int map);
   void find_probe(const Gate& gate);
@@ -52,7 +54,6 @@ class KernelEmitter : public Emitter {
   void check(const KernelGateCondition& condition);
   void leave_if(uint8_t condition, Register left, int32_t right) { unwanted_.push_back(jump_if(condition, left, right)); }
   void follow(const Operand& operand);
-  void handed_word(Register to, uint8_t word);
   void result();
 
   std::vector<Label> unwanted_;

@@ -46,7 +46,10 @@ std::span<const vm::CapturedMemory> decode_memory(const RecordLayout& layout, st
     const std::span<const std::byte> bytes = slot_bytes(slot, record);
     if (bytes.empty()) continue;
     const uint64_t address = word_at(record, slot.base) + static_cast<uint64_t>(slot.need.offset);
-    memory[count++] = {address, bytes, slot.need.is_string};
+    if (slot.need.is_file)
+      memory[count++] = {static_cast<uint32_t>(address), bytes, false, true};
+    else
+      memory[count++] = {address, bytes, slot.need.is_string};
   }
   return memory.first(count);
 }
@@ -101,11 +104,12 @@ std::vector<MemoryNeed> in_order(std::vector<MemoryNeed> needs) {
 // Offset of a captured word, and its slot; 0 if it was not captured, or does not lie at a multiple of 8, where BPF may load a
 // word.
 uint32_t find_word(const RecordLayout& layout, const Word& word, size_t& parent) {
+  if (word.is_argument() && word.starts_from_call()) return layout.call;
   if (word.is_argument()) return word.starts_from_zero() ? layout.zero : layout.args[word.arg];
   const MemoryNeed wanted = MemoryNeed::of(word);
   for (parent = 0; parent < layout.slots.size(); parent++) {
     const MemorySlot& slot = layout.slots[parent];
-    if (slot.is_variable() || !slot.need.covers(wanted)) continue;
+    if (slot.is_variable() || slot.need.is_file || !slot.need.covers(wanted)) continue;
     const auto inside = static_cast<uint32_t>(wanted.offset - slot.need.offset);
     if (inside % 8 == 0) return slot.at + 8 + inside;
   }
@@ -123,16 +127,20 @@ void add_slot(RecordLayout& layout, const MemoryNeed& need) {
 }
 
 bool starts_from(const MemoryNeed& need, auto is_there) {
-  const auto is_known = [&](const Word& word) { return word.starts_from_zero() || is_there(word.arg); };
+  const auto is_known = [&](const Word& word) {
+    return word.starts_from_zero() || word.starts_from_call() || is_there(word.arg);
+  };
   return is_known(need.base) && (!need.sized_by || is_known(*need.sized_by));
 }
+
+bool starts_from_call(const MemoryNeed& need) { return need.base.starts_from_call(); }
 
 bool starts_from_zero(const MemoryNeed& need) {
   return need.base.starts_from_zero() || (need.sized_by && need.sized_by->starts_from_zero());
 }
 
 uint16_t argument_bit(const Word& word) {
-  const unsigned bit = word.starts_from_zero() ? 0 : 1u << word.arg;
+  const unsigned bit = word.starts_from_zero() || word.starts_from_call() ? 0 : 1u << word.arg;
   return static_cast<uint16_t>(bit);
 }
 
@@ -142,7 +150,8 @@ CaptureNeeds possible_needs(CaptureNeeds needs, const SiteShape& shape) {
   const uint16_t known = shape.known_args();
   needs.args &= known;
   if (!can_sleep(shape.kind)) needs.thread = true;  // nothing else says which process it was
-  if (shape.kind == SiteKind::timer) needs.memory.clear();
+  if (shape.kind == SiteKind::timer) std::erase_if(needs.memory, [](const MemoryNeed& need) { return !need.is_file; });
+  if (needs.any_file && shape.kind == SiteKind::syscall) needs.add(MemoryNeed::of_file(Word::of_call(), 0));
   if (can_sleep(shape.kind)) needs.kernel_frames = 0;  // the kernel is not above a probe in a process
   if (shape.thread.is_given()) needs.frames = 0;       // the kernel finds user stacks of the running thread only
   if (needs.frames == 0) needs.stack_bytes = 0;
@@ -170,6 +179,7 @@ RecordLayout make_layout(const CaptureNeeds& possible, const SiteShape& shape) {
   for (unsigned n = 0; n < layout.args.size(); n++)
     if (possible.args >> n & 1) layout.args[n] = take(layout, 8), layout.captured_args |= 1u << n;
   if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_zero)) layout.zero = take(layout, 8);
+  if (std::any_of(possible.memory.begin(), possible.memory.end(), starts_from_call)) layout.call = take(layout, 8);
   layout.frames = std::min(possible.frames, kMostFrames);
   layout.stack_bytes =
       (std::min(layout.frames ? possible.stack_bytes : 0, kMostStackBytes) + kStackPiece - 1) / kStackPiece * kStackPiece;

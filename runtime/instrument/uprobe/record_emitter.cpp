@@ -105,6 +105,10 @@ void RecordEmitter::read_cpu_time() {
 
 void RecordEmitter::arguments() {
   if (layout_.zero) store(r7, at16(layout_.zero), 0);
+  if (layout_.call) {
+    load(r1, r6, at_saved(saved::rdi));
+    store(r7, at16(layout_.call), r1);
+  }
   if (layout_.error) {
     kernel_operand(layout_.shape.error);
     store(r7, at16(layout_.error), r1);

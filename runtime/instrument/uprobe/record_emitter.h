@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/instrument/uprobe/file_layout.h"
 #include "runtime/instrument/uprobe/kernel_emitter.h"
 #include "runtime/instrument/uprobe/record.h"
 
@@ -34,6 +35,8 @@ class RecordEmitter : protected KernelEmitter {
   void user_stack();
   void kernel_stack();
   void stack_bytes();
+  // Of the descriptor r8; the record has room for a length and a CapturedFile there.
+  void open_file(uint32_t at);
 
   // Leaves r1 and r2 unchanged.
   void operand_address(Register to, const Operand& operand);
@@ -58,6 +61,12 @@ class RecordEmitter : protected KernelEmitter {
   void store_function();
   void memory_argument(unsigned n);
   void add_register(Register to, uint8_t word, uint8_t scale);
+  void kernel_word(Register to, Register from, int32_t offset, int32_t bytes = 8);
+  void find_file(const FileLayout& kernel, uint32_t at, std::vector<Label>& done);
+  void describe_file(const FileLayout& kernel, uint32_t at);
+  void walk_path(const FileLayout& kernel, uint32_t at);
+  void step_up(const FileLayout& kernel, uint32_t at, std::vector<Label>& ends);
+  void leave_mount(const FileLayout& kernel, uint32_t at, std::vector<Label>& whole);
 
   TaskLayout tasks_;
 };

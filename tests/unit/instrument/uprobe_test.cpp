@@ -19,6 +19,7 @@
 
 #include "common/clock.h"
 #include "runtime/instrument/uprobe/cpu_clock.h"
+#include "runtime/process/captured_file.h"
 #include "tests/unit/instrument/uprobe_fixture.h"
 
 namespace dvm::runtime {
@@ -66,6 +67,49 @@ TEST_F(Uprobe, TenArgumentsAndTheReturnValue) {
   EXPECT_EQ(seen[1].firing.args[0], 0u);
   EXPECT_EQ(seen[1].firing.args[1], 1'000'000'007u + 257);
   EXPECT_EQ(seen[1].firing.args[2], 0u);
+}
+
+CapturedFile file_of(const Seen& seen) {
+  CapturedFile file{};
+  if (!seen.memory.empty()) seen.memory[0].copy(reinterpret_cast<char*>(&file), sizeof file);
+  return file;
+}
+
+// The descriptor is closed at once, and then that of another file.
+TEST_F(Uprobe, AnOpenFileIsCapturedAsItWas) {
+  TracedChild child({[] {
+    char bytes[3];
+    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const bool has_read = read(file, bytes, sizeof bytes) == sizeof bytes;
+    traced_plain(has_read ? file : -1);
+    close(file);
+    traced_plain(file);
+    const int other = open("/dev/null", O_WRONLY);
+    traced_plain(other);
+    close(other);
+    traced_plain(-1);
+  }});
+  const Probe probe = probe_on(child.pid(), &traced_plain, 1);
+  CaptureNeeds needs;
+  needs.add(MemoryNeed::of_file(0, 0));
+  const auto seen = trace(child, {{&probe, needs}});
+  ASSERT_EQ(seen.size(), 4u);
+  const CapturedFile first = file_of(seen[0]), closed = file_of(seen[1]), second = file_of(seen[2]);
+  EXPECT_EQ(seen[0].addresses[0], seen[0].firing.args[0]);
+  EXPECT_EQ(first.end, CapturedFile::whole);
+  const std::string names = with_nul("status") + with_nul(std::to_string(child.pid())) + with_nul("proc");
+  EXPECT_EQ(std::string(first.names.data(), first.names_size), names);
+  EXPECT_EQ(first.below_mount, names.size() - sizeof "proc");
+  EXPECT_STREQ(first.type.data(), "proc");
+  EXPECT_EQ(first.position, 3u);
+  EXPECT_EQ(first.flags & O_ACCMODE, unsigned{O_RDONLY});
+  EXPECT_NE(first.closes_on_exec >> seen[0].firing.args[0] & 1, 0u);
+  EXPECT_NE(first.hashed, 0u);
+  EXPECT_EQ(first.file | first.entry | first.mount | first.place, 0u);
+  EXPECT_EQ(closed.end, CapturedFile::not_open);
+  EXPECT_STREQ(second.names.data(), "null");
+  EXPECT_EQ(second.flags & O_ACCMODE, unsigned{O_WRONLY});
+  EXPECT_EQ(file_of(seen[3]).end, CapturedFile::not_open);
 }
 
 constexpr std::array<int, 5> kNumbers = {1, 2, 3, 4, -5};
