@@ -24,7 +24,7 @@ inline int O_FSYNC = 04010000;
 inline int O_PATH = 010000000;
 inline int O_TMPFILE = 020200000;
 
-/* An open file of the process that fired, as /proc shows it when the clause runs. */
+/* An open file of the process that fired, as it was then. */
 typedef struct fileinfo {
 	string fi_name;		/* the last component of fi_pathname */
 	string fi_dirname;	/* the others */
@@ -40,11 +40,11 @@ struct dvm_file { char unused; };	/* the pointer is the descriptor */
 translator fileinfo_t < struct dvm_file *F > {
 	fi_pathname = dvm_file_text[8 * (uintptr_t)F];
 	fi_name = basename(dvm_file_text[8 * (uintptr_t)F]);
-	fi_dirname = dvm_file_text[8 * (uintptr_t)F] == "<none>" ? "<none>" : dirname(dvm_file_text[8 * (uintptr_t)F]);
+	fi_dirname = dvm_file_text[8 * (uintptr_t)F + 3];
 	fi_fs = dvm_file_text[8 * (uintptr_t)F + 1];
 	fi_mount = dvm_file_text[8 * (uintptr_t)F + 2];
-	fi_offset = dvm_file_number[8 * (uintptr_t)F] < 0 ? 0 : dvm_file_number[8 * (uintptr_t)F];
-	fi_oflags = dvm_file_number[8 * (uintptr_t)F + 1] < 0 ? 0 : (int)dvm_file_number[8 * (uintptr_t)F + 1];
+	fi_offset = dvm_file_number[8 * (uintptr_t)F];
+	fi_oflags = (int)dvm_file_number[8 * (uintptr_t)F + 1];
 };
 
 inline fileinfo_t fds[int fd] = xlate <fileinfo_t> ((struct dvm_file *)(uintptr_t)fd);

@@ -105,6 +105,14 @@ std::string late_text(uint64_t values) {
                      values > 1 ? "s were" : " was", values > 1 ? "their" : "its", values > 1 ? "they were" : "it was");
 }
 
+std::string unknown_files_text(uint64_t values) {
+  return fmt::format(
+      "{} value{} of fds[] {} not known: the firing did not capture the file; its descriptor must be a constant or an argument "
+      "of the "
+      "probe, or the first argument of the system call",
+      values, values > 1 ? "s" : "", values > 1 ? "are" : "is");
+}
+
 std::string drops_summary(const Drops& drops) {
   std::string text;
   for (const DropInfo& kind : kDrops)

@@ -52,6 +52,7 @@ std::vector<DropLine> drops_between(const Drops& before, const Drops& now);
 std::string drop_text(const DropLine& drop, bool with_tag);
 // "12 values were read after their firing ..."
 std::string late_text(uint64_t values);
+std::string unknown_files_text(uint64_t values);
 // All of them in one line, those of all CPUs together: "in all 12 drops, 3 aggregation drops".
 std::string drops_summary(const Drops& drops);
 

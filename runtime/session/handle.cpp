@@ -147,9 +147,13 @@ Status Handle::stop() {
         "the kernel hides its symbols, so its addresses stay numbers; sysctl kernel.kptr_restrict=0 shows them to root");
   impl.drop_reports.report(impl.drops());
   impl.drop_reports.sum_up();
-  uint64_t late_values = 0;
-  for (const auto& backend : impl.backends) late_values += backend->counts().late_values;
+  uint64_t late_values = 0, unknown_files = 0;
+  for (const auto& backend : impl.backends) {
+    late_values += backend->counts().late_values;
+    unknown_files += backend->counts().unknown_files;
+  }
   if (late_values > 0) impl.consumer.report_late_values(late_values);
+  if (unknown_files > 0) impl.consumer.notice(unknown_files_text(unknown_files));
   impl.consumer.print_exit(exit_status());
   impl.fail(impl.collector.flush());
   return impl.failure;

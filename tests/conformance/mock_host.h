@@ -55,7 +55,7 @@ class MockHost final : public Host {
   std::string_view command_line() noexcept override { return arguments; }
   std::string_view working_directory() noexcept override { return directory; }
   std::string_view root_directory() noexcept override { return root; }
-  int64_t file_number(uint64_t number) noexcept override { return number < 80 ? 200 + static_cast<int64_t>(number) : -1; }
+  int64_t file_number(uint64_t number) noexcept override { return number < 80 ? 200 + static_cast<int64_t>(number) : 0; }
   std::string_view file_text(uint64_t number) noexcept override {
     file = "text " + std::to_string(number);
     return number < 80 ? std::string_view(file) : std::string_view();

@@ -166,7 +166,8 @@ Drops LocalBackend::drops() {
 
 FiringCounts LocalBackend::counts() const {
   const auto& variables = memory_.context().variables;
-  return {path_.firings(), host_.late_reads(), host_.late_values(), variables ? variables->live_dynamic() : 0};
+  return {path_.firings(), host_.late_reads(), host_.late_values(), variables ? variables->live_dynamic() : 0,
+          host_.unknown_files()};
 }
 
 void LocalBackend::take_addresses(const VisitAddress& visit) {

@@ -42,10 +42,12 @@ class ProcessHost final : public vm::Host {
     memory_of_ = pid_ == own_pid_ && target_ != 0 ? target_ : pid_;
     is_late_ = !firing.reads_in_time;
     recorded_.begin(firing.late);
+    files_.serve(firing, !is_replay_);
   }
   uint64_t late_reads() const { return late_reads_; }
   // The number of values from late reads, by this script or the recorded one, of processes that had continued since the firing.
   uint64_t late_values() const { return late_values_; }
+  uint64_t unknown_files() const { return files_.unknown(); }
 
   bool read(uint64_t address, std::span<std::byte> to) noexcept override {
     late_reads_ += !is_replay_;
@@ -97,10 +99,8 @@ class ProcessHost final : public vm::Host {
   std::string_view command_line() noexcept override { return memory_.text(pid_, ProcessText::command_line); }
   std::string_view working_directory() noexcept override { return memory_.text(pid_, ProcessText::working_directory); }
   std::string_view root_directory() noexcept override { return memory_.text(pid_, ProcessText::root_directory); }
-  int64_t file_number(uint64_t number) noexcept override { return is_replay_ ? -1 : OpenFiles::number(pid_, number); }
-  std::string_view file_text(uint64_t number) noexcept override {
-    return is_replay_ ? std::string_view("<unknown>") : files_.text(pid_, number);
-  }
+  int64_t file_number(uint64_t number) noexcept override { return files_.number(number); }
+  std::string_view file_text(uint64_t number) noexcept override { return files_.text(number); }
   int32_t chip_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.chip_of(cpu); }
   int32_t node_of(int32_t cpu) noexcept override { return is_replay_ ? -1 : cpus_.node_of(cpu); }
   uint32_t speculation() noexcept override { return speculations_->open(); }
