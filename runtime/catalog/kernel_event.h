@@ -40,6 +40,9 @@ struct KernelEvent {
   std::vector<KernelCondition> when{};  // all of them
   std::array<KernelWord, kArguments> args{};
   KernelWord thread{};  // that the firing is of, if not of the one that runs: a task_struct
+  // Events for the same firings, in the thread itself, where its user stack can be taken. Used for clauses that take it, on
+  // kernels that have them all.
+  std::vector<KernelEvent> in_thread{};
 };
 
 inline bool is_system_call(const KernelEvent& event) { return event.tracepoint == "sys_enter" || event.tracepoint == "sys_exit"; }

@@ -49,9 +49,16 @@ KernelEvent thread_goes(std::vector<KernelCondition> when) {
   return at("sched_switch", std::move(when));
 }
 
+// sched_exit_tp passes whether the thread was away. A new thread begins elsewhere, and has not been away yet.
 KernelEvent thread_comes() {
-  KernelEvent event = at("sched_switch");
-  event.thread = handed(kComes);
+  const auto comes = [](std::vector<KernelCondition> when) {
+    KernelEvent event = at("sched_switch", std::move(when));
+    event.thread = handed(kComes);
+    return event;
+  };
+  KernelEvent event = comes({});
+  event.in_thread = {comes({{handed(kComes, "nvcsw"), Is::equal, 0}, {handed(kComes, "nivcsw"), Is::equal, 0}}),
+                     at("sched_exit_tp", {{handed(0), Is::different, 0}})};
   return event;
 }
 

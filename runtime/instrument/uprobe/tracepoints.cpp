@@ -105,21 +105,35 @@ Status Tracepoints::add(Planned planned, const std::vector<uint16_t>& calls, Del
   return {};
 }
 
+// Each event of the probe, or those that stand in for it where a user stack is asked for.
+std::vector<const KernelEvent*> Tracepoints::events_of(const EnabledProbe& enabled) const {
+  const auto exists = [&](const KernelEvent& event) { return types_->hands_on(event.tracepoint, 0); };
+  std::vector<const KernelEvent*> events;
+  for (const KernelEvent& event : std::get<TracepointSite>(enabled.probe->site).events) {
+    const std::vector<KernelEvent>& others = event.in_thread;
+    const bool by_others = enabled.needs.frames != 0 && !others.empty() && std::all_of(others.begin(), others.end(), exists);
+    if (!by_others) events.push_back(&event);
+    for (const KernelEvent& other : others)
+      if (by_others) events.push_back(&other);
+  }
+  return events;
+}
+
 Status Tracepoints::plan(const EnabledProbe& enabled, Delivery& delivery, std::vector<Refused>& refused) {
   if (!types_) {
     auto types = KernelTypes::load();
     if (!types) return types.error();
     types_ = std::move(*types);
   }
-  for (const KernelEvent& event : std::get<TracepointSite>(enabled.probe->site).events) {
-    auto planned = make(event, enabled);
+  for (const KernelEvent* event : events_of(enabled)) {
+    auto planned = make(*event, enabled);
     if (planned && planned->needs.kernel_frames != 0)
       if (Status learnt = delivery.tracer_frames().learn(KernelSymbols::of_this_kernel()); !learnt) planned = learnt.error();
     if (!planned) {
       refused.push_back({enabled.probe, planned.error().message});
       return {};
     }
-    if (Status status = add(std::move(*planned), event.calls, delivery); !status) return status;
+    if (Status status = add(std::move(*planned), event->calls, delivery); !status) return status;
   }
   return {};
 }

@@ -38,6 +38,7 @@ class Tracepoints {
     bool can_share(const Planned& other) const;
   };
 
+  std::vector<const KernelEvent*> events_of(const EnabledProbe& enabled) const;
   Result<Planned> make(const KernelEvent& event, const EnabledProbe& enabled) const;
   Status add(Planned planned, const std::vector<uint16_t>& calls, Delivery& delivery);
   static Status attach(Planned& planned, const ProgramMaps& maps, const TaskLayout& tasks);

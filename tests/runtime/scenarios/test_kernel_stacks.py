@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
@@ -66,6 +67,14 @@ class KernelStacks(dvmtest.PrivilegedTest):
         text = self.run_script('sched:::on-cpu /execname == "sleep"/ { @[pid == $target, tid == $target, stack(2)] = count(); } '
                                'END { printa("%d %d %@d %k\\n", @); }', "-c", "sleep 0.1")
         self.assertEqual(set(re.findall(r"(?m)^(\d \d) \d+", text)), {"1 1"}, text)
+
+    def test_a_thread_that_gets_the_cpu_has_both_stacks(self):
+        if b"sched_exit_tp" not in pathlib.Path("/sys/kernel/btf/vmlinux").read_bytes():
+            self.skipTest("the kernel has no tracepoint sched_exit_tp")
+        text = self.run_script("""sched:::on-cpu /pid == $target/ { @[stack(20), ustack(), execname] = count(); }
+                                  END { printa("%k %k %s %@d\\n", @); }""", "-c", "sleep 0.1")
+        both = next(one for one in re.split(r" sleep \d+\n", text) if "nanosleep" in one)
+        self.assertRegex(both, r"(?s)vmlinux`\w*nanosleep.*libc\.so\.6`\w*nanosleep")
 
     def test_profile_names_what_it_interrupted(self):
         text = self.run_script("""profile-997 /pid == $target && arg0/ {
