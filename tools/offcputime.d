@@ -6,10 +6,11 @@
  *   -t TOP       $2 = 20  Print this many stacks
  *   -d SECONDS   $3 = 0   Stop after this time; 0: at Ctrl-C
  *   -k           $4 = 0   By kernel stack: where in the kernel threads wait
+ *   -b           $5 = 0   By both: the kernel stack, then the user stack that led there (Linux 6.15 and later)
  *
  * Microseconds; the longest total is printed last. By user stack waits in system calls count, where the stack is taken when the call
- * returns. By kernel stack all waits count, also those for pages and those of threads of the kernel. The kernel gives the user stack
- * of the running thread only, so there is no stack of both. A thread that still waits at the end does not count.
+ * returns. By kernel stack or both all waits count, also those for pages and those of threads of the kernel. A thread that still waits
+ * at the end does not count.
  *
  * Needs: sched:::sleep sched:::on-cpu syscall::read:return
  */
@@ -22,7 +23,7 @@ sched:::sleep
 }
 
 sched:::on-cpu
-/self->begin && $4 == 0/
+/self->begin && $4 == 0 && $5 == 0/
 {
 	self->waited += timestamp - self->begin;
 	self->begin = 0;
@@ -32,6 +33,13 @@ sched:::on-cpu
 /self->begin && $4 != 0/
 {
 	@kernel[execname, stack()] = sum(timestamp - self->begin);
+	self->begin = 0;
+}
+
+sched:::on-cpu
+/self->begin && $5 != 0/
+{
+	@both[execname, stack(), ustack()] = sum(timestamp - self->begin);
 	self->begin = 0;
 }
 
@@ -56,4 +64,7 @@ dtrace:::END
 	trunc(@kernel, $2);
 	normalize(@kernel, 1000);
 	printa(@kernel);
+	trunc(@both, $2);
+	normalize(@both, 1000);
+	printa(@both);
 }
