@@ -30,6 +30,7 @@ struct Context {
   const CLI::Option* open = nullptr;
   std::optional<Tool> tool;                 // of dvm tool
   std::optional<std::string> tool_value{};  // the last word is the value of an option of the tool: the name of the value
+  size_t operands = 0;                      // of the tool, before the last word
   ScriptOptions given;
 };
 
@@ -83,6 +84,8 @@ Context read_context(const CLI::App& app, const std::vector<std::string>& words)
       context.command = command;
     else if (context.command->get_name() == "tool" && !context.tool)
       context.tool = find_tool(words[i]);
+    else if (context.tool)
+      context.operands++;
   }
   return context;
 }
@@ -119,6 +122,24 @@ void print_tool_options(const Context& context, std::string_view typed) {
   for (const std::string_view name : run_options_of(*context.tool))
     if (const CLI::Option* option = passed_on(context, std::string(name))) print_if(typed, name, option->get_description());
   print_options(*context.command, typed);
+}
+
+// FUNCTION is looked for in the module that is the default.
+void print_operand(const Context& context, const std::string& typed) {
+  std::vector<const ToolOption*> operands;
+  std::string module;
+  for (const ToolOption& option : context.tool->options) {
+    if (option.flag.empty()) operands.push_back(&option);
+    if (option.value == "MODULE") module = option.otherwise.value_or("");
+  }
+  if (context.operands >= operands.size()) return;
+  const std::string& wanted = operands[context.operands]->value;
+  std::vector<std::string> names;
+  if (wanted == "FUNCTION") names = complete_field(context.given, {module, typed});
+  if (wanted == "MODULE") names = complete_field(context.given, {typed});
+  for (const std::string& name : names)
+    if (name.find_first_of("<>(){}[]|&;*' \"") == std::string::npos)
+      fmt::print("{}\t\n", name);  // the others need a shell's quotes
 }
 
 void print_tools(std::string_view typed) {
@@ -230,6 +251,8 @@ int complete(const CLI::App& app, std::string_view line) {
     print_descriptions(context, typed, 3);
   else if (context.command->get_name() == "tool" && !context.tool)
     print_tools(typed);
+  else if (context.tool)
+    print_operand(context, typed);
   return 0;
 }
 

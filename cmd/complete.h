@@ -24,4 +24,8 @@ int complete(const CLI::App& app, std::string_view line);
 // earlier one ends with a colon. `given` names the process, if any.
 std::vector<std::string> complete_description(const ScriptOptions& given, const std::string& text, size_t last);
 
+// Names for the last of the fields, which are the module and, if there are two, the function of probes of the process; none
+// without a process.
+std::vector<std::string> complete_field(const ScriptOptions& given, std::vector<std::string> fields);
+
 }  // namespace dvm::cmd

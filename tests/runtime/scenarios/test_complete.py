@@ -97,6 +97,21 @@ class Candidates(unittest.TestCase):
         self.assertEqual(candidates(start + "-f 'pid$target:a.out:fun"), ["pid$target:a.out:func"])
         self.assertIn("pid$target:a.out", candidates(start + "-m 'pid$target:a"))
 
+    def test_demangled_names_are_in_quotes(self):
+        start = f"dvm run -c '{program('classes')}' -n 'pid$target:a.out:"
+        self.assertEqual(candidates(start + '"zoo::Cat::fe'), ['pid$target:a.out:"zoo::Cat::feed":'])
+        self.assertIn('pid$target:a.out:_ZN3zoo3Cat4feedERKNS_5NamedENS_4DietEb:', candidates(start + "_ZN3zoo3Cat4fe"))
+        self.assertEqual(candidates(start + '"zoo::Cat::feed":e'), ['pid$target:a.out:"zoo::Cat::feed":entry'])
+
+    def test_functions_and_modules_of_tools(self):
+        start = f"dvm tool funclatency -c '{program('looper')} 1' "
+        self.assertEqual(candidates(start + "fun"), ["func"])
+        self.assertEqual(candidates(start + "-u fun"), ["func"])
+        self.assertEqual(candidates(start + "func a."), ["a.out"])
+        self.assertEqual(candidates(start + "func a.out x"), [])
+        self.assertEqual(candidates("dvm tool funccount fun"), [])
+        self.assertEqual(candidates(f"dvm tool funccount -c '{program('classes')}' zoo::Cat::f"), ["zoo::Cat::feed"])
+
     def test_bad_lines_have_no_candidates(self):
         for line in ("", "dvm run -x nosuch", "dvm list ':::::", "dvm run -p 999999999 -n pid$target:", "dvm run -n '\\"):
             result = dvm("complete", line)
