@@ -89,6 +89,22 @@ bool has_probe(runtime::Handle& handle, const Tool& tool, const std::vector<std:
   });
 }
 
+// Why the tool is of no use without the probes that were left out: they are all of one that it needs.
+std::string refused_probes(runtime::Handle& handle, const Tool& tool, const std::vector<std::string>& arguments, pid_t target,
+                           const std::vector<runtime::Refused>& refused) {
+  if (tool.needs_one) return "";
+  for (const std::string& text : tool.needs) {
+    const std::string wanted = expand(text, arguments, target);
+    const std::optional<dif::ProbeDesc> description = dif::parse_probe_desc(wanted);
+    const auto matched = description ? handle.catalog().match(*description) : std::vector<const runtime::Probe*>();
+    const bool is_all = std::all_of(matched.begin(), matched.end(), [&](const runtime::Probe* probe) {
+      return std::any_of(refused.begin(), refused.end(), [&](const runtime::Refused& one) { return one.probe == probe; });
+    });
+    if (!matched.empty() && is_all) return fmt::format("tool {}: none of the probes {} could be enabled", tool.name, wanted);
+  }
+  return "";
+}
+
 // Options that a tool passes on to dvm run.
 Status take_run_options(TracingOptions& tracing, const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); i++) {
@@ -134,6 +150,9 @@ int run_tool(const Tool& tool, const std::vector<std::string>& words) {
       tracing.complaint = [&, missing, target](runtime::Handle& ended) {
         return has_probe(ended, tool, *arguments, target) ? "" : fmt::format("tool {}: {}", tool.name, missing);
       };
+    tracing.objection = [&, target](runtime::Handle& enabled, const std::vector<runtime::Refused>& refused) {
+      return refused_probes(enabled, tool, *arguments, target, refused);
+    };
     if (missing.empty() || tracing.complaint) return compile_live(handle, sources, script, target);
     tell("tool {}: {}", tool.name, missing);
     return {};

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "dvm/dif/probe_desc.h"
+
 namespace dvm::cmd {
 namespace {
 
@@ -108,12 +110,18 @@ class Arguments {
       const ToolOption& option = tool_.options[i];
       if (!values_[i] && !option.otherwise) return wrong(fmt::format("{} is missing: {}", option.value, usage_of(tool_)));
       if (option.argument == 0 || option.argument > arguments.size()) return wrong("its page numbers the options wrongly");
-      arguments[option.argument - 1] = values_[i].value_or(option.otherwise.value_or(""));
+      arguments[option.argument - 1] = in_script(option, values_[i].value_or(option.otherwise.value_or("")));
     }
     return arguments;
   }
 
  private:
+  // A name with colons is quoted for the description that it becomes a part of.
+  static std::string in_script(const ToolOption& option, const std::string& value) {
+    const bool is_quoted = value.find('"') != std::string::npos;
+    return option.value == "FUNCTION" && !is_quoted ? dif::quoted(value) : value;
+  }
+
   Error wrong(const std::string& problem) const { return {fmt::format("tool {}: {}", tool_.name, problem)}; }
 
   Status take(const std::string& word) {

@@ -158,6 +158,9 @@ Status follow(const TracingOptions& given, runtime::Handle& handle, Targets& tar
   if (is_all_refused(handle, refused))
     return Error{fmt::format("could not enable tracing: {}", fmt::join(describe_refused(refused), "; "))};
   report_refused(refused, given.script.verbose);
+  if (const std::string objection = given.objection && !refused.empty() ? given.objection(handle, refused) : "";
+      !objection.empty())
+    return Error{objection};
   SignalScope signals(handle);
   targets.watch([&handle] { handle.targets_gone(); });
   Status resumed = targets.resume([&](pid_t pid) { return handle.holds(pid); });

@@ -32,6 +32,8 @@ struct TracingOptions {
   bool predict = false;      // --predict
   PredictionOptions prediction;
   std::function<std::string(runtime::Handle&)> complaint;  // asked after tracing: an error of the run, or ""; may be null
+  // Asked about probes that were left out: why the run is of no use without them, or ""; may be null.
+  std::function<std::string(runtime::Handle&, const std::vector<runtime::Refused>&)> objection = {};
 };
 
 // The outcome of a run.

@@ -188,7 +188,7 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.addCleanup(process.kill)
         output = self.tool("offcputime", "-p", str(process.pid), "-d", "2")
         self.assertRegex(output, r"python\S* *\n +libc\.so\.6`\w*(nanosleep|select)\+")
-        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 1_000_000, output)
+        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 100_000, output)
 
     def test_offcputime_in_the_kernel(self):
         process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
@@ -196,7 +196,26 @@ class OnWorkloads(dvmtest.PrivilegedTest):
         self.addCleanup(process.kill)
         output = self.tool("offcputime", "-k", "-p", str(process.pid), "-d", "2")
         self.assertRegex(output, r"python\S* *\n(?: +vmlinux`[\w.]+\+0x\w+\n)*? +vmlinux`\w*nanosleep\+")
-        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 1_000_000, output)
+        self.assertGreater(max(dvmtest.numbers(re.sub(r"0x[0-9a-f]+", "", output))), 100_000, output)
+
+    def test_offcputime_in_the_kernel_and_the_program(self):
+        if b"sched_exit_tp" not in pathlib.Path("/sys/kernel/btf/vmlinux").read_bytes():
+            self.skipTest("the kernel has no tracepoint sched_exit_tp")
+        process = subprocess.Popen(["python3", "-c", "import time\nwhile True: time.sleep(0.1)"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        output = self.tool("offcputime", "-b", "-p", str(process.pid), "-d", "2")
+        self.assertRegex(output, r"(?s)python\S* *\n(?: +vmlinux`[\w.]+\+0x\w+\n)+.* libc\.so\.6`\w*(nanosleep|select)\+")
+
+    def test_functions_of_cxx_need_no_quotes(self):
+        for name in ("zoo::Cat::feed", "zoo::Cat::f*", '"zoo::Cat::feed"'):
+            self.assertRegex(self.tool("funccount", name, "-c", program("classes")), r"(?m)^classes +zoo::Cat::feed +1$")
+
+    def test_a_tool_whose_probes_are_refused_fails(self):
+        result = dvm("tool", "funclatency", "_start", "-c", program("looper") + " 10")
+        self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
+        self.assertRegex(result.stderr, r"dvm: tool funclatency: none of the probes pid\d+:a.out:_start:return could be enabled\n$")
+        self.assertRegex(result.stderr, r"1 probe left out, pid\d+:looper:_start:return: ")
 
     def test_runqlat(self):
         output = self.while_running("sleep 0.01", "runqlat", "-d", "2")
