@@ -5,8 +5,8 @@
  *   -m MS        $1 = 1  Print queries that take at least this many milliseconds
  *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C or when the server ends
  *
- * The server must have been built with markers (PostgreSQL --enable-dtrace, as Debian does; MySQL 5.7 with ENABLE_DTRACE). Name the
- * server process of the connection, or any server process with -x followfork.
+ * The server must have been built with markers: PostgreSQL with --enable-dtrace, as Debian's is, or MySQL up to 5.7 with ENABLE_DTRACE.
+ * MySQL 8 and MariaDB have none. Name the server process of the connection, or any server process with -x followfork.
  *
  * Needs one of: postgresql$target:::query-start mysql$target:::query-start
  */

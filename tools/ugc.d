@@ -5,8 +5,9 @@
  *   -m MS        $1 = 0  Print only collections of at least this many milliseconds
  *   -d SECONDS   $2 = 0  Stop after this time; 0: at Ctrl-C or when the program ends
  *
- * The program must have been built with markers: Python --with-dtrace, Ruby --enable-dtrace, OpenJDK with dtrace enabled, as Debian's
- * is. Java loads its markers after its start; with -c they are found then.
+ * The program must have been built with markers: Python --with-dtrace, Ruby --enable-dtrace, OpenJDK with dtrace enabled, as those of
+ * Debian are. A line for Ruby is the marking, or one of the steps of sweeping. Java loads its markers after its start; with -c they are
+ * found then.
  *
  * Needs one of: python$target:::gc-start ruby$target:::gc-mark-begin hotspot$target:::gc-begin
  */
