@@ -173,28 +173,36 @@ class Builds(Link):
         result = self.succeeds("-q", "-n", SCRIPT, "-c", command)
         self.assertEqual(result.stdout.strip(), "0 apple\n1 apple\n2 apple\nopened 3", result.stderr)
 
-    def test_c_and_cxx_by_gcc_and_clang_as_pie_and_not(self):
-        compilers = [["gcc"], ["g++", "-x", "c++"]]
-        if shutil.which("clang-16"):
-            compilers += [["clang-16"], ["clang++-16", "-x", "c++"]]
-        for compiler in compilers:
-            for flags in (["-fPIE", "-pie"], ["-fno-pie", "-no-pie"], ["-static", "-fno-pie"]):
-                with self.subTest(compiler=compiler, flags=flags):
-                    self.compile(compiler, flags[0] if flags[0] != "-static" else flags[1])
-                    self.run_tool(compiler[0], flags[-1] if flags[0] != "-static" else "-static", "main.o", "sell.o", "shop.o", "-o", "program")
+    def by_each_compiler(self, build):
+        """Builds and traces the program by each compiler of C and C++."""
+        for compiler in (["gcc"], ["g++", "-x", "c++"], ["clang-16"], ["clang++-16", "-x", "c++"]):
+            if shutil.which(compiler[0]):
+                with self.subTest(compiler=compiler):
+                    build(compiler)
                     self.check()
 
+    def test_c_and_cxx_by_gcc_and_clang_as_pie_and_not(self):
+        for compiled, linked in (("-fPIE", "-pie"), ("-fno-pie", "-no-pie"), ("-fno-pie", "-static")):
+            def build(compiler):
+                self.compile(compiler, compiled)
+                self.run_tool(compiler[0], linked, "main.o", "sell.o", "shop.o", "-o", "program")
+            with self.subTest(linked=linked):
+                self.by_each_compiler(build)
+
     def test_a_shared_library(self):
-        self.compile(["gcc"], "-fPIC")
-        self.run_tool("gcc", "-shared", "sell.o", "shop.o", "-o", "libsell.so")
-        self.run_tool("gcc", "main.o", "-L.", "-lsell", "-Wl,-rpath,$ORIGIN", "-o", "program")
-        self.check()
+        def build(compiler):
+            self.compile(compiler, "-fPIC")
+            self.run_tool(compiler[0], "-shared", "sell.o", "shop.o", "-o", "libsell.so")
+            self.run_tool(compiler[0], "main.o", "-L.", "-lsell", "-Wl,-rpath,$ORIGIN", "-o", "program")
+        self.by_each_compiler(build)
 
     def test_a_static_library(self):
-        self.compile(["gcc"])
-        self.run_tool("ar", "rcs", "libsell.a", "sell.o", "shop.o")
-        self.run_tool("gcc", "main.o", "-L.", "-lsell", "-o", "program")
-        self.check()
+        def build(compiler):
+            self.compile(compiler)
+            (self.folder / "libsell.a").unlink(missing_ok=True)
+            self.run_tool("ar", "rcs", "libsell.a", "sell.o", "shop.o")
+            self.run_tool(compiler[0], "main.o", "-L.", "-lsell", "-o", "program")
+        self.by_each_compiler(build)
 
     def test_is_enabled_probes_of_systemtap_headers(self):
         """SystemTap's header declares the semaphore; the object of -G defines it."""
