@@ -23,28 +23,29 @@ sched:::sleep
 }
 
 sched:::on-cpu
-/self->begin && $4 == 0 && $5 == 0/
+/($1 == 0 || pid == $1) && self->begin && $4 == 0 && $5 == 0/
 {
 	self->waited += timestamp - self->begin;
 	self->begin = 0;
 }
 
 sched:::on-cpu
-/self->begin && $4 != 0/
+/($1 == 0 || pid == $1) && self->begin && $4 != 0/
 {
 	@kernel[execname, stack()] = sum(timestamp - self->begin);
 	self->begin = 0;
 }
 
 sched:::on-cpu
-/self->begin && $5 != 0/
+/($1 == 0 || pid == $1) && self->begin && $5 != 0/
 {
 	@both[execname, stack(), ustack()] = sum(timestamp - self->begin);
 	self->begin = 0;
 }
 
+/* With -k and -b nothing has waited here: the kernel sends system calls of process 1 only. */
 syscall:::return
-/self->waited/
+/($1 == 0 || pid == $1) && (($4 == 0 && $5 == 0) || pid == 1) && self->waited/
 {
 	@[execname, ustack()] = sum(self->waited);
 	self->waited = 0;
