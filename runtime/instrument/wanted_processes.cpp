@@ -52,9 +52,10 @@ class Walk {
  public:
   explicit Walk(const dif::Difo& difo) : difo_(difo) {}
 
-  std::set<Process> processes() {
+  // Nothing: all processes. Empty: the predicate is never true.
+  std::optional<std::set<Process>> processes() {
     flow_forward(difo_, Paths(1), *this);
-    return is_any_ ? std::set<Process>() : std::move(found_);
+    return is_any_ ? std::nullopt : std::optional(std::move(found_));
   }
 
   void step(Paths& paths, Instruction in, size_t pc) {
@@ -167,11 +168,9 @@ class Walk {
   bool is_any_ = false;
 };
 
-}  // namespace
-
-WantedProcesses wanted_processes(const dif::Difo& predicate) {
+WantedProcesses sorted(const std::set<Process>& processes) {
   WantedProcesses wanted;
-  for (const Process& process : Walk(predicate).processes()) {
+  for (const Process& process : processes) {
     if (const int32_t* pid = std::get_if<int32_t>(&process))
       wanted.pids.push_back(*pid);
     else
@@ -180,16 +179,20 @@ WantedProcesses wanted_processes(const dif::Difo& predicate) {
   return wanted;
 }
 
+}  // namespace
+
+WantedProcesses wanted_processes(const dif::Difo& predicate) {
+  return sorted(Walk(predicate).processes().value_or(std::set<Process>()));
+}
+
 WantedProcesses wanted_processes(std::span<const dif::EcbDesc* const> clauses) {
-  std::set<int32_t> pids;
-  std::set<std::string> names;
+  std::set<Process> all;
   for (const dif::EcbDesc* clause : clauses) {
-    const WantedProcesses wanted = clause->predicate ? wanted_processes(clause->predicate->difo) : WantedProcesses{};
-    if (wanted.is_any()) return {};
-    pids.insert(wanted.pids.begin(), wanted.pids.end());
-    names.insert(wanted.names.begin(), wanted.names.end());
+    auto wanted = clause->predicate ? Walk(clause->predicate->difo).processes() : std::nullopt;
+    if (!wanted) return {};
+    all.merge(*wanted);
   }
-  return {{pids.begin(), pids.end()}, {names.begin(), names.end()}};
+  return sorted(all);
 }
 
 }  // namespace dvm::runtime

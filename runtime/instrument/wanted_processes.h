@@ -23,7 +23,8 @@ struct WantedProcesses {
 
 // All processes too if something before the comparison can fault, since the fault would have to be reported.
 WantedProcesses wanted_processes(const dif::Difo& predicate);
-// The processes that any of the clauses on a probe wants.
+// The processes that any of the clauses on a probe wants. A clause whose predicate is never true wants none; if all are such, all
+// processes.
 WantedProcesses wanted_processes(std::span<const dif::EcbDesc* const> clauses);
 
 }  // namespace dvm::runtime

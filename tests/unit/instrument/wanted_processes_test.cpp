@@ -102,5 +102,15 @@ TEST(WantedProcesses, OfSeveralClausesAreThoseOfAll) {
   EXPECT_TRUE(wanted_processes(both).is_any());
 }
 
+TEST(WantedProcesses, OfAClauseThatIsNeverRunAreNone) {
+  dif::EcbDesc one, never;
+  one.predicate = dif::PredDesc{in_one_process(Opcode::be)};
+  never.predicate = dif::PredDesc{difo({ret(0)})};
+  const dif::EcbDesc* both[] = {&never, &one};
+  const dif::EcbDesc* neither[] = {&never};
+  EXPECT_EQ(wanted_processes(both).pids, Pids({7}));
+  EXPECT_TRUE(wanted_processes(neither).is_any());
+}
+
 }  // namespace
 }  // namespace dvm::runtime
