@@ -3,7 +3,8 @@
 
     bench/tools/compare.py [--dvm PATH] [TOOL...]
 
-A program is one of ours, or bpftrace's own tool of that name. Needs root, bpftrace and python3. The workload waits until both tools have their probes on. Exact rows must agree to the last call.
+A program is one of ours for bpftrace, bpftrace's own tool, or a tool of bcc (package libbpf-tools, or its folder by --bcc; rows of tools that are not
+there are left out). Needs root, bpftrace and python3. The workload waits until both tools have their probes on. Exact rows must agree to the last call.
 Sampled or timed rows may differ by the share that the row allows. The status is 1 if a row does not agree.
 """
 
@@ -38,7 +39,7 @@ class Row:
     tool: str
     work: str
     arguments: list  # of the tool; PID stands for the traced process
-    program: str  # of bpftrace, likewise; a path: that of its tool
+    program: str  # of bpftrace, likewise; a path: that of its tool; "bcc: TOOL ARGUMENTS"
     ours: str  # a pattern: its numbers are added up
     theirs: str
     unit: str = "calls"
@@ -47,6 +48,7 @@ class Row:
 
 HISTOGRAM = r"(?m)^ +-?\d+ \|[@ ]* (\d+) *$"
 BUCKETS = r"(?m)^[\[\(].*\) +(\d+) \|"
+BCC_BUCKETS = r"(?m)^ +\d+ -> \d+ +: (\d+) "
 OFF_CPU = ("tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state != 0) { @s[args->prev_pid] = nsecs; } "
            "if (@s[args->next_pid]) { @ = sum((nsecs - @s[args->next_pid]) / 1000); delete(@s[args->next_pid]); } }")
 ROWS = [
@@ -84,6 +86,15 @@ ROWS = [
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
         r"(?m)^ *\d+ +(\d+) +\d+ ", "LIVE", "live bytes", 0.02),
+    Row("funclatency", "calls", ["umask", "libc", "-p", "PID"], "bcc: funclatency -p PID c:umask", HISTOGRAM, BCC_BUCKETS,
+        "calls, bcc"),
+    Row("syscount", "calls", ["-p", "PID"], "bcc: syscount -p PID -T 400", r"getppid +(\d+)", r"getppid +(\d+)", "calls, bcc"),
+    Row("opensnoop", "files", ["-p", "PID"], "bcc: opensnoop -p PID", r"(?m)^\d+ .*/etc/(passwd)$", r"(?m)/etc/(passwd)$", "opens, bcc"),
+    Row("execsnoop", "programs", ["-n", "true"], "bcc: execsnoop -n true", r"(?m)^\d+ +\d+ .*\b(true)$", r"(?m)^(true) .*/bin/true", "programs, bcc"),
+    Row("runqlat", "sleeps", ["-p", "PID"], "bcc: runqlat -p PID", HISTOGRAM, BCC_BUCKETS, "waits, bcc", 0.02),
+    Row("biolatency", "disk", [], "bcc: biolatency", HISTOGRAM, BCC_BUCKETS, "requests, bcc", 0.05),
+    Row("offcputime", "sleeps", ["-b", "-t", "10000", "-p", "PID"], "bcc: offcputime -p PID", r"(?m)^ +(\d+)$", r"(?m)^ +(\d+)$",
+        "us, by both stacks, bcc", 0.05),
     Row("syscount", "calls", [], "/usr/sbin/syscount.bt", r"getppid +(\d+)", r"@syscall\[110\]: (\d+)", "calls, syscount.bt", 0.01),
     Row("opensnoop", "files", ["-p", "PID"], "/usr/sbin/opensnoop.bt", r"(?m)^PID .*/etc/(passwd)$", r"(?m)^PID .*/etc/(passwd)$",
         "opens, opensnoop.bt"),
@@ -155,15 +166,23 @@ def end(process):
     sys.exit(f"{process.args[0]} does not end")
 
 
-def run(row, dvm, folder):
+def command_of(program, bcc):
+    if not program.startswith("bcc: "):
+        return ["bpftrace", "-e", program_text(program) + " " + READY]
+    name, *arguments = program.removeprefix("bcc: ").split()
+    return [os.path.join(bcc, name), *arguments]
+
+
+def run(row, dvm, bcc, folder):
     """Both counts."""
     traced = workload(row.work, folder)
     with_pid = lambda text: re.sub(r"\bPID\b", str(traced.pid), text)
     log = open(os.path.join(folder, "bpftrace"), "w+")
-    theirs = subprocess.Popen(["bpftrace", "-e", with_pid(program_text(row.program)) + " " + READY], stdout=log, stderr=subprocess.STDOUT)
+    theirs = subprocess.Popen(list(map(with_pid, command_of(row.program, bcc))), stdout=log, stderr=subprocess.STDOUT)
     ours = subprocess.Popen([dvm, "tool", row.tool, *map(with_pid, row.arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True)
-    wait_for(lambda: "ready" in open(log.name).read() or theirs.poll() is not None, "bpftrace's start")
+    has_begun = lambda: has_all_probes(theirs) if row.program.startswith("bcc: ") else "ready" in open(log.name).read()
+    wait_for(lambda: has_begun() or theirs.poll() is not None, f"the start of {theirs.args[0]}")
     wait_for(lambda: has_all_probes(ours), "dvm's start")
     traced.stdin.write("go\n")
     traced.stdin.flush()
@@ -178,18 +197,22 @@ def run(row, dvm, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dvm", default="dvm")
+    parser.add_argument("--bcc", default="/usr/sbin")
     parser.add_argument("tools", nargs="*")
     given = parser.parse_args()
     if not os.path.exists(TRACEFS + "/events"):  # in a mount namespace of its own
-        mount = f"mount -t tracefs none {TRACEFS} && exec \"$@\""
+        mount = f"mount -t tracefs none {TRACEFS} && mount -t debugfs none /sys/kernel/debug; exec \"$@\""
         os.execvp("unshare", ["unshare", "-m", "sh", "-c", mount, "sh", sys.executable, *sys.argv])
     wrong = 0
-    print(f"{'tool':<12} {'dvm':>10} {'bpftrace':>10}  counted")
+    print(f"{'tool':<12} {'dvm':>10} {'other':>10}  counted")
     for row in ROWS:
         if given.tools and row.tool not in given.tools:
             continue
+        if not os.path.exists(command_of(row.program, given.bcc)[0]) and row.program.startswith("bcc: "):
+            print(f"{row.tool:<12} {'':>10} {'':>10}  {row.unit}: not installed")
+            continue
         with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-            ours, theirs = run(row, given.dvm, folder)
+            ours, theirs = run(row, given.dvm, given.bcc, folder)
         agrees = theirs > 0 and abs(ours - theirs) <= row.most_apart * max(ours, theirs)
         wrong += not agrees
         allowed = f" (may differ by {row.most_apart:.0%})" if row.most_apart else ""
