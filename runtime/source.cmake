@@ -136,6 +136,7 @@ dvm_library(instrument_agent
   instrument/agent/text_key.cpp
   instrument/agent/lane_reader.cpp
   instrument/agent/late_updates.cpp
+  instrument/agent/thread_clock.cpp
   instrument/agent/record_program.cpp)
 target_link_libraries(dvm_instrument_agent PUBLIC dvm_agent dvm_uprobe PRIVATE fmt::fmt)
 

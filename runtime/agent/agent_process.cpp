@@ -114,9 +114,8 @@ Result<AgentProcess> AgentProcess::open(pid_t pid, uint32_t lanes, uint32_t ring
 }
 
 uint64_t AgentProcess::data_bytes() const {
-  const uint64_t bytes = sizeof(inside::DataHeader) +
-                         context_.lanes * (sizeof(inside::Lane) + uint64_t{context_.ring_bytes} + 2 * inside::kArenaBytes);
-  return align(bytes, kPageBytes);
+  const uint64_t tables = context_.lanes * sizeof(inside::ThreadVariables);
+  return align(inside::variables_at(context_.lanes, context_.ring_bytes) + tables, kPageBytes);
 }
 
 // Sites that lie near each other share a mapping.
@@ -174,6 +173,7 @@ Status AgentProcess::place_data(const std::vector<MemoryMapping>& mappings, std:
   if (!gap) return Error{"there is no room for its firings in its address space"};
   context_.armed = *gap;
   context_.data = *gap + 2 * kPageBytes;
+  context_.variables = context_.data + inside::variables_at(context_.lanes, context_.ring_bytes);
   return {};
 }
 
@@ -207,7 +207,7 @@ void AgentProcess::open_data_file() {
   }
 }
 
-Status AgentProcess::map(std::vector<Area>& areas) {
+Status AgentProcess::map(std::vector<Area>& areas, const inside::ClockLine& clock) {
   const bool has_data = is_data_mapped();
   {
     const std::vector<RemoteCall> calls = calls_for(areas);
@@ -220,8 +220,8 @@ Status AgentProcess::map(std::vector<Area>& areas) {
     };
     if (Status called = make_remote_calls(*stopped, memory_, calls, is_opened); !called) return called;
   }
-  constexpr inside::DataHeader kBegin;
-  const bool is_begun = has_data || memory_.write_object(context_.data, kBegin);
+  const inside::DataHeader begin{.clock = {clock, {}}};
+  const bool is_begun = has_data || memory_.write_object(context_.data, begin);
   if (is_data_mapped() && is_begun && are_mapped(areas)) return {};
   data_file_ = OpenFile();
   return Error{"the process may not map the memory that the agent needs"};
@@ -242,7 +242,12 @@ void AgentProcess::write_area(Area& area) {
       const auto [known, is_new] = programs.try_emplace(site->firers[i].program);
       if (is_new) known->second = area.add(known->first);
       const std::vector<AgentStep>& steps = site->firers[i].steps;
-      const inside::Firer firer{site->firers[i].cookie, known->second, area.add_steps(steps), steps.size()};
+      const inside::Firer firer{.cookie = site->firers[i].cookie,
+                                .program = known->second,
+                                .steps = area.add_steps(steps),
+                                .step_count = static_cast<uint32_t>(steps.size()),
+                                .locals = site->firers[i].locals,
+                                .has_variables = site->firers[i].has_variables};
       std::memcpy(bytes.data() + sizeof header + i * sizeof firer, &firer, sizeof firer);
     }
     const uint64_t at = area.add(bytes);
@@ -263,7 +268,7 @@ void AgentProcess::write_area(Area& area) {
   area.table = area.add(std::as_bytes(std::span(area.patches)));
 }
 
-Status AgentProcess::enable(std::vector<AgentSite>& sites) {
+Status AgentProcess::enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock) {
   const auto mappings = mappings_of(context_.pid);
   if (!mappings) return mappings.error();
   for (AgentSite& site : sites)
@@ -278,7 +283,7 @@ Status AgentProcess::enable(std::vector<AgentSite>& sites) {
   if (areas.empty()) return {};
   if (areas.size() > kMostAreas) return Error{"its code lies in too many places"};
   if (Status placed = place_data(*mappings, areas); !placed) return placed;
-  if (Status mapped = map(areas); !mapped) return mapped;
+  if (Status mapped = map(areas, clock); !mapped) return mapped;
   for (Area& area : areas) {
     write_area(area);
     inside::CodeHeader header{.armed = context_.armed,
@@ -346,6 +351,10 @@ void AgentProcess::note_watch(const AgentSite& site) {
   const uint64_t muted = restricts_calls(context_.pid) ? 1 : 0;
   memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
+}
+
+void AgentProcess::place_variables(inside::VariablesIn where) {
+  memory_.write_object(context_.armed + offsetof(inside::ArmedPage, variables), where);
 }
 
 bool AgentProcess::is_muted() const {

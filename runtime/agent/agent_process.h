@@ -60,6 +60,8 @@ struct AgentFirer {
   uint64_t cookie = 0;
   std::vector<std::byte> program;
   std::vector<AgentStep> steps{};  // of its clauses, which run in the thread; none: a record is written
+  uint16_t locals = 0;             // clause-local variables that these use: the first ones
+  bool has_variables = false;      // they use thread-local variables
 };
 
 struct AgentSite {
@@ -80,7 +82,9 @@ class AgentProcess {
   static Result<AgentProcess> open(pid_t pid, uint32_t lanes, uint32_t ring_bytes, bool follows);
 
   // Enables the sites, which do not overlap, and fills in the refusals of those that are not. An error means that none is on.
-  Status enable(std::vector<AgentSite>& sites);
+  // clock: at first; dvm publishes later ones. Clauses with thread-local variables do nothing until place_variables().
+  Status enable(std::vector<AgentSite>& sites, const inside::ClockLine& clock = {});
+  void place_variables(inside::VariablesIn where);
   // Takes all patches off, also those of what it has forked. With an error they are inert, and stay.
   Status disable();
 
@@ -96,7 +100,7 @@ class AgentProcess {
   AgentProcess(AgentMemory memory, const inside::Context& context) : memory_(std::move(memory)), context_(context) {}
   struct Area;
   std::vector<Area> divide(std::vector<AgentSite>& sites, const std::vector<MemoryMapping>& mappings) const;
-  Status map(std::vector<Area>& areas);
+  Status map(std::vector<Area>& areas, const inside::ClockLine& clock);
   void write_area(Area& area);
   Status patch(std::vector<Area>& areas);
   Status place_data(const std::vector<MemoryMapping>& mappings, std::vector<Area>& areas);

@@ -19,6 +19,7 @@
 #include "runtime/catalog/probe.h"
 #include "runtime/instrument/abilities.h"
 #include "runtime/instrument/capture.h"
+#include "runtime/instrument/in_dvm.h"
 #include "runtime/instrument/site_clause.h"
 #include "runtime/instrument/wanted_processes.h"
 
@@ -34,6 +35,8 @@ struct EnabledProbe {
   bool at_entry = false;     // an entry probe must not be put behind the first instruction, though it were cheaper
   ReturnBy returns = ReturnBy::safe;
   std::vector<SiteClause> clauses{};  // of the probe, in order: what can run where it fires
+  InDvm in_dvm = InDvm::accounted;    // why not all clauses can
+  bool has_thread_variables = false;  // its clauses use some, which others that do may not have elsewhere
 };
 
 // A change of a followed process.
@@ -84,6 +87,8 @@ class Instrument {
   virtual std::string_view name() const = 0;
   // How it makes a probe fire that it has enabled, if its name does not say that.
   virtual std::string_view way(const Probe&) const { return name(); }
+  // Why the clauses of a probe that it has enabled run in dvm; empty: they do not, or it never runs clauses itself.
+  virtual std::string_view in_dvm(const Probe&) const { return {}; }
   // Why it cannot make the probe fire, by the kind of its site; empty: it can.
   virtual std::string_view refusal(const Probe& probe) const = 0;
   bool takes(const Probe& probe) const { return refusal(probe).empty(); }

@@ -58,7 +58,12 @@ std::vector<EnabledProbe> enabled_probes(const Enabling& enabling, const dif::Op
     for (const Ecb* ecb : probe.ecbs) clauses.push_back(&ecb->plan->desc);
     result.push_back({probe.probe, needs.of_all(probe.ecbs), wanted_processes(clauses), options[dif::Option::site] != 0,
                       static_cast<ReturnBy>(options[dif::Option::return_])});
-    if (may_run_at_site) result.back().clauses = site_clauses.clauses_of(probe);
+    if (may_run_at_site) {
+      SiteClauseList at_site = site_clauses.clauses_of(probe);
+      result.back().clauses = std::move(at_site.clauses);
+      result.back().in_dvm = at_site.in_dvm;
+    }
+    result.back().has_thread_variables = SiteClauses::has_thread_variables(probe);
     if (probe.needs_machine) result.back().needs |= on_error;
     if (result.back().needs.frames != 0) result.back().needs.stack_bytes = stack_bytes;
   }

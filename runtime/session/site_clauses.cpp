@@ -3,6 +3,7 @@
 #include "runtime/session/site_clauses.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <variant>
 
 namespace dvm::runtime {
@@ -14,52 +15,92 @@ bool may_end_run(const Ecb& ecb) {
                                   [](const ActionPlan& action) { return action.kind == dif::Action::exit; });
 }
 
-// An integer, or an expression that is only evaluated.
-bool may_be_at_site(const ValuePlan& value) {
-  const bool has_integer = value.type.kind == dif::TypeKind::integer || value.type.kind == dif::TypeKind::none;
-  return has_integer && value.made_by == dif::Action::expression;
+std::set<uint16_t> thread_variables_of(const EcbPlan& plan) {
+  std::set<uint16_t> all;
+  for (const vm::VerifiedDifo& difo : plan.difos)
+    for (const dif::Variable& variable : difo.difo().variables)
+      if (variable.scope == dif::Scope::thread) all.insert(variable.id);
+  return all;
 }
 
-bool may_be_key(const ValuePlan& value) {
+// No integer, nor an expression that is only evaluated.
+bool needs_dvm(const ValuePlan& value) {
+  const bool has_integer = value.type.kind == dif::TypeKind::integer || value.type.kind == dif::TypeKind::none;
+  return !has_integer || value.made_by != dif::Action::expression;
+}
+
+InDvm reason_of(const Enabling& enabling, const dif::Options& options) {
+  if (options[dif::Option::cpu] >= 0) return InDvm::cpu;
+  return std::any_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run) ? InDvm::exits : InDvm::nothing;
+}
+
+bool is_no_key(const ValuePlan& value) {
   const bool is_text = value.type.kind == dif::TypeKind::string && value.made_by == dif::Action::expression;
-  return may_be_at_site(value) || (is_text && !value.may_be_null);
+  return needs_dvm(value) && (!is_text || value.may_be_null);
 }
 
 }  // namespace
 
 SiteClauses::SiteClauses(const Enabling& enabling, const dif::Options& options)
-    : enabling_(enabling),
-      are_allowed_(options[dif::Option::cpu] < 0 && std::none_of(enabling.ecbs().begin(), enabling.ecbs().end(), may_end_run)) {}
-
-std::vector<SiteClause> SiteClauses::clauses_of(const ProbeEcbs& probe) const {
-  std::vector<SiteClause> all;
-  for (const Ecb* ecb : probe.ecbs) all.push_back(clause_of(*ecb->plan));
-  return all;
+    : enabling_(enabling), of_script_(reason_of(enabling, options)) {
+  find_variables_in_dvm();
 }
 
-SiteClause SiteClauses::clause_of(const EcbPlan& plan) const {
-  SiteClause made;
-  if (plan.predicate) made.predicate = SiteValue{&plan.difos.front().difo(), plan.predicate->type};
-  made.needs_dvm = !add_actions(plan, made);
-  if (made.needs_dvm) made.actions.clear();
+bool SiteClauses::has_thread_variables(const ProbeEcbs& probe) {
+  return std::any_of(probe.ecbs.begin(), probe.ecbs.end(),
+                     [](const Ecb* ecb) { return !thread_variables_of(*ecb->plan).empty(); });
+}
+
+// All clauses that use a variable run on one side. Each that is found to run in dvm may take others with it.
+void SiteClauses::find_variables_in_dvm() {
+  for (size_t before = SIZE_MAX; before != in_dvm_.size();) {
+    before = in_dvm_.size();
+    for (const ProbeEcbs& probe : enabling_.probes()) {
+      if (!has_thread_variables(probe)) continue;
+      const bool is_at_site = std::holds_alternative<UprobeSite>(probe.probe->site);
+      if (is_at_site && clauses_of(probe).in_dvm == InDvm::nothing) continue;
+      for (const Ecb* ecb : probe.ecbs) in_dvm_.merge(thread_variables_of(*ecb->plan));
+    }
+  }
+}
+
+SiteClauseList SiteClauses::clauses_of(const ProbeEcbs& probe) const {
+  SiteClauseList made;
+  made.in_dvm = of_script_;
+  for (const Ecb* ecb : probe.ecbs) {
+    const InDvm reason = add(*ecb->plan, made.clauses.emplace_back());
+    if (made.in_dvm == InDvm::nothing) made.in_dvm = reason;
+  }
+  if (made.in_dvm == InDvm::nothing && are_shared(probe)) made.in_dvm = InDvm::shared;
+  if (made.in_dvm == InDvm::nothing) return made;
+  for (SiteClause& clause : made.clauses) clause.needs_dvm = true, clause.actions.clear();
   return made;
 }
 
-bool SiteClauses::add_actions(const EcbPlan& plan, SiteClause& made) const {
-  if (!are_allowed_ || plan.actions.empty() || plan.record_size != 0 || plan.speculates) return false;
-  size_t difo = plan.predicate ? 1 : 0;
+bool SiteClauses::are_shared(const ProbeEcbs& probe) const {
+  for (const Ecb* ecb : probe.ecbs)
+    for (const uint16_t variable : thread_variables_of(*ecb->plan))
+      if (in_dvm_.contains(variable)) return true;
+  return false;
+}
+
+InDvm SiteClauses::add(const EcbPlan& plan, SiteClause& to) const {
+  size_t difo = 0;
   const auto value = [&](const ValuePlan& its) { return SiteValue{&plan.difos[difo++].difo(), its.type}; };
+  if (plan.predicate) to.predicate = value(*plan.predicate);
+  if (plan.actions.empty() || plan.record_size != 0 || plan.speculates) return InDvm::action;
   for (const ActionPlan& action : plan.actions) {
+    const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
+    if (action.kind != dif::Action::expression && aggregation == nullptr) return InDvm::action;
     const auto values = action.values.begin() + action.key_count;
-    if (!std::all_of(action.values.begin(), values, may_be_key) || !std::all_of(values, action.values.end(), may_be_at_site))
-      return false;
-    if (action.kind == dif::Action::expression) {
-      made.actions.emplace_back(value(action.values.front()));
+    if (std::any_of(action.values.begin(), values, is_no_key) || std::any_of(values, action.values.end(), needs_dvm))
+      return InDvm::type;
+    if (aggregation == nullptr) {
+      to.actions.emplace_back(value(action.values.front()));
       continue;
     }
-    const Aggregation* aggregation = enabling_.aggregation(action.aggregation);
     const size_t arguments = action.values.size() - action.key_count;
-    if (aggregation == nullptr || arguments > 1) return false;
+    if (arguments > 1) return InDvm::increment;
     SiteAggregation its;
     for (unsigned i = 0; i < action.key_count; i++) its.keys.push_back(value(action.values[i]));
     if (arguments == 1) its.value = value(action.values.back());
@@ -68,9 +109,9 @@ bool SiteClauses::add_actions(const EcbPlan& plan, SiteClause& made) const {
     its.words = aggregation->words;
     its.initial = aggregation->function->initial;
     its.strsize = static_cast<uint32_t>(plan.strsize);
-    made.actions.emplace_back(std::move(its));
+    to.actions.emplace_back(std::move(its));
   }
-  return true;
+  return InDvm::nothing;
 }
 
 }  // namespace dvm::runtime

@@ -1,28 +1,39 @@
 #pragma once
 // The clauses that may run where their probes fire, by what they do. The instrument decides by their DIF whether they can.
 
-#include <optional>
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "dvm/dif/option.h"
 #include "runtime/enabling/enabling.h"
+#include "runtime/instrument/in_dvm.h"
 #include "runtime/instrument/site_clause.h"
 
 namespace dvm::runtime {
 
+// The clauses of a probe. Of those that run in dvm only the predicates.
+struct SiteClauseList {
+  std::vector<SiteClause> clauses;
+  InDvm in_dvm = InDvm::nothing;  // why not all can run where the probe fires
+};
+
 class SiteClauses {
  public:
   SiteClauses(const Enabling& enabling, const dif::Options& options);
-  // Of the probe. Of one that needs dvm only the predicate. The others actions are expressions, and aggregate integers by keys
-  // that are integers or strings.
-  std::vector<SiteClause> clauses_of(const ProbeEcbs& probe) const;
+  // Of the probe. The actions of those that can run where it fires are expressions, and aggregate integers by keys that are
+  // integers or strings.
+  SiteClauseList clauses_of(const ProbeEcbs& probe) const;
+  static bool has_thread_variables(const ProbeEcbs& probe);
 
  private:
-  SiteClause clause_of(const EcbPlan& plan) const;
-  // False: they need dvm.
-  bool add_actions(const EcbPlan& plan, SiteClause& made) const;
+  void find_variables_in_dvm();
+  bool are_shared(const ProbeEcbs& probe) const;
+  InDvm add(const EcbPlan& plan, SiteClause& to) const;
+
   const Enabling& enabling_;
-  bool are_allowed_;  // no firing ends the run, or is left out by its CPU: that is known in dvm only
+  InDvm of_script_;            // no clause can
+  std::set<uint16_t> in_dvm_;  // thread-local variables that a clause uses which runs in dvm
 };
 
 }  // namespace dvm::runtime

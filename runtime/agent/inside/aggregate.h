@@ -79,23 +79,24 @@ inline uint64_t* find_state(Arena& arena, const SiteClause& clause, uint32_t key
   return nullptr;
 }
 
-inline uint64_t evaluate(uint64_t code, const uint64_t* saved, uint64_t tid) {
-  using Evaluate = uint64_t (*)(const uint64_t* saved, uint64_t tid);
-  return reinterpret_cast<Evaluate>(code)(saved, tid);
+inline uint64_t evaluate(uint64_t code, const uint64_t* saved, Workspace& workspace) {
+  using Evaluate = uint64_t (*)(const uint64_t* saved, Workspace* workspace);
+  return reinterpret_cast<Evaluate>(code)(saved, &workspace);
 }
 
 // Writes the key into the arena. False: memory cannot be read.
-inline bool make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved, uint64_t tid,
+inline bool make_key(const SiteClause& clause, const Context& context, Arena& arena, const uint64_t* saved, Workspace& workspace,
                      uint32_t& words) {
   for (uint32_t i = 0; i < clause.key_count; i++) {
     const SiteKey& key = clause.keys[i];
     uint64_t* to = arena.key + words;
     uint32_t added = 1;
     if (key.kind == KeyKind::integer)
-      *to = evaluate(key.code, saved, tid);
+      *to = evaluate(key.code, saved, workspace);
     else
-      added = key.kind == KeyKind::string ? read_text(context, saved[kStackWord], evaluate(key.code, saved, tid), to, key.most)
-                                          : read_name(context, to, key.most);
+      added = key.kind == KeyKind::string
+                  ? read_text(context, saved[kStackWord], evaluate(key.code, saved, workspace), to, key.most)
+                  : read_name(context, to, key.most);
     if (added == 0) return false;
     words += added;
   }

@@ -10,6 +10,7 @@
 #include "runtime/agent/inside/aggregate.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/inside/read.h"
+#include "runtime/agent/inside/time.h"
 
 namespace dvm::runtime::inside {
 namespace {
@@ -151,11 +152,10 @@ struct Firing {
 [[gnu::always_inline]] inline Lane* find_lane(DataHeader& header, uint32_t count, uint32_t tid) {
   auto* lanes = reinterpret_cast<Lane*>(&header + 1);
   const uint32_t mask = count - 1;
-  for (uint32_t i = 0; i < kProbes; i++) {
-    Lane* lane = &lanes[(tid + i) & mask];
-    if (load(lane->owner) == tid) return lane;
-    if (load(lane->owner) == 0 && take(lane->owner, tid)) return lane;
-  }
+  for (uint32_t i = 0; i < kProbes; i++)
+    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == tid) return lane;
+  for (uint32_t i = 0; i < kProbes; i++)
+    if (Lane* lane = &lanes[(tid + i) & mask]; load(lane->owner) == 0 && take(lane->owner, tid)) return lane;
   return nullptr;
 }
 
@@ -249,22 +249,39 @@ struct Firing {
   __atomic_store_n(&lane.head, head + sizeof(RecordHead) + bytes, __ATOMIC_RELEASE);
 }
 
+// Of the firing, which has it already if it is not 0. Not before that of the thread's last one, though lines differ a little.
+[[gnu::always_inline]] inline void set_time(const DataHeader& header, Lane& lane, uint64_t& time) {
+  if (time != 0) return;
+  const uint64_t now = time_on(current_line(header), __builtin_ia32_rdtsc());
+  time = now < lane.time ? lane.time : now;
+  lane.time = time;
+}
+
 // False: nothing has happened, and dvm shall run the clauses, which need it, or of which a key cannot be read. Only the first
 // step that has an effect has such keys.
 [[gnu::noinline]] bool run_at_site(const Context& context, Lane& lane, uint64_t ring, const Firing& firing, const Firer& firer) {
-  Arena& arena = arena_of(*reinterpret_cast<DataHeader*>(context.data), context, lane);
+  auto& header = *reinterpret_cast<DataHeader*>(context.data);
+  Arena& arena = arena_of(header, context, lane);
+  const uint64_t number = static_cast<uint64_t>(&lane - reinterpret_cast<Lane*>(&header + 1));
+  Workspace workspace;
+  workspace.tid = firing.tid;
+  workspace.time = 0;
+  workspace.variables = reinterpret_cast<ThreadVariables*>(context.variables)[number].values;
+  for (uint32_t i = 0; i < firer.locals; i++) workspace.locals[i] = 0;
   const auto* step = reinterpret_cast<const ClauseStep*>(firer.steps);
   for (const ClauseStep* const end = step + firer.step_count; step < end; step++) {
-    if (step->kind == ClauseStep::Kind::aggregate) {
+    if (step->kind == ClauseStep::Kind::time) {
+      set_time(header, lane, workspace.time);
+    } else if (step->kind == ClauseStep::Kind::aggregate) {
       const auto& clause = *reinterpret_cast<const SiteClause*>(step->address);
       uint32_t key_words = 0;
-      if (!make_key(clause, context, arena, firing.saved, firing.tid, key_words)) return false;
-      const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, firing.tid) : 0;
+      if (!make_key(clause, context, arena, firing.saved, workspace, key_words)) return false;
+      const uint64_t value = clause.value != 0 ? evaluate(clause.value, firing.saved, workspace) : 0;
       if (!aggregate(clause, arena, key_words, value))
         write_update(context, lane, ring, {.clause = clause.clause, .value = value}, arena, key_words);
     } else if (step->kind == ClauseStep::Kind::record) {
       return false;
-    } else if (evaluate(step->address, firing.saved, firing.tid) == 0 && step->kind == ClauseStep::Kind::predicate) {
+    } else if (evaluate(step->address, firing.saved, workspace) == 0 && step->kind == ClauseStep::Kind::predicate) {
       step += step->skip;
     }
   }
@@ -306,8 +323,10 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   saved[16] = site->address;
   const auto* firer = reinterpret_cast<const Firer*>(site + 1);
   for (uint32_t i = 0; i < site->firers; i++) {
-    if (firer[i].steps == 0 || !run_at_site(context, *lane, ring, firing, firer[i]))
-      write_one(context, *lane, ring, firing, firer[i]);
+    const VariablesIn where = firer[i].has_variables != 0 ? page.variables : VariablesIn::thread;
+    if (where == VariablesIn::nowhere) continue;
+    const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
+    if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i])) write_one(context, *lane, ring, firing, firer[i]);
   }
   lane->rounds++;
   __atomic_store_n(&lane->busy, uint64_t{0}, __ATOMIC_RELEASE);

@@ -5,7 +5,7 @@
 //   code mapping   readable, executable. CodeHeader | slots for stubs of remote calls | fire.cpp | sites, programs, stubs ...
 //   armed page     readable, writable, private, wiped in a forked child (MADV_WIPEONFORK): ArmedPage
 //   data mapping   a memfd, shared with dvm, so that it outlives the process. DataHeader | lanes | a ring for each lane | two
-//                  arenas for each lane
+//                  arenas for each lane | a table of thread-local variables for each lane
 //
 // A forked child finds the armed page zero, so its stubs do nothing; or, where children are followed, the first of them arms the
 // page and says who the child is. It uses the lanes of its parent's process. Everything in the data mapping may be overwritten by
@@ -19,10 +19,21 @@ inline constexpr uint64_t kCodeMagic = 0x31746e6567616d76;  // "vmagent1"
 inline constexpr uint32_t kSavedWords = 21;                 // of struct pt_regs
 inline constexpr uint32_t kStackWord = 19;                  // of these the stack pointer
 
+// Where clauses with thread-local variables run. Not yet: they do nothing, as if their probes were not on.
+enum class VariablesIn : uint64_t { nowhere, thread, dvm };
+
 struct ArmedPage {
   uint64_t armed = 0;  // 0: a stub does nothing
   uint64_t muted = 0;  // the process has restricted its system calls: a stub makes none, which could end it
   uint64_t pid = 0;    // whose page it is; 0: of a forked child that no stub has seen yet
+  VariablesIn variables = VariablesIn::nowhere;
+};
+
+// From ticks of the TSC to ns of CLOCK_MONOTONIC.
+inline constexpr unsigned kRateBits = 32;
+struct ClockLine {
+  uint64_t ticks = 0, time = 0;
+  int64_t rate = 0;  // ns a tick, times 2^kRateBits
 };
 
 // At the begin of the data mapping.
@@ -31,7 +42,9 @@ struct DataHeader {
   uint64_t muted = 0;     // firings lost since their records need system calls
   uint64_t restricted =
       1;  // a process may have restricted its system calls: its children make none, not even to say who they are
-  uint64_t reserved[13]{};
+  uint64_t clock_number = 0;  // of lines that dvm has published; its lowest bit says which one is in use
+  ClockLine clock[2];
+  uint64_t reserved[6]{};
 };
 static_assert(sizeof(DataHeader) == 128);
 
@@ -46,9 +59,16 @@ struct Lane {
   uint64_t reserved[2]{};
   uint64_t tail = 0;   // bytes read
   uint64_t arena = 0;  // the one that the thread aggregates in: 0 or 1. dvm writes this too
-  uint64_t padding[6]{};
+  uint64_t time = 0;   // of the last firing that has asked for it: the next one is not earlier
+  uint64_t padding[5]{};
 };
 static_assert(sizeof(Lane) == 128);
+
+// Thread-local variables of the script, by their numbers.
+inline constexpr uint32_t kMostVariables = 64;
+struct ThreadVariables {
+  uint64_t values[kMostVariables]{};
+};
 
 // In a ring: this, then the record, padded to 8 bytes. length 0: the rest of the ring up to its end is unused.
 struct RecordHead {
@@ -84,8 +104,22 @@ struct SiteKey {
   uint32_t most = 0;  // characters of the string; more are cut
 };
 
+// Offset of the first table of variables in the data mapping.
+constexpr uint64_t variables_at(uint64_t lanes, uint64_t ring_bytes) {
+  return sizeof(DataHeader) + lanes * (sizeof(Lane) + ring_bytes + 2 * uint64_t{kArenaBytes});
+}
+
+// What the code of a clause sees, beside the saved registers.
+inline constexpr uint32_t kMostLocals = 16;
+struct Workspace {
+  uint64_t tid;
+  uint64_t time;                 // of the firing, once a step has asked for it
+  uint64_t* variables;           // of the thread
+  uint64_t locals[kMostLocals];  // clause-local variables
+};
+
 // An aggregation in the thread: `@[keys] = function(value)`. Its DIF is machine code at these addresses, 0 where it has none:
-// a function of the saved registers and the thread's number.
+// a function of the saved registers and the Workspace.
 inline constexpr uint32_t kMostKeys = 8;
 struct SiteClause {
   uint64_t value = 0;
@@ -99,7 +133,7 @@ struct SiteClause {
 
 // What the clauses of a probe do in the thread, one step after another.
 struct ClauseStep {
-  enum class Kind : uint32_t { predicate, evaluate, aggregate, record };  // record: dvm shall run all clauses
+  enum class Kind : uint32_t { predicate, evaluate, aggregate, time, record };  // record: dvm shall run all clauses
   Kind kind = Kind::predicate;
   uint32_t skip = 0;     // of a predicate that is false: steps of the clause, which are left out
   uint64_t address = 0;  // of the code; of a SiteClause
@@ -141,13 +175,16 @@ struct Firer {
   uint64_t cookie = 0;
   uint64_t program = 0;  // its address
   uint64_t steps = 0;    // the address of ClauseSteps; 0: a record is written for each firing
-  uint64_t step_count = 0;
+  uint32_t step_count = 0;
+  uint16_t locals = 0;         // clause-local variables that the steps use: the first ones
+  uint16_t has_variables = 0;  // the steps use thread-local variables
 };
 
 // What all sites of a process have in common.
 struct Context {
-  uint64_t armed = 0;  // the address of the armed page
-  uint64_t data = 0;   // of the data mapping
+  uint64_t armed = 0;      // the address of the armed page
+  uint64_t data = 0;       // of the data mapping
+  uint64_t variables = 0;  // of the first table of variables
   int32_t pid = 0;
   uint32_t thread_offset = 0;  // of the thread's number from its thread pointer; 0: not known
   uint32_t lanes = 0;          // a power of two

@@ -35,10 +35,13 @@ Answer Instruments::answer(const Probe& probe) const {
   Answer answer;
   for (const auto& [instrument, aside] : all_) {
     const std::string_view refusal = this->refusal(*instrument, probe);
-    if (refusal.empty() && !answer.is_taken())
+    if (refusal.empty() && !answer.is_taken()) {
       answer.by = instrument->way(probe);
-    else if (!refusal.empty() || !aside.empty())
+      if (const std::string_view reason = instrument->in_dvm(probe); !reason.empty())
+        answer.others.push_back({"in the traced thread", std::string(reason)});
+    } else if (!refusal.empty() || !aside.empty()) {
       answer.others.push_back({std::string(instrument->name()), refusal.empty() ? aside : std::string(refusal)});
+    }
   }
   if (!answer.is_taken()) answer.reason = "nothing here can make it fire";
   return answer;

@@ -25,6 +25,7 @@
 #include "runtime/instrument/agent/lane_reader.h"
 #include "runtime/instrument/agent/late_updates.h"
 #include "runtime/instrument/agent/record_program.h"
+#include "runtime/instrument/agent/thread_clock.h"
 #include "runtime/instrument/agent/tsc_clock.h"
 #include "runtime/instrument/pace.h"
 #include "runtime/instrument/uprobe/delivery.h"
@@ -48,8 +49,16 @@ struct TracedProcess {
   std::unique_ptr<LaneReader> lanes;
   std::unique_ptr<ArenaReader> arenas;
   std::unordered_set<uint64_t> cookies;
-  std::unordered_set<int32_t> forked;  // processes that fire into its lanes as well
+  std::unordered_set<int32_t> forked;          // processes that fire into its lanes as well
+  std::vector<const Probe*> with_variables{};  // of the thread, whose clauses may run there
+  bool has_variables = false;                  // they do
 };
+
+bool has_step(const AgentSite& site, inside::ClauseStep::Kind kind) {
+  return std::any_of(site.firers.begin(), site.firers.end(), [&](const AgentFirer& firer) {
+    return std::any_of(firer.steps.begin(), firer.steps.end(), [&](const AgentStep& one) { return one.step.kind == kind; });
+  });
+}
 
 // What threads have aggregated since the last visit.
 class ThreadAggregations final : public AggregationSource {
@@ -81,6 +90,11 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     return gated_.contains(&probe) ? "agent, predicates in the traced thread" : name();
   }
 
+  std::string_view in_dvm(const Probe& probe) const override {
+    const auto found = in_dvm_.find(&probe);
+    return found == in_dvm_.end() ? std::string_view() : text_of(found->second);
+  }
+
   std::string_view refusal(const Probe& probe) const override {
     return std::holds_alternative<UprobeSite>(probe.site) ? "" : "it fires at instructions only";
   }
@@ -96,6 +110,7 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
       for (const AgentPlannedSite& site : sites)
         for (const Probe* probe : site.probes) refused.push_back({probe, enabled.error().message});
     }
+    for (auto& [pid, process] : processes_) place_variables(pid, *process);
     return {};
   }
 
@@ -132,6 +147,8 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     for (auto& [pid, process] : processes_)
       if (process->lanes) process->lanes->collect();
     found_ = copied() - before;
+    if (uses_time_)
+      for (auto& [pid, process] : processes_) publish(clock_.line(), process->agent.data_file());
     free_lanes();
   }
 
@@ -193,27 +210,63 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
     if (!process) return process.error();
     std::vector<AgentSite> sites;
     for (AgentPlannedSite& one : planned) sites.push_back(std::move(one.site));
-    if (Status enabled = (*process)->agent.enable(sites); !enabled) return enabled;
+    if (Status enabled = (*process)->agent.enable(sites, first_line(**process, sites)); !enabled) return enabled;
     if (!(*process)->lanes && (*process)->agent.data_file() >= 0) (*process)->read_from(kLanes, ring_bytes_);
     tell_if_muted(pid, **process, sites);
     for (size_t i = 0; i < sites.size(); i++) {
       for (const AgentFirer& firer : sites[i].firers) (*process)->cookies.insert(firer.cookie);
-      if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes);
+      note_variables(pid, **process, sites[i], planned[i].probes);
+      if (sites[i].refusal.empty()) note_clauses(sites[i], planned[i].probes, planned[i].in_dvm);
       if (!sites[i].refusal.empty())
         for (const Probe* probe : planned[i].probes) refused.push_back({probe, sites[i].refusal});
     }
     return {};
   }
 
-  void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes) {
-    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) note_steps(site.firers[i].steps, probes[i]);
+  void note_clauses(const AgentSite& site, const std::vector<const Probe*>& probes, const std::vector<InDvm>& reasons) {
+    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) note_clauses(site.firers[i], probes[i], reasons[i]);
   }
 
-  void note_steps(const std::vector<AgentStep>& steps, const Probe* probe) {
-    const bool is_gate =
-        std::any_of(steps.begin(), steps.end(), [](auto& one) { return one.step.kind == inside::ClauseStep::Kind::record; });
-    if (is_gate) gated_.insert(probe);
-    if (!steps.empty() && !is_gate) in_thread_.insert(probe), aggregations_.is_empty = false;
+  void note_clauses(const AgentFirer& firer, const Probe* probe, InDvm reason) {
+    if (!firer.steps.empty() && reason == InDvm::nothing) {
+      in_thread_.insert(probe), aggregations_.is_empty = false;
+      return;
+    }
+    in_dvm_[probe] = reason;
+    if (!firer.steps.empty()) gated_.insert(probe);
+  }
+
+  // Of the clock, if a clause reads it.
+  inside::ClockLine first_line(const TracedProcess& process, const std::vector<AgentSite>& sites) {
+    uses_time_ |= std::any_of(sites.begin(), sites.end(),
+                              [](const AgentSite& site) { return has_step(site, inside::ClauseStep::Kind::time); });
+    if (!uses_time_) return {};
+    const inside::ClockLine line = clock_.line();
+    if (process.agent.data_file() >= 0) publish(line, process.agent.data_file());
+    return line;
+  }
+
+  void note_variables(pid_t pid, TracedProcess& process, const AgentSite& site, const std::vector<const Probe*>& probes) {
+    for (size_t i = 0; i < site.firers.size() && i < probes.size(); i++) {
+      if (!site.firers[i].has_variables) continue;
+      process.with_variables.push_back(probes[i]);
+      if (!site.refusal.empty()) planner_.keep_variables(pid);
+    }
+  }
+
+  // Once it is known where the clauses of a process that use thread-local variables run: all in its threads, or none.
+  void place_variables(pid_t pid, TracedProcess& process) {
+    if (process.with_variables.empty()) return;
+    const bool are_in_dvm = planner_.has_variables(pid);
+    process.agent.place_variables(are_in_dvm ? inside::VariablesIn::dvm : inside::VariablesIn::thread);
+    if (std::exchange(process.has_variables, !are_in_dvm) && are_in_dvm)
+      notes_.push_back(
+          fmt::format("process {}: its thread-local variables are empty again, since a probe that came late has a "
+                      "clause which needs them in dvm",
+                      pid));
+    if (are_in_dvm)
+      for (const Probe* probe : process.with_variables)
+        if (in_thread_.erase(probe) != 0) in_dvm_[probe] = InDvm::shared;
   }
 
   void collect_aggregations(const AggregationSource::Visit& each) {
@@ -342,11 +395,13 @@ class AgentInstrument final : public Instrument, public FollowsProcesses, public
   ThreadAggregations aggregations_{[this](const AggregationSource::Visit& each) { collect_aggregations(each); }, late_};
   std::unordered_set<const Probe*> in_thread_;  // whose clauses run there
   std::unordered_set<const Probe*> gated_;      // whose predicates do
+  std::map<const Probe*, InDvm> in_dvm_;        // of others, why not
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
   std::vector<std::string> notes_;
   bool follows_ = false;
   uint64_t looked_ = 0;                // for processes that were forked
   TracedProcess* earliest_ = nullptr;  // whose record first() has found
+  bool uses_time_ = false;             // a clause that runs in threads does
   uint64_t found_ = 0;                 // bytes, by the last poll()
   uint64_t foreign_ = 0;               // records that no stub of dvm's writes
   uint64_t freed_ = 0;

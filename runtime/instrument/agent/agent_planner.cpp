@@ -227,11 +227,28 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
 }
 
 // None: dvm runs its clauses.
-std::vector<AgentStep> AgentPlanner::steps_of(const Candidate& candidate) {
-  if (follows_) return {};
+ClauseSteps AgentPlanner::steps_of(const Candidate& candidate) {
+  if (follows_) return {.in_dvm = InDvm::follows};
+  if (candidate.enabled->clauses.empty()) return {.in_dvm = candidate.enabled->in_dvm};
   const SiteShape shape = shape_at(candidate);
-  return make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe},
-                    [&](KnownClause clause) { return number_of(std::move(clause)); });
+  ClauseSteps made =
+      make_steps(candidate.enabled->clauses, {shape, candidate.exit, candidate.site->pid, candidate.enabled->probe},
+                 [&](KnownClause clause) { return number_of(std::move(clause)); });
+  if (made.in_dvm == InDvm::nothing) made.in_dvm = candidate.enabled->in_dvm;
+  return made;
+}
+
+// In the order of the candidates. Clauses that use thread-local variables are on one side in each process.
+std::vector<ClauseSteps> AgentPlanner::all_steps() {
+  std::vector<ClauseSteps> all;
+  for (const Candidate& one : candidates_) {
+    all.push_back(one.refusal.empty() ? steps_of(one) : ClauseSteps());
+    if (one.enabled->has_thread_variables && !all.back().are_in_thread()) keep_variables(one.site->pid);
+  }
+  for (size_t i = 0; i < all.size(); i++)
+    if (candidates_[i].enabled->has_thread_variables && has_variables(candidates_[i].site->pid) && all[i].are_in_thread())
+      all[i] = {.in_dvm = InDvm::shared};
+  return all;
 }
 
 // One with a constant key is mostly that of its probe alone.
@@ -275,18 +292,23 @@ Result<PlannedProcesses> AgentPlanner::plan(std::span<const EnabledProbe> probes
   find_windows(probes, refused);
   PlannedProcesses planned;
   std::map<Placed, size_t> known;
-  for (const Candidate& one : candidates_) {
+  std::vector<ClauseSteps> steps = all_steps();
+  for (size_t i = 0; i < candidates_.size(); i++) {
+    const Candidate& one = candidates_[i];
     if (!one.refusal.empty()) continue;
     AgentFirer firer;
     const auto cookie = make_cookie_of(one, firer.program);
     if (!cookie) return cookie.error();
     firer.cookie = *cookie;
-    firer.steps = steps_of(one);
+    firer.has_variables = steps[i].are_in_thread() && one.enabled->has_thread_variables;
+    firer.steps = std::move(steps[i].steps);
+    firer.locals = steps[i].locals;
     std::vector<AgentPlannedSite>& sites = planned[one.site->pid];
     const auto [place, is_new] = known.try_emplace({one.site->pid, one.window_address()}, sites.size());
     if (is_new) sites.push_back({site_of(one), {}});
     sites[place->second].site.firers.push_back(std::move(firer));
     sites[place->second].probes.push_back(one.enabled->probe);
+    sites[place->second].in_dvm.push_back(steps[i].in_dvm);
   }
   for (auto& [pid, sites] : planned) add_watches(pid, sites);
   return planned;

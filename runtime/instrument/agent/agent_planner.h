@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/agent/agent_process.h"
 #include "runtime/code/module_code.h"
 #include "runtime/instrument/agent/arena_reader.h"
+#include "runtime/instrument/agent/clause_code.h"
 #include "runtime/instrument/instrument.h"
 #include "runtime/instrument/uprobe/delivery.h"
 #include "runtime/instrument/uprobe/return_plan.h"
@@ -24,6 +26,7 @@ namespace dvm::runtime {
 struct AgentPlannedSite {
   AgentSite site;
   std::vector<const Probe*> probes;  // none: it is only watched
+  std::vector<InDvm> in_dvm{};       // of each, why its clauses run there
 };
 
 // The aggregations of clauses that run in threads, by their numbers.
@@ -42,6 +45,9 @@ class AgentPlanner {
   // Sites will fire in children too, where what a clause takes for constant, such as pid, is not.
   void follow() { follows_ = true; }
   const KnownClauses& clauses() const { return clauses_; }
+  // Thread-local variables of a process are dvm's once a clause that uses some runs there.
+  bool has_variables(pid_t pid) const { return has_variables_.contains(pid); }
+  void keep_variables(pid_t pid) { has_variables_.insert(pid); }
 
  private:
   struct Candidate {
@@ -76,7 +82,8 @@ class AgentPlanner {
   void refuse_entered();
   void refuse_overlaps();
   void refuse_with_function(std::vector<Refused>& refused);
-  std::vector<AgentStep> steps_of(const Candidate& candidate);
+  ClauseSteps steps_of(const Candidate& candidate);
+  std::vector<ClauseSteps> all_steps();
   uint32_t number_of(KnownClause clause);
   static SiteShape shape_at(const Candidate& candidate);
   static AgentSite site_of(const Candidate& candidate);
@@ -92,6 +99,7 @@ class AgentPlanner {
   std::map<std::pair<const ModuleCode*, uint64_t>, FunctionCode> decoded_;
   std::vector<Candidate> candidates_;
   KnownClauses clauses_;
+  std::set<pid_t> has_variables_;  // processes whose thread-local variables are dvm's
 };
 
 }  // namespace dvm::runtime

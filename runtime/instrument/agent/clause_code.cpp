@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
@@ -20,6 +21,7 @@ namespace {
 using dif::Instruction, dif::Opcode;
 
 constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6;
+constexpr unsigned kLoad = 0x8b, kStore = 0x89;                          // of a register
 constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
 
 class Writer {
@@ -48,8 +50,13 @@ class Writer {
     raw(value);
   }
   void load_saved(unsigned word) {
-    add({0x48, 0x8b, 0x87});
+    add({0x48, kLoad, 0x87});
     raw(static_cast<uint32_t>(8 * word));
+  }
+  // A register, from or to what lies behind the address in another one. Both are of the first eight.
+  void access(unsigned opcode, unsigned reg, unsigned base, size_t offset) {
+    add({0x48, opcode, 0x80U | reg << 3 | base});
+    raw(static_cast<uint32_t>(offset));
   }
   // In %rax.
   void widen(unsigned size, bool is_signed) {
@@ -70,24 +77,24 @@ constexpr Condition kConditions[] = {
     {Opcode::ble, 0x8e, false}, {Opcode::bleu, 0x86, false},
 };
 
-class ValueCode {
+class ValueCoder {
  public:
-  ValueCode(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
+  ValueCoder(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place)
       : difo_(difo), type_(type), place_(place), starts_(difo.text.size()), is_target_(difo.text.size()) {}
 
-  std::vector<unsigned char> make() {
+  ValueCode make() {
     for (const Instruction in : difo_.text)
       if (dif::is_branch(in) && in.label() < is_target_.size()) is_target_[in.label()] = true;
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target_[pc]) flags_ = Flags::none;
       starts_[pc] = code_.bytes.size();
-      if (!add(difo_.text[pc])) return {};
+      if (!add(difo_.text[pc])) return {{}, reason_};
     }
     for (const auto& [at, label] : jumps_) {
       const auto distance = static_cast<int32_t>(starts_[label] - (at + sizeof(int32_t)));
       std::memcpy(code_.bytes.data() + at, &distance, sizeof distance);
     }
-    return std::move(code_.bytes);
+    return {std::move(code_.bytes)};
   }
 
  private:
@@ -129,6 +136,12 @@ class ValueCode {
         return in.index() < difo_.integers.size() && (code_.load_constant(kRax, difo_.integers[in.index()]), write(in.rd()));
       case Opcode::ldgs:
         return load_variable(in.index()) && write(in.rd());
+      case Opcode::ldts:
+      case Opcode::ldls:
+        return access_own(in, kLoad) && write(in.rd());
+      case Opcode::stts:
+      case Opcode::stls:
+        return store(in);
       case Opcode::tst:
         flags_ = Flags::tested;
         return read(in.r1(), kRax) && (code_.operate({0x85}, kRax, kRax), true);
@@ -137,6 +150,11 @@ class ValueCode {
       default:
         return false;
     }
+  }
+
+  bool refuse(InDvm reason) {
+    reason_ = reason;
+    return false;
   }
 
   bool read(unsigned number, unsigned to) {
@@ -190,17 +208,47 @@ class ValueCode {
     if (id == static_cast<unsigned>(BuiltIn::pid))
       code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
     else if (id == static_cast<unsigned>(BuiltIn::tid))
-      code_.move(kRsi, kRax);
+      code_.access(kLoad, kRax, kRsi, offsetof(inside::Workspace, tid));
+    else if (id == static_cast<unsigned>(BuiltIn::timestamp))
+      code_.access(kLoad, kRax, kRsi, offsetof(inside::Workspace, time));
     else
-      return false;
+      return refuse(id < dif::kFirstUserVariable ? InDvm::built_in : InDvm::global);
     return true;
+  }
+
+  // A scalar variable of the thread or of the clause, from or to %rax.
+  bool access_own(Instruction in, unsigned opcode) {
+    const unsigned number = in.index() - dif::kFirstUserVariable;
+    const bool is_local = dif::info(in.opcode()).scope == dif::Scope::clause;
+    if (in.index() < dif::kFirstUserVariable || number >= (is_local ? inside::kMostLocals : inside::kMostVariables))
+      return refuse(InDvm::variable);
+    const dif::Variable* variable = variable_of(in);
+    if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
+      return refuse(InDvm::variable);
+    if (!is_local) code_.access(kLoad, kRcx, kRsi, offsetof(inside::Workspace, variables));
+    code_.access(opcode, kRax, is_local ? kRsi : kRcx,
+                 (is_local ? offsetof(inside::Workspace, locals) : 0) + number * sizeof(uint64_t));
+    return true;
+  }
+  // As C converts it to the type.
+  bool store(Instruction in) {
+    const dif::Variable* variable = variable_of(in);
+    if (variable == nullptr || !read(in.rd(), kRax)) return false;
+    code_.widen(variable->type.size, variable->type.is_signed);
+    return access_own(in, kStore);
+  }
+  const dif::Variable* variable_of(Instruction in) const {
+    const auto found = std::find_if(difo_.variables.begin(), difo_.variables.end(), [&](const dif::Variable& one) {
+      return one.scope == dif::info(in.opcode()).scope && one.id == in.index();
+    });
+    return found == difo_.variables.end() ? nullptr : &*found;
   }
 
   bool load_argument(unsigned number) {
     if (number == 0 && place_.exit) return code_.load_constant(kRax, *place_.exit), true;
     const Operand& operand = place_.shape.args[number];
     if (operand.kind == Operand::Kind::constant) return code_.load_constant(kRax, static_cast<uint64_t>(operand.value)), true;
-    if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return false;
+    if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return refuse(InDvm::argument);
     code_.load_saved(operand.base);
     if (operand.shift != 0) code_.add({0x48, 0xc1, 0xe8, operand.shift});
     code_.widen(operand.size, operand.is_signed);
@@ -219,6 +267,7 @@ class ValueCode {
   const ClausePlace& place_;
   Writer code_;
   Flags flags_ = Flags::none;
+  InDvm reason_ = InDvm::code;
   std::vector<size_t> starts_;  // of each instruction
   std::vector<bool> is_target_;
   std::vector<std::pair<size_t, unsigned>> jumps_;
@@ -236,16 +285,16 @@ class KeyMaker {
  public:
   explicit KeyMaker(const ClausePlace& place) : place_(place) {}
 
-  // False: it has no code.
-  bool add(const SiteValue& value, uint32_t strsize) {
+  // Returns why it has no code.
+  InDvm add(const SiteValue& value, uint32_t strsize) {
     if (value.type.kind != dif::TypeKind::string) return add(*value.difo, value.type, inside::KeyKind::integer, 0);
     auto text = text_key_of(*value.difo, place_.probe, strsize);
-    if (!text) return false;
+    if (!text) return InDvm::code;
     const dif::DataType address{dif::TypeKind::integer, false, false, 8, ""};
     if (text->kind == TextKey::Kind::copied) return add(text->address, address, inside::KeyKind::string, text->most);
-    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most), true;
+    if (text->kind == TextKey::Kind::name_of_thread) return add({}, inside::KeyKind::name, text->most);
     parts.push_back({KeyPart::Kind::constant, 0, std::move(text->words)});
-    return true;
+    return InDvm::nothing;
   }
   bool do_fit() const { return keys.size() <= inside::kMostKeys && words_ < inside::kMostKeyWords; }
   bool may_fail() const {
@@ -256,19 +305,25 @@ class KeyMaker {
   std::vector<KeyPart> parts;
 
  private:
-  bool add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
-    std::vector<unsigned char> code = make_value_code(difo, type, place_);
-    return !code.empty() && (add(std::move(code), kind, most), true);
+  InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
+    ValueCode code = make_value_code(difo, type, place_);
+    return code.in_dvm == InDvm::nothing ? add(std::move(code.bytes), kind, most) : code.in_dvm;
   }
-  void add(std::vector<unsigned char> code, inside::KeyKind kind, uint32_t most) {
+  InDvm add(std::vector<unsigned char> code, inside::KeyKind kind, uint32_t most) {
     keys.push_back({{0, kind, most}, std::move(code)});
     parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
     words_ += most / sizeof(uint64_t) + 1;
+    return InDvm::nothing;
   }
 
   const ClausePlace& place_;
   size_t words_ = 0;  // of all keys
 };
+
+bool reads_time(const SiteValue& value) {
+  return std::any_of(value.difo->text.begin(), value.difo->text.end(),
+                     [](Instruction in) { return dif::built_in_of(in) == static_cast<unsigned>(dif::BuiltIn::timestamp); });
+}
 
 // Its functions return false for what cannot run in the thread.
 class StepMaker {
@@ -276,68 +331,100 @@ class StepMaker {
   StepMaker(const ClausePlace& place, const NumberOf& number_of) : place_(place), number_of_(number_of) {}
 
   bool add(const SiteClause& clause) {
-    const size_t begin = steps.size();
+    const size_t begin = made.steps.size() + (clause.predicate && reads_time(*clause.predicate) ? 1 : 0);
     if (clause.predicate && !add(*clause.predicate, inside::ClauseStep::Kind::predicate)) return false;
     for (const auto& action : clause.actions) {
       const auto* value = std::get_if<SiteValue>(&action);
       if (!(value != nullptr ? add(*value, inside::ClauseStep::Kind::evaluate) : add(std::get<SiteAggregation>(action))))
         return false;
     }
-    if (clause.predicate) steps[begin].step.skip = static_cast<uint32_t>(steps.size() - begin - 1);
+    if (clause.predicate) made.steps[begin].step.skip = static_cast<uint32_t>(made.steps.size() - begin - 1);
     return true;
   }
 
-  std::vector<AgentStep> steps;
+  // dvm could not run clauses with variables of the thread instead, if a key cannot be read.
+  bool is_allowed() { return !may_fail_ || !has_thread_variables_ || refuse(InDvm::fault); }
+
+  ClauseSteps made;
 
  private:
-  bool make(const SiteValue& value, std::vector<unsigned char>& code) const {
-    code = make_value_code(*value.difo, value.type, place_);
+  bool make(const SiteValue& value, std::vector<unsigned char>& code) {
+    ValueCode its = make_value_code(*value.difo, value.type, place_);
+    if (its.in_dvm != InDvm::nothing) made.in_dvm = its.in_dvm;
+    code = std::move(its.bytes);
+    note_variables(*value.difo);
     return !code.empty();
   }
+  void note_variables(const dif::Difo& difo) {
+    for (const dif::Variable& variable : difo.variables) {
+      has_thread_variables_ |= variable.scope == dif::Scope::thread;
+      const unsigned number = variable.id - dif::kFirstUserVariable;
+      if (variable.scope == dif::Scope::clause && number < inside::kMostLocals)
+        made.locals = std::max(made.locals, static_cast<uint16_t>(number + 1));
+    }
+  }
+  bool refuse(InDvm reason) {
+    made.in_dvm = reason;
+    return false;
+  }
+  void add_time() { made.steps.emplace_back().step.kind = inside::ClauseStep::Kind::time; }
   bool add(const SiteValue& value, inside::ClauseStep::Kind kind) {
-    AgentStep& made = steps.emplace_back();
-    made.step.kind = kind;
-    return make(value, made.code);
+    if (reads_time(value)) add_time();
+    has_effect_ |= kind == inside::ClauseStep::Kind::evaluate;
+    AgentStep& step = made.steps.emplace_back();
+    step.step.kind = kind;
+    return make(value, step.code);
   }
   bool add(const SiteAggregation& aggregation) {
     const auto function = function_number(aggregation.function);
     KeyMaker keys(place_);
     for (const SiteValue& key : aggregation.keys)
-      if (!keys.add(key, aggregation.strsize)) return false;
-    if (!function || !keys.do_fit() || (keys.may_fail() && has_effect_)) return false;
+      if (const InDvm reason = keys.add(key, aggregation.strsize); reason != InDvm::nothing) return refuse(reason);
+    if (!function) return refuse(InDvm::function);
+    if (!keys.do_fit()) return refuse(InDvm::keys);
+    if (keys.may_fail() && has_effect_) return refuse(InDvm::fault);
+    may_fail_ |= keys.may_fail();
     has_effect_ = true;
-    AgentStep& step = steps.emplace_back();
+    const bool has_time = (aggregation.value && reads_time(*aggregation.value)) ||
+                          std::any_of(aggregation.keys.begin(), aggregation.keys.end(), reads_time);
+    if (has_time) add_time();
+    AgentStep& step = made.steps.emplace_back();
     step.step.kind = inside::ClauseStep::Kind::aggregate;
-    AgentClause& made = step.aggregation;
-    if (aggregation.value && !make(*aggregation.value, made.value)) return false;
-    made.clause.key_count = static_cast<uint32_t>(keys.keys.size());
-    made.keys = std::move(keys.keys);
-    made.clause.clause =
+    AgentClause& its = step.aggregation;
+    if (aggregation.value && !make(*aggregation.value, its.value)) return false;
+    for (const SiteValue& key : aggregation.keys) note_variables(*key.difo);
+    its.clause.key_count = static_cast<uint32_t>(keys.keys.size());
+    its.keys = std::move(keys.keys);
+    its.clause.clause =
         number_of_({aggregation.aggregation, aggregation.words, *function, aggregation.initial, std::move(keys.parts)});
-    made.clause.function = *function;
-    made.clause.words = aggregation.words;
-    made.clause.initial = aggregation.initial;
+    its.clause.function = *function;
+    its.clause.words = aggregation.words;
+    its.clause.initial = aggregation.initial;
     return true;
   }
 
   const ClausePlace& place_;
   const NumberOf& number_of_;
   bool has_effect_ = false;  // one of the steps
+  bool may_fail_ = false, has_thread_variables_ = false;
 };
 
-}  // namespace
-
-std::vector<unsigned char> make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
-  return ValueCode(difo, type, place).make();
+// Of predicates that read only what a gate has: no variable of the thread or the clause, and no time.
+bool is_gate(const SiteClause& clause) {
+  if (!clause.predicate || reads_time(*clause.predicate)) return false;
+  const auto& variables = clause.predicate->difo->variables;
+  return std::none_of(variables.begin(), variables.end(), [](const dif::Variable& its) {
+    return its.scope == dif::Scope::thread || its.scope == dif::Scope::clause;
+  });
 }
 
-// A record, unless all predicates are false.
+// A record, unless all predicates are false. No steps: not all can be told in the thread.
 std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const ClausePlace& place) {
   std::vector<AgentStep> steps;
   for (const SiteClause& clause : clauses) {
-    if (!clause.predicate) return {};
+    if (!is_gate(clause)) return {};
     AgentStep& predicate = steps.emplace_back();
-    predicate.code = make_value_code(*clause.predicate->difo, clause.predicate->type, place);
+    predicate.code = make_value_code(*clause.predicate->difo, clause.predicate->type, place).bytes;
     if (predicate.code.empty()) return {};
     predicate.step = {.kind = inside::ClauseStep::Kind::predicate, .skip = 1};
     steps.emplace_back().step.kind = inside::ClauseStep::Kind::record;
@@ -345,11 +432,18 @@ std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const Cla
   return steps;
 }
 
-std::vector<AgentStep> make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
+}  // namespace
+
+ValueCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place) {
+  return ValueCoder(difo, type, place).make();
+}
+
+ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& place, const NumberOf& number_of) {
   StepMaker maker(place, number_of);
-  for (const SiteClause& clause : clauses)
-    if (clause.needs_dvm || !maker.add(clause)) return make_gates(clauses, place);
-  return std::move(maker.steps);
+  const bool can_run = std::all_of(clauses.begin(), clauses.end(),
+                                   [&](const SiteClause& clause) { return !clause.needs_dvm && maker.add(clause); });
+  if (can_run && maker.is_allowed()) return std::move(maker.made);
+  return {.steps = make_gates(clauses, place), .runs_all = false, .in_dvm = maker.made.in_dvm};
 }
 
 }  // namespace dvm::runtime

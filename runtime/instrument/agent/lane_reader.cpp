@@ -128,6 +128,10 @@ void LaneReader::free_lanes() {
   for (uint32_t number = 0; number < lanes_; number++) {
     const inside::Lane lane = lane_of(number);
     if (lane.owner == 0 || lane.head != tails_[number] || !is_gone(lane.owner)) continue;
+    // The thread that takes it next has no variables yet.
+    const inside::ThreadVariables none;
+    const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
+    if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return;
     const uint64_t free = 0;
     for (const size_t field : {offsetof(inside::Lane, busy), offsetof(inside::Lane, owner)})
       if (pwrite(file_, &free, sizeof free, static_cast<off_t>(lane_at(number) + field)) < 0) return;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/clock.h"
+#include "runtime/agent/inside/format.h"
 
 namespace dvm::runtime {
 
@@ -25,6 +26,13 @@ class TscClock {
   }
   uint64_t ticks_of_reading() const { return now_.ticks; }
 
+  // For readers that go on from the last reading. Until two readings lie so far apart, they are taken.
+  inside::ClockLine line() {
+    while (now_.ticks - before_.ticks < kLeastLine) read();
+    const double rate = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
+    return {now_.ticks, now_.time, static_cast<int64_t>(rate * static_cast<double>(uint64_t{1} << inside::kRateBits))};
+  }
+
   uint64_t time_of(uint64_t ticks) const {
     if (now_.ticks == before_.ticks) return now_.time;
     const double rate = static_cast<double>(now_.time - before_.time) / static_cast<double>(now_.ticks - before_.ticks);
@@ -33,7 +41,7 @@ class TscClock {
   }
 
  private:
-  static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000;
+  static constexpr uint64_t kLeastTicks = 200'000, kBaseTicks = 300'000'000, kLeastLine = 5'000'000;
   static constexpr int kReadings = 5;
   struct Reading {
     uint64_t ticks = 0, time = 0;

@@ -20,7 +20,7 @@ namespace {
 using dif::BuiltIn, dif::Instruction, dif::Opcode;
 
 constexpr int32_t kPid = 4321;
-constexpr uint64_t kTid = 4325;
+constexpr uint64_t kTid = 4325, kTime = 123456789012345;
 const dif::DataType kWord{dif::TypeKind::integer, true, false, 8, "int64_t"};
 
 Instruction op(Opcode opcode, unsigned r1, unsigned r2, unsigned rd) { return Instruction::registers(opcode, r1, r2, rd); }
@@ -39,7 +39,11 @@ class Code {
   Code& operator=(const Code&) = delete;
   ~Code() { munmap(memory_, kBytes); }
   uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved) const {
-    return reinterpret_cast<uint64_t (*)(const uint64_t*, uint64_t)>(memory_)(saved.data(), kTid);
+    inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = nullptr, .locals = {}};
+    return run(saved, workspace);
+  }
+  uint64_t run(const std::array<uint64_t, inside::kSavedWords>& saved, inside::Workspace& workspace) const {
+    return reinterpret_cast<uint64_t (*)(const uint64_t*, inside::Workspace*)>(memory_)(saved.data(), &workspace);
   }
 
  private:
@@ -49,7 +53,7 @@ class Code {
 
 std::vector<unsigned char> code_of(const dif::Difo& difo, const dif::DataType& type = kWord, SiteShape shape = SiteKind::entry,
                                    std::optional<uint32_t> exit = {}) {
-  return make_value_code(difo, type, {shape, exit, kPid});
+  return make_value_code(difo, type, {shape, exit, kPid}).bytes;
 }
 
 uint64_t run(const dif::Difo& difo, uint64_t arg0, uint64_t arg1, const dif::DataType& type = kWord) {
@@ -144,8 +148,65 @@ dif::Difo of_variable(BuiltIn variable) { return {{load(variable, 1), op(Opcode:
 TEST(ClauseCode, KnowsTheThreadAndThePlace) {
   EXPECT_EQ(run(of_variable(BuiltIn::pid), 0, 0), kPid);
   EXPECT_EQ(run(of_variable(BuiltIn::tid), 0, 0), kTid);
+  EXPECT_EQ(run(of_variable(BuiltIn::timestamp), 0, 0), kTime);
   const std::array<uint64_t, inside::kSavedWords> saved{};
   EXPECT_EQ(Code(code_of(of_variable(BuiltIn::arg0), kWord, SiteKind::entry, 0x29)).run(saved), 0x29);
+}
+
+// Stores arg0 in a variable, and returns what that is then.
+dif::Difo through(dif::Scope scope, unsigned id, const dif::DataType& type, dif::VariableKind kind = dif::VariableKind::scalar) {
+  const bool is_local = scope == dif::Scope::clause;
+  dif::Difo difo{{load(BuiltIn::arg0, 1), Instruction::indexed(is_local ? Opcode::stls : Opcode::stts, id, 1),
+                  Instruction::indexed(is_local ? Opcode::ldls : Opcode::ldts, id, 2), op(Opcode::ret, 0, 0, 2)},
+                 {},
+                 "",
+                 {},
+                 kWord};
+  difo.variables.push_back({"x", static_cast<uint16_t>(id), scope, kind, true, true, type});
+  return difo;
+}
+
+TEST(ClauseCode, KeepsVariablesOfTheThreadAndOfTheClause) {
+  std::array<uint64_t, inside::kSavedWords> saved{};
+  for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
+    for (const unsigned number : {0U, 1U, 15U}) {
+      inside::ThreadVariables variables;
+      inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      saved[saved::rdi] = 0x1234567890abcdef;
+      const Code code(code_of(through(scope, dif::kFirstUserVariable + number, kWord)));
+      EXPECT_EQ(code.run(saved, workspace), saved[saved::rdi]);
+      EXPECT_EQ(scope == dif::Scope::clause ? workspace.locals[number] : variables.values[number], saved[saved::rdi]);
+    }
+}
+
+TEST(ClauseCode, ConvertsWhatItStores) {
+  for (const dif::Scope scope : {dif::Scope::thread, dif::Scope::clause})
+    for (const uint64_t value : kValues) {
+      std::array<uint64_t, inside::kSavedWords> saved{};
+      saved[saved::rdi] = value;
+      inside::ThreadVariables variables;
+      inside::Workspace workspace = {.tid = kTid, .time = kTime, .variables = variables.values, .locals = {}};
+      const auto as = [&](uint32_t size, bool is_signed) {
+        const dif::DataType type{dif::TypeKind::integer, is_signed, false, size, ""};
+        return Code(code_of(through(scope, dif::kFirstUserVariable, type))).run(saved, workspace);
+      };
+      EXPECT_EQ(as(4, true), static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(value))));
+      EXPECT_EQ(as(2, false), static_cast<uint16_t>(value));
+      EXPECT_EQ(as(1, true), static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(value))));
+    }
+}
+
+TEST(ClauseCode, HasNoRoomForOtherVariables) {
+  const auto is_made = [](dif::Scope scope, unsigned number, const dif::DataType& type = kWord) {
+    return !code_of(through(scope, dif::kFirstUserVariable + number, type)).empty();
+  };
+  EXPECT_TRUE(is_made(dif::Scope::thread, inside::kMostVariables - 1));
+  EXPECT_FALSE(is_made(dif::Scope::thread, inside::kMostVariables));
+  EXPECT_TRUE(is_made(dif::Scope::clause, inside::kMostLocals - 1));
+  EXPECT_FALSE(is_made(dif::Scope::clause, inside::kMostLocals));
+  EXPECT_FALSE(is_made(dif::Scope::thread, 0, {dif::TypeKind::string, false, false, 0, "string"}));
+  EXPECT_TRUE(code_of(through(dif::Scope::thread, dif::kFirstUserVariable, kWord, dif::VariableKind::array)).empty());
+  EXPECT_TRUE(code_of(through(dif::Scope::thread, dif::kFirstUserVariable - 1, kWord)).empty());
 }
 
 TEST(ClauseCode, ReadsPartsOfRegisters) {
@@ -156,8 +217,19 @@ TEST(ClauseCode, ReadsPartsOfRegisters) {
   EXPECT_EQ(Code(code_of(of_variable(BuiltIn::arg0), kWord, shape)).run(saved), ~uint64_t{0} - 127);
 }
 
+TEST(ClauseCode, SaysWhatNeedsDvm) {
+  const auto reason = [](const dif::Difo& difo) { return make_value_code(difo, kWord, {SiteKind::entry, {}, kPid}).in_dvm; };
+  EXPECT_EQ(reason(of_variable(BuiltIn::arg1)), InDvm::nothing);
+  EXPECT_EQ(reason(of_variable(BuiltIn::vtimestamp)), InDvm::built_in);
+  EXPECT_EQ(reason(of_variable(static_cast<BuiltIn>(dif::kFirstUserVariable))), InDvm::global);
+  EXPECT_EQ(reason(of_variable(BuiltIn::arg7)), InDvm::argument);
+  EXPECT_EQ(reason(binary(Opcode::sdiv)), InDvm::code);
+  EXPECT_EQ(reason(through(dif::Scope::thread, dif::kFirstUserVariable + inside::kMostVariables, kWord)), InDvm::variable);
+}
+
 TEST(ClauseCode, IsNotMadeOfWhatNeedsDvm) {
-  EXPECT_TRUE(code_of(of_variable(BuiltIn::timestamp)).empty());
+  EXPECT_TRUE(code_of(of_variable(BuiltIn::vtimestamp)).empty());
+  EXPECT_TRUE(code_of(of_variable(BuiltIn::walltimestamp)).empty());
   EXPECT_TRUE(code_of(of_variable(BuiltIn::arg7)).empty());  // on the stack
   EXPECT_TRUE(code_of(binary(Opcode::sdiv)).empty());
   EXPECT_TRUE(code_of(binary(Opcode::add, 6)).empty());

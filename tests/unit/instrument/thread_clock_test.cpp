@@ -1,0 +1,50 @@
+// Times in threads are those that dvm gives the same ticks, and lines change without a thread noticing.
+
+#include "runtime/instrument/agent/thread_clock.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/agent/inside/time.h"
+#include "runtime/instrument/agent/tsc_clock.h"
+
+namespace dvm::runtime {
+namespace {
+
+TEST(ThreadClock, GoesAsDvmsDoes) {
+  TscClock clock;
+  const inside::ClockLine line = clock.line();
+  for (const uint64_t later : {0ULL, 1ULL, 1000ULL, 1'000'000ULL, 20'000'000ULL}) {
+    const uint64_t ticks = clock.ticks_of_reading() + later;
+    EXPECT_NEAR(static_cast<double>(inside::time_on(line, ticks) - line.time),
+                static_cast<double>(clock.time_of(ticks) - line.time), 2);
+  }
+}
+
+TEST(ThreadClock, GoesBackWithTheTicks) {
+  const inside::ClockLine line{1000, 5000, int64_t{1} << (inside::kRateBits - 1)};
+  EXPECT_EQ(inside::time_on(line, 1010), 5005);
+  EXPECT_EQ(inside::time_on(line, 990), 4995);
+  EXPECT_EQ(inside::time_on(line, 1000 + (uint64_t{1} << 50)), 5000 + (uint64_t{1} << 49));
+}
+
+TEST(ThreadClock, ReadsTheLineThatWasPublishedLast) {
+  const int file = memfd_create("clock", 0);
+  ASSERT_EQ(ftruncate(file, 4096), 0);
+  void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const auto& header = *static_cast<const inside::DataHeader*>(mapped);
+  for (uint64_t i = 1; i < 6; i++) {
+    publish({i, 10 * i, static_cast<int64_t>(100 * i)}, file);
+    const inside::ClockLine line = inside::current_line(header);
+    EXPECT_EQ(line.ticks, i);
+    EXPECT_EQ(line.time, 10 * i);
+    EXPECT_EQ(line.rate, static_cast<int64_t>(100 * i));
+    EXPECT_EQ(header.clock[(i & 1) ^ 1].ticks, i - 1);  // a thread may still read it
+  }
+  munmap(mapped, 4096);
+  close(file);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
