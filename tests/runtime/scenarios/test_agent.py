@@ -161,13 +161,21 @@ class InThread(AgentTest):
     SEVERAL = ["% /arg1 < 100/ { @ = count(); } % { @n = sum(arg1); @m[arg1 & 3] = max(arg1); } % /arg1 & 1/ { @o = count(); }",
                "% /arg1 == 7/ { @ = count(); @m = min(arg1); } % /arg1 != 7/ { @ = count(); }", "% { @a[arg1] = count(); } % { @b[arg1 & 31] = quantize(arg1); @c = count(); }"]
 
+    # With variables of the thread and of the clause. deep() is in all its calls before it returns from the first.
+    ENTRY, RETURN = DEEP + "entry ", DEEP + "return "
+    STATEFUL = [f"{ENTRY}{{ self->a = arg0; self->n++; }} {RETURN}/self->a/ {{ @[self->a & 3] = sum(arg1 - self->a); self->a = 0; }} {RETURN}{{ @n = max(self->n); }}",
+                f"this int z; {ENTRY}{{ this->x = arg0 * 3; this->y = (char)this->x; }} {ENTRY}/this->y < 0/ {{ @ = count(); this->y = 1; }} {ENTRY}{{ @s[this->x & 7, this->z] = sum(this->y); this->z = 5; }}",
+                f"self char c; self unsigned short s; {ENTRY}{{ self->c = arg0; self->s = arg0 * -1; }} {RETURN}{{ @[self->c, self->s > 30000] = count(); self->s += arg1; }}",
+                f"this int t; {ENTRY}{{ self->t = timestamp; @ = count(); }} {RETURN}/self->t/ {{ self->d = timestamp - self->t; self->late += (int64_t)self->d < 0; }}"
+                f"{RETURN}/self->t/ {{ @n[self->late, this->t == timestamp] = count(); }}"]
+
     def compare(self, script, there, *options):
         """The script in the thread, and the other one in dvm."""
         run = ["run", "-qv", *options, "-x", "aggsortkey", "-c", program("returns"), "-n"]
         here = dvmtest.dvm(*run, script, "-x", "backend=agent")
         there = dvmtest.dvm(*run, *there)
         self.assertIn("(agent, in the traced thread)", here.stderr)
-        self.assertNotIn("in the traced thread", there.stderr)
+        self.assertNotIn("(agent, in the traced thread)", there.stderr)
         self.assertEqual(here.stdout, there.stdout)
         self.assertIn("10000 4 14\n", here.stdout)
 
@@ -182,8 +190,7 @@ class InThread(AgentTest):
     def test_results_are_those_of_uprobes(self):
         if os.geteuid() != 0:
             dvmtest.skip_or_fail(self, "needs root, for uprobes")
-        for body in self.SEVERAL:
-            script = body.replace("%", self.DEEP + "entry").replace("arg1", "arg0")
+        for script in [body.replace("%", self.ENTRY).replace("arg1", "arg0") for body in self.SEVERAL] + self.STATEFUL:
             with self.subTest(script):
                 self.compare(script, [script, "-x", "backend=uprobe"])
 
@@ -197,8 +204,42 @@ class InThread(AgentTest):
                 here = dvmtest.dvm(*run, script)
                 there = dvmtest.dvm(*run, script + self.DEEP + "entry { never_read++; }")
                 self.assertIn("(agent, predicates in the traced thread)", here.stderr)
-                self.assertNotIn("in the traced thread", there.stderr)
+                self.assertNotIn("(agent, ", there.stderr)
                 self.assertEqual(here.stdout, there.stdout)
+
+    def test_variables_are_those_of_the_thread(self):
+        work = "pid$target:threads:work:"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", f"{work}entry {{ self->a = arg0; self->n++; }} {work}return {{ @[arg1 - self->a] = count(); @m = max(self->n); }}",
+                             "-c", program("threads") + " 20")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        self.assertRegex(result.stdout, r"\n +1 +200000\n")
+        self.assertRegex(result.stdout, r"\n +10000\n")
+
+    def test_clauses_that_share_a_variable_run_on_one_side(self):
+        others = [f"{self.RETURN}/self->a == 7/ {{ printf(\"%d\\n\", self->a); }}",  # a record, on the other probe
+                  "pid$target:a.out:tail:entry { self->a = 7; } pid$target:a.out:tail:return /self->a/ { @t = sum(self->a); }",  # no agent can take this return
+                  "syscall:::entry /pid == $target && self->a == -1/ { @y = count(); }"]
+        for other in others[:] if os.geteuid() == 0 else others[:1]:
+            script = f"{self.ENTRY}{{ self->a = arg0; self->b = 1; @ = count(); }} {other}"
+            with self.subTest(other):
+                run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
+                here, there = dvmtest.dvm(*run, "backend=agent"), dvmtest.dvm(*run, "backend=uprobe")
+                self.assertIn("(agent)", here.stderr)
+                self.assertNotIn("(agent, in the traced thread)", here.stderr)
+                if os.geteuid() == 0:
+                    self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
+
+    def test_times_are_those_of_the_clock_of_the_kernel(self):
+        clocked = "pid$target:clocked:clocked:"
+        script = f"{clocked}entry {{ @a = min((int64_t)(timestamp - arg0)); @n = count(); }} {clocked}return {{ @b = min((int64_t)(arg1 - timestamp)); @c = max((int64_t)(arg1 - timestamp)); }}"
+        result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", script + ' END { printa("%@d ", @a); printa("%@d ", @n); printa("%@d ", @b); printa("%@d ", @c); }', "-c", program("clocked") + " 300000")
+        self.assertIn("(agent, in the traced thread)", result.stderr)
+        after, number, early, late = (int(word) for word in result.stdout.split()[-4:])
+        self.assertEqual(number, 300000)
+        self.assertTrue(-1000 <= after <= 1000, f"the earliest firing is {after} ns behind its call")
+        self.assertLessEqual(late, 1000, "a firing before the time that was returned")
+        self.assertGreaterEqual(late, -1000, "all firings long after their returns")
+        self.assertLess(early, 0)
 
     def test_nothing_is_lost_however_fast(self):
         result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-x", "switchrate=10ms", "-x", "aggrate=1ms", "-c", program("looper") + " 5000000")
@@ -221,7 +262,7 @@ class InThread(AgentTest):
     def test_a_script_that_a_firing_may_end_runs_in_dvm(self):
         result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", "pid$target:looper:func:entry { @ = count(); } pid$target:looper:func:return /++n == 7/ { exit(0); }",
                              "-c", program("looper") + " 1000")
-        self.assertNotIn("in the traced thread", result.stderr)
+        self.assertNotIn("(agent, in the traced thread)", result.stderr)
         self.assertIn("7", result.stdout.split())
 
 
