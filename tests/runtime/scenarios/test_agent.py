@@ -225,6 +225,7 @@ class InThread(AgentTest):
                 run = ["run", "-qv", "-x", "aggsortkey", "-c", program("returns"), "-n", script, "-x"]
                 here, there = dvmtest.dvm(*run, "backend=agent"), dvmtest.dvm(*run, "backend=uprobe")
                 self.assertIn("(agent)", here.stderr)
+                self.assertIn("entry: backend local (agent), engine interp; not in the traced thread: a thread-local variable of its clauses is used by clauses that run in dvm; ", here.stderr)
                 self.assertNotIn("(agent, in the traced thread)", here.stderr)
                 if os.geteuid() == 0:
                     self.assertEqual(sorted(here.stdout.splitlines()), sorted(there.stdout.splitlines()))
@@ -240,6 +241,15 @@ class InThread(AgentTest):
         self.assertLessEqual(late, 1000, "a firing before the time that was returned")
         self.assertGreaterEqual(late, -1000, "all firings long after their returns")
         self.assertLess(early, 0)
+
+    def test_a_reason_is_given_where_clauses_run_in_dvm(self):
+        reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / 3); }": "divides",
+                   "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 10); }": "by another function than",
+                   "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "uses a variable that is not an integer|calls a subroutine"}
+        for body, reason in reasons.items():
+            with self.subTest(body):
+                result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", self.ENTRY + body, "-c", program("returns"))
+                self.assertRegex(result.stderr, f"not in the traced thread: a clause of the probe [^;]*({reason})")
 
     def test_nothing_is_lost_however_fast(self):
         result = self.run_dvm("pid$target:looper:func:entry { @ = count(); }", "-x", "switchrate=10ms", "-x", "aggrate=1ms", "-c", program("looper") + " 5000000")
