@@ -67,7 +67,6 @@ std::optional<uint64_t> AgentPlanner::address_of(const UprobeSite& site, uint64_
 // Returns why its function cannot be changed.
 std::string_view AgentPlanner::locate(Candidate& candidate) {
   const UprobeSite& site = *candidate.site;
-  if (candidate.enabled->needs.has_file()) return "only the kernel tells of open files";
   if (site.semaphore != 0) return "its semaphore would stay raised if dvm were killed";
   candidate.code = files_.open(site.path);
   if (candidate.code == nullptr) return "its file cannot be read";
@@ -126,7 +125,7 @@ bool AgentPlanner::has_symbol_inside(const Candidate& candidate) {
 
 void AgentPlanner::add(const EnabledProbe& enabled, const UprobeSite& site) {
   Candidate candidate{&enabled, &site, nullptr, {}};
-  candidate.refusal = locate(candidate);
+  candidate.refusal = enabled.needs.has_file() ? "only the kernel tells of open files" : locate(candidate);
   if (candidate.refusal.empty() && site.is_return) return add_exits(candidate);
   if (candidate.refusal.empty()) candidate.refusal = fill(candidate);
   candidates_.push_back(candidate);
