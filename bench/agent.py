@@ -1,64 +1,80 @@
 #!/usr/bin/env python3
-"""What clauses in the traced thread add to a call, in ns: programs run untraced and traced by an agent in turn; medians with quartiles.
+"""What clauses add to a call of a traced function, in ns: by an agent, by uprobes, and by bpftrace, alternating with untraced runs.
 
-usage: agent.py DVM PROGRAMS_FOLDER [ROUNDS [CALLS]]
+usage: agent.py DVM FOLDER-OF-TEST-PROGRAMS [ROUNDS]
 
-The function that is traced runs in one thread. The last column says where the clause runs, and how many firings were dropped.
+A row gives the median and the quartiles of the rounds. uprobes and bpftrace need root. The program calls func(), of some 10 ns.
 """
 
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 
-DVM, PROGRAMS = sys.argv[1], sys.argv[2]
-ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 9
-CALLS = int(sys.argv[4]) if len(sys.argv) > 4 else 2_000_000
-LOOPER = [os.path.join(PROGRAMS, "looper"), str(CALLS)]
+FAST, SLOW = 5_000_000, 200_000  # calls
 
-CLAUSES = {
-    "count": "{ @ = count(); }",
-    "predicate/false": "/arg0 == 1/ { @ = count(); }",
-    "key/integer": "{ @[arg0 & 7] = count(); }",
-    "key/literal": "{ @[copyinstr(arg0)] = count(); }",
-    "key/constants": "{ @[probefunc, probemod, arg0 & 7] = count(); }",
-    "key/execname": "{ @[execname] = count(); }",
-    "record/64": "{ n += arg0 + arg1 + arg2 + arg3; }",
-    "record/false": "/arg0 == 1/ { n++; }",
+# By name: the script of dvm, and that of bpftrace.
+CASES = {
+    "count": ("E { @ = count(); }", "E { @ = count(); }"),
+    "false predicate": ("E /arg0 == 1/ { @ = count(); }", "E /arg0 == 1/ { @ = count(); }"),
+    "two clauses": ("E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }", "E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }"),
+    "sum by a key": ("E { @[arg0 & 7] = sum(arg0); }", "E { @[arg0 & 7] = sum(arg0); }"),
+    "string": ("E { @[copyinstr(arg0)] = count(); }", "E { @[str(arg0)] = count(); }"),
+    "name of the function": ("E { @[probefunc, probemod, arg0 & 7] = count(); }", "E { @[func, arg0 & 7] = count(); }"),
+    "name of the thread": ("E { @[execname] = count(); }", "E { @[comm] = count(); }"),
+    "self-> flag": ("E { self->in = 1; } R /self->in/ { @ = count(); self->in = 0; }", None),
+    "entry to return": ("E { self->t = timestamp; } R /self->t/ { @ = quantize(timestamp - self->t); self->t = 0; }",
+                        "E { @s[tid] = nsecs; } R /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }"),
 }
 
 
-def time_of(output):
-    return float(re.search(r"([\d.]+) ns/call", output)[1])
+def cost(command):
+    """ns a call, as the program prints it."""
+    result = subprocess.run(command, capture_output=True, text=True)
+    found = re.search(r"([\d.]+) ns/call", result.stdout)
+    if not found:
+        sys.exit(f"{command[0]}: {result.stdout}{result.stderr}")
+    return float(found.group(1))
 
 
-def run(clause):
-    """(ns a call, what ran in the thread, drops)"""
-    if clause is None:
-        return time_of(subprocess.run(LOOPER, capture_output=True, text=True, check=True).stdout), "", 0
-    text = f"pid$target:looper:func:entry {clause}"
-    command = [DVM, "run", "-qv", "-x", "backend=agent", "-n", text, "-c", " ".join(LOOPER)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{text}: {result.stderr}")
-    drops = sum(int(count) for count in re.findall(r"(\d+) drops?", result.stderr))
-    return time_of(result.stdout), re.search(r"\(agent(?:, )?(.*?)\)", result.stderr)[1], drops
+def by_dvm(dvm, script, looper, backend):
+    text = script.replace("E ", "pid$target:looper:func:entry ").replace("R ", "pid$target:looper:func:return ")
+    calls = FAST if backend == "agent" else SLOW
+    return cost([dvm, "run", "-q", "-x", f"backend={backend}", "-n", text, "-c", f"{looper} {calls}"])
+
+
+def by_bpftrace(script, looper):
+    text = script.replace("E ", f"uprobe:{looper}:func ").replace("R ", f"uretprobe:{looper}:func ")
+    return cost(["bpftrace", "-e", text, "-c", f"{looper} {SLOW}"])
+
+
+def spread(values):
+    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else 3 * values
+    return f"{median:7.1f} [{low:.1f}, {high:.1f}]"
 
 
 def main():
-    added = {name: [] for name in CLAUSES}
-    where, dropped = {}, dict.fromkeys(CLAUSES, 0)
-    for _ in range(ROUNDS):
-        for name, clause in CLAUSES.items():
-            plain, _, _ = run(None)
-            traced, where[name], drops = run(clause)
-            added[name].append(traced - plain)
-            dropped[name] += drops
-    print(f"{'added ns a call':<20}{'median':>8}   quartiles")
-    for name, values in added.items():
-        low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
-        print(f"agent/{name:<20}{median:8.1f}   {low:.1f} .. {high:.1f}   {where[name] or 'by records'}, {dropped[name]} drops")
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    dvm, looper = sys.argv[1], os.path.realpath(os.path.join(sys.argv[2], "looper"))
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+    is_root = os.geteuid() == 0
+    print(f"{'added ns a call':20} {'agent':>24} {'uprobe':>28} {'bpftrace':>28}")
+    for name, (script, peer) in CASES.items():
+        ways = {"agent": lambda: by_dvm(dvm, script, looper, "agent")}
+        if is_root:
+            ways["uprobe"] = lambda: by_dvm(dvm, script, looper, "uprobe")
+        if is_root and peer and shutil.which("bpftrace"):
+            ways["bpftrace"] = lambda: by_bpftrace(peer, looper)
+        added = {way: [] for way in ways}
+        for _ in range(rounds):
+            plain = cost([looper, str(FAST)])
+            for way, run in ways.items():
+                added[way].append(run() - plain)
+        cells = [spread(added[way]) if way in added else "-" for way in ("agent", "uprobe", "bpftrace")]
+        print(f"{name:20} {cells[0]:>24} {cells[1]:>28} {cells[2]:>28}", flush=True)
 
 
 if __name__ == "__main__":

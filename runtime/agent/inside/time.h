@@ -7,8 +7,9 @@ namespace dvm::runtime::inside {
 
 // Moves on by the ticks since the line began, which may be few and negative: another line has begun meanwhile.
 inline uint64_t time_on(const ClockLine& line, uint64_t ticks) {
+  __extension__ using Wide = __int128;
   const auto since = static_cast<int64_t>(ticks - line.ticks);
-  return line.time + static_cast<uint64_t>(static_cast<int64_t>((static_cast<__int128>(since) * line.rate) >> kRateBits));
+  return line.time + static_cast<uint64_t>(static_cast<int64_t>((static_cast<Wide>(since) * line.rate) >> kRateBits));
 }
 
 // The two lines take turns, so that the one in use stays as it is until the next but one is written. One that has changed
