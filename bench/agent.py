@@ -19,6 +19,8 @@ FAST, SLOW = 5_000_000, 200_000  # calls
 CASES = {
     "count": ("E { @ = count(); }", "E { @ = count(); }"),
     "false predicate": ("E /arg0 == 1/ { @ = count(); }", "E /arg0 == 1/ { @ = count(); }"),
+    "record": ("E { n += arg0 + arg1 + arg2 + arg3; }", "E { @n = (uint64)0 + arg0 + arg1 + arg2 + arg3; }"),
+    "no record": ("E /arg0 == 1/ { n++; }", "E /arg0 == 1/ { @n++; }"),
     "two clauses": ("E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }", "E /arg0 != 1/ { @a = count(); } E { @b[arg0 & 7] = count(); }"),
     "sum by a key": ("E { @[arg0 & 7] = sum(arg0); }", "E { @[arg0 & 7] = sum(arg0); }"),
     "string": ("E { @[copyinstr(arg0)] = count(); }", "E { @[str(arg0)] = count(); }"),
