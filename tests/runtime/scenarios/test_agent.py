@@ -245,7 +245,8 @@ class InThread(AgentTest):
     def test_a_reason_is_given_where_clauses_run_in_dvm(self):
         reasons = {"{ trace(arg0); }": "leaves a record", "{ @ = count(); n++; }": "uses a global variable", "{ @ = sum(arg0 / 3); }": "divides",
                    "{ @ = max(vtimestamp); }": "reads a built-in variable other than", "{ @ = lquantize(arg0, 0, 10); }": "by another function than",
-                   "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "uses a variable that is not an integer|calls a subroutine"}
+                   "{ @ = quantize(arg0, 2); }": "aggregates with an increment", "{ self->s = execname; }": "reads a built-in variable other than",
+                   "{ self->a = 1; @[copyinstr(arg0)] = count(); }": "has a key that may not be readable"}
         for body, reason in reasons.items():
             with self.subTest(body):
                 result = dvmtest.dvm("run", "-qv", "-x", "backend=agent", "-n", self.ENTRY + body, "-c", program("returns"))
