@@ -109,6 +109,7 @@ class ValueCoder {
     if (dif::is_return(in)) return finish(in.rd());
     if (dif::has_format(in, dif::Format::cmp)) return dif::info(in.opcode()).width == dif::Width::none && compare(in);
     if (!keeps_flags(in.opcode())) flags_ = Flags::none;
+    if (dif::info(in.opcode()).scope) return add_access(in);
     switch (in.opcode()) {
       case Opcode::or_:
         return operate(in, {0x09});
@@ -134,14 +135,6 @@ class ValueCoder {
         return read(in.r1(), kRax) && write(in.rd());
       case Opcode::setx:
         return in.index() < difo_.integers.size() && (code_.load_constant(kRax, difo_.integers[in.index()]), write(in.rd()));
-      case Opcode::ldgs:
-        return load_variable(in.index()) && write(in.rd());
-      case Opcode::ldts:
-      case Opcode::ldls:
-        return access_own(in, kLoad) && write(in.rd());
-      case Opcode::stts:
-      case Opcode::stls:
-        return store(in);
       case Opcode::tst:
         flags_ = Flags::tested;
         return read(in.r1(), kRax) && (code_.operate({0x85}, kRax, kRax), true);
@@ -150,6 +143,16 @@ class ValueCoder {
       default:
         return false;
     }
+  }
+
+  // To a variable.
+  bool add_access(Instruction in) {
+    const dif::OpcodeInfo& row = dif::info(in.opcode());
+    const bool is_load = row.format == dif::Format::ldv;
+    if (row.tuple != dif::TupleUse::none || row.format == dif::Format::lda) return false;
+    if (row.scope == dif::Scope::global && !is_load) return refuse(InDvm::global);
+    if (row.scope == dif::Scope::global) return load_variable(in.index()) && write(in.rd());
+    return is_load ? access_own(in, kLoad) && write(in.rd()) : store(in);
   }
 
   bool refuse(InDvm reason) {

@@ -33,10 +33,10 @@ std::optional<TextKey> loaded_text(const dif::Difo& difo, const Probe* probe, ui
   std::optional<std::string_view> constant;
   if (is_op(load, Opcode::sets) && load.index() < difo.strings.size()) {
     constant = std::string_view(difo.strings.c_str() + load.index());
-  } else if (is_op(load, Opcode::ldgs)) {
-    if (load.index() == static_cast<unsigned>(BuiltIn::execname))
+  } else if (const auto variable = dif::built_in_of(load)) {
+    if (*variable == static_cast<unsigned>(BuiltIn::execname))
       return TextKey{.kind = TextKey::Kind::name_of_thread, .most = std::min(strsize, kLongestName)};
-    if (probe != nullptr) constant = name_of_probe(load.index(), *probe);
+    if (probe != nullptr) constant = name_of_probe(*variable, *probe);
   }
   if (!constant) return {};
   return TextKey{.kind = TextKey::Kind::constant, .words = key_words_of(*constant, strsize)};
