@@ -169,7 +169,7 @@ class OtlpTest(unittest.TestCase):
 
     def test_requests_are_what_the_protocol_defines(self):
         if PROTOCOL is None:
-            skip_or_fail(self, "needs the Python packages of tests/runtime/requirements.txt, which ./bootstrap check installs")
+            self.skipTest("needs the Python packages of tests/runtime/requirements.txt, which ./bootstrap check fetches")
         script = r"""BEGIN { @c["\377"] = count(); @s = sum(-5); @q = quantize(3); @l = lquantize(2, 0, 10); @a = avg(10); @d = stddev(4);
                              @m = max((uint64_t)-1); printf("%s", "\200"); exit(0); }"""
         with collector() as server:
