@@ -11,7 +11,7 @@ bool LateUpdates::add(std::span<const std::byte> record, const std::vector<Known
   if (record.size() < sizeof update || record.size() % sizeof(uint64_t) != 0) return false;
   std::memcpy(&update, record.data(), sizeof update);
   std::vector<uint64_t> found((record.size() - sizeof update) / sizeof(uint64_t)), key;
-  std::memcpy(found.data(), record.data() + sizeof update, record.size() - sizeof update);
+  if (!found.empty()) std::memcpy(found.data(), record.data() + sizeof update, record.size() - sizeof update);
   if (update.clause >= clauses.size() || !make_key(clauses[update.clause].keys, found, key)) return false;
   const KnownClause& clause = clauses[update.clause];
   const auto [state, is_new] = states_.try_emplace({update.clause, std::move(key)});
