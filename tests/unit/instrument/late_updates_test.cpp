@@ -40,7 +40,7 @@ Totals take(LateUpdates& updates) {
   Totals totals;
   updates.take(kClauses, [&](const AggregationEntry& entry) {
     std::vector<uint64_t> key(entry.key.size() / sizeof(uint64_t));
-    std::memcpy(key.data(), entry.key.data(), entry.key.size());
+    if (!key.empty()) std::memcpy(key.data(), entry.key.data(), entry.key.size());
     totals[{entry.aggregation, key}] = {entry.words.begin(), entry.words.end()};
   });
   return totals;
