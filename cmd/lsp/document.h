@@ -17,6 +17,8 @@ class Document {
   Document(std::string text, bool in_bytes) : text_(std::move(text)), in_bytes_(in_bytes) {}
 
   const std::string& text() const { return text_; }
+  // Puts a text in the place of the bytes from begin to end; an end before the begin is taken for it.
+  void replace(size_t begin, size_t end, std::string_view text) { text_.replace(begin, end > begin ? end - begin : 0, text); }
   // A position behind the end of its line, or of the text, is that end.
   size_t offset_of(Position position) const;
   Position position_of(size_t offset) const;

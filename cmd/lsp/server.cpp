@@ -13,7 +13,7 @@ namespace {
 
 // Error codes of JSON-RPC.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602;
-constexpr int kError = 1, kWarning = 2, kFullText = 1;
+constexpr int kError = 1, kWarning = 2, kIncremental = 2;
 constexpr size_t kMostItems = 1000;
 
 Json item(const std::string& label, WordKind kind, const std::string& detail, const std::string& text) {
@@ -35,9 +35,18 @@ std::string declaration(const Word& word) {
   return word.kind == WordKind::variable ? fmt::format("{} {}", word.detail, word.name) : word.detail;
 }
 
-Position position_of(const Json& parameters) {
-  const Json& position = parameters.at("position");
+Position position_of(const Json& parameters, const char* name = "position") {
+  const Json& position = parameters.at(name);
   return {position.at("line").get<size_t>(), position.at("character").get<size_t>()};
+}
+
+// A change without a range is the whole text.
+void apply(Document& document, const Json& change) {
+  const auto text = change.at("text").get<std::string>();
+  if (!change.contains("range")) return document.replace(0, document.text().size(), text);
+  const Json& range = change["range"];
+  const size_t begin = document.offset_of(position_of(range, "start")), end = document.offset_of(position_of(range, "end"));
+  document.replace(begin, end, text);
 }
 
 std::string uri_of(const Json& parameters) { return parameters.at("textDocument").at("uri").get<std::string>(); }
@@ -96,7 +105,7 @@ Json Server::initialize(const Json& parameters) {
   return {{"serverInfo", {{"name", "dvm"}}},
           {"capabilities",
            {{"positionEncoding", in_bytes_ ? "utf-8" : "utf-16"},
-            {"textDocumentSync", {{"openClose", true}, {"change", kFullText}}},
+            {"textDocumentSync", {{"openClose", true}, {"change", kIncremental}}},
             {"completionProvider", completion},
             {"hoverProvider", true},
             {"inlayHintProvider", true}}}};
@@ -122,12 +131,16 @@ Json Server::exit(const Json&) {
 }
 
 Json Server::did_open(const Json& parameters) {
-  take(uri_of(parameters), parameters.at("textDocument").at("text").get<std::string>());
+  take(uri_of(parameters), Document(parameters.at("textDocument").at("text").get<std::string>(), in_bytes_));
   return {};
 }
 
 Json Server::did_change(const Json& parameters) {
-  for (const Json& change : parameters.at("contentChanges")) take(uri_of(parameters), change.at("text").get<std::string>());
+  const std::string uri = uri_of(parameters);
+  const auto open = documents_.find(uri);
+  Document changed = open != documents_.end() ? open->second.document : Document({}, in_bytes_);
+  for (const Json& change : parameters.at("contentChanges")) apply(changed, change);
+  take(uri, std::move(changed));
   return {};
 }
 
@@ -136,8 +149,7 @@ Json Server::did_close(const Json& parameters) {
   return {};
 }
 
-void Server::take(const std::string& uri, std::string text) {
-  Document document(std::move(text), in_bytes_);
+void Server::take(const std::string& uri, Document document) {
   Checked checked = language_.check(uri, document.text());
   Json list = Json::array();
   for (const compiler::Diagnostic& one : checked.diagnostics) list.push_back(diagnostic(document, one));

@@ -46,7 +46,7 @@ class Server {
   Json hover(const Json& parameters);
   Json inlay_hints(const Json& parameters);
 
-  void take(const std::string& uri, std::string text);
+  void take(const std::string& uri, Document document);
   Open* find(const Json& parameters);
   Json range(const Document& document, size_t begin, size_t end) const;
   Json diagnostic(const Document& document, const compiler::Diagnostic& one) const;

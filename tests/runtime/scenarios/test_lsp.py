@@ -76,6 +76,12 @@ class Editor:
         self.tell("textDocument/didChange", {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": text}]})
         return self.diagnostics()
 
+    def edit(self, *changes):
+        """Each change: (line, character, line, character, text)."""
+        self.tell("textDocument/didChange", {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [
+            {"range": {"start": {"line": a, "character": b}, "end": {"line": c, "character": d}}, "text": text} for a, b, c, d, text in changes]})
+        return self.diagnostics()
+
     def diagnostics(self):
         while (message := self.read())["method"] != "textDocument/publishDiagnostics":
             self.told.append(message)
@@ -122,6 +128,19 @@ class LanguageServer(unittest.TestCase):
         self.assertIn("timestamp", diagnostic["message"])  # the hint
         self.assertEqual(diagnostic["range"], {"start": {"line": 2, "character": 16}, "end": {"line": 2, "character": 24}})
         self.assertEqual(editor.change("BEGIN\n{\n\texit(0);\n}\n"), [])
+
+    def test_edits_of_parts_of_the_text(self):
+        editor = self.editor()
+        self.assertEqual(editor.initialized["capabilities"]["textDocumentSync"]["change"], 2)
+        editor.open('BEGIN\n{\n\tprintf("ü😀 %d", pid);\n}\n')
+        diagnostic, = editor.edit((2, 18, 2, 21, "pod"))  # behind two characters of six bytes and three units
+        self.assertEqual((diagnostic["code"], diagnostic["range"]["start"]), ("D_IDENT_UNDEF", {"line": 2, "character": 18}))
+        # Each change is one of the text that the change before it has left.
+        diagnostic, = editor.edit((2, 18, 2, 21, "tid"), (4, 0, 4, 0, "END { }\n"), (0, 0, 1, 0, ""))
+        self.assertEqual((diagnostic["code"], diagnostic["range"]["start"]), ("D_SYNTAX", {"line": 0, "character": 0}))
+        self.assertEqual(editor.edit((0, 0, 0, 0, "BEGIN\n")), [])
+        self.assertEqual(editor.edit((0, 0, 99, 0, "BEGIN { exit(0); }")), [])
+        self.assertEqual(editor.edit((0, 13, 0, 3, "1 + ")), [])  # ends before it begins, and nothing is removed
 
     def test_positions_in_bytes_if_the_editor_wants_them(self):
         editor = self.editor(capabilities={"general": {"positionEncodings": ["utf-16", "utf-8"]}})

@@ -25,6 +25,16 @@ TEST(Document, PositionsCountUtf16UnitsOrBytes) {
   EXPECT_EQ(units.end_of_line(1), 1u);
 }
 
+TEST(Document, BytesAreReplaced) {
+  Document text("one two", false);
+  text.replace(4, 7, "three");
+  EXPECT_EQ(text.text(), "one three");
+  text.replace(3, 1, ",");  // ends before it begins
+  EXPECT_EQ(text.text(), "one, three");
+  text.replace(0, text.text().size(), "");
+  EXPECT_EQ(text.text(), "");
+}
+
 TEST(Cursor, ADescriptionBeginsAfterABlankOrAComma) {
   const std::string_view text = "int x;\nBEGIN { x = 1; }\nsyscall::read:entry,sysc";
   const Cursor cursor = at_end(text);
