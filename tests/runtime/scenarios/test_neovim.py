@@ -22,6 +22,8 @@ proc:::exit
 \tbad = nosuch(1);
 }
 """
+PROFILE = ('{"dvm_profile": 1, "name": "test", "machine": "any", "clock_hz": 1e9, '
+           '"prices": {"aggregation": {"count": {"m": 1500}}, "source": {"tracepoint": {"trigger": {"m": 1}}}}}')
 # Prints one JSON object a line. A row is counted from 0.
 SESSION = r"""
 local function say(what, value) io.stdout:write(vim.json.encode({ [what] = value }) .. '\n') end
@@ -35,9 +37,18 @@ say('hover', ask('textDocument/hover', 2, 17).contents.value)
 local found = ask('textDocument/completion', 7, 29)
 say('members', vim.tbl_map(function(one) return one.label end, found.items or found))
 say('omnifunc', vim.bo.omnifunc)
+local function costs()
+  local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('dvm_costs'), 0, -1, { details = true })
+  return vim.tbl_map(function(one) return { one[2], one[4].virt_text[1][1] } end, marks)
+end
 vim.api.nvim_buf_set_lines(0, 8, 9, false, { '\tgood = 1;' })
 vim.wait(60000, function() return #vim.diagnostic.get(0) == 0 end, 20)
 say('left', #vim.diagnostic.get(0))
+vim.wait(60000, function() return #costs() > 0 end, 20)
+say('costs', costs())
+say('inlay', vim.lsp.inlay_hint ~= nil)
+vim.cmd('edit b.d')
+say('shared', #vim.lsp.get_active_clients())
 vim.lsp.stop_client(vim.lsp.get_active_clients())
 vim.wait(60000, function() return #vim.lsp.get_active_clients() == 0 end, 20)
 say('clients', #vim.lsp.get_active_clients())
@@ -52,7 +63,10 @@ class NeovimTest(unittest.TestCase):
         (folder / "a.d").write_text(SCRIPT)
         (folder / "session.lua").write_text(SESSION)
         (folder / "dvm").symlink_to(os.path.realpath(DVM))  # the file for users starts "dvm"
-        environment = dict(ENV, PATH=f"{folder}:{os.environ['PATH']}", HOME=str(folder), XDG_STATE_HOME=str(folder), XDG_DATA_HOME=str(folder))
+        (folder / "config/dvm").mkdir(parents=True)
+        (folder / "config/dvm/profile.json").write_text(PROFILE)
+        environment = dict(ENV, PATH=f"{folder}:{os.environ['PATH']}", HOME=str(folder), XDG_STATE_HOME=str(folder), XDG_DATA_HOME=str(folder),
+                           XDG_CONFIG_HOME=str(folder / "config"))
         command = ["nvim", "--headless", "-u", str(ROOT / "editors/neovim.lua"), "a.d", "-c", "luafile session.lua", "-c", "qa!"]
         result = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
         said = {}
@@ -61,6 +75,10 @@ class NeovimTest(unittest.TestCase):
         self.assertEqual(said.get("diagnostics"), [[8, "undefined function name: nosuch"]], result.stderr)
         self.assertIn("the number of calls", said["hover"])
         self.assertIn("pr_fname", said["members"])
+        if not said["inlay"]:
+            self.assertEqual([row for row, _ in said["costs"]], [0, 5])
+            self.assertRegex(said["costs"][0][1], r"^1\.5 us of \d")
+        self.assertEqual(said["shared"], 1)
         self.assertEqual((said["omnifunc"], said["left"], said["clients"]), ("v:lua.vim.lsp.omnifunc", 0, 0))
 
 
