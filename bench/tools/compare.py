@@ -30,6 +30,8 @@ WORK = {
     "sleeps": "for i in range(200): time.sleep(0.005)",
     "burns": "end = time.time() + 3\nwhile time.time() < end: pass",
     "blocks": "kept = [bytearray(300000) for i in range(40)]\nfor i in range(500): bytearray(200000)",
+    "locks": ("import ctypes\nlibc, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)\n"
+              "for i in range(300): libc.pthread_mutex_lock(mutex); time.sleep(0.002); libc.pthread_mutex_unlock(mutex)"),
     "disk": "fd = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_DIRECT)\nm = mmap.mmap(-1, 4096)\nfor i in range(300): os.write(fd, m)",
 }
 
@@ -51,6 +53,10 @@ BUCKETS = r"(?m)^[\[\(].*\) +(\d+) \|"
 BCC_BUCKETS = r"(?m)^ +\d+ -> \d+ +: (\d+) "
 OFF_CPU = ("tracepoint:sched:sched_switch { if (args->prev_pid == PID && args->prev_state != 0) { @s[args->prev_pid] = nsecs; } "
            "if (@s[args->next_pid]) { @ = sum((nsecs - @s[args->next_pid]) / 1000); delete(@s[args->next_pid]); } }")
+# Mutexes that a process holds, with ns since it took each.
+HOLDS = ("uprobe:libc:pthread_mutex_lock /pid == PID/ { @m[tid] = arg0; } "
+         "uretprobe:libc:pthread_mutex_lock /@m[tid]/ { @h[tid, @m[tid]] = nsecs; delete(@m[tid]); } "
+         "uprobe:libc:pthread_mutex_unlock /@h[tid, arg0]/ { @ = %s; delete(@h[tid, arg0]); }")
 ROWS = [
     Row("funccount", "calls", ["getppid", "libc", "-p", "PID"], "uprobe:libc:getppid /pid == PID/ { @ = count(); }",
         r"getppid +(\d+)", r"@: (\d+)"),
@@ -86,6 +92,9 @@ ROWS = [
         "uretprobe:libc:malloc,uretprobe:libc:calloc /@z[tid]/ { @live[retval] = @z[tid]; @ = sum(@z[tid]); delete(@z[tid]); } "
         "uprobe:libc:free /@live[arg0]/ { @freed = sum(@live[arg0]); delete(@live[arg0]); }",
         r"(?m)^ *\d+ +(\d+) +\d+ ", "LIVE", "live bytes", 0.02),
+    Row("plockstat", "locks", ["-w", "1000000000", "-t", "10000", "-p", "PID"], HOLDS % "count()", r"(?m)^ +(\d+) +\d+ 0x", r"@: (\d+)", "holds"),
+    Row("plockstat", "locks", ["-w", "1000000000", "-t", "10000", "-p", "PID"], HOLDS % "sum(nsecs - @h[tid, arg0])", r"(?m)^ +\d+ +(\d+) 0x",
+        r"@: (\d+)", "ns held", 0.05),
     Row("funclatency", "calls", ["umask", "libc", "-p", "PID"], "bcc: funclatency -p PID c:umask", HISTOGRAM, BCC_BUCKETS,
         "calls, bcc"),
     Row("syscount", "calls", ["-p", "PID"], "bcc: syscount -p PID -T 400", r"getppid +(\d+)", r"getppid +(\d+)", "calls, bcc"),
