@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -386,16 +385,13 @@ class Batch {
   unsigned read_ = 0;
 };
 
-size_t clauses() {
-  const char* wanted = std::getenv("DVM_FUZZ_ROUNDS");
-  return wanted ? static_cast<size_t>(std::atoi(wanted)) : kMostClauses;
-}
+size_t clauses() { return from_environment("DVM_FUZZ_ROUNDS", kMostClauses); }
 
 class ClauseFuzz : public testing::TestWithParam<vm::Engine> {};
 
 TEST_P(ClauseFuzz, EnginesLeaveTheSame) {
   DVM_SKIP_WITHOUT(GetParam());
-  ClauseMaker maker(7);
+  ClauseMaker maker(from_environment("DVM_FUZZ_SEED", 7));
   for (size_t done = 0; done < clauses();) {
     Batch batch;
     while (batch.size() < kMostClauses) batch.add(maker.clause());

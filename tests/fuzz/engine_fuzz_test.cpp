@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -107,10 +106,7 @@ void compare(Batch& batch, const vm::Engine& engine) {
     ASSERT_EQ(to_text(got.all()[i]), to_text(expected.all()[i])) << engine.name << " on\n" << batch.listing(i);
 }
 
-size_t rounds() {
-  const char* wanted = std::getenv("DVM_FUZZ_ROUNDS");
-  return wanted ? static_cast<size_t>(std::atoi(wanted)) : 300;
-}
+size_t rounds() { return from_environment("DVM_FUZZ_ROUNDS", 300); }
 
 class EngineFuzz : public testing::TestWithParam<vm::Engine> {
  protected:
@@ -128,12 +124,12 @@ class EngineFuzz : public testing::TestWithParam<vm::Engine> {
 };
 
 TEST_P(EngineFuzz, LikelyWords) {
-  Maker maker(5);
+  Maker maker(from_environment("DVM_FUZZ_SEED", 5));
   run([&] { return maker.likely_difo(); });
 }
 
 TEST_P(EngineFuzz, MutatedConformanceCases) {
-  Maker maker(6);
+  Maker maker(from_environment("DVM_FUZZ_SEED", 6));
   const std::vector<dif::Difo> seeds = conformance_difos();
   ASSERT_GT(seeds.size(), 500u);
   run([&, i = size_t{0}]() mutable {

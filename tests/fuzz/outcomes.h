@@ -6,11 +6,19 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <span>
 
 #include "dvm/vm/engine.h"
 
 namespace dvm::fuzz {
+
+// How long the comparisons of engines go on, and with which seed: DVM_FUZZ_ROUNDS, DVM_FUZZ_SEED.
+inline uint32_t from_environment(const char* name, uint32_t usual) {
+  const char* wanted = std::getenv(name);
+  return wanted ? static_cast<uint32_t>(std::strtoul(wanted, nullptr, 10)) : usual;
+}
 
 // Memory that processes share.
 template <class Outcome, size_t kMost>
