@@ -202,11 +202,17 @@ Finding check_debug_info() {
   return {"no separate debug files are installed", "sudo apt-get install libc6-dbg", ""};
 }
 
+#ifdef DVM_WITHOUT_LLVM
+constexpr const char* kGetLlvm = "build dvm again after: sudo apt-get install llvm-19-dev libzstd-dev";
+#else
+constexpr const char* kGetLlvm = "sudo apt-get install dvm-llvm";
+#endif
+
 Finding check_llvm() {
   for (const vm::Engine& engine : vm::kEngines)
     if (engine.name == "llvm")
       if (const std::string problem = engine.problem(); !problem.empty())
-        return {problem.substr(0, problem.find('\n')), "sudo apt-get install dvm-llvm", ""};
+        return {problem.substr(0, problem.find('\n')), kGetLlvm, ""};
   return {};
 }
 

@@ -2,6 +2,7 @@
 says why."""
 
 import ctypes
+import json
 import os
 import pathlib
 import shutil
@@ -81,7 +82,15 @@ class Translator(unittest.TestCase):
         self.assertNotIn(ON_INTERPRETER, run.stderr)
 
     def test_no_plugin(self):
-        self.says(str(self.plugin), "No such file")
+        reason = f"there is no {self.plugin}"
+        self.says(reason)
+        run = subprocess.run([self.dvm, "--version"], capture_output=True, text=True, env=dvmtest.ENV)
+        self.assertRegex(run.stdout, rf"(?m)^engines: interp, llvm \(not here: .*{reason}\)$")
+        run = subprocess.run([self.dvm, "doctor", "--json"], capture_output=True, text=True, env=dvmtest.ENV)
+        found = {check["name"]: check for check in json.loads(run.stdout)["checks"]}["llvm"]
+        self.assertFalse(found["works"])
+        self.assertIn(reason, found["reason"])
+        self.assertIn("apt-get install", found["remedy"])
 
     def test_a_plugin_that_is_no_library(self):
         self.plugin.write_text("no library")

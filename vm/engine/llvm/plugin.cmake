@@ -1,7 +1,12 @@
 # The translator of engine llvm, which dvm loads when it is asked for. Without LLVM 19, everything else is built, and dvm says what is missing.
-find_package(LLVM 19.1 CONFIG QUIET)
-if(NOT LLVM_FOUND)
-  message(STATUS "LLVM 19.1 not found: the engine llvm is not built (Debian: llvm-19-dev, libzstd-dev)")
+if(DVM_LLVM)
+  find_package(LLVM 19.1 CONFIG QUIET)
+endif()
+if(NOT DVM_LLVM OR NOT LLVM_FOUND)
+  if(DVM_LLVM)
+    message(STATUS "LLVM 19.1 not found: the engine llvm is not built (Debian: llvm-19-dev, libzstd-dev)")
+  endif()
+  set_source_files_properties(engine/native/load_translator.cpp PROPERTIES COMPILE_DEFINITIONS DVM_WITHOUT_LLVM)
   return()
 endif()
 

@@ -32,6 +32,15 @@ std::string find_plugin() {
   return first;
 }
 
+// Reason for which there is no plugin at the path.
+std::string absence(const std::string& path) {
+#ifdef DVM_WITHOUT_LLVM
+  return "dvm was built without LLVM: there is no " + path;
+#else
+  return "there is no " + path;
+#endif
+}
+
 // Whether only root and who runs dvm can replace it.
 bool is_ours(const fs::path& path) {
   struct stat found = {};
@@ -46,7 +55,7 @@ LoadedTranslator load_translator(const std::string& path) {
   if (fs::exists(path, error) && !(is_ours(path) && is_ours(fs::path(path).parent_path())))
     return {nullptr, path + " could have been replaced by another user"};
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return {nullptr, ::dlerror()};
+  if (!library) return {nullptr, fs::exists(path, error) ? ::dlerror() : absence(path)};
   const auto get = reinterpret_cast<GetTranslator>(::dlsym(library, kGetTranslator));
   if (!get) return {nullptr, path + " is no translator"};
   const Translator* found = get();
