@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cmd/profiles.h"
 #include "common/printable.h"
 
 namespace dvm::cmd {
@@ -136,6 +137,13 @@ void print_difference(std::FILE* out, std::string_view name, double accounted, d
              remark);
 }
 
+void print_engine(std::FILE* out, double native_share, const vm::Profile& profile) {
+  if (native_share == 0) return fmt::print(out, "  engine interp\n\n");
+  const bool has_prices = prices_engine(profile, runtime::EngineId::llvm);
+  fmt::print(out, "  engine llvm: {:.4g} % of the runs of clauses were machine code{}\n\n", 100 * native_share,
+             has_prices ? "" : "; priced as those of the interpreter, since this profile has no prices of engine llvm");
+}
+
 }  // namespace
 
 void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerContext& context) {
@@ -146,8 +154,9 @@ void print_ledger(std::FILE* out, const runtime::Account& account, const LedgerC
   const double reading = clocks(static_cast<double>(account.reading_ns)),
                writing = clocks(static_cast<double>(account.writing_ns));
   const double measured = clocks(context.measured_ns) - reading - writing;
-  fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n\n", account.events,
+  fmt::print(out, "\nLEDGER  {} firings of {} recorded events, by profile {} ({}), {:.3f} GHz\n", account.events,
              context.replayed.events, profile.name, profile.machine, profile.clock_hz / 1e9);
+  print_engine(out, ledger.native_share, profile);
   fmt::print(out, "  {:<14}{:>18}{:>8}{:>18}\n", "PART", "CLOCKS", "%", "UNCERTAINTY");
   for (const runtime::LedgerPart& part : ledger.parts)
     fmt::print(out, "  {:<14}{:>18.0f}{:>8.1f}{:>18.0f}\n", part.name, part.cost.clocks, percent(part.cost.clocks, total.clocks),

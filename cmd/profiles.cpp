@@ -126,15 +126,19 @@ std::string disturbance(const vm::Profile& profile) {
       100 * profile.disturbed);
 }
 
+bool prices_engine(const vm::Profile& profile, runtime::EngineId engine) {
+  const std::string folder(runtime::engine_folder(engine));
+  const auto first = profile.prices().lower_bound(folder + "/");
+  return folder.empty() || (first != profile.prices().end() && first->first.starts_with(folder + "/"));
+}
+
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile) {
   runtime::Execution made = runtime::execution_of(profile);
   made.engine = engine;
-  const std::string folder(runtime::engine_folder(engine));
-  const auto first = profile.prices().lower_bound(folder + "/");
-  if (folder.empty() || (first != profile.prices().end() && first->first.starts_with(folder + "/"))) return made;
+  if (prices_engine(profile, engine)) return made;
   return Error{
       fmt::format("profile {} has no prices of engine {}\n    hint: 'dvm cost calibrate' measures them where LLVM is installed",
-                  profile.name, folder)};
+                  profile.name, runtime::engine_folder(engine))};
 }
 
 // The words of the option are "auto" and then the engines.

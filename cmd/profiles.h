@@ -21,6 +21,8 @@ Result<vm::Profile> read_profile(const std::string& name);
 // "... while it was measured ...": where much of it was disturbed, so that prices may be too high; empty: little was.
 std::string disturbance(const vm::Profile& profile);
 
+bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
+
 // Where clauses of an engine run, or those of a script with these options; under `engine=auto` they begin on the interpreter. An
 // error: the profile has no prices of that engine.
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);

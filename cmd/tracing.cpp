@@ -247,6 +247,9 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
   if (given.list_dif || handle.options()[dif::Option::verbose] > 0)
     for (const ReadyProgram& program : programs) print_dif(program.program, handle.options());
   if (given.list_probes) return {.status = list(handle, given, programs, source.target)};
+  if (!given.ledger.empty())
+    if (const auto execution = execution_under(handle.options(), profile); !execution)
+      return {fail("{}", execution.error().message)};
   if (given.compile_only) return {.status = 0};
   if (handle.options()[dif::Option::quiet] == 0) print_matched(programs, handle.options());
   if (Status enabled = enable(handle, programs); !enabled) return {fail("could not enable tracing: {}", enabled.error().message)};

@@ -45,6 +45,11 @@ def privilege_missing_for(what, prefix=(), path=None):
     return answer.stdout.strip() or None
 
 
+def has_llvm():
+    """Whether the engine llvm can be had here."""
+    return "not here" not in dvm("--version").stdout
+
+
 def missing_privilege():
     """Why kernel uprobes cannot be used here; None if they can."""
     return "needs root for kernel uprobes" if os.geteuid() != 0 else privilege_missing_for("uprobes")

@@ -19,13 +19,18 @@ namespace {
 
 class Pricing {
  public:
-  explicit Pricing(const vm::Profile& profile) : prices_(profile) {}
+  explicit Pricing(const vm::Profile& profile) : prices_(profile), native_prices_(profile, {}, native_execution(profile)) {}
+
+  // The part of what is added from now on that ran as machine code, from 0 to 1.
+  void run_natively(double share) { native_ = share; }
 
   // Adds so many uses, with all of their bytes together.
   void add(vm::Cost& to, Row row, uint64_t uses, uint64_t bytes = 0) {
     if (uses == 0) return;
     const auto count = static_cast<double>(uses);
-    to += prices_.of(row, static_cast<double>(bytes) / count).times(count);
+    const double each = static_cast<double>(bytes) / count;
+    if (native_ < 1) to += prices_.of(row, each).times(count * (1 - native_));
+    if (native_ > 0) to += native_prices_.of(row, each).times(count * native_);
   }
   void add(vm::Cost& to, Row row, const vm::Tally& tally) { add(to, row, tally.count, tally.units); }
 
@@ -40,15 +45,36 @@ class Pricing {
   void add_among_tuples(vm::Cost& to, double found, double keys) { add_among(to, kTupleRows, found, keys); }
 
   void add_dif(vm::Cost& to, const vm::Counts& counts);
-  std::set<std::string> missing() const { return prices_.missing(); }
-
- private:
-  void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
-    if (found > 0 && keys > 1) to.clocks += found * table_times(prices_, rows).among(keys);
+  std::set<std::string> missing() const {
+    std::set<std::string> all = prices_.missing();
+    all.insert(native_prices_.missing().begin(), native_prices_.missing().end());
+    return all;
   }
 
-  Prices prices_;
+ private:
+  static Execution native_execution(const vm::Profile& profile) { return {EngineId::llvm, execution_of(profile).backend}; }
+  void add_among(vm::Cost& to, const TableRows& rows, double found, double keys) {
+    if (found == 0 || keys <= 1) return;
+    if (native_ < 1) to.clocks += (1 - native_) * found * table_times(prices_, rows).among(keys);
+    if (native_ > 0) to.clocks += native_ * found * table_times(native_prices_, rows).among(keys);
+  }
+
+  Prices prices_, native_prices_;
+  double native_ = 0;
 };
+
+// The part of the firings of these ECBs that ran as machine code. Their counts do not tell the engines apart, so they are divided
+// like the firings.
+double native_share(std::span<const EcbAccount> ecbs) {
+  double native = 0, all = 0;
+  for (const EcbAccount& ecb : ecbs) {
+    const auto firings = static_cast<double>(ecb.firings);
+    all += firings;
+    if (ecb.engine == engine_folder(EngineId::llvm)) native += firings - static_cast<double>(ecb.interpreted);
+  }
+  return all > 0 ? native / all : 0;
+}
+double native_share(const EcbAccount& ecb) { return native_share({&ecb, 1}); }
 
 Row row_at(vm::DifRow::Table table, size_t at) { return row_of(vm::DifRow{table, static_cast<unsigned>(at)}); }
 
@@ -122,11 +148,17 @@ vm::Cost price_source(Pricing& pricing, const Account& account, const Replayed& 
 
 vm::Cost price_preparation(Pricing& pricing, const Account& account) {
   vm::Cost cost;
-  pricing.add(cost, "prepare/machine"_row, account.events);
+  pricing.run_natively(0);
+  pricing.add(cost, "prepare/machine"_row, account.events);  // the shorter way to machine code is one without an account
+  pricing.run_natively(native_share(account.ecbs));
   const uint64_t started = stage_count(account, "prepare");
   pricing.add(cost, "prepare/dif"_row, started);
   if (account.locals > 0) pricing.add(cost, "prepare/locals"_row, started, account.locals * started);
-  for (const EcbAccount& ecb : account.ecbs) pricing.add(cost, "prepare/ecb"_row, ecb.firings);
+  for (const EcbAccount& ecb : account.ecbs) {
+    pricing.run_natively(native_share(ecb));
+    pricing.add(cost, "prepare/ecb"_row, ecb.firings);
+  }
+  pricing.run_natively(native_share(account.ecbs));
   pricing.add(cost, "prepare/actions"_row, firings_with(account, [](const EcbAccount&) { return true; }));
   pricing.add(cost, "key/once"_row, firings_with(account, [](const EcbAccount& ecb) { return ecb.keyed > 0; }));
   return cost;
@@ -187,20 +219,25 @@ Ledger price_account(const Account& account, const Replayed& replayed, const vm:
   Pricing pricing(profile);
   vm::Cost dif, actions, kept;
   for (const EcbAccount& ecb : account.ecbs) {
+    pricing.run_natively(native_share(ecb));
     pricing.add_dif(dif, ecb.counts);
     for (const auto& [name, tally] : ecb.actions) pricing.add_named(actions, action_name(name), {tally.count, 0, 0, 0});
     add_values(pricing, kept, ecb);
   }
+  pricing.run_natively(native_share(account.ecbs));
   add_many_keys(pricing, kept, account);
   add_many_tuples(pricing, dif, account);
+  const vm::Cost preparation = price_preparation(pricing, account);
+  pricing.run_natively(0);
   Ledger ledger;
   ledger.parts = {{"source", price_source(pricing, account, replayed)},
-                  {"preparation", price_preparation(pricing, account)},
+                  {"preparation", preparation},
                   {"DIF", dif},
                   {"actions", actions},
                   {"values kept", kept},
                   {"consumer", price_consumer(pricing, account, replayed.is_quiet)},
                   {"counting", price_counting(pricing, account)}};
+  ledger.native_share = native_share(account.ecbs);
   ledger.missing = pricing.missing();
   return ledger;
 }

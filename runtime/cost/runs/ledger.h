@@ -1,6 +1,7 @@
 #pragma once
 // The ledger: the counts of a run, priced by a profile. Equation (4) with the counts of a whole run instead of a firing's, and
-// the consumer's steps.
+// the consumer's steps. Rows of an ECB are priced by the engine that ran it; under option engine=auto by both, as its firings are
+// divided.
 //
 //   part          counts                                                   rows
 //   source        events, bytes, pieces of memory, firings                 source/replay, capture/recorded
@@ -32,6 +33,7 @@ struct LedgerPart {
 
 struct Ledger {
   std::vector<LedgerPart> parts;
+  double native_share = 0;        // part of the ECBs' runs that was machine code, and is priced as such
   std::set<std::string> missing;  // rows without a price, which cost nothing here
   vm::Cost total() const;
 };

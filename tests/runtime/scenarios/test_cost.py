@@ -272,6 +272,33 @@ class Ledger(unittest.TestCase):
         self.assertGreater(found["measured"], 0)
         self.assertAlmostEqual(found["difference"], found["accounted"] - found["measured"], delta=2)
 
+    def run_on(self, engine, prices):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "profile.json"
+            profile.write_text(json.dumps({"dvm_profile": 1, "name": "here", "machine": "this", "clock_hz": 1e9, "prices": prices}))
+            return dvmtest.dvm("replay", "-q", f"--ledger={profile}", "-x", f"engine={engine}", str(self.RECORDING),
+                               "-n", "pid$target:::entry { @ = sum(arg0); }")
+
+    def test_prices_are_those_of_the_engine_that_ran(self):
+        prices = {"aggregation": {"sum": {"m": 1000}}, "llvm": {"aggregation": {"sum": {"m": 10}}}}
+        clocks = {}
+        for engine in ("interp", "llvm"):
+            result = self.run_on(engine, prices)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            clocks[engine] = int(re.search(r"(?m)^  actions +(\d+)", result.stdout)[1])
+            if dvmtest.has_llvm():
+                shares = "engine llvm: 100 % of the runs of clauses were machine code\n" if engine == "llvm" else "engine interp\n"
+                self.assertIn(shares, result.stdout)
+        if not dvmtest.has_llvm():
+            self.skipTest("no engine llvm here")
+        self.assertGreater(clocks["interp"], 0)
+        self.assertEqual(clocks["interp"], 100 * clocks["llvm"])
+
+    def test_a_profile_without_prices_of_the_engine_is_refused(self):
+        result = self.run_on("llvm", {})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("has no prices of engine llvm", result.stderr)
+
     def test_files_are_left_out_and_the_speed_of_the_core_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             profile = pathlib.Path(folder) / "profile.json"

@@ -39,6 +39,22 @@ TEST(Ledger, AnInstructionThatReadsAVariableIsPricedAsTheVariable) {
   EXPECT_EQ(clocks_of(ledger, "DIF"), 20 * 100 + 10 * 7);
 }
 
+TEST(Ledger, ARunIsPricedByTheEnginesThatItHadInTheirShares) {
+  vm::Profile profile;
+  profile.set("opcode/add"_row, {100, 0, 0});
+  profile.set("opcode/sub"_row, {10, 0, 0});
+  profile.set("opcode/add"_row.in({EngineId::llvm}), {8, 0, 0});
+  EcbAccount ecb;
+  ecb.firings = 10, ecb.engine = "llvm", ecb.interpreted = 4;
+  ecb.counts.opcodes[number(dif::Opcode::add)].count = 20;
+  ecb.counts.opcodes[number(dif::Opcode::sub)].count = 10;
+  const Ledger ledger = price_account(one_ecb(ecb), {}, profile);
+  EXPECT_DOUBLE_EQ(clocks_of(ledger, "DIF"), 0.4 * 20 * 100 + 0.6 * 20 * 8 + 10 * 10);
+  EXPECT_DOUBLE_EQ(ledger.native_share, 0.6);
+  ecb.engine = "interp", ecb.interpreted = 0;
+  EXPECT_DOUBLE_EQ(clocks_of(price_account(one_ecb(ecb), {}, profile), "DIF"), 20 * 100 + 10 * 10);
+}
+
 TEST(Ledger, StartedActionsAndTheFirstKeyOfAFiringArePrepared) {
   vm::Profile profile;
   profile.set("prepare/ecb"_row, {100, 0, 0});
