@@ -9,6 +9,22 @@ namespace {
 
 uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
+// A record of the traced program or of the kernel comes without an alignment: its members give it. One that does not lie so is
+// packed.
+uint64_t alignment_of(const Type& type) {
+  const Type& t = resolve(type);
+  if (t.cls == TypeClass::array) return alignment_of(*t.target);
+  if (t.cls != TypeClass::record) return t.align;
+  t.find("");  // brings its members in
+  uint64_t most = 1;
+  for (const Field& field : t.fields) {
+    uint64_t its = alignment_of(*field.type);
+    while (field.offset % its != 0 || t.size % its != 0) its /= 2;
+    most = std::max(most, its);
+  }
+  return most;
+}
+
 }  // namespace
 
 void Layout::align_record(uint64_t alignment) { record_.align = std::max(record_.align, alignment); }
@@ -27,12 +43,12 @@ uint64_t Layout::place(uint64_t size, uint64_t alignment) {
 
 void Layout::add(std::string name, const Type* type) {
   const Type& t = resolve(*type);
-  record_.fields.push_back({std::move(name), type, place(t.size, t.align), 0, 0, 0});
+  record_.fields.push_back({std::move(name), type, place(t.size, alignment_of(t)), 0, 0, 0});
 }
 
 void Layout::add_anonymous(const Type* record) {
   const Type& t = resolve(*record);
-  const uint64_t offset = place(t.size, t.align);
+  const uint64_t offset = place(t.size, alignment_of(t));
   for (Field field : t.fields) {
     field.offset += offset;
     record_.fields.push_back(std::move(field));
