@@ -1,6 +1,10 @@
-// Covered by tests/runtime/syscall/tst.typed_args.d.
+// Covered by tests/runtime/syscall/tst.typed_args.d and tests/runtime/types/tst.kernel.d.
 #include "cmd/kernel_catalog.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "runtime/instrument/uprobe/system_calls.h"
@@ -16,7 +20,7 @@ dif::DescribedAs described_as(std::string_view keyword) {
 }
 
 // The type of a parameter. 0: the kernel does not describe it, so the argument is a number.
-dif::TypeRef find_type(const runtime::KernelTypes* types, const std::string& spelled) {
+dif::TypeRef parameter_type(const runtime::KernelTypes* types, const std::string& spelled) {
   const runtime::SpelledType type = runtime::parse_type(spelled);
   if (!types) return 0;
   const bool is_void = type.keyword.empty() && type.name == "void";
@@ -27,10 +31,33 @@ dif::TypeRef find_type(const runtime::KernelTypes* types, const std::string& spe
 }  // namespace
 
 const runtime::KernelTypes* KernelCatalog::types() {
-  if (!is_loaded_)
-    if (auto loaded = runtime::KernelTypes::load()) types_ = std::move(*loaded);
-  is_loaded_ = true;
+  if (!std::exchange(is_loaded_, true)) {
+    if (auto loaded = runtime::KernelTypes::load())
+      types_ = std::move(*loaded);
+    else
+      problem_ = loaded.error().message;
+  }
   return types_.get();
+}
+
+bool KernelCatalog::is_kernel(std::string_view module) {
+  static constexpr std::string_view kNames[] = {"vmlinux", "genunix", "unix", "kernel", "mach_kernel"};
+  return std::find(std::begin(kNames), std::end(kNames), module) != std::end(kNames);
+}
+
+Result<dif::TypeRef> KernelCatalog::find_type(dif::DescribedAs as, const std::string& name) {
+  if (!types()) return Error{problem_};
+  if (const dif::TypeRef type = types_->find_type(as, name)) return type | kMark;
+  return Error{"this kernel has no type of that name"};
+}
+
+Result<dif::ConstantDesc> KernelCatalog::find_constant(const std::string& name) {
+  if (!types()) return Error{problem_};
+  auto found = types_->find_constant(name);
+  if (!found)
+    return Error{fmt::format("{} is no constant of this kernel, and its data are not visible: dvm traces processes", name)};
+  found->type |= kMark;
+  return *found;
 }
 
 bool KernelCatalog::is_system_call(const runtime::Probe& probe) {
@@ -44,7 +71,7 @@ Result<std::vector<dif::ArgumentDesc>> KernelCatalog::arguments(const runtime::P
   std::vector<dif::ArgumentDesc> list;
   for (const runtime::CallParameter& parameter : *parameters) {
     dif::ArgumentDesc argument{.name = parameter.name, .arg = static_cast<unsigned>(list.size()), .problem = {}};
-    const dif::TypeRef type = find_type(types(), parameter.type);
+    const dif::TypeRef type = parameter_type(types(), parameter.type);
     argument.type = type == 0 ? 0 : type | kMark, argument.is_word = type == 0;
     argument.spelling = parameter.type;
     list.push_back(std::move(argument));

@@ -1,5 +1,5 @@
 #pragma once
-// args[] of system calls, by the kernel's own description of their parameters and of its types.
+// The kernel's own description of its types, and of the parameters of system calls.
 
 #include <memory>
 
@@ -13,6 +13,11 @@ class KernelCatalog {
  public:
   // A reference to a type of the kernel, among those of the traced program.
   static bool is_mine(dif::TypeRef type) { return (type & kMark) != 0; }
+
+  // Names of the kernel in front of a backquote: Linux' own, and those of the systems that D scripts come from.
+  static bool is_kernel(std::string_view module);
+  Result<dif::TypeRef> find_type(dif::DescribedAs as, const std::string& name);
+  Result<dif::ConstantDesc> find_constant(const std::string& name);
 
   // False: the probe is none of a system call.
   static bool is_system_call(const runtime::Probe& probe);
@@ -29,6 +34,7 @@ class KernelCatalog {
   const runtime::KernelTypes* types();
 
   bool is_loaded_ = false;
+  std::string problem_;  // why nothing could be loaded
   std::shared_ptr<const runtime::KernelTypes> types_;
 };
 

@@ -54,16 +54,19 @@ runtime::TargetTypes& TargetCatalog::types() {
 }
 
 Result<dif::TypeRef> TargetCatalog::find_type(const std::string& module, dif::DescribedAs as, const std::string& name) {
+  if (KernelCatalog::is_kernel(module)) return kernel_.find_type(as, name);
   const Waiting waiting(kReading);
   return types().find_type(module, as, name);
 }
 
 Result<dif::ConstantDesc> TargetCatalog::find_constant(const std::string& module, const std::string& name) {
+  if (KernelCatalog::is_kernel(module)) return kernel_.find_constant(name);
   const Waiting waiting(kReading);
   return types().find_constant(module, name);
 }
 
 Result<dif::DataDesc> TargetCatalog::find_data(const std::string& module, const std::string& name) {
+  if (KernelCatalog::is_kernel(module)) return Error{"dvm traces processes, so the data of the kernel are not visible"};
   const Waiting waiting(kReading);
   return types().find_data(module, name);
 }

@@ -76,9 +76,18 @@ class Btf final : public KernelTypes {
   std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const override {
     std::vector<dif::EnumeratorDesc> list;
     const btf_type* of = type < kPointer ? by_id(static_cast<uint32_t>(type)) : nullptr;
-    for (uint32_t i = 0; of && btf_is_enum(of) && i < btf_vlen(of); i++)
-      list.push_back({std::string(name_of(btf_enum(of)[i].name_off)), btf_enum(of)[i].val});
+    for (uint32_t i = 0; of && btf_is_any_enum(of) && i < btf_vlen(of); i++) list.push_back(enumerator_of(of, i));
     return list;
+  }
+
+  std::optional<dif::ConstantDesc> find_constant(const std::string& name) const override {
+    const uint32_t count = btf__type_cnt(types_.get());
+    for (uint32_t id = 1; id < count; id++) {
+      const btf_type* type = by_id(id);
+      for (uint32_t i = 0; btf_is_any_enum(type) && i < btf_vlen(type); i++)
+        if (const auto it = enumerator_of(type, i); it.name == name) return dif::ConstantDesc{id, it.value};
+    }
+    return std::nullopt;
   }
 
  private:
@@ -89,7 +98,7 @@ class Btf final : public KernelTypes {
       case dif::DescribedAs::union_:
         return {BTF_KIND_UNION};
       case dif::DescribedAs::enumeration:
-        return {BTF_KIND_ENUM};
+        return {BTF_KIND_ENUM, BTF_KIND_ENUM64};
       default:
         return {BTF_KIND_TYPEDEF, BTF_KIND_INT};
     }
@@ -133,6 +142,15 @@ class Btf final : public KernelTypes {
       desc.as = DescribedAs::function, desc.target = type.type;
     }
     return desc;
+  }
+
+  dif::EnumeratorDesc enumerator_of(const btf_type* of, uint32_t index) const {
+    if (btf_is_enum64(of)) {
+      const struct btf_enum64& it = btf_enum64(of)[index];
+      return {std::string(name_of(it.name_off)), static_cast<int64_t>(btf_enum64_value(&it))};
+    }
+    const struct btf_enum& it = btf_enum(of)[index];
+    return {std::string(name_of(it.name_off)), btf_kflag(of) ? int64_t{it.val} : int64_t{static_cast<uint32_t>(it.val)}};
   }
 
   dif::MemberDesc member_of(const btf_type* of, uint32_t index) const {

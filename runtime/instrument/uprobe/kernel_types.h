@@ -2,6 +2,7 @@
 // The kernel's types (BTF): the existing tracepoints, the words that they pass, and the offsets of members.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class KernelTypes {
   virtual dif::TypeDesc describe(dif::TypeRef type) const = 0;
   virtual std::vector<dif::MemberDesc> members(dif::TypeRef type) const = 0;
   virtual std::vector<dif::EnumeratorDesc> enumerators(dif::TypeRef type) const = 0;
+  virtual std::optional<dif::ConstantDesc> find_constant(const std::string& name) const = 0;
   static constexpr dif::TypeRef kPointer = dif::TypeRef{1} << 32;  // added to the reference of what it points at
 };
 

@@ -73,6 +73,14 @@ TEST_F(KernelTypesTest, DescribeTypesByName) {
   EXPECT_EQ(types_->find_type(dif::DescribedAs::structure, "no_such_structure"), 0u);
 }
 
+TEST_F(KernelTypesTest, FindConstantsByName) {
+  const auto found = types_->find_constant("PIDTYPE_TGID");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->value, 1);
+  EXPECT_EQ(types_->describe(found->type).name, "pid_type");
+  EXPECT_FALSE(types_->find_constant("NO_SUCH_CONSTANT"));
+}
+
 TEST_F(KernelTypesTest, DescribeIntegers) {
   const dif::TypeDesc number = types_->describe(types_->find_type(dif::DescribedAs::alias, "unsigned int"));
   EXPECT_EQ(number.as, dif::DescribedAs::integer);
