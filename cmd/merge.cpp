@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "cmd/command.h"
 #include "cmd/read_results.h"
+#include "cmd/waiting.h"
 
 namespace dvm::cmd {
 namespace {
@@ -13,16 +15,24 @@ namespace {
 using view::Json;
 using view::Results;
 
-void print_line(const Json& line) { fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace); }
+void print_line(const Json& line) { fmt::print("{}\n", text_of(line)); }
 
+std::vector<Results::KeyedRow> sorted_rows(const Results& results, const runtime::MergedAggregation& aggregation) {
+  const Waiting waiting("sorting rows");
+  return results.rows(aggregation);
+}
+
+// Row by row: there may be a million.
 void print_aggregation(const Results& results, const runtime::MergedAggregation& aggregation) {
-  Json line = {{"type", "aggregation"}, {"aggregations", Json::array({runtime::json_of(aggregation)})}, {"rows", Json::array()}};
-  for (const Results::KeyedRow& row : results.rows(aggregation)) {
-    line["rows"].push_back({{"keys", *row.keys}, {"values", Json::array({runtime::json_of(aggregation, row.row)})}});
-    if (!runtime::tells_state(aggregation))
-      line["rows"].back()["states"] = Json::array({runtime::state_of(aggregation, row.row)});
+  const char* comma = "";
+  fmt::print("{{\"type\":\"aggregation\",\"aggregations\":[{}],\"rows\":[", text_of(runtime::json_of(aggregation)));
+  for (const Results::KeyedRow& row : sorted_rows(results, aggregation)) {
+    Json line = {{"keys", *row.keys}, {"values", Json::array({runtime::json_of(aggregation, row.row)})}};
+    if (!runtime::tells_state(aggregation)) line["states"] = Json::array({runtime::state_of(aggregation, row.row)});
+    fmt::print("{}{}", std::exchange(comma, ","), text_of(line));
   }
-  print_line(line);
+  fmt::print("]}}\n");
 }
 
 int merge(const std::vector<std::string>& files) {

@@ -1,4 +1,4 @@
-// Tested by tests/unit/view/results_test.cpp and tests/runtime/scenarios/test_merge.py.
+// Tested by tests/unit/view/results_test.cpp and tests/runtime/scenarios/test_views.py.
 
 #include "view/results.h"
 
@@ -93,13 +93,31 @@ bool is_before(const Json& a, const Json& b) {
   return a.size() < b.size();
 }
 
+// How deep the brackets of a text nest outside of strings.
+size_t depth_of(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  bool in_string = false;
+  for (size_t at = 0; at < text.size(); at++) {
+    const char c = text[at];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      at += c == '\\';
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      depth--;
+    }
+  }
+  return deepest;
+}
+
 // Null for what is no JSON, or nested deeper than any result.
 Json parse(const std::string& text) {
-  constexpr int kDeepest = 32;
-  bool is_deep = false;
-  const auto see = [&](int depth, Json::parse_event_t, Json&) { return !(is_deep |= depth > kDeepest); };
-  Json line = Json::parse(text, see, false);
-  return is_deep ? Json() : line;
+  constexpr size_t kDeepest = 32;
+  if (depth_of(text) > kDeepest) return {};
+  Json line = Json::parse(text, nullptr, false);
+  if (line.is_discarded()) line = nullptr;
+  return line;
 }
 
 bool has_list(const Json& object, const char* name) { return object.contains(name) && object[name].is_array(); }

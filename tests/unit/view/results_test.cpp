@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <sstream>
 
 namespace dvm::view {
@@ -58,6 +59,33 @@ TEST(Results, EachFunctionIsMergedAsOneRunWouldHaveDone) {
           R"("values":[{"buckets":[{"min":4,"max":7,"count":5}]}])"),
       std::vector<std::string>{
           R"([] {"buckets":[{"min":null,"max":-4611686018427387904,"count":1},{"min":4,"max":7,"count":7}]})"});
+}
+
+// Time of the CPU to read a run with so many keys.
+double seconds_for(size_t keys) {
+  std::string rows;
+  for (size_t i = 0; i < keys; i++) rows += fmt::format(R"({}{{"keys":[{}],"values":[1]}})", i > 0 ? "," : "", i);
+  Results results;
+  const std::clock_t begin = std::clock();
+  EXPECT_TRUE(add(results, aggregation(R"({"name":"x","function":"count","normal":1})", rows) + kEnd));
+  EXPECT_EQ(results.rows(results.aggregations().front()).size(), keys);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(Results, EightTimesTheKeysTakeAboutEightTimesTheTime) {
+  const double few = seconds_for(5000);
+  EXPECT_LT(seconds_for(40000), 24 * few);
+}
+
+TEST(Results, DeepTextsAreNoResults) {
+  const auto nested = [](size_t depth) {
+    return R"({"type":"x","a":)" + std::string(depth, '[') + std::string(depth, ']') + "}\n";
+  };
+  EXPECT_THAT(message(nested(31)), HasSubstr("holds no aggregation"));
+  EXPECT_THAT(message(nested(32)), HasSubstr("this is no line of dvm run --json"));
+  EXPECT_THAT(message(R"({"type":"x","a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[["})"
+                      "\n"),
+              HasSubstr("holds no aggregation"));
 }
 
 TEST(Results, ParametersTellTheBuckets) {
