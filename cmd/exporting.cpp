@@ -14,6 +14,7 @@
 
 #include "cmd/command.h"
 #include "cmd/embedded.h"
+#include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "export/live_screen.h"
 #include "export/metrics_server.h"
@@ -138,6 +139,7 @@ Status Exporting::write_page(const std::string& account, std::vector<view::PageF
   if (impl_->html.empty()) return {};
   const view::PageContents contents{DVM_VERSION, impl_->last.get(), &impl_->history, account, std::move(flames)};
   tell_left_out(impl_->last.get());
+  const Waiting waiting("writing the page");
   return write_whole(view::page(page_shell(), contents), impl_->html);
 }
 

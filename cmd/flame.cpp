@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cmd/command.h"
 #include "cmd/read_results.h"
+#include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "view/flame_graph.h"
 #include "view/folded.h"
@@ -24,6 +26,7 @@ Result<std::vector<view::FoldedStack>> stacks_of(const std::string& file, const 
   if (Status read = read_results({file}, results); !read) return read.error();
   Result<std::string> name = view::choose_stacks(results, aggregation.substr(aggregation.starts_with('@') ? 1 : 0));
   if (!name) return Error{fmt::format("{}: {}", file, name.error().message)};
+  const Waiting waiting("folding stacks");
   return view::fold(results, *name);
 }
 
@@ -31,10 +34,14 @@ Result<std::string> drawn(const FlameCommand& given) {
   Result<std::vector<view::FoldedStack>> stacks = stacks_of(given.file, given.aggregation);
   if (!stacks) return stacks.error();
   if (given.folded) return view::folded_lines(*stacks);
-  if (given.before.empty()) return view::flame_graph(*stacks, given.style);
-  Result<std::vector<view::FoldedStack>> before = stacks_of(given.before, given.aggregation);
-  if (!before) return before.error();
-  return view::flame_graph(*stacks, given.style, &*before);
+  std::optional<std::vector<view::FoldedStack>> before;
+  if (!given.before.empty()) {
+    Result<std::vector<view::FoldedStack>> read = stacks_of(given.before, given.aggregation);
+    if (!read) return read.error();
+    before = *std::move(read);
+  }
+  const Waiting waiting("drawing the flame graph");
+  return view::flame_graph(*stacks, given.style, before ? &*before : nullptr);
 }
 
 int write(const std::string& text, const std::string& path) {

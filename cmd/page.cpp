@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/exporting.h"
 #include "cmd/read_results.h"
+#include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "view/flame_graph.h"
 #include "view/saved_page.h"
@@ -23,12 +24,16 @@ struct PageCommand {
   view::FlameStyle style{.title = "", .unit = "samples"};
 };
 
+std::string text_of(const view::Results& results, const PageCommand& given) {
+  const Waiting waiting("writing the page");
+  const runtime::Snapshot snapshot = view::snapshot_of(results, given.rows);
+  return view::page(page_shell(), {.version = DVM_VERSION, .last = &snapshot, .flames = view::flames_of(results, given.style)});
+}
+
 int make_page(const PageCommand& given) {
   view::Results results;
   if (Status read = read_results(given.files, results); !read) return fail("{}", read.error().message);
-  const runtime::Snapshot snapshot = view::snapshot_of(results, given.rows);
-  const view::PageContents contents{.version = DVM_VERSION, .last = &snapshot, .flames = view::flames_of(results, given.style)};
-  const std::string text = view::page(page_shell(), contents);
+  const std::string text = text_of(results, given);
   if (given.output.empty()) return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
   const Status written = write_whole(text, given.output);
   return written ? 0 : fail("{}", written.error().message);

@@ -6,11 +6,13 @@
 #include <iostream>
 
 #include "cmd/command.h"
+#include "cmd/waiting.h"
 
 namespace dvm::cmd {
 namespace {
 
 Status read_one(const std::string& path, view::Results& results) {
+  const Waiting waiting("reading " + (path == "-" ? "standard input" : path));
   if (path == "-") return results.add("standard input", std::cin);
   std::ifstream file(path);
   if (!file) return Error{fmt::format("failed to open {}: {}", path, std::strerror(errno))};

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
+#include "cmd/waiting.h"
 #include "cmd/write_whole.h"
 #include "view/folded.h"
 #include "view/saved_page.h"
@@ -75,12 +77,14 @@ Status StackView::show(std::FILE* out) {
   if (!given_.folded && given_.flame.empty()) return {};
   if (!copy_) return Error{fmt::format("could not keep stacks in a temporary file: {}", std::strerror(errno))};
   view::Results results;
+  std::optional<Waiting> waiting("drawing the flame graph");
   if (Status done = read(copy_.get(), results); !done) return done;
   const std::vector<std::string> names = view::names_with_stacks(results);
   if (names.empty()) return Error{"no aggregation of the end has a stack as a key: nothing to draw"};
   for (const std::string& name : names) {
     const std::vector<view::FoldedStack> stacks = view::fold(results, name);
     if (given_.folded) {
+      waiting.reset();
       fmt::print(out, "{}", view::folded_lines(stacks));
       continue;
     }

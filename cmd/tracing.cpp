@@ -273,7 +273,11 @@ TraceOutcome trace_programs(const TracingOptions& given, const MakePrograms& mak
 }
 
 Status write_page(Exporting& exporting, StackView& view, const TraceOutcome& outcome) {
-  Result<std::vector<view::PageFlame>> flames = view.flames();
+  const auto find_flames = [&] {
+    const Waiting waiting("drawing flame graphs");
+    return view.flames();
+  };
+  Result<std::vector<view::PageFlame>> flames = find_flames();
   return flames ? exporting.write_page(outcome.account, *std::move(flames)) : Status(flames.error());
 }
 

@@ -1,8 +1,11 @@
 """Views of results: dvm merge, dvm flame, and --folded and --flame of a run."""
 
 import json
+import os
 import pathlib
+import pty
 import re
+import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -56,6 +59,18 @@ class Merge(Files):
         parts = [self.results(f"{i}.json", values) for i, values in enumerate(VALUES)]
         once = self.write("once.json", self.ran("merge", parts[0]))
         self.assertEqual(self.ran("merge", once, parts[1]), self.ran("merge", *parts))
+
+    def test_a_terminal_shows_that_it_waits(self):
+        path = self.write("a.json", self.ran("merge", self.results("b.json", VALUES[0])))
+        terminal, end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        with os.fdopen(end, "wb") as stderr:
+            merged = subprocess.run(["sh", "-c", f'(sleep 3; cat {path}) | "$0" merge -', dvmtest.DVM], stdout=subprocess.PIPE, stderr=stderr,
+                                    text=True, timeout=300, check=True)
+            said = os.read(terminal, 4096).decode()
+        self.assertEqual(merged.stdout, self.ran("merge", path))
+        self.assertTrue(said.startswith("\r\033[Kdvm: reading standard input (2 s)"), said)
+        self.assertTrue(said.endswith("\r\033[K"), said)
 
     def test_losses_and_cut_files_are_told(self):
         text = pathlib.Path(self.results("a.json", VALUES[0])).read_text()
