@@ -180,9 +180,9 @@ int validate_scripts(const ValidateCommand& given) {
   std::vector<ValidatedScript> rows;
   for (size_t i = 0; i < scripts.size(); i++) rows.push_back({given.scripts[i], scripts[i].finish(*profile)});
   if (given.as_json)
-    print_validated_json(stdout, rows, *profile);
+    print_validated_json(stdout, rows, *profile, given.engine);
   else
-    print_validated(stdout, rows, *profile);
+    print_validated(stdout, rows, *profile, given.engine);
   return 0;
 }
 

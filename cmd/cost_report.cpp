@@ -65,6 +65,20 @@ void print_rates(std::FILE* out, const ProbePrediction& probe, const PredictionC
                100 * runtime::share_of_cpu(runtime::probe_cost(probe.firing.expected, probe.rate).clocks, clock));
 }
 
+// The same probe in the prediction of what its clauses become; null: there is none.
+const ProbePrediction* later_of(const ProbePrediction& probe, const PredictionContext& context) {
+  if (context.later == nullptr) return nullptr;
+  const auto& all = context.later->probes;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.description == probe.description; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+void print_ns(std::FILE* out, const vm::CostRange& firing, const PredictionContext& context) {
+  fmt::print(out, "    {:<28}{:>14.1f}{:>14.1f}{:>14.1f}  expected +- {:.1f}\n", "  ns",
+             nanoseconds(firing.cheapest.clocks, context), nanoseconds(firing.expected.clocks, context),
+             nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
+}
+
 void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionContext& context) {
   fmt::print(out, "\n  {}\n    {:<28}{:>14}{:>14}{:>14}\n", probe.description, "CLOCKS A FIRING", "CHEAPEST", "EXPECTED",
              "DEAREST");
@@ -75,10 +89,11 @@ void print_probe(std::FILE* out, const ProbePrediction& probe, const PredictionC
   print_row(out, "preparation", probe.prepare);
   for (const ClausePrediction& clause : probe.clauses) print_clause(out, clause);
   print_row(out, "firing", probe.firing);
-  const vm::CostRange& firing = probe.firing;
-  fmt::print(out, "    {:<28}{:>14.1f}{:>14.1f}{:>14.1f}  expected +- {:.1f}\n", "  ns",
-             nanoseconds(firing.cheapest.clocks, context), nanoseconds(firing.expected.clocks, context),
-             nanoseconds(firing.dearest.clocks, context), nanoseconds(firing.expected.spread, context));
+  print_ns(out, probe.firing, context);
+  if (const ProbePrediction* later = later_of(probe, context)) {
+    print_row(out, "firing as machine code", later->firing);
+    print_ns(out, later->firing, context);
+  }
   print_rates(out, probe, context);
 }
 
@@ -125,6 +140,10 @@ Json json_of(const ProbePrediction& probe, const PredictionContext& context) {
   for (const ClausePrediction& clause : probe.clauses) json["clauses"].push_back(json_of(clause));
   json["firing"] = json_of(probe.firing);
   json["firing_ns"] = nanoseconds(probe.firing.expected.clocks, context);
+  if (const ProbePrediction* later = later_of(probe, context)) {
+    json["firing_later"] = json_of(later->firing);
+    json["firing_later_ns"] = nanoseconds(later->firing.expected.clocks, context);
+  }
   json["one_percent_rate"] = runtime::rate_of_share(probe.firing.expected.clocks, clock, kOnePercent);
   if (probe.rate > 0 || context.counted > 0) {
     json["rate"] = probe.rate;
@@ -163,6 +182,10 @@ void print_shares(std::FILE* out, const runtime::Prediction& prediction, const P
   fmt::print(out, "\n");
   row("all", total.user(), total.system());
   fmt::print(out, "  +- {:.4f}\n", 100 * runtime::share_of_cpu(total.all().spread, context.profile.clock_hz));
+  if (context.later != nullptr) {
+    row("all, as machine code", context.later->total.user(), context.later->total.system());
+    fmt::print(out, "\n");
+  }
   if (prediction.resting.clocks > 0)
     fmt::print(out,
                "  of the probes {:.4f} are the {:.0f} ns that a firing after idle time takes longer; --rests sets how often\n",
@@ -185,6 +208,26 @@ void print_measured(std::FILE* out, const runtime::Prediction& prediction) {
   if (measured > 0)
     fmt::print(out, "\n  measured in a run: how often predicates hold and branches are taken{}\n",
                measured < clauses ? "; assumed to be half of the time in clauses that did not fire" : "");
+}
+
+// Under engine=auto: when clauses change, and what is priced.
+void print_engine(std::FILE* out, const PredictionContext& context) {
+  if (context.engine != "auto") return fmt::print(out, "\n  engine {}\n", context.engine);
+  fmt::print(out, "\n  engine auto: priced as interpreted, as clauses begin{}\n",
+             context.later ? ", and as the machine code that they become"
+                           : "; the profile has no prices of the machine code that they become");
+  for (const runtime::EngineChange& change : context.changes) {
+    const std::string when = change.seconds ? fmt::format(", {:.3g} s at these rates", *change.seconds) : "";
+    fmt::print(out, "    dt_clause_{} ({}) is translated after about {:.2g} firings{}\n", change.clause,
+               clause_name(change.position), change.firings, when);
+  }
+}
+
+Json json_of(const runtime::EngineChange& change) {
+  Json json = {
+      {"clause", change.clause}, {"file", change.position.file}, {"line", change.position.line}, {"firings", change.firings}};
+  json["seconds"] = change.seconds ? Json(*change.seconds) : Json();
+  return json;
 }
 
 Json json_of(const runtime::Total& total, const PredictionContext& context) {
@@ -232,6 +275,7 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
     fmt::print(out,
                "\n  assumed: an instruction that the kernel single-steps, the dearest kind; -p or -c finds the actual one\n");
   print_measured(out, prediction);
+  if (!prediction.probes.empty()) print_engine(out, context);
   fmt::print(out, "\n  consumer: {:.4f} % of a CPU", consumer_percent(prediction, context));
   if (prediction.record_rate > 0) fmt::print(out, ", {:.0f} bytes of records a second", prediction.record_rate);
   fmt::print(out, "\n");
@@ -243,9 +287,14 @@ void print_prediction(std::FILE* out, const runtime::Prediction& prediction, con
 }
 
 void print_prediction_json(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context) {
-  Json json = {{"profile", json_of(context.profile)}, {"cpus", context.cpus}};
+  Json json = {{"profile", json_of(context.profile)}, {"cpus", context.cpus}, {"engine", context.engine}};
   json["probes"] = Json::array();
   for (const ProbePrediction& probe : prediction.probes) json["probes"].push_back(json_of(probe, context));
+  if (context.engine == "auto") {
+    json["engine_changes"] = Json::array();
+    for (const runtime::EngineChange& change : context.changes) json["engine_changes"].push_back(json_of(change));
+  }
+  if (context.later) json["shares_later"] = json_of(context.later->total, context);
   json["counted_seconds"] = context.counted;
   json["shares"] = json_of(prediction.total, context);
   json["behind_rests_percent"] = percent(prediction.resting, context);
@@ -289,8 +338,9 @@ std::pair<double, double> median_and_worst(const std::vector<ValidatedScript>& r
   return errors.empty() ? std::pair(0.0, 0.0) : std::pair(errors[errors.size() / 2], errors.back());
 }
 
-void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {
-  fmt::print(out, "ns per firing on the probe side, by profile {} ({})\n\n", profile.name, profile.machine);
+void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile,
+                     std::string_view engine) {
+  fmt::print(out, "ns per firing on the probe side, on engine {}, by profile {} ({})\n\n", engine, profile.name, profile.machine);
   fmt::print(out, "{:<44}{:>12}{:>9}{:>12}{:>9}{:>9}\n", "SCRIPT", "PREDICTED", "+-", "MEASURED", "+-", "ERROR %");
   std::set<std::string> missing;
   size_t disturbed = 0;
@@ -309,8 +359,9 @@ void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, c
   fmt::print(out, "{}", unpriced_text(missing));
 }
 
-void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile) {
-  Json json = {{"profile", json_of(profile)}};
+void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile,
+                          std::string_view engine) {
+  Json json = {{"profile", json_of(profile)}, {"engine", engine}};
   json["scripts"] = Json::array();
   for (const ValidatedScript& row : rows)
     json["scripts"].push_back({{"script", row.script},

@@ -11,6 +11,7 @@
 #include "lab/validate/program_validation.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/predict.h"
+#include "runtime/cost/runs/engine_changes.h"
 
 namespace dvm::cmd {
 
@@ -22,6 +23,10 @@ struct PredictionContext {
   const vm::Profile& profile;
   unsigned cpus;       // that threads can fire on at once
   double counted = 0;  // for so many seconds, how often probes fire
+  std::string engine = "interp";
+  // Engine auto: the prediction of the same clauses as machine code, and when they change to it. Null: the profile has no prices.
+  const runtime::Prediction* later = nullptr;
+  std::vector<runtime::EngineChange> changes;
 };
 
 void print_prediction(std::FILE* out, const runtime::Prediction& prediction, const PredictionContext& context);
@@ -33,8 +38,10 @@ struct ValidatedScript {
   std::string script;
   lab::Validated result;
 };
-void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);
-void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile);
+void print_validated(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile,
+                     std::string_view engine);
+void print_validated_json(std::FILE* out, const std::vector<ValidatedScript>& rows, const vm::Profile& profile,
+                          std::string_view engine);
 
 void print_experiments(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);
 void print_experiments_json(std::FILE* out, const std::vector<runtime::ExperimentResult>& results, const vm::Profile& profile);

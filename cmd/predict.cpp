@@ -124,22 +124,41 @@ Status count_rates(runtime::Handle& handle, const ProgramPointers& programs, dou
   return {};
 }
 
+// A prediction, and under engine=auto another one of what its clauses become.
+struct Predicted {
+  runtime::Prediction first;
+  std::optional<runtime::Prediction> later;
+  std::vector<runtime::EngineChange> changes;
+};
+
 // Rates that were given or counted stay as they are.
-Result<runtime::Prediction> predict(const ProgramPointers& programs, const vm::Profile& profile, unsigned cpus,
-                                    runtime::PredictOptions& how) {
+Result<Predicted> predict(const ProgramPointers& programs, const vm::Profile& profile, unsigned cpus, const dif::Options& options,
+                          runtime::PredictOptions& how) {
   runtime::add_timer_rates(programs, cpus, how);
-  runtime::Prediction prediction = runtime::predict(programs, profile, how);
-  if (Status known = check_rates(how, prediction); !known) return known.error();
-  return prediction;
+  Predicted made{runtime::predict(programs, profile, how), {}, {}};
+  if (Status known = check_rates(how, made.first); !known) return known.error();
+  if (changes_engine(options)) made.changes = runtime::engine_changes(made.first, profile.clock_hz);
+  if (const auto later = later_execution(options, profile)) {
+    runtime::PredictOptions then = how;
+    then.execution = later;
+    made.later = runtime::predict(programs, profile, then);
+  }
+  return made;
 }
 
-int show(const runtime::Prediction& prediction, const PredictionContext& context, const PredictCommand& given) {
+PredictionContext context_of(const Predicted& predicted, const vm::Profile& profile, const PredictionOptions& how, double counted,
+                             const dif::Options& options) {
+  return {profile,          how.cpus, counted, std::string(engine_word(options)), predicted.later ? &*predicted.later : nullptr,
+          predicted.changes};
+}
+
+int show(const Predicted& predicted, const PredictionContext& context, const PredictCommand& given) {
   if (given.as_json)
-    print_prediction_json(stdout, prediction, context);
+    print_prediction_json(stdout, predicted.first, context);
   else
-    print_prediction(stdout, prediction, context);
+    print_prediction(stdout, predicted.first, context);
   if (given.drawing.empty()) return 0;
-  const Status written = write_file(given.drawing, draw_prediction(prediction, context));
+  const Status written = write_file(given.drawing, draw_prediction(predicted.first, context));
   return written ? 0 : fail("{}", written.error().message);
 }
 
@@ -170,9 +189,10 @@ int predict_live(const std::vector<compiler::Source>& sources, const PredictComm
   Status sampled = count_rates((*live)->handle(), programs, seconds, *how);
   if (sampled && given.how.measures_clauses()) sampled = measure_clauses(**live, seconds, *how);
   if (!sampled) return fail("{}", sampled.error().message);
-  const auto prediction = predict(programs, profile, given.how.cpus, *how);
-  if (!prediction) return fail("{}", prediction.error().message);
-  return show(*prediction, {profile, given.how.cpus, seconds}, given);
+  const dif::Options& run = (*live)->handle().options();
+  const auto predicted = predict(programs, profile, given.how.cpus, run, *how);
+  if (!predicted) return fail("{}", predicted.error().message);
+  return show(*predicted, context_of(*predicted, profile, given.how, seconds, run), given);
 }
 
 int predict_untraced(const std::vector<compiler::Source>& sources, const PredictCommand& given, const vm::Profile& profile,
@@ -187,9 +207,9 @@ int predict_untraced(const std::vector<compiler::Source>& sources, const Predict
   how->sources = std::move(*sites);
   ProgramPointers compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
-  const auto prediction = predict(compiled, profile, given.how.cpus, *how);
-  if (!prediction) return fail("{}", prediction.error().message);
-  return show(*prediction, {profile, given.how.cpus, 0}, given);
+  const auto predicted = predict(compiled, profile, given.how.cpus, options, *how);
+  if (!predicted) return fail("{}", predicted.error().message);
+  return show(*predicted, context_of(*predicted, profile, given.how, 0, options), given);
 }
 
 Result<double> sample_of(const PredictionOptions& how, const ScriptOptions& script) {
@@ -258,9 +278,9 @@ Status print_run_prediction(std::FILE* out, runtime::Handle& handle, const std::
   if (*seconds == 0) how->sources = runtime::find_sources(handle, programs);
   if (*seconds > 0)
     if (Status counted = count_rates(handle, programs, *seconds, *how); !counted) return counted;
-  const auto prediction = predict(programs, *profile, given.cpus, *how);
-  if (!prediction) return prediction.error();
-  print_prediction(out, *prediction, {*profile, given.cpus, *seconds});
+  const auto predicted = predict(programs, *profile, given.cpus, handle.options(), *how);
+  if (!predicted) return predicted.error();
+  print_prediction(out, predicted->first, context_of(*predicted, *profile, given, *seconds, handle.options()));
   std::fflush(out);
   return {};
 }

@@ -18,6 +18,7 @@
 #include "cmd/embedded.h"
 #include "cmd/libraries.h"
 #include "common/similar.h"
+#include "dvm/vm/engine.h"
 #include "runtime/cost/machine.h"
 #include "runtime/cost/profile_file.h"
 
@@ -145,6 +146,18 @@ Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Prof
 Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile) {
   const int64_t word = options[dif::Option::engine];
   return execution_on(static_cast<runtime::EngineId>(std::max<int64_t>(word - 1, 0)), profile);
+}
+
+std::string_view engine_word(const dif::Options& options) {
+  return changes_engine(options) ? "auto" : vm::kEngines[static_cast<size_t>(options[dif::Option::engine]) - 1].name;
+}
+
+bool changes_engine(const dif::Options& options) { return options[dif::Option::engine] == 0; }
+
+std::optional<runtime::Execution> later_execution(const dif::Options& options, const vm::Profile& profile) {
+  if (!changes_engine(options)) return std::nullopt;
+  const auto made = execution_on(runtime::EngineId::llvm, profile);
+  return made ? std::optional(*made) : std::nullopt;
 }
 
 }  // namespace dvm::cmd

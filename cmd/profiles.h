@@ -1,7 +1,9 @@
 #pragma once
 // Finding profiles: a file, or the name of one that comes with dvm.
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "dvm/common/result.h"
 #include "dvm/dif/option.h"
@@ -27,5 +29,12 @@ bool prices_engine(const vm::Profile& profile, runtime::EngineId engine);
 // error: the profile has no prices of that engine.
 Result<runtime::Execution> execution_on(runtime::EngineId engine, const vm::Profile& profile);
 Result<runtime::Execution> execution_under(const dif::Options& options, const vm::Profile& profile);
+
+// The word of the option: auto, or an engine.
+std::string_view engine_word(const dif::Options& options);
+
+// Whether clauses under these options change from the interpreter to machine code; and as what, if the profile prices that.
+bool changes_engine(const dif::Options& options);
+std::optional<runtime::Execution> later_execution(const dif::Options& options, const vm::Profile& profile);
 
 }  // namespace dvm::cmd

@@ -47,7 +47,9 @@ struct Sweep {
 
 struct Simulated {
   const vm::Profile& profile;
+  std::string engine;
   FiringModel model;
+  std::optional<FiringModel> later;  // engine=auto: of the machine code that clauses become; none: it has no prices
   SimulatedBuffers buffers;
   SimulationResult given;
   std::vector<Sweep> sweeps;
@@ -55,13 +57,22 @@ struct Simulated {
   std::set<std::string> missing;
 };
 
+// Under engine=auto clauses begin on the interpreter. If that is less than half of the time, the rest stands for all of it.
+SimulationResult simulate_on(const Simulated& simulated, const SimulatedMachine& machine, double seconds) {
+  const SimulationResult first = runtime::simulate(simulated.model, machine, simulated.buffers, seconds);
+  if (!simulated.later || first.handled * seconds / 2 < simulated.model.translated_after || first.handled == 0) return first;
+  SimulationResult result = runtime::simulate(*simulated.later, machine, simulated.buffers, seconds);
+  result.is_native = true;
+  return result;
+}
+
 template <class Change>
 Sweep sweep(const std::string& name, const Simulated& simulated, double seconds, std::vector<double> factors, Change change) {
   Sweep made{name, {}};
   for (const double factor : factors) {
     SimulatedMachine machine = simulated.given.machine;
     change(machine, factor);
-    made.points.push_back(runtime::simulate(simulated.model, machine, simulated.buffers, seconds));
+    made.points.push_back(simulate_on(simulated, machine, seconds));
   }
   return made;
 }
@@ -147,10 +158,23 @@ void print_dynamic_drops(std::FILE* out, const Simulated& simulated) {
                given.first_dynamic_drop);
 }
 
+const FiringModel& model_of(const Simulated& simulated) { return simulated.given.is_native ? *simulated.later : simulated.model; }
+
+void print_engine(std::FILE* out, const Simulated& simulated) {
+  if (simulated.engine != "auto") return fmt::print(out, "  engine {}\n", simulated.engine);
+  const double handled = simulated.given.handled, after = simulated.model.translated_after;
+  const std::string when = handled > 0 ? fmt::format(", {:.3g} s at this rate", after / handled) : "";
+  fmt::print(out, "  engine auto: clauses are interpreted for {:.2g} firings{}; {}\n", after, when,
+             !simulated.later            ? "priced as interpreted, since the profile has no prices of machine code"
+             : simulated.given.is_native ? "priced as machine code"
+                                         : "priced as interpreted");
+}
+
 void print(std::FILE* out, const Simulated& simulated) {
   const SimulatedMachine& machine = simulated.given.machine;
-  const FiringModel& model = simulated.model;
+  const FiringModel& model = model_of(simulated);
   fmt::print(out, "SIMULATION  by profile {} ({}); nothing was traced\n", simulated.profile.name, simulated.profile.machine);
+  print_engine(out, simulated);
   fmt::print(
       out, "  a firing: {:.0f} ns in its thread, {:.0f} ns in dvm; {:.0f} bytes in the ring, {:.0f} of records, {:.0f} per key\n",
       model.thread_ns, model.dvm_ns, model.ring_bytes, model.record_bytes, model.key_bytes);
@@ -181,6 +205,7 @@ Json json_of(const SimulationResult& point) {
           {"cpus", point.machine.cpus},
           {"keys", point.machine.keys},
           {"rests", point.machine.rests},
+          {"as_machine_code", point.is_native},
           {"fired", point.fired},
           {"handled", point.handled},
           {"ring_drops", point.ring_drops},
@@ -200,8 +225,10 @@ Json json_of(const SimulationResult& point) {
 }
 
 void print_json(std::FILE* out, const Simulated& simulated) {
-  const FiringModel& model = simulated.model;
-  Json json = {{"profile", {{"name", simulated.profile.name}, {"machine", simulated.profile.machine}}}};
+  const FiringModel& model = model_of(simulated);
+  Json json = {{"profile", {{"name", simulated.profile.name}, {"machine", simulated.profile.machine}}},
+               {"engine", simulated.engine}};
+  if (simulated.engine == "auto") json["translated_after_firings"] = simulated.model.translated_after;
   json["firing"] = {{"thread_ns", model.thread_ns}, {"rested_ns", model.rested_ns},   {"dvm_ns", model.dvm_ns},
                     {"print_ns", model.print_ns},   {"ring_bytes", model.ring_bytes}, {"record_bytes", model.record_bytes},
                     {"key_bytes", model.key_bytes}};
@@ -250,6 +277,23 @@ Result<runtime::PredictOptions> options_of(const SimulateCommand& given, const d
   return made;
 }
 
+Status make_models(Simulated& simulated, const std::vector<const dif::Program*>& programs, const runtime::PredictOptions& how,
+                   const dif::Options& options) {
+  auto model = runtime::model_firing(programs, simulated.profile, how, options, simulated.missing);
+  if (!model) return model.error();
+  simulated.model = *std::move(model);
+  const auto later = later_execution(options, simulated.profile);
+  if (!later) return {};
+  runtime::PredictOptions then = how;
+  then.execution = later;
+  std::set<std::string> missing;
+  model = runtime::model_firing(programs, simulated.profile, then, options, missing);
+  if (!model) return model.error();
+  simulated.later = *std::move(model);
+  simulated.missing.merge(missing);
+  return {};
+}
+
 int simulate(const SimulateCommand& given) {
   Result<vm::Profile> profile = read_profile(given.profile);
   if (!profile) return fail("{}", profile.error().message);
@@ -270,11 +314,9 @@ int simulate(const SimulateCommand& given) {
   how->sources = std::move(*sites);
   std::vector<const dif::Program*> compiled;
   for (const compiler::CompiledSource& program : *programs) compiled.push_back(&program.program);
-  Simulated simulated{*profile, {}, runtime::buffers_of(*options), {}, {}, -1, {}};
-  const auto model = runtime::model_firing(compiled, *profile, *how, *options, simulated.missing);
-  if (!model) return fail("{}", model.error().message);
-  simulated.model = *model;
-  simulated.given = runtime::simulate(simulated.model, given.machine, simulated.buffers, given.seconds);
+  Simulated simulated{*profile, std::string(engine_word(*options)), {}, {}, runtime::buffers_of(*options), {}, {}, -1, {}};
+  if (Status made = make_models(simulated, compiled, *how, *options); !made) return fail("{}", made.error().message);
+  simulated.given = simulate_on(simulated, given.machine, given.seconds);
   simulated.first_drop_rate =
       runtime::rate_of_first_drop(simulated.model, given.machine, simulated.buffers, given.seconds, kMostRate);
   add_sweeps(simulated, given.seconds);

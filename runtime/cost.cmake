@@ -14,6 +14,7 @@ target_link_libraries(dvm_cost PUBLIC dvm_vm dvm_uprobe PRIVATE dvm_probe fmt::f
 
 # dvm_runs: the model joined with probes and runs: where their firings come from, how often they fire, what a run counted.
 dvm_library(runs
+  cost/runs/engine_changes.cpp
   cost/runs/firing_model.cpp
   cost/runs/ledger.cpp
   cost/runs/sample.cpp

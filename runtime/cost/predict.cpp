@@ -92,6 +92,12 @@ bool starts_machine(const dif::EcbDesc& clause, EngineId engine, bool is_alone) 
                                          [](const dif::ActDesc& action) { return !action.args.empty(); });
 }
 
+size_t difos_of(const dif::EcbDesc& clause) {
+  size_t difos = clause.predicate ? 1 : 0;
+  for (const dif::ActDesc& action : clause.actions) difos += action.args.size();
+  return difos;
+}
+
 // A sum without one of its terms.
 vm::Cost remainder(const vm::Cost& sum, const vm::Cost& part) { return {sum.clocks - part.clocks, sum.spread - part.spread}; }
 
@@ -131,6 +137,7 @@ class Predicting {
     is_destructive_ = is_destructive_ || !dif::destructive_part(clause).empty();
     for (const dif::ProbeDesc& description : clause.probes)
       if (!is_own_probe(description)) add(clause, description);
+    clauses_++;
   }
 
   Prediction finish() {
@@ -148,6 +155,8 @@ class Predicting {
   void add(const dif::EcbDesc& clause, const dif::ProbeDesc& description) {
     ClausePrediction made;
     made.position = clause.position;
+    made.number = clauses_;
+    made.difos = difos_of(clause);
     const MeasuredClause* measured = options_.measured_of(clause);
     const ClauseCounts instructions = measured ? measured->instructions : ClauseCounts();
     made.is_measured = measured != nullptr;
@@ -343,6 +352,7 @@ class Predicting {
   }
 
   std::span<const dif::Program* const> programs_;
+  size_t clauses_ = 0;
   const PredictOptions& options_;
   Prices prices_;
   const bool is_in_thread_;  // where clauses run

@@ -33,6 +33,8 @@ struct RecordShape {
 
 struct ClausePrediction {
   dif::SourcePosition position;
+  size_t number = 0;  // from 0, of the clauses of all programs
+  size_t difos = 0;
   EcbCost cost;
   bool has_dif = false;             // it starts the machine state
   bool has_dif_alone = false;       // ... where no other clause is on the probe

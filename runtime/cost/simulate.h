@@ -44,6 +44,7 @@ struct FiringModel {
   double shared_look_ns = 0;   // a poll where threads use all CPUs
   double late_ns = 50e3;       // from the planned poll to the next sleep
   std::vector<DynamicUse> dynamic;
+  double translated_after = 0;  // firings on the interpreter until engine=auto has translated each clause
 };
 
 struct SimulatedMachine {
@@ -64,6 +65,7 @@ struct SimulatedBuffers {
 
 struct SimulationResult {
   SimulatedMachine machine;
+  bool is_native = false;                                      // priced as the machine code that clauses become under engine=auto
   double fired = 0, handled = 0;                               // a second
   double ring_drops = 0;                                       // a second
   double first_drop = -1;                                      // seconds from the start; below 0: none

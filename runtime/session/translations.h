@@ -21,7 +21,7 @@
 #include "dvm/vm/cost.h"
 #include "runtime/backend/backend.h"
 #include "runtime/enabling/enabling.h"
-#include "runtime/session/translation_price.h"
+#include "runtime/plan/translation_price.h"
 
 namespace dvm::runtime {
 

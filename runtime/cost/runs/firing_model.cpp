@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "runtime/cost/model.h"
+#include "runtime/cost/runs/engine_changes.h"
 #include "runtime/cost/speculated.h"
 #include "runtime/cost/table_uses.h"
 #include "runtime/enabling/enabling.h"
@@ -122,6 +123,8 @@ Result<FiringModel> model_firing(std::span<const dif::Program* const> programs, 
   const bool is_in_thread = prices.execution().is_in_thread();
   const double ns = 1e9 / profile.clock_hz;
   FiringModel model;
+  for (const EngineChange& change : engine_changes(prediction, profile.clock_hz))  // rates add up to 1: a second is a firing
+    model.translated_after = std::max(model.translated_after, change.seconds.value_or(0));
   model.thread_ns = (is_in_thread ? prediction.total.probes() : prediction.total.probes_system).clocks * ns;
   if (!is_in_thread) model.dvm_ns = (prediction.total.probes_user.clocks - prediction.waiting.clocks) * ns;
   model.record_bytes = room->firing, model.end_bytes = room->end;

@@ -132,6 +132,11 @@ class Predict(unittest.TestCase):
                 result = predict("--profile", both, "--json", "-x", f"engine={engine}", "-n", text)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(json.loads(result.stdout)["probes"][0]["firing"]["expected"], cost, engine)
+            self.auto_has_both_prices(both, text)
+            found = json.loads(predict("--profile", one, "--json", "-n", text).stdout)
+            self.assertEqual((found["engine"], len(found["engine_changes"])), ("auto", 1))
+            self.assertNotIn("shares_later", found)
+            self.assertIn("the profile has no prices of the machine code", predict("--profile", one, "-n", text).stdout)
             for command in (("cost", "predict", "-n", text), ("simulate", "-n", text)):
                 result = dvmtest.dvm(*command, "--profile", one, "-x", "engine=llvm")
                 self.assertEqual((result.returncode, result.stdout), (1, ""), command)
@@ -140,6 +145,22 @@ class Predict(unittest.TestCase):
             result = dvmtest.dvm("cost", "validate", "--profile", one, "--engine", "llvm", write(folder, "x.d", "replay:::firing { @ = count(); }"))
             self.assertEqual(result.returncode, 1)
             self.assertIn("no prices of engine llvm", result.stderr)
+
+
+    def auto_has_both_prices(self, profile, text):
+        """30 ms to load LLVM and 1.5 ms to translate the clause are as much as a million times the 30 ns of count()."""
+        args = ("--profile", profile, "-n", text, "--rate", "syscall::read:entry=100000")
+        found = json.loads(predict(*args, "--json").stdout)
+        change, = found["engine_changes"]
+        self.assertEqual((found["engine"], change["clause"]), ("auto", 0))
+        self.assertAlmostEqual(change["firings"], 31.5e6 / 30)
+        self.assertAlmostEqual(change["seconds"], 10.5)
+        self.assertEqual(found["probes"][0]["firing_later"]["expected"], 20 + 7 + 5)
+        self.assertLess(found["shares_later"]["all"]["percent"], found["shares"]["all"]["percent"])
+        text = predict(*args).stdout
+        self.assertRegex(text, r"(?m)^    firing as machine code +32 +32 +32$")
+        self.assertRegex(text, r"engine auto: priced as interpreted, as clauses begin, and as the machine code that they become\n"
+                               r"    dt_clause_0 \(-n:1\) is translated after about 1\.\de\+06 firings, 10\.5 s at these rates")
 
 
 class OwnProfile(unittest.TestCase):

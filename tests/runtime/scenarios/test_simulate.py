@@ -45,6 +45,21 @@ class Simulate(unittest.TestCase):
         self.assertAlmostEqual(found["given"]["dvm_percent"], 100 * 30000 * 120e-9, 2)
         self.assertIsNone(found["given"]["first_drop_seconds"])
 
+    def test_auto_is_priced_as_what_it_is_for_most_of_the_time(self):
+        self.assertEqual(self.of("-x", "engine=interp")["engine"], "interp")
+        alone = self.of("--rate", "100000")
+        self.assertEqual((alone["engine"], alone["given"]["as_machine_code"]), ("auto", False))
+        with open(self.profile, "w") as file:
+            prices = {**PRICES, "llvm": {"aggregation": {"count": {"m": 1}}}}
+            json.dump({"dvm_profile": 1, "name": "x", "machine": "y", "clock_hz": 1e9, "prices": prices}, file)
+        after = 33e6 / 10  # LLVM, the body and the key's DIFO; 10 ns a firing
+        for rate, native, ns in ((100_000, False, 120), (900_000, True, 111)):
+            found = self.of("--rate", str(rate), "--cpus", "8", "--seconds", "10")
+            self.assertAlmostEqual(found["translated_after_firings"], after)
+            self.assertEqual((found["given"]["as_machine_code"], found["firing"]["dvm_ns"]), (native, ns), rate)
+            text = simulate("--profile", self.profile, "-n", COUNT, "--rate", str(rate), "--cpus", "8").stdout
+            self.assertIn("priced as machine code" if native else "priced as interpreted", text)
+
     def test_cpus_may_be_slower_than_the_profiles(self):
         found = self.of("--rate", "10000", "--slowdown", "1.5", "--cpus", "8")["given"]
         self.assertAlmostEqual(found["threads_percent"], 1.5, 4)

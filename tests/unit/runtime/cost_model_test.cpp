@@ -9,6 +9,7 @@
 #include "runtime/cost/model.h"
 #include "runtime/cost/paper.h"
 #include "runtime/cost/profile_file.h"
+#include "runtime/cost/runs/engine_changes.h"
 #include "runtime/cost/runs/sample.h"
 #include "runtime/cost/speculated.h"
 #include "runtime/cost/table_uses.h"
@@ -102,6 +103,29 @@ TEST(CostModel, AnEngineStartsTheMachineForClausesThatNeedIt) {
   EXPECT_EQ(prepared(EngineId::interp, storing()), 100);
   EXPECT_EQ(prepared(EngineId::llvm, storing()), 0);
   EXPECT_EQ(prepared(EngineId::llvm, counting_by_stack()), 100);
+}
+
+// The clause with the greater cost at its rate pays for loading LLVM; the other one follows when it has cost its own price.
+TEST(CostModel, ClausesAreTranslatedWhenTheyHaveCostIt) {
+  const auto clause = [](size_t number, double clocks) {
+    ClausePrediction made;
+    made.number = number, made.difos = 1;
+    made.cost.actions.expected.clocks = clocks;
+    return made;
+  };
+  Prediction prediction;
+  prediction.probes.resize(2);
+  prediction.probes[0].clauses = {clause(0, 1000), clause(1, 10)};
+  prediction.probes[1].clauses = {clause(2, 0)};
+  auto changes = engine_changes(prediction, 1e9);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_DOUBLE_EQ(changes[0].firings, (30e6 + 2 * 1.5e6) / 1000);
+  EXPECT_FALSE(changes[0].seconds);
+  prediction.probes[0].rate = 1e5;
+  changes = engine_changes(prediction, 1e9);
+  EXPECT_DOUBLE_EQ(changes[0].seconds.value(), 33e6 / (1000 * 1e5));
+  EXPECT_DOUBLE_EQ(changes[1].seconds.value(), 3e6 / (10 * 1e5));
+  EXPECT_DOUBLE_EQ(changes[1].firings, 3e5);
 }
 
 TEST(CostModel, AProfileThatLacksRowsIsToldSo) {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/session/translation_price.h"
+#include "runtime/plan/translation_price.h"
 #include "tests/unit/runtime/session.h"
 #include "tests/unit/vm/assembled.h"
 

@@ -9,7 +9,8 @@ struct TranslationPrice {
   double load = 30e6;      // ns to load LLVM; until that is done, an estimate
   double per_part = 15e5;  // ns; until there is one, an estimate
 
-  static double parts(const EcbPlan& plan) { return 1 + static_cast<double>(plan.difos.size()); }
+  static double parts(size_t difos) { return 1 + static_cast<double>(difos); }
+  static double parts(const EcbPlan& plan) { return parts(plan.difos.size()); }
   double of(const EcbPlan& plan) const { return (is_loaded_ ? 0 : load) + per_part * parts(plan); }
 
   bool is_loaded() const { return is_loaded_; }
