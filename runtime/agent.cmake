@@ -20,6 +20,7 @@ dvm_library(agent
   agent/memory.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp
+  agent/site_code.cpp
   agent/stopped_process.cpp
   agent/stub.cpp
   agent/suspects.cpp

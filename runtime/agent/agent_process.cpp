@@ -21,6 +21,7 @@
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
 #include "runtime/agent/remote_room.h"
+#include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
 #include "runtime/agent/suspects.h"
 #include "runtime/agent/target_check.h"
@@ -44,9 +45,15 @@ RemoteCall map_at(const AddressRange& range, int protection) {
   return {kMmap, {range.begin, range.end - range.begin, static_cast<uint64_t>(protection), kAnonymous, UINT64_MAX, 0}};
 }
 
+// Those that its own code may serve. One at a function by which system calls are restricted always goes to agent_enter.
+std::span<const AgentFirer> firers_of(const AgentSite& site) {
+  return site.watch == inside::Watch::nothing ? std::span(site.firers) : std::span<const AgentFirer>();
+}
+
 // Bytes of the code mapping that a site needs, but for its programs.
 uint64_t bytes_of(const AgentSite& site) {
-  return align(kMostStubBytes, 16) + sizeof(inside::Site) + site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
+  return align(kMostStubBytes + site_code_bytes(firers_of(site)), 16) + sizeof(inside::Site) +
+         site.firers.size() * sizeof(inside::Firer) + sizeof(inside::Patch);
 }
 
 bool crosses_page(const AgentSite& site) {
@@ -76,7 +83,7 @@ struct AgentProcess::Area {
     content.insert(content.end(), bytes.begin(), bytes.end());
     return at;
   }
-  uint64_t add_code(const std::vector<unsigned char>& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code))); }
+  uint64_t add_code(const MachineCode& code) { return code.empty() ? 0 : add(std::as_bytes(std::span(code.bytes))); }
   uint64_t add_aggregation(const AgentClause& one) {
     inside::SiteClause clause = one.clause;
     clause.value = add_code(one.value);
@@ -99,8 +106,9 @@ struct AgentProcess::Area {
 };
 
 size_t AgentStep::bytes() const {
-  size_t all = sizeof step + sizeof aggregation.clause + 16 + align(code.size(), 16) + align(aggregation.value.size(), 16);
-  for (const AgentKey& key : aggregation.keys) all += align(key.code.size(), 16);
+  size_t all =
+      sizeof step + sizeof aggregation.clause + 16 + align(code.bytes.size(), 16) + align(aggregation.value.bytes.size(), 16);
+  for (const AgentKey& key : aggregation.keys) all += align(key.code.bytes.size(), 16);
   return all;
 }
 
@@ -252,8 +260,8 @@ void AgentProcess::write_area(Area& area) {
     }
     const uint64_t at = area.add(bytes);
     area.add({});
-    Stub stub =
-        make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at, enter});
+    Stub stub = make_stub({CodeBytes(site->window).first(site->copied), site->window_address, site->probed, area.here(), at,
+                           enter, firers_of(*site)});
     if (site->refusal = stub.refusal; !site->refusal.empty()) continue;
     inside::Patch patch{site->window_address, {}, {0xe9}};
     const auto distance = static_cast<int32_t>(area.here() - (site->window_address + kJumpBytes));

@@ -23,6 +23,7 @@
 
 #include "dvm/common/result.h"
 #include "runtime/agent/address_space.h"
+#include "runtime/agent/agent_site.h"
 #include "runtime/agent/guard.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/memory.h"
@@ -32,49 +33,6 @@
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
-
-// A key that the thread finds out, and its code; empty: it has none.
-struct AgentKey {
-  inside::SiteKey key;
-  std::vector<unsigned char> code;
-};
-
-// An aggregation in the thread. The addresses are those of its code, once that is in the process.
-struct AgentClause {
-  inside::SiteClause clause;
-  std::vector<unsigned char> value;  // empty: it has none
-  std::vector<AgentKey> keys;
-};
-
-// A step of the clauses of a probe. Its address is that of the code or of the aggregation, once these are in the process.
-struct AgentStep {
-  inside::ClauseStep step;
-  std::vector<unsigned char> code;  // of a predicate or an expression
-  AgentClause aggregation{};        // of others
-
-  size_t bytes() const;  // at most, in the process
-};
-
-// A probe at a site, and how its records are made: an inside::Program with its steps, as bytes.
-struct AgentFirer {
-  uint64_t cookie = 0;
-  std::vector<std::byte> program;
-  std::vector<AgentStep> steps{};  // of its clauses, which run in the thread; none: a record is written
-  uint16_t locals = 0;             // clause-local variables that these use: the first ones
-  bool has_variables = false;      // they use thread-local variables
-};
-
-struct AgentSite {
-  uint64_t window_address = 0;
-  std::vector<unsigned char> window;  // of its file; the memory must be the same
-  uint32_t copied = 0;                // bytes of it that are instructions; padding follows
-  uint32_t probed = 0;                // offset in the window
-  std::vector<AgentFirer> firers;
-  inside::Watch watch = inside::Watch::nothing;
-  std::string refusal{};  // why it was not enabled
-
-  AddressRange range() const { return {window_address, window_address + window.size()}; }
-};
 
 class AgentProcess {
  public:

@@ -10,7 +10,7 @@
 
 namespace dvm::runtime {
 
-enum class GeneralRegister : uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11 };
+enum class GeneralRegister : uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
 
 class CodeWriter {
  public:
@@ -40,6 +40,10 @@ class CodeWriter {
     const auto number = static_cast<unsigned char>(reg);
     add({static_cast<unsigned char>(number >= 8 ? 0x49 : 0x48), 0x89, static_cast<unsigned char>(0xd8 | (number & 7))});
   }
+  // A register, to or from `offset` behind the address in another one.
+  void store(GeneralRegister reg, GeneralRegister base, int32_t offset) { access(0x89, reg, base, offset); }
+  void read(GeneralRegister reg, GeneralRegister base, int32_t offset) { access(0x8b, reg, base, offset); }
+  void add_address(GeneralRegister reg, GeneralRegister base, int32_t offset) { access(0x8d, reg, base, offset); }  // lea
   // To anywhere, through a word behind the jump.
   void jump_far(uint64_t to) {
     add({0xff, 0x25, 0, 0, 0, 0});
@@ -49,10 +53,28 @@ class CodeWriter {
   void jump(uint64_t to) { relative(0xe9, to); }
   void call(uint64_t to) { relative(0xe8, to); }
 
+  // Jumps forward: returns where the distance lies, until land() says that they lead here.
+  size_t jump_ahead(std::initializer_list<unsigned char> opcode) {
+    add(opcode);
+    raw(uint32_t{0});
+    return bytes_.size();
+  }
+  void land(size_t jump) {
+    const auto distance = static_cast<uint32_t>(bytes_.size() - jump);
+    std::memcpy(bytes_.data() + jump - sizeof distance, &distance, sizeof distance);
+  }
+
   std::vector<unsigned char> take() { return std::move(bytes_); }
   const std::vector<unsigned char>& bytes() const { return bytes_; }
 
  private:
+  void access(unsigned char opcode, GeneralRegister reg, GeneralRegister base, int32_t offset) {
+    const auto its = static_cast<unsigned>(reg), from = static_cast<unsigned>(base);
+    const auto form = static_cast<unsigned char>(0x80 | (its & 7) << 3 | (from & 7));
+    add({static_cast<unsigned char>(0x48 | its >> 3 << 2 | from >> 3), opcode, form});
+    if ((from & 7) == static_cast<unsigned>(GeneralRegister::rsp)) add({0x24});
+    raw(offset);
+  }
   template <class T>
   void raw(T value) {
     const size_t at = bytes_.size();

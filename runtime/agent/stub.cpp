@@ -3,6 +3,7 @@
 #include "runtime/agent/stub.h"
 
 #include "runtime/agent/code_bytes.h"
+#include "runtime/agent/site_code.h"
 
 namespace dvm::runtime {
 namespace {
@@ -37,12 +38,15 @@ Stub make_stub(const StubRequest& request) {
   if (request.probed != 0 && !add_displaced(stub, code, request, 0, request.probed, falls_through)) return stub;
   const size_t first = stub.moved.size();
   const auto fires_at = static_cast<uint32_t>(code.bytes().size());
+  const std::vector<size_t> done = add_site_code(code, request.firers, request.address + request.probed);
+  const size_t site_bytes = code.bytes().size() - fires_at;
   add_call(code, request);
+  for (const size_t jump : done) code.land(jump);
   if (!add_displaced(stub, code, request, request.probed, length, falls_through)) return stub;
   stub.moved[first].to = fires_at;  // a thread that stands before the probed instruction has yet to fire
   if (falls_through) code.jump(request.address + length);
   stub.bytes = code.take();
-  if (stub.bytes.size() > kMostStubBytes) stub.refusal = "its copy is too long";
+  if (stub.bytes.size() - site_bytes > kMostStubBytes) stub.refusal = "its copy is too long";
   return stub;
 }
 

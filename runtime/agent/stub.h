@@ -2,14 +2,17 @@
 // The code behind one site: what is displaced by the jump, and the call of agent_enter (inside/fire.cpp) at its place.
 //
 //   f:  jmp stub       stub:  (displaced instructions before the one that is probed)
+//                             code for the firings that need little (site_code.h)
 //                             the call, with the red zone and all registers kept
 //                             (displaced instructions from there on)
 //                             jmp behind the window
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "runtime/agent/agent_site.h"
 #include "runtime/code/displaced.h"
 
 namespace dvm::runtime {
@@ -21,6 +24,7 @@ struct StubRequest {
   uint64_t stub = 0;     // where the stub will lie
   uint64_t site = 0;     // the address of its inside::Site
   uint64_t enter = 0;    // of agent_enter
+  std::span<const AgentFirer> firers{};
 };
 
 struct Stub {
@@ -29,7 +33,7 @@ struct Stub {
   std::string_view refusal{};
 };
 
-inline constexpr uint32_t kMostStubBytes = 112;
+inline constexpr uint32_t kMostStubBytes = 112;  // but for the code of its firers
 
 Stub make_stub(const StubRequest& request);
 

@@ -23,6 +23,8 @@ using dif::Instruction, dif::Opcode;
 constexpr unsigned kRax = 0, kRcx = 1, kRsi = 6;
 constexpr unsigned kLoad = 0x8b, kStore = 0x89;                          // of a register
 constexpr std::array<unsigned, 6> kRegisters = {kRax, 2, 8, 9, 10, 11};  // of DIF's; %r0 has none
+// Their words of struct pt_regs, with that of %rcx in place of %r0.
+constexpr std::array<unsigned, 6> kWords = {saved::rcx, saved::rdx, saved::r8, saved::r9, saved::r10, saved::r11};
 
 class Writer {
  public:
@@ -88,13 +90,16 @@ class ValueCoder {
     for (size_t pc = 0; pc < difo_.text.size(); pc++) {
       if (is_target_[pc]) flags_ = Flags::none;
       starts_[pc] = code_.bytes.size();
-      if (!add(difo_.text[pc])) return {{}, reason_};
+      if (!add(difo_.text[pc], pc + 1 == difo_.text.size())) return {{}, reason_};
     }
+    starts_.push_back(code_.bytes.size());
+    code_.add({0xc3});
     for (const auto& [at, label] : jumps_) {
       const auto distance = static_cast<int32_t>(starts_[label] - (at + sizeof(int32_t)));
       std::memcpy(code_.bytes.data() + at, &distance, sizeof distance);
     }
-    return {std::move(code_.bytes)};
+    made_.bytes = std::move(code_.bytes);
+    return {std::move(made_)};
   }
 
  private:
@@ -104,9 +109,9 @@ class ValueCoder {
   static bool keeps_flags(Opcode opcode) { return opcode == Opcode::setx || opcode == Opcode::mov || opcode == Opcode::nop; }
 
   // False: it has no code here.
-  bool add(Instruction in) {
+  bool add(Instruction in, bool is_last) {
     if (dif::is_branch(in)) return add_branch(in);
-    if (dif::is_return(in)) return finish(in.rd());
+    if (dif::is_return(in)) return finish(in.rd(), is_last);
     if (dif::has_format(in, dif::Format::cmp)) return dif::info(in.opcode()).width == dif::Width::none && compare(in);
     if (!keeps_flags(in.opcode())) flags_ = Flags::none;
     if (dif::info(in.opcode()).scope) return add_access(in);
@@ -166,10 +171,13 @@ class ValueCoder {
       code_.load_constant(to, 0);
     else
       code_.move(kRegisters[number], to);
+    if (to == kRcx) change(0);
     return true;
   }
+  void change(unsigned number) { made_.changes |= 1U << kWords[number]; }
   bool write(unsigned number) {
     if (number == 0 || number >= kRegisters.size()) return false;
+    change(number);
     code_.move(kRax, kRegisters[number]);
     return true;
   }
@@ -198,9 +206,12 @@ class ValueCoder {
       if (found == std::end(kConditions) || !is_known) return false;
       code_.add({0x0f, found->code});
     }
-    jumps_.emplace_back(code_.bytes.size(), in.label());
-    code_.raw(int32_t{0});
+    add_distance(in.label());
     return true;
+  }
+  void add_distance(size_t label) {
+    jumps_.emplace_back(code_.bytes.size(), label);
+    code_.raw(int32_t{0});
   }
 
   // Into %rax.
@@ -211,14 +222,18 @@ class ValueCoder {
     if (id == static_cast<unsigned>(BuiltIn::pid))
       code_.load_constant(kRax, static_cast<uint64_t>(int64_t{place_.pid}));
     else if (id == static_cast<unsigned>(BuiltIn::tid))
-      code_.access(kLoad, kRax, kRsi, offsetof(inside::Workspace, tid));
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, tid));
     else if (id == static_cast<unsigned>(BuiltIn::timestamp))
-      code_.access(kLoad, kRax, kRsi, offsetof(inside::Workspace, time));
+      access_workspace(kLoad, kRax, offsetof(inside::Workspace, time));
     else
       return refuse(id < dif::kFirstUserVariable ? InDvm::built_in : InDvm::global);
     return true;
   }
 
+  void access_workspace(unsigned opcode, unsigned reg, size_t offset) {
+    made_.has_workspace = true;
+    code_.access(opcode, reg, kRsi, offset);
+  }
   // A scalar variable of the thread or of the clause, from or to %rax.
   bool access_own(Instruction in, unsigned opcode) {
     const unsigned number = in.index() - dif::kFirstUserVariable;
@@ -228,9 +243,11 @@ class ValueCoder {
     const dif::Variable* variable = variable_of(in);
     if (variable == nullptr || variable->kind != dif::VariableKind::scalar || variable->type.kind != dif::TypeKind::integer)
       return refuse(InDvm::variable);
-    if (!is_local) code_.access(kLoad, kRcx, kRsi, offsetof(inside::Workspace, variables));
-    code_.access(opcode, kRax, is_local ? kRsi : kRcx,
-                 (is_local ? offsetof(inside::Workspace, locals) : 0) + number * sizeof(uint64_t));
+    const size_t offset = number * sizeof(uint64_t);
+    if (is_local) return access_workspace(opcode, kRax, offsetof(inside::Workspace, locals) + offset), true;
+    change(0);
+    access_workspace(kLoad, kRcx, offsetof(inside::Workspace, variables));
+    code_.access(opcode, kRax, kRcx, offset);
     return true;
   }
   // As C converts it to the type.
@@ -253,15 +270,19 @@ class ValueCoder {
     if (operand.kind == Operand::Kind::constant) return code_.load_constant(kRax, static_cast<uint64_t>(operand.value)), true;
     if (operand.kind != Operand::Kind::saved || operand.base >= inside::kSavedWords) return refuse(InDvm::argument);
     code_.load_saved(operand.base);
+    made_.reads |= 1U << operand.base;
     if (operand.shift != 0) code_.add({0x48, 0xc1, 0xe8, operand.shift});
     code_.widen(operand.size, operand.is_signed);
     return true;
   }
 
-  bool finish(unsigned number) {
+  // At the end of the code, which the last instruction reaches by itself.
+  bool finish(unsigned number, bool is_last) {
     if (!read(number, kRax)) return false;
     code_.widen(type_.size, type_.is_signed);
-    code_.add({0xc3});
+    if (is_last) return true;
+    code_.add({0xe9});
+    add_distance(difo_.text.size());
     return true;
   }
 
@@ -269,6 +290,7 @@ class ValueCoder {
   const dif::DataType& type_;
   const ClausePlace& place_;
   Writer code_;
+  MachineCode made_{{}, 0, 1U << saved::rax, false};
   Flags flags_ = Flags::none;
   InDvm reason_ = InDvm::code;
   std::vector<size_t> starts_;  // of each instruction
@@ -310,9 +332,9 @@ class KeyMaker {
  private:
   InDvm add(const dif::Difo& difo, const dif::DataType& type, inside::KeyKind kind, uint32_t most) {
     ValueCode code = make_value_code(difo, type, place_);
-    return code.in_dvm == InDvm::nothing ? add(std::move(code.bytes), kind, most) : code.in_dvm;
+    return code.in_dvm == InDvm::nothing ? add(std::move(code.code), kind, most) : code.in_dvm;
   }
-  InDvm add(std::vector<unsigned char> code, inside::KeyKind kind, uint32_t most) {
+  InDvm add(MachineCode code, inside::KeyKind kind, uint32_t most) {
     keys.push_back({{0, kind, most}, std::move(code)});
     parts.push_back({kind == inside::KeyKind::integer ? KeyPart::Kind::integer : KeyPart::Kind::string, most, {}});
     words_ += most / sizeof(uint64_t) + 1;
@@ -351,10 +373,10 @@ class StepMaker {
   ClauseSteps made;
 
  private:
-  bool make(const SiteValue& value, std::vector<unsigned char>& code) {
+  bool make(const SiteValue& value, MachineCode& code) {
     ValueCode its = make_value_code(*value.difo, value.type, place_);
     if (its.in_dvm != InDvm::nothing) made.in_dvm = its.in_dvm;
-    code = std::move(its.bytes);
+    code = std::move(its.code);
     note_variables(*value.difo);
     return !code.empty();
   }
@@ -427,7 +449,7 @@ std::vector<AgentStep> make_gates(std::span<const SiteClause> clauses, const Cla
   for (const SiteClause& clause : clauses) {
     if (!is_gate(clause)) return {};
     AgentStep& predicate = steps.emplace_back();
-    predicate.code = make_value_code(*clause.predicate->difo, clause.predicate->type, place).bytes;
+    predicate.code = make_value_code(*clause.predicate->difo, clause.predicate->type, place).code;
     if (predicate.code.empty()) return {};
     predicate.step = {.kind = inside::ClauseStep::Kind::predicate, .skip = 1};
     steps.emplace_back().step.kind = inside::ClauseStep::Kind::record;

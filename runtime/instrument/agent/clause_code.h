@@ -45,7 +45,7 @@ ClauseSteps make_steps(std::span<const SiteClause> clauses, const ClausePlace& p
 
 // The code of one DIFO, whose value is widened to the type. Any DIFO that the verifier admits.
 struct ValueCode {
-  std::vector<unsigned char> bytes;
+  MachineCode code;
   InDvm in_dvm = InDvm::nothing;  // why it has none
 };
 ValueCode make_value_code(const dif::Difo& difo, const dif::DataType& type, const ClausePlace& place);

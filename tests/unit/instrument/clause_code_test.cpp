@@ -53,7 +53,7 @@ class Code {
 
 std::vector<unsigned char> code_of(const dif::Difo& difo, const dif::DataType& type = kWord, SiteShape shape = SiteKind::entry,
                                    std::optional<uint32_t> exit = {}) {
-  return make_value_code(difo, type, {shape, exit, kPid}).bytes;
+  return make_value_code(difo, type, {shape, exit, kPid}).code.bytes;
 }
 
 uint64_t run(const dif::Difo& difo, uint64_t arg0, uint64_t arg1, const dif::DataType& type = kWord) {

@@ -1,0 +1,68 @@
+#pragma once
+// A site, as dvm describes it before it is in the process: the window, and the probes that fire there with what their clauses do.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/agent/address_space.h"
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+
+// Machine code of an expression: a function of the saved registers (%rdi) and of an inside::Workspace (%rsi), with its value in
+// %rax. Its only `ret` is its last byte, so that it may also lie in the midst of other code.
+struct MachineCode {
+  std::vector<unsigned char> bytes;  // empty: there is none
+  uint32_t reads = 0;                // words of struct pt_regs, a bit each
+  uint32_t changes = 0;              // the same, of the registers whose value it changes
+  bool has_workspace = false;        // it reads or writes that
+
+  bool empty() const { return bytes.empty(); }
+};
+
+// A key that the thread finds out, and its code; empty: it has none.
+struct AgentKey {
+  inside::SiteKey key;
+  MachineCode code;
+};
+
+// An aggregation in the thread. The addresses are those of its code, once that is in the process.
+struct AgentClause {
+  inside::SiteClause clause;
+  MachineCode value;  // empty: it has none
+  std::vector<AgentKey> keys;
+};
+
+// A step of the clauses of a probe. Its address is that of the code or of the aggregation, once these are in the process.
+struct AgentStep {
+  inside::ClauseStep step;
+  MachineCode code{};         // of a predicate or an expression
+  AgentClause aggregation{};  // of others
+
+  size_t bytes() const;  // at most, in the process
+};
+
+// A probe at a site, and how its records are made: an inside::Program with its steps, as bytes.
+struct AgentFirer {
+  uint64_t cookie = 0;
+  std::vector<std::byte> program;
+  std::vector<AgentStep> steps{};  // of its clauses, which run in the thread; none: a record is written
+  uint16_t locals = 0;             // clause-local variables that these use: the first ones
+  bool has_variables = false;      // they use thread-local variables
+};
+
+struct AgentSite {
+  uint64_t window_address = 0;
+  std::vector<unsigned char> window;  // of its file; the memory must be the same
+  uint32_t copied = 0;                // bytes of it that are instructions; padding follows
+  uint32_t probed = 0;                // offset in the window
+  std::vector<AgentFirer> firers;
+  inside::Watch watch = inside::Watch::nothing;
+  std::string refusal{};  // why it was not enabled
+
+  AddressRange range() const { return {window_address, window_address + window.size()}; }
+};
+
+}  // namespace dvm::runtime
