@@ -18,6 +18,7 @@ dvm_library(agent
   agent/inside_code.cpp
   agent/lasting_memory.cpp
   agent/memory.cpp
+  agent/order_memory.cpp
   agent/remote_calls.cpp
   agent/remote_room.cpp
   agent/site_code.cpp

@@ -20,6 +20,7 @@
 #include "runtime/agent/detach.h"
 #include "runtime/agent/inside_code.h"
 #include "runtime/agent/lasting_memory.h"
+#include "runtime/agent/order_memory.h"
 #include "runtime/agent/remote_room.h"
 #include "runtime/agent/site_code.h"
 #include "runtime/agent/stub.h"
@@ -192,7 +193,8 @@ std::vector<RemoteCall> AgentProcess::calls_for(const std::vector<Area>& areas) 
   if (!is_data_mapped()) calls.push_back({kMemfdCreate, {kRemoteText, kCloseOnExec, 0, 0, 0, 0}, true});
   for (const Area& area : areas) calls.push_back(map_at(area.range, PROT_READ | PROT_EXEC));
   if (is_data_mapped()) return calls;
-  calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}});
+  if (is_ordered_) calls.push_back({kMembarrier, {kRegisterForAll, 0, 0, 0, 0, 0}});
+  calls.push_back({kFtruncate, {kFirstResult, bytes, 0, 0, 0, 0}, false, is_ordered_});  // fails with the call before
   calls.push_back({kMmap, {context_.data, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, kFirstResult, 0}});
   calls.push_back(map_at(armed, PROT_READ | PROT_WRITE));
   calls.push_back({kMadvise, {armed.begin, kPageBytes, kWipeOnFork, 0, 0, 0}});
@@ -325,7 +327,7 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
     if (attempt != 0) usleep(kPause);
     auto stopped = StoppedProcess::stop(context_.pid);
     if (!stopped) return is_on_ ? Status() : Status(stopped.error());
-    if (const inside::ArmedPage page{1, 1, static_cast<uint64_t>(context_.pid)};
+    if (const inside::ArmedPage page{inside::kShared, 1, static_cast<uint64_t>(context_.pid)};
         !is_on_ && !memory_.write_object(context_.armed, page))
       return Error{"the process has ended"};
     std::vector<AddressRange> windows;
@@ -347,6 +349,7 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
       if (site.refusal.empty()) note_watch(site);
       return true;
     });
+    if (waiting.empty()) arm_alone(*stopped, areas);
   }
   for (const Waiting& one : waiting)
     one.area->patched[one.index]->refusal = "a thread may be in the midst of its first five bytes";
@@ -355,10 +358,26 @@ Status AgentProcess::patch(std::vector<Area>& areas) {
 
 // All threads stand still. Once both functions are watched, stubs may make system calls; nothing else ever allows it again.
 void AgentProcess::note_watch(const AgentSite& site) {
-  if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second || watched_.size() != 2) return;
+  if (site.watch == inside::Watch::nothing || !watched_.insert(site.watch).second) return;
+  if (!watched_.contains(inside::Watch::prctl) || !watched_.contains(inside::Watch::syscall)) return;
   const uint64_t muted = restricts_calls(context_.pid) ? 1 : 0;
   memory_.write_object(context_.data + offsetof(inside::DataHeader, restricted), muted);
   memory_.write_object(context_.armed + offsetof(inside::ArmedPage, muted), muted);
+}
+
+// All threads stand still. As far as dvm can know, no two tasks have one thread control block, and any that comes is seen first.
+void AgentProcess::arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas) {
+  const auto is_unwatched = [](const AgentSite* site) { return site->watch != inside::Watch::nothing && !site->refusal.empty(); };
+  const bool are_watched = watched_.contains(inside::Watch::clone) && watched_.contains(inside::Watch::syscall);
+  const bool is_any_unwatched = std::any_of(areas.begin(), areas.end(), [&](const Area& area) {
+    return std::any_of(area.sites.begin(), area.sites.end(), is_unwatched);
+  });
+  uint64_t armed = 0;
+  const uint64_t at = context_.armed + offsetof(inside::ArmedPage, armed);
+  if (!is_ordered_ || context_.follows != 0 || !are_watched || is_any_unwatched) return;
+  if (!memory_.read_object(at, armed) || armed != inside::kShared || shares_memory(context_.pid)) return;
+  if (context_.thread_offset == 0 || find_thread_offset(stopped, memory_) == context_.thread_offset)
+    memory_.write_object(at, inside::kAlone);
 }
 
 void AgentProcess::place_variables(inside::VariablesIn where) {

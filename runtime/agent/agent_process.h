@@ -27,6 +27,7 @@
 #include "runtime/agent/guard.h"
 #include "runtime/agent/inside/format.h"
 #include "runtime/agent/memory.h"
+#include "runtime/agent/order_memory.h"
 #include "runtime/agent/open_file.h"
 #include "runtime/agent/remote_calls.h"
 #include "runtime/agent/stopped_process.h"
@@ -65,6 +66,7 @@ class AgentProcess {
   std::vector<RemoteCall> calls_for(const std::vector<Area>& areas) const;
   void open_data_file();
   void note_watch(const AgentSite& site);
+  void arm_alone(const StoppedProcess& stopped, const std::vector<Area>& areas);
   bool are_mapped(const std::vector<Area>& areas) const;
   bool is_data_mapped() const { return static_cast<bool>(data_file_); }
   uint64_t data_bytes() const;
@@ -74,6 +76,7 @@ class AgentProcess {
   OpenFile data_file_;
   std::optional<AgentGuard> guard_;
   bool is_on_ = false;
+  bool is_ordered_ = order_memory_of_threads();  // and dvm can do that
   std::set<inside::Watch> watched_;
   std::vector<std::byte> lasting_;  // an inside::LastingMemory
 };

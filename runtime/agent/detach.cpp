@@ -29,7 +29,7 @@ bool is_wanted(const FoundAgent& agent, WhichAgents which, pid_t tracer) {
 }
 
 void disarm(const AgentMemory& memory, const FoundAgent& agent) {
-  const uint64_t off = 0;
+  const uint64_t off = inside::kDisarmed;
   if (agent.header.armed != 0) memory.write_object(agent.header.armed, off);
 }
 

@@ -39,6 +39,7 @@ void add_call(CodeWriter& code, const RemoteCall& call, uint64_t address) {
   constexpr GeneralRegister kArguments[] = {GeneralRegister::rdi, GeneralRegister::rsi, GeneralRegister::rdx,
                                             GeneralRegister::r10, GeneralRegister::r8,  GeneralRegister::r9};
   for (size_t i = 0; i < std::size(kArguments); i++) add_argument(code, kArguments[i], call.arguments[i], address);
+  if (call.adds_last) code.add({0x48, 0x8d, 0x34, 0x06});  // lea (%rsi,%rax), %rsi
   code.load(GeneralRegister::rax, call.number);
   code.add({0x0f, 0x05});
   if (call.is_first) code.add({0x48, 0x89, 0xc3});  // mov %rax, %rbx

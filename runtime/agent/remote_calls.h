@@ -28,7 +28,8 @@ inline constexpr char kRemoteTextBegins[] = "dvm-agent-";
 struct RemoteCall {
   uint64_t number = 0;
   uint64_t arguments[6]{};
-  bool is_first = false;  // its result is kept
+  bool is_first = false;   // its result is kept
+  bool adds_last = false;  // to its second argument: the result of the call before
 };
 
 struct RemoteCode {

@@ -6,9 +6,13 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -72,6 +76,17 @@ Status check_target(pid_t pid) {
   if (limits_files(pid)) return Error{"the size of its files is limited (ulimit -f)"};
   if (!is_in_own_namespace(pid)) return Error{"it numbers its threads in a PID namespace of its own (a container)"};
   return {};
+}
+
+bool shares_memory(pid_t pid) {
+  constexpr long kCompareMemory = 1;
+  if (syscall(SYS_kcmp, pid, pid, kCompareMemory, 0, 0) != 0) return true;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const int other = std::atoi(entry.path().filename().c_str());
+    if (other > 0 && other != pid && syscall(SYS_kcmp, pid, other, kCompareMemory, 0, 0) == 0) return true;
+  }
+  return static_cast<bool>(error);
 }
 
 uint32_t find_thread_offset(const StoppedProcess& process, const AgentMemory& memory) {

@@ -6,8 +6,10 @@
 //   hostile threads N    N threads that come and go, 50 at a time, each with all signals blocked, and take() 100 times
 //   hostile checks N     checks the bytes of take() N times: "same", or "changed" as long as somebody traces it
 //   hostile shares N     N children that share its memory (vfork), each calls take() and ends
+//   hostile clones N     calls take() N times beside a child that shares its memory and thread pointer, and does the same
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -119,6 +121,21 @@ static void shares(long count) {
   printf("%ld ended\n", ended);
 }
 
+static int call_often(void* count) {
+  uint64_t sum = 0;
+  for (long i = 0; i < (long)count; i++) sum = take("task", sum);
+  return sum == 0;
+}
+
+static void clones(long count) {
+  static char stack[kStackBytes];
+  const int child = clone(call_often, stack + sizeof stack, CLONE_VM | SIGCHLD, (void*)count);
+  call_often((void*)count);
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("%d\n", child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const long count = atol(argv[2]);
@@ -127,5 +144,6 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "threads") == 0) threads(count);
   if (strcmp(argv[1], "checks") == 0) checks(count);
   if (strcmp(argv[1], "shares") == 0) shares(count);
+  if (strcmp(argv[1], "clones") == 0) clones(count);
   return 0;
 }

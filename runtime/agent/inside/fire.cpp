@@ -15,7 +15,8 @@
 namespace dvm::runtime::inside {
 namespace {
 
-constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kSeccomp = 317, kSetSeccomp = 22, kClockGetTime = 228;
+constexpr long kGetPid = 39, kGetParent = 110, kGetTid = 186, kClone = 56, kClone3 = 435, kSeccomp = 317, kSetSeccomp = 22,
+               kClockGetTime = 228;
 constexpr uint64_t kForkedCookie = uint64_t{0xffff} << 32;  // of a process that was forked (uprobe/record.h)
 constexpr uint64_t kAbsent = ~uint64_t{0};
 constexpr uint32_t kProbes = 16;  // lanes that are tried for a thread
@@ -174,7 +175,42 @@ struct Firing {
 [[gnu::always_inline]] inline bool restricts_calls(Watch watch, const uint64_t* saved) {
   const uint64_t first = saved[14], second = saved[13];  // %rdi, %rsi
   if (watch == Watch::prctl) return first == kSetSeccomp;
-  return first == kSeccomp || (first == kPrctl && second == kSetSeccomp);
+  return watch == Watch::syscall && (first == kSeccomp || (first == kPrctl && second == kSetSeccomp));
+}
+
+// Whether it may be about to start a task that runs beside this one and has its thread pointer, so its number and its lane. One
+// of vfork(2) does not run beside it; a thread gets a pointer of its own.
+[[gnu::always_inline]] inline bool shares_lane(Watch watch, const uint64_t* saved) {
+  constexpr uint64_t kVm = 0x100, kVfork = 0x4000, kThread = 0x10000, kSetTls = 0x80000;
+  if (watch == Watch::syscall && saved[14] == kClone3) return true;
+  if (watch != Watch::clone && (watch != Watch::syscall || saved[14] != kClone)) return false;
+  const uint64_t flags = watch == Watch::clone ? saved[12] : saved[13];  // %rdx, %rsi
+  return (flags & (kVm | kVfork)) == kVm && (flags & (kThread | kSetTls)) != (kThread | kSetTls);
+}
+
+// Before the function does it.
+[[gnu::noinline]] void watch_call(Watch watch, const uint64_t* saved, ArmedPage& page, DataHeader& header) {
+  if (restricts_calls(watch, saved)) {
+    __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
+  }
+  uint64_t armed = load(page.armed);
+  while (shares_lane(watch, saved) && armed != kDisarmed)
+    if (__atomic_compare_exchange_n(&page.armed, &armed, kAsked, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+}
+
+// Takes the lane for a firing, unless it is taken.
+[[gnu::always_inline]] inline bool take_lane(Lane& lane, uint64_t armed) {
+  uint64_t turns = load(lane.turns);
+  if ((turns & 1) != 0) return false;
+  if (armed != kAlone)
+    return __atomic_compare_exchange_n(&lane.turns, &turns, turns + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  asm volatile("incq %0" : "+m"(lane.turns) : : "memory", "cc");
+  return true;
+}
+
+[[gnu::always_inline]] inline void give_back(Lane& lane) {
+  __atomic_store_n(&lane.turns, load(lane.turns) + 1, __ATOMIC_RELEASE);
 }
 
 [[gnu::always_inline]] inline void write_one(const Context& context, Lane& lane, uint64_t ring, Firing& firing,
@@ -212,7 +248,7 @@ struct Firing {
 [[gnu::noinline]] bool take_up(const Context& context, ArmedPage& page, DataHeader& header) {
   if (context.follows == 0 || load(header.restricted) != 0) return false;
   if (!take(page.pid, static_cast<uint64_t>(call(kGetPid)))) return false;
-  __atomic_store_n(&page.armed, uint64_t{1}, __ATOMIC_RELEASE);
+  __atomic_store_n(&page.armed, kShared, __ATOMIC_RELEASE);
   return true;
 }
 
@@ -294,16 +330,15 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
   const Context& context = site->context;
   ArmedPage& page = armed_page(context);
   auto& header = *reinterpret_cast<DataHeader*>(context.data);
-  const bool is_new = load(page.armed) == 0;
+  uint64_t armed = load(page.armed);
+  const bool is_new = armed == kDisarmed;
   if (is_new && !take_up(context, page, header)) return;
-  if (site->watch != Watch::nothing && restricts_calls(site->watch, saved)) {
-    __atomic_store_n(&header.restricted, uint64_t{1}, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&page.muted, uint64_t{1}, __ATOMIC_SEQ_CST);
-  }
+  if (site->watch != Watch::nothing) watch_call(site->watch, saved, page, header);
   if (site->firers == 0) return;
+  armed = load(page.armed);
   uint64_t thread;
   asm volatile("rdfsbase %0" : "=r"(thread));
-  const bool is_known = context.thread_offset != 0 && thread != 0;
+  const bool is_known = context.thread_offset != 0 && thread != 0 && armed != kAsked;
   uint32_t tid = is_known ? *reinterpret_cast<const uint32_t*>(thread + context.thread_offset) : 0;
   if (tid == 0 && !is_muted(context)) tid = static_cast<uint32_t>(call(kGetTid));
   Lane* lane = tid == 0 ? nullptr : find_lane(header, context.lanes, tid);
@@ -311,7 +346,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     __atomic_fetch_add(&header.homeless, uint64_t{site->firers}, __ATOMIC_RELAXED);
     return;
   }
-  if (!take(lane->busy, 1)) {
+  if (!take_lane(*lane, armed)) {
     __atomic_fetch_add(&lane->nested, uint64_t{site->firers}, __ATOMIC_RELAXED);
     return;
   }
@@ -328,8 +363,7 @@ extern "C" [[gnu::used]] void agent_fire(const Site* site, uint64_t* saved) {
     const bool is_here = firer[i].steps != 0 && where == VariablesIn::thread;
     if (!is_here || !run_at_site(context, *lane, ring, firing, firer[i])) write_one(context, *lane, ring, firing, firer[i]);
   }
-  lane->rounds++;
-  __atomic_store_n(&lane->busy, uint64_t{0}, __ATOMIC_RELEASE);
+  give_back(*lane);
 }
 
 }  // namespace dvm::runtime::inside

@@ -22,8 +22,18 @@ inline constexpr uint32_t kStackWord = 19;                  // of these the stac
 // Where clauses with thread-local variables run. Not yet: they do nothing, as if their probes were not on.
 enum class VariablesIn : uint64_t { nowhere, thread, dvm };
 
+// Whether a stub does something, and how it finds and takes the lane of its thread.
+//
+// kAlone   by the number in the thread control block, and by plain instructions. No other task uses the lane meanwhile: each
+//          thread has a block of its own, and the parent of a child by vfork(2), which has the same, does not run. Only signal
+//          handlers of the thread come in between, and what they take they give back first. dvm, before it trusts that a lane is
+//          free, lets all running threads of the process go through a memory barrier: membarrier(2).
+// kShared  by the same number, and by a locked instruction: whether the above holds is not known.
+// kAsked   by the number that the kernel tells: a task was started that has the block of another one, and runs beside it.
+inline constexpr uint64_t kDisarmed = 0, kAlone = 1, kShared = 2, kAsked = 3;
+
 struct ArmedPage {
-  uint64_t armed = 0;  // 0: a stub does nothing
+  uint64_t armed = kDisarmed;
   uint64_t muted = 0;  // the process has restricted its system calls: a stub makes none, which could end it
   uint64_t pid = 0;    // whose page it is; 0: of a forked child that no stub has seen yet
   VariablesIn variables = VariablesIn::nowhere;
@@ -51,12 +61,11 @@ static_assert(sizeof(DataHeader) == 128);
 // The channel of one thread. The thread writes all but `tail`, which dvm writes.
 struct Lane {
   uint64_t owner = 0;   // the thread's number; 0: free
-  uint64_t busy = 0;    // a firing is being written
+  uint64_t turns = 0;   // times that it was taken, and given back: it is odd while a firing is written
   uint64_t head = 0;    // bytes written since the beginning
   uint64_t full = 0;    // firings lost since the ring was full
-  uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was busy
-  uint64_t rounds = 0;  // times that it was busy
-  uint64_t reserved[2]{};
+  uint64_t nested = 0;  // firings lost since a signal handler or another thread fired while the lane was taken
+  uint64_t reserved[3]{};
   uint64_t tail = 0;   // bytes read
   uint64_t arena = 0;  // the one that the thread aggregates in: 0 or 1. dvm writes this too
   uint64_t time = 0;   // of the last firing that has asked for it: the next one is not earlier
@@ -202,8 +211,8 @@ struct LastingMemory {
   uint64_t ranges = 0;
 };
 
-// A function of the C library by which a process may restrict its system calls.
-enum class Watch : uint32_t { nothing, prctl, syscall };
+// A function of the C library by which a process may restrict its system calls, or start a task that shares a thread's lane.
+enum class Watch : uint32_t { nothing, prctl, syscall, clone };
 
 // A stub hands this over. Its firers follow.
 struct Site {

@@ -23,6 +23,7 @@ constexpr std::string_view kMixed = "another probe of its function cannot be pla
 
 inside::Watch watch_of(std::string_view function) {
   if (function == "prctl") return inside::Watch::prctl;
+  if (function == "clone") return inside::Watch::clone;
   return function == "syscall" ? inside::Watch::syscall : inside::Watch::nothing;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "common/clock.h"
+#include "runtime/agent/order_memory.h"
 
 namespace dvm::runtime {
 namespace {
@@ -67,13 +68,14 @@ bool ArenaReader::is_used(uint32_t number, uint32_t arena) const {
   return read(arena_at(number, arena), &used, sizeof used) && used != 0;
 }
 
-// What a thread does after it was sent to the other arena is in that one. It is out of this one if it does nothing now, or has
-// finished a firing since.
+// A thread has taken its lane before it looks which arena is its. So once all threads have gone through a memory barrier, those
+// that have not are seen to be in the midst of a firing, or go to the other arena. One is out of this arena if it does nothing
+// now, or has finished that firing.
 bool ArenaReader::has_left(uint32_t number, bool is_last) const {
   const uint64_t until = read_clock(CLOCK_MONOTONIC) + (is_last ? kLastPatience : kPatience);
   do {
-    const inside::Lane now = lane(number);
-    if (now.busy == 0 || now.rounds != used_[number].rounds) return true;
+    const uint64_t turns = lane(number).turns;
+    if (turns % 2 == 0 || turns != used_[number].turns) return true;
   } while (read_clock(CLOCK_MONOTONIC) < until);
   return is_last;
 }
@@ -83,18 +85,28 @@ void ArenaReader::swap(uint32_t number) {
   const uint64_t other = used.arena ^ 1U;
   const uint64_t at = lane_at(number) + offsetof(inside::Lane, arena);
   if (pwrite(file_, &other, sizeof other, static_cast<off_t>(at)) != sizeof other) return;
+  used = {static_cast<uint32_t>(other), Used::State::sent};
+}
+
+// Threads that were sent to their other arenas go there from now on.
+void ArenaReader::settle() {
+  const auto is_sent = [](const Used& one) { return one.state == Used::State::sent; };
+  if (std::none_of(used_.begin(), used_.end(), is_sent)) return;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  used = {static_cast<uint32_t>(other), true, lane(number).rounds};
+  order_memory_of_threads();  // where the kernel cannot do that, threads take their lanes by locked instructions
+  for (uint32_t number = 0; number < lanes_; number++)
+    if (is_sent(used_[number])) used_[number].state = Used::State::pending, used_[number].turns = lane(number).turns;
 }
 
 void ArenaReader::collect(const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit, bool is_last) {
-  for (uint32_t number = 0; number < lanes_; number++) {
-    Used& used = used_[number];
-    for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
-      if (!used.is_pending && is_used(number, used.arena)) swap(number);
-      if (!used.is_pending || !has_left(number, is_last)) break;
+  for (int arenas = is_last ? 2 : 1; arenas > 0; arenas--) {
+    for (uint32_t number = 0; number < lanes_; number++)
+      if (used_[number].state == Used::State::idle && is_used(number, used_[number].arena)) swap(number);
+    settle();
+    for (uint32_t number = 0; number < lanes_; number++) {
+      if (used_[number].state != Used::State::pending || !has_left(number, is_last)) continue;
       take(number, clauses, visit);
-      used.is_pending = false;
+      used_[number].state = Used::State::idle;
     }
   }
 }

@@ -49,15 +49,18 @@ class ArenaReader {
 
  private:
   struct Used {
-    uint32_t arena = 0;       // that the thread may use now
-    bool is_pending = false;  // the other one is yet to be read
-    uint64_t rounds = 0;      // when the thread was sent to this one
+    // sent: to this arena, which the thread may not have seen yet. pending: the other one is yet to be read.
+    enum class State : uint8_t { idle, sent, pending };
+    uint32_t arena = 0;  // that the thread may use now
+    State state = State::idle;
+    uint64_t turns = 0;  // of the lane, when the thread was sure to go to this one
   };
   bool read(uint64_t at, void* to, size_t bytes) const;
   inside::Lane lane(uint32_t number) const;
   bool is_used(uint32_t number, uint32_t arena) const;
   bool has_left(uint32_t number, bool is_last) const;
   void swap(uint32_t number);
+  void settle();
   void take(uint32_t number, const std::vector<KnownClause>& clauses, const AggregationSource::Visit& visit);
   bool tell(inside::ArenaEntry entry, std::span<const uint64_t> words, const KnownClause& clause,
             const AggregationSource::Visit& visit);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/agent/order_memory.h"
+
 namespace dvm::runtime {
 namespace {
 
@@ -35,9 +37,10 @@ bool LaneReader::read(uint64_t at, std::span<std::byte> to) const {
 bool LaneReader::read_heads() {
   for (int attempt = 0; attempt < kAttempts; attempt++) {
     horizon_ = __rdtsc();
+    order_memory_of_threads();  // what was taken before that time is seen to be taken, or given back
     if (!read(0, heads_)) return false;
     bool is_busy = false;
-    for (uint32_t number = 0; number < lanes_; number++) is_busy |= lane_of(number).busy != 0;
+    for (uint32_t number = 0; number < lanes_; number++) is_busy |= lane_of(number).turns % 2 != 0;
     if (!is_busy) break;
   }
   return true;
@@ -132,9 +135,11 @@ void LaneReader::free_lanes() {
     const inside::ThreadVariables none;
     const uint64_t variables = inside::variables_at(lanes_, ring_bytes_) + number * sizeof none;
     if (pwrite(file_, &none, sizeof none, static_cast<off_t>(variables)) < 0) return;
-    const uint64_t free = 0;
-    for (const size_t field : {offsetof(inside::Lane, busy), offsetof(inside::Lane, owner)})
-      if (pwrite(file_, &free, sizeof free, static_cast<off_t>(lane_at(number) + field)) < 0) return;
+    const uint64_t turns = (lane.turns + 1) & ~uint64_t{1}, free = 0;  // it may have ended in the midst of a firing
+    const auto write = [&](size_t field, uint64_t value) {
+      return pwrite(file_, &value, sizeof value, static_cast<off_t>(lane_at(number) + field)) == sizeof value;
+    };
+    if (!write(offsetof(inside::Lane, turns), turns) || !write(offsetof(inside::Lane, owner), free)) return;
   }
 }
 

@@ -153,6 +153,17 @@ class Hostile(AsUser):
     def test_a_child_that_shares_memory(self):
         self.check("shares", "100")
 
+    def test_a_child_that_shares_memory_and_runs_beside_it(self):
+        for script in ("pid$target:a.out:take:entry { @ = count(); @n[arg0 != 0] = sum(1); @t[tid] = count(); }",
+                       "pid$target:a.out:take:entry { self->n++; @ = max(self->n); @n[arg0 != 0] = count(); @t[tid] = count(); }"):
+            with self.subTest(script):
+                command = [self.copied("hostile"), "clones", "300000"]
+                result = self.traced(script + 'END { printa("%@d\\n", @); printa("%@d\\n", @n); printa("of a task %@d\\n", @t); }', command)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertTrue(result.stdout.startswith("1\n") or "\n1\n" in result.stdout, result.stdout)
+                self.assertIn("\n600000\n", "\n" + result.stdout)
+                self.assertEqual(result.stdout.count("of a task 300000\n"), 2, result.stdout)
+
     def test_a_program_that_checks_its_code_finds_the_jumps(self):
         target = subprocess.Popen(self.PREFIX + [self.copied("hostile"), "checks", "3000"], stdout=subprocess.PIPE, text=True)
         self.addCleanup(target.communicate)

@@ -47,7 +47,7 @@ class Arenas : public testing::Test {
     here.key[0] = key;
     uint64_t* state = inside::find_state(here, its, 1);
     if (state != nullptr) inside::update(inside::SiteFunction::count, state, 0);
-    lane(number).rounds++;
+    lane(number).turns += 2;
     return state != nullptr;
   }
   Totals collect(bool is_last = false) {
@@ -83,7 +83,7 @@ TEST_F(Arenas, GiveEachValueOnce) {
 
 TEST_F(Arenas, OfAThreadInTheMidstAreReadOnceItHasLeft) {
   count(1, 0, 5);
-  lane(1).busy = 1;
+  lane(1).turns++;
   EXPECT_TRUE(collect().empty());
   count(1, 0, 5);  // the firing ends, a later one begins
   EXPECT_EQ(collect(), (Totals{{{7, 5}, 1}}));
@@ -92,10 +92,10 @@ TEST_F(Arenas, OfAThreadInTheMidstAreReadOnceItHasLeft) {
 
 TEST_F(Arenas, AreReadToTheLast) {
   count(2, 1, 9);
-  lane(2).busy = 1;
+  lane(2).turns++;
   EXPECT_TRUE(collect().empty());
   count(2, 1, 9);
-  lane(2).rounds--;  // it has not left the first
+  lane(2).turns -= 2;  // it has not left the first
   EXPECT_EQ(collect(true), (Totals{{{8, 9}, 2}}));
 }
 
@@ -121,7 +121,7 @@ TEST_F(Arenas, MayHoldAnything) {
     here.used = random() % 2 == 0 ? random() % inside::kArenaBytes : random();
     for (uint32_t& bucket : here.buckets) bucket = static_cast<uint32_t>(random());
     count(number, static_cast<uint32_t>(random() % 3), random() % 10);  // stays within the arena, or has no room
-    lane(number).busy = 0;
+    lane(number).turns &= ~uint64_t{1};
     collect();
   }
 }
