@@ -106,6 +106,23 @@ bool step_by_frame_pointer(CapturedStack& stack) {
   return true;
 }
 
+// At the entry of a function. One that has set its frame pointer already is known by that.
+bool step_by_return_address(CapturedStack& stack) {
+  uint64_t address = 0;
+  if (stack.return_at == 0 || stack.registers[kFramePointer] + 8 == stack.return_at) return step_by_frame_pointer(stack);
+  if (!load(stack, stack.return_at, address)) return false;
+  stack.set(kStackPointer, stack.return_at + 8);
+  stack.set(kReturnAddress, address);
+  return true;
+}
+
+// By no information on the frame.
+bool step_without_rule(CapturedStack& stack) {
+  const bool has_stepped = step_by_return_address(stack);
+  stack.return_at = 0;
+  return has_stepped;
+}
+
 }  // namespace
 
 void Unwinder::learn(int32_t pid) { process(pid); }
@@ -191,7 +208,7 @@ size_t Unwinder::walk(int32_t pid, CapturedStack stack, std::span<uint64_t> fram
     const bool is_known = rule != nullptr && rule->is_known;
     is_exact = is_known && rule->is_signal;
     is_cut = is_known && runs_out(stack, *rule);
-    if (is_known ? !step_by_rule(stack, *rule) : !step_by_frame_pointer(stack)) break;
+    if (is_known ? !step_by_rule(stack, *rule) : !step_without_rule(stack)) break;
   }
   if (count == 0 || count == frames.size()) return count;
   const size_t all = follow_chain(pid, known, rest_of_chain(first, stack), frames, count);

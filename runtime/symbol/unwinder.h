@@ -5,8 +5,10 @@
 //   pc -> the file that is mapped there -> its rule -> CFA -> return address and registers of the caller -> ...
 //
 // Each frame is unwound by the information of its own function, and by the frame pointer only if there is none (generated code,
-// the kernel's vdso). Beyond the captured part of the stack the walk follows the chain of frame pointers that the kernel has
-// walked, as long as each function is known to set one. An address that the process cannot execute ends the stack.
+// the kernel's vdso). At the entry of a function without such information the frame pointer is still its caller's: the return
+// address is taken from where the call has put it. Beyond the captured part of the stack the walk follows the chain of frame
+// pointers that the kernel has walked, as long as each function is known to set one. An address that the process cannot execute
+// ends the stack.
 //
 // A walk allocates only when it reads: a file when its code is first met, and the map of a process. The map is read again, at
 // most ten times a second, when no file in it has an address.
@@ -33,6 +35,7 @@ struct CapturedStack {
   uint64_t address = 0;                               // of the first byte
   std::span<const std::byte> bytes;
   std::span<const std::byte> chain = {};  // words: the return addresses by frame pointers, from that in %rbp on
+  uint64_t return_at = 0;                 // where the return address lies, if the function has no frame yet; 0: not known
 
   void set(unsigned number, uint64_t value) { registers[number] = value, known |= 1u << number; }
 };

@@ -219,6 +219,7 @@ Result<uint64_t> AgentPlanner::make_cookie_of(const Candidate& candidate, std::v
   needs.thread = true;
   const bool is_usual = needs.stack_bytes == 0 || needs.stack_bytes == kWhereNeeded;
   if (needs.frames != 0 && is_usual) needs.stack_bytes = kUsualStackBytes;
+  if (needs.frames <= known_frames(shape.kind)) needs.stack_bytes = 0;
   if (needs.frames != 0) delivery_.unwinder().learn(candidate.site->pid);
   const RecordLayout layout = make_agent_layout(possible_needs(needs, shape), shape);
   program = make_record_program(layout);

@@ -81,10 +81,18 @@ class Steps {
     step.value = slot.need.offset;
   }
 
+  // The program counter and, where the function has no frame, what lies in the place of its return address.
+  void add_known_frames() {
+    add_constant(layout_.stack, sizeof(uint64_t));
+    add(Step::Kind::saved, layout_.stack + 16).base = saved::rip;
+    if (layout_.shape.kind != SiteKind::entry || layout_.frames < 2) return add_constant(layout_.stack + 8, 0);
+    add_operand(layout_.stack + 8, Operand::memory(saved::rsp, layout_.shape.stack_moved));
+  }
+
   void add_stack() {
+    if (layout_.stack_bytes == 0) return add_known_frames();
     add_constant(layout_.stack, 0);
     add_constant(layout_.stack + 8, 0);
-    if (layout_.stack_bytes == 0) return;
     Step& step = add(Step::Kind::stack, layout_.stack_at);
     step.most = layout_.stack_bytes;
     step.value = layout_.stack;

@@ -221,6 +221,8 @@ StackCopy stack_copy(const RecordLayout& layout, std::span<const std::byte> reco
   for (const FrameRegister& one : kFrameWords) copy.stack.set(one.number, registers[one.word]);
   copy.function = word_at(record, layout.stack + 8);
   copy.stack.address = copy.stack.registers[kStackPointer] & ~uint64_t{kStackPiece - 1};
+  if (layout.shape.kind == SiteKind::entry)
+    copy.stack.return_at = copy.stack.registers[kStackPointer] + static_cast<uint64_t>(int64_t{layout.shape.stack_moved});
   const uint64_t bytes = std::min<uint64_t>(word_at(record, layout.stack), layout.stack_bytes);
   copy.stack.bytes = record.subspan(layout.stack_at, static_cast<size_t>(bytes));
   const uint64_t links = std::min<uint64_t>(word_at(record, layout.chain), layout.frames);

@@ -182,6 +182,29 @@ TEST(Unwinder, KnowsAPoppedRegisterWhoseOldPlaceWasNotCaptured) {
   EXPECT_EQ(frames[2], here);
 }
 
+// %rbp is still that of the caller, of which there is no information either.
+CapturedStack at_generated_entry(std::span<const uint64_t> captured, uint64_t frame_pointer) {
+  CapturedStack stack;
+  stack.set(kReturnAddress, 0x1000), stack.set(kFramePointer, frame_pointer), stack.set(kStackPointer, 0x8000);
+  stack.address = 0x8000, stack.bytes = std::as_bytes(captured), stack.return_at = 0x8008;
+  return stack;
+}
+
+TEST(Unwinder, TakesTheReturnAddressOfAnEntryFromTheStack) {
+  Unwinder unwinder;
+  const uint64_t here = program_counter(), callers = address_of(&dvm_test_in_frame);
+  const std::array<uint64_t, 4> captured = {0, here, 0x9000, callers};
+  std::array<uint64_t, 3> frames{};
+  ASSERT_GE(unwinder.walk(getpid(), at_generated_entry(captured, 0x8010), frames), 2u);
+  EXPECT_EQ(frames[1], here);
+  // One that has already saved the caller's frame pointer, and set its own.
+  const std::array<uint64_t, 4> framed = {0x8010, here, 0x9000, callers};
+  ASSERT_GE(unwinder.walk(getpid(), at_generated_entry(framed, 0x8000), frames), 2u);
+  EXPECT_EQ(frames[1], here);
+  const size_t uncaptured = unwinder.walk(getpid(), at_generated_entry(std::span(captured).first(1), 0x8010), frames);
+  EXPECT_EQ(uncaptured, 1u);
+}
+
 // As generated code has it: no information, %rbp leads to one captured frame, the chain to those behind.
 TEST(Unwinder, GoesOnByTheChainBehindTheCapturedBytes) {
   Unwinder unwinder;

@@ -1,0 +1,81 @@
+// The steps by which a thread makes a record, from its layout.
+
+#include "runtime/instrument/agent/record_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/agent/inside/format.h"
+
+namespace dvm::runtime {
+namespace {
+
+using inside::Step;
+
+std::vector<Step> steps_of(const std::vector<std::byte>& program) {
+  inside::Program head;
+  std::memcpy(&head, program.data(), sizeof head);
+  std::vector<Step> steps(head.steps);
+  std::memcpy(steps.data(), program.data() + sizeof head, steps.size() * sizeof(Step));
+  return steps;
+}
+
+const Step* step_at(const std::vector<Step>& steps, uint32_t at) {
+  const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& one) { return one.at == at; });
+  return found == steps.end() ? nullptr : &*found;
+}
+
+CaptureNeeds frames_only(uint16_t frames) {
+  CaptureNeeds needs;
+  needs.frames = frames;
+  return needs;
+}
+
+TEST(RecordProgram, AnEntryKnowsItsCallerByTheReturnAddress) {
+  const RecordLayout layout = make_agent_layout(frames_only(2), SiteShape(SiteKind::entry, 24));
+  const std::vector<Step> steps = steps_of(make_record_program(layout));
+  const Step *caller = step_at(steps, layout.stack + 8), *counter = step_at(steps, layout.stack + 16);
+  ASSERT_TRUE(caller != nullptr && counter != nullptr);
+  EXPECT_EQ(step_at(steps, layout.stack)->value, 8);
+  EXPECT_EQ(caller->kind, Step::Kind::memory);
+  EXPECT_EQ(caller->base, inside::kStackWord);
+  EXPECT_EQ(caller->value, 24);
+  EXPECT_EQ(counter->kind, Step::Kind::saved);
+  EXPECT_EQ(counter->base, 16);
+}
+
+TEST(RecordProgram, ReadsNoReturnAddressThatNobodyAsksFor) {
+  for (const SiteShape& shape : {SiteShape(SiteKind::entry), SiteShape(SiteKind::inside)}) {
+    const std::vector<std::byte> program = make_record_program(make_agent_layout(frames_only(1), shape));
+    EXPECT_FALSE(record_makes_calls(program));
+  }
+  EXPECT_TRUE(record_makes_calls(make_record_program(make_agent_layout(frames_only(2), SiteKind::entry))));
+}
+
+TEST(RecordProgram, ACopiedStackIsUnwoundByDvm) {
+  CaptureNeeds needs = frames_only(9);
+  needs.stack_bytes = 1024;
+  const RecordLayout layout = make_agent_layout(needs, SiteKind::entry);
+  const std::vector<Step> steps = steps_of(make_record_program(layout));
+  ASSERT_NE(step_at(steps, layout.stack_at), nullptr);
+  EXPECT_EQ(step_at(steps, layout.stack_at)->kind, Step::Kind::stack);
+  EXPECT_EQ(step_at(steps, layout.stack_at)->most, 1024u);
+  EXPECT_EQ(step_at(steps, layout.chain)->kind, Step::Kind::chain);
+}
+
+TEST(RecordProgram, ARecordEndsWithItsLastString) {
+  CaptureNeeds needs;
+  needs.args = 1;
+  needs.add({Word(0), true, 0, 4096, {}});
+  const RecordLayout layout = make_agent_layout(needs, SiteKind::entry);
+  inside::Program head;
+  const std::vector<std::byte> program = make_record_program(layout);
+  std::memcpy(&head, program.data(), sizeof head);
+  EXPECT_EQ(head.cut_at, layout.slots.back().at);
+  EXPECT_EQ(layout.least, layout.slots.back().at + 8);
+}
+
+}  // namespace
+}  // namespace dvm::runtime
